@@ -1,0 +1,28 @@
+/**
+ * Owns the byte string: a JavaScript string whose every char code is one byte (0..255).
+ * V8 keeps such strings one byte a character; they hash, compare and cross to RE2 cheaply. Text for
+ * people is UTF-8 and goes through `decodeUtf8` at the edge only.
+ */
+
+/** A string that stands for bytes: every char code is 0..255. */
+export type ByteString = string;
+
+/** Bytes of `source` in [start, end) as a byte string; copies. */
+export function toByteString(source: Uint8Array, start = 0, end = source.length): ByteString {
+  return Buffer.from(source.buffer, source.byteOffset, source.byteLength).latin1Slice(start, end);
+}
+
+/** A fresh buffer that holds the bytes of `text`. */
+export function fromByteString(text: ByteString): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+/** The byte string of `text`'s UTF-8 encoding; for text that came from people or JSON. */
+export function encodeUtf8(text: string): ByteString {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** What a person reads: the bytes as UTF-8, with U+FFFD where they are not valid. */
+export function decodeUtf8(bytes: ByteString): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}

@@ -1,0 +1,13 @@
+/** Owns how the product asks for the time, so that tests can inject their own. */
+
+export interface Clock {
+  /** Wall-clock time, milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Time that never goes back, microseconds from an arbitrary start. */
+  monotonicUs(): number;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicUs: () => performance.now() * 1000,
+};

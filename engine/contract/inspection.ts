@@ -1,0 +1,34 @@
+/** Owns the door between the front and the rules: one session per request, phase by phase. */
+
+import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from './message.ts';
+import type { BodyNeed, TransactionRecord, Verdict } from './verdict.ts';
+
+/** Synchronous where inspection runs inline, a promise where it runs in the pool. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * One request's inspection. Calls come in this order, each at most once, later ones optional:
+ * requestHead, requestBody, responseHead, responseBody, finish. After a verdict other than `pass`
+ * only `finish` follows. No method throws for anything that came over the network.
+ */
+export interface InspectionSession {
+  /** Phase 1. */
+  requestHead(): MaybePromise<Verdict>;
+  /** What to do with the body; valid after `requestHead` passed. */
+  readonly bodyNeed: BodyNeed;
+  /** Phase 2; call it for requests without a body too (`body` null). */
+  requestBody(body: BodySnapshot | null): MaybePromise<Verdict>;
+  /** Phase 3. */
+  responseHead(response: ResponseSnapshot): MaybePromise<Verdict>;
+  /** What to do with the response body; valid after `responseHead` passed. */
+  readonly responseNeed: BodyNeed;
+  /** Phase 4. */
+  responseBody(body: BodySnapshot | null): MaybePromise<Verdict>;
+  /** Phase 5; releases everything the session holds. Always the last call, on every path. */
+  finish(): MaybePromise<TransactionRecord>;
+}
+
+/** Opens sessions for one generation of one site's policy. */
+export interface Inspector {
+  open(request: RequestSnapshot): InspectionSession;
+}

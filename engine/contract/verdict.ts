@@ -1,0 +1,72 @@
+/** Owns what inspection hands back: verdicts, matched rules and the record of a transaction. */
+
+export type VerdictAction = 'pass' | 'block' | 'drop' | 'redirect';
+
+/** Says what the front must do after a phase; `pass` means: go on. */
+export interface Verdict {
+  readonly action: VerdictAction;
+  /** Response status for `block` and `redirect`; 0 for `pass` and `drop`. */
+  readonly status: number;
+  /** Target of a redirect. */
+  readonly location?: string;
+  /** The rule whose disruptive action decided; 0 when none did. */
+  readonly ruleId: number;
+  /** Phase in which it was decided, 1..5; 0 for `pass`. */
+  readonly phase: number;
+}
+
+export const passVerdict: Verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
+
+/** What the session needs of the request body after the head was inspected. */
+export interface BodyNeed {
+  /** False: forward without waiting. */
+  readonly inspect: boolean;
+  /** Bytes held for inspection. */
+  readonly limitBytes: number;
+  /** What happens past the limit: refuse with 413, or inspect the prefix and forward the rest. */
+  readonly onExcess: 'reject' | 'prefix';
+}
+
+export interface MatchedVariable {
+  /** For example `ARGS:q` (byte string). */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** One rule (with its whole chain) that matched and is to be logged. */
+export interface MatchedRule {
+  readonly ruleId: number;
+  readonly phase: number;
+  readonly message: string;
+  readonly data: string;
+  /** 0 EMERGENCY .. 7 DEBUG; -1 when the rule states none. */
+  readonly severity: number;
+  readonly tags: readonly string[];
+  readonly operator: string;
+  readonly matched: readonly MatchedVariable[];
+  readonly disruptive: boolean;
+  /** Where the rule stands. */
+  readonly file: string;
+  readonly line: number;
+  readonly rev: string;
+  readonly ver: string;
+  readonly maturity: number;
+  readonly accuracy: number;
+  /** The action list asked for the error log (`log`), and for the audit log (`auditlog`). */
+  readonly log: boolean;
+  readonly auditLog: boolean;
+}
+
+/** What remains of a transaction when it ended; plain data. */
+export interface TransactionRecord {
+  readonly verdict: Verdict;
+  readonly matchedRules: readonly MatchedRule[];
+  readonly inboundScore: number;
+  readonly outboundScore: number;
+  /** True when the engine was in detection-only mode and would have acted otherwise. */
+  readonly detectionOnly: boolean;
+  /** Inspection time over all phases, microseconds. */
+  readonly inspectionUs: number;
+  /** Set when inspection failed (deadline, queue, worker death) and the fail policy answered. */
+  readonly failure?: 'deadline' | 'queue_full' | 'worker_died' | 'internal';
+}
