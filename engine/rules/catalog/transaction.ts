@@ -1,0 +1,218 @@
+/**
+ * Owns the state of one transaction while rules run over it: values, TX, collections, flags that
+ * body processors set, switches that `ctl` turns, and what has matched. Reused between requests by
+ * `begin`; both the oracle and the fast path work on it. Holds no rule logic.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
+import type { MatchedRule } from '../../contract/verdict.ts';
+import type { RulePorts, StoredValue } from './ports.ts';
+import { TxCollection } from './tx-collection.ts';
+import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
+import { type Entry, ValueTable } from './values.ts';
+
+export type PersistentName = 'ip' | 'global' | 'session' | 'user' | 'resource';
+
+/** A collection that `initcol` (or setsid, setuid, setrsc) opened for this transaction. */
+export interface OpenCollection {
+  readonly key: ByteString;
+  /** By lower-case name. */
+  readonly values: Map<string, StoredValue>;
+  changed: boolean;
+}
+
+/** One target excluded for one rule, tag or message at run time by `ctl:ruleRemoveTarget...`. */
+export interface RemovedTarget {
+  readonly by: 'id' | 'tag' | 'msg';
+  /** Rule id range for `id`. */
+  readonly from: number;
+  readonly to: number;
+  /** Exact tag or message for `tag` and `msg`; compared as ModSecurity does. */
+  readonly text: ByteString;
+  readonly target: Target;
+}
+
+/** What `ctl` changed; reset for every transaction. */
+export interface ControlState {
+  engine: EngineMode;
+  requestBodyAccess: boolean;
+  responseBodyAccess: boolean;
+  forceRequestBodyVariable: boolean;
+  /** Upper case (URLENCODED, MULTIPART, JSON, XML); empty = by Content-Type. */
+  requestBodyProcessor: string;
+  parseXmlIntoArgs: 'off' | 'on' | 'onlyArgs';
+  auditEngine: 'on' | 'off' | 'relevantOnly';
+  auditLogParts: string;
+  debugLogLevel: number;
+  /** Ranges [from, to] of removed rule ids. */
+  removedIds: [number, number][];
+  removedTags: ByteString[];
+  removedMessages: ByteString[];
+  removedTargets: RemovedTarget[];
+}
+
+/** Flags of the multipart parser; 1 = set, as the MULTIPART_* variables show them. */
+export interface MultipartFlags {
+  strictError: number;
+  unmatchedBoundary: number;
+  boundaryQuoted: number;
+  boundaryWhitespace: number;
+  dataBefore: number;
+  dataAfter: number;
+  headerFolding: number;
+  lfLine: number;
+  crlfLfLines: number;
+  missingSemicolon: number;
+  invalidQuoting: number;
+  invalidPart: number;
+  invalidHeaderFolding: number;
+  fileLimitExceeded: number;
+}
+
+/** One uploaded file as the parser met it. */
+export interface UploadedFile {
+  readonly field: ByteString;
+  readonly fileName: ByteString;
+  readonly sizeBytes: number;
+  /** Content in the slab, as far as it was inspected. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export class Transaction {
+  readonly values = new ValueTable();
+  readonly tx = new TxCollection();
+  readonly persistent = new Map<PersistentName, OpenCollection>();
+  readonly env = new Map<string, ByteString>();
+  readonly control: ControlState = {
+    engine: 'on',
+    requestBodyAccess: true,
+    responseBodyAccess: true,
+    forceRequestBodyVariable: false,
+    requestBodyProcessor: '',
+    parseXmlIntoArgs: 'off',
+    auditEngine: 'relevantOnly',
+    auditLogParts: '',
+    debugLogLevel: 0,
+    removedIds: [],
+    removedTags: [],
+    removedMessages: [],
+    removedTargets: [],
+  };
+  multipart: MultipartFlags | null = null;
+  files: UploadedFile[] = [];
+
+  request!: RequestSnapshot;
+  response: ResponseSnapshot | null = null;
+  settings!: ProgramSettings;
+  ports!: RulePorts;
+
+  /** Phase that is running, 1..5. */
+  phase = 0;
+  /** Rule that is being evaluated; what RULE.* and error logs show. */
+  rule: Rule | null = null;
+
+  // Request facts that are not rows.
+  /** Bytes of the inspected body; the REQUEST_BODY row exists only where the variable is filled. */
+  requestBodyBytes = 0;
+  requestBodyPresent = false;
+  /** Upper case name of the processor that ran; empty when none did. */
+  bodyProcessor = '';
+  bodyError = 0;
+  bodyErrorMessage: ByteString = '';
+  inboundDataError = 0;
+  outboundDataError = 0;
+  urlEncodedError = 0;
+  authType: ByteString = '';
+  remoteUser: ByteString = '';
+  responseBodyBytes = 0;
+  responseBodyPresent = false;
+
+  // What matched.
+  matchedVariable: ByteString = '';
+  matchedVariableName: ByteString = '';
+  /** Of the rule (and its chain) that is being evaluated. */
+  matchedVariables: Entry[] = [];
+  matchedRules: MatchedRule[] = [];
+  /** Lowest severity number of all matches; 255 when none stated one. */
+  highestSeverity = 255;
+
+  sessionId: ByteString = '';
+  userId: ByteString = '';
+  resourceId: ByteString = '';
+  webAppId: ByteString = '';
+  /** Filled by @geoLookup, upper-case names. */
+  geo: ReadonlyMap<string, string> | null = null;
+  /** Names whose values `sanitise*` hides in logs, lower case with collection prefix. */
+  sanitised: ByteString[] = [];
+  /** Microseconds of the monotonic clock at the start. */
+  startedUs = 0;
+
+  /** Makes the object ready for a new request; keeps its memory. Cost: independent of rule count. */
+  begin(
+    request: RequestSnapshot,
+    settings: ProgramSettings,
+    ports: RulePorts,
+    txBase?: ReadonlyMap<string, ByteString>,
+  ): void {
+    this.values.reset();
+    this.tx.reset(txBase);
+    if (this.persistent.size > 0) this.persistent.clear();
+    if (this.env.size > 0) this.env.clear();
+    this.resetControl(settings);
+    this.multipart = null;
+    if (this.files.length > 0) this.files = [];
+    this.request = request;
+    this.response = null;
+    this.settings = settings;
+    this.ports = ports;
+    this.phase = 0;
+    this.rule = null;
+    this.resetFacts();
+    this.startedUs = ports.clock.monotonicUs();
+  }
+
+  private resetControl(settings: ProgramSettings): void {
+    const control = this.control;
+    control.engine = settings.engine;
+    control.requestBodyAccess = settings.requestBodyAccess;
+    control.responseBodyAccess = settings.responseBodyAccess;
+    control.forceRequestBodyVariable = false;
+    control.requestBodyProcessor = '';
+    control.parseXmlIntoArgs = 'off';
+    control.auditEngine = settings.auditEngine;
+    control.auditLogParts = settings.auditLogParts;
+    control.debugLogLevel = 0;
+    if (control.removedIds.length > 0) control.removedIds = [];
+    if (control.removedTags.length > 0) control.removedTags = [];
+    if (control.removedMessages.length > 0) control.removedMessages = [];
+    if (control.removedTargets.length > 0) control.removedTargets = [];
+  }
+
+  private resetFacts(): void {
+    this.requestBodyBytes = 0;
+    this.requestBodyPresent = false;
+    this.bodyProcessor = '';
+    this.bodyError = 0;
+    this.bodyErrorMessage = '';
+    this.inboundDataError = 0;
+    this.outboundDataError = 0;
+    this.urlEncodedError = 0;
+    this.authType = '';
+    this.remoteUser = '';
+    this.responseBodyBytes = 0;
+    this.responseBodyPresent = false;
+    this.matchedVariable = '';
+    this.matchedVariableName = '';
+    if (this.matchedVariables.length > 0) this.matchedVariables = [];
+    if (this.matchedRules.length > 0) this.matchedRules = [];
+    this.highestSeverity = 255;
+    this.sessionId = '';
+    this.userId = '';
+    this.resourceId = '';
+    this.webAppId = this.settings.webAppId;
+    this.geo = null;
+    if (this.sanitised.length > 0) this.sanitised = [];
+  }
+}

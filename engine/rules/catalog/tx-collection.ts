@@ -1,0 +1,58 @@
+/**
+ * Owns the TX collection: names are case-insensitive, values are byte strings. A plan computes the
+ * state after its constant rules once (`base`); a transaction only holds what differs from it.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import type { Entry } from './values.ts';
+
+const emptyBase: ReadonlyMap<string, ByteString> = new Map();
+
+export class TxCollection {
+  private base: ReadonlyMap<string, ByteString> = emptyBase;
+  /** null marks a name that `base` has and this transaction removed. */
+  private readonly own = new Map<string, ByteString | null>();
+
+  /** Starts over from `base`; cost does not depend on its size. */
+  reset(base: ReadonlyMap<string, ByteString> = emptyBase): void {
+    this.base = base;
+    if (this.own.size > 0) this.own.clear();
+  }
+
+  /** `name` in lower case. */
+  get(name: string): ByteString | undefined {
+    if (this.own.size > 0) {
+      const own = this.own.get(name);
+      if (own !== undefined) return own ?? undefined;
+    }
+    return this.base.get(name);
+  }
+
+  set(name: string, value: ByteString): void {
+    this.own.set(name, value);
+  }
+
+  delete(name: string): void {
+    if (this.base.has(name)) this.own.set(name, null);
+    else this.own.delete(name);
+  }
+
+  /** All names and values: the base's first, then this transaction's new ones. */
+  entries(): Entry[] {
+    const list: Entry[] = [];
+    for (const [key, value] of this.base) {
+      const own = this.own.get(key);
+      if (own === undefined) list.push({ key, value });
+      else if (own !== null) list.push({ key, value: own });
+    }
+    for (const [key, value] of this.own) {
+      if (value !== null && !this.base.has(key)) list.push({ key, value });
+    }
+    return list;
+  }
+
+  /** A copy as a plain map; for the planner and for comparing engines. */
+  snapshot(): Map<string, ByteString> {
+    return new Map(this.entries().map((entry) => [entry.key, entry.value]));
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * Owns the shapes of the catalogue: what an operator, a transformation, an action, a variable and a
+ * body processor are, and the linked rule that both the oracle and the fast path run. No behaviour.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import type { ExactRegex } from '../../match/regex.ts';
+import type { Transaction } from './transaction.ts';
+import type { Entry, SourceId } from './values.ts';
+
+/** What every catalogue entry tells about itself; docs and error messages are made from it. */
+export interface FeatureDefinition {
+  /** As SecLang spells it. */
+  readonly name: string;
+  /** Other spellings. */
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly example: string;
+  /** Where the behaviour is defined. */
+  readonly source: string;
+}
+
+// ---- macros ---------------------------------------------------------------------------------
+
+/** A `%{NAME.key}` reference inside a text. */
+export interface MacroReference {
+  readonly variable: VariableDefinition;
+  /** Lower case; empty for scalars. */
+  readonly key: ByteString;
+  /** As written, without `%{}`. */
+  readonly text: ByteString;
+}
+
+/** A text that may hold macros. `literal` is the whole text when it holds none. */
+export interface MacroText {
+  readonly source: ByteString;
+  readonly literal: ByteString | null;
+  readonly parts: readonly (ByteString | MacroReference)[];
+}
+
+// ---- variables ------------------------------------------------------------------------------
+
+export interface VariableDefinition extends FeatureDefinition {
+  readonly shape: 'scalar' | 'collection';
+  /**
+   * All current entries, in order of arrival; a scalar has none while it is unset.
+   * Names that ModSecurity gives to matches come from `name` and the entry's key.
+   */
+  entries(tx: Transaction): readonly Entry[];
+  /** Entries whose key equals `key` (lower case; comparison ignores case); optional fast path. */
+  lookup?(tx: Transaction, key: ByteString): readonly Entry[];
+  /** Number of entries where that is cheaper than listing them. */
+  count?(tx: Transaction): number;
+  /**
+   * The rows of the value table that this variable consists of, and whether it reads their values
+   * or their keys; absent for variables that are computed.
+   */
+  readonly rows?: { readonly sources: readonly SourceId[]; readonly face: 'value' | 'key' };
+  /** Settings or state a selector like `XML:/*` needs; absent: selectors are keys or regexes. */
+  readonly selector?: 'none' | 'key' | 'xpath';
+}
+
+export type TargetSelector =
+  | { readonly kind: 'key'; readonly key: ByteString }
+  | { readonly kind: 'regex'; readonly text: ByteString; readonly regex: ExactRegex }
+  | { readonly kind: 'xpath'; readonly text: ByteString };
+
+/** One entry of a rule's target list. Key selectors are lower case. */
+export interface Target {
+  readonly variable: VariableDefinition;
+  readonly selector: TargetSelector | null;
+  /** `&NAME`: the number of entries instead of the entries. */
+  readonly count: boolean;
+}
+
+// ---- operators ------------------------------------------------------------------------------
+
+/**
+ * What may be searched for ahead of the exact evaluation. Sound: whenever the operator matches a
+ * value, the prefilter matches it too.
+ */
+export type Prefilter =
+  | {
+      readonly kind: 'pattern';
+      /** PCRE syntax in byte mode, dot matches newline, `$` only at the very end. */
+      readonly pattern: ByteString;
+      readonly caseless: boolean;
+    }
+  | { readonly kind: 'words'; readonly words: readonly ByteString[]; readonly caseless: boolean }
+  | { readonly kind: 'sqli' }
+  | { readonly kind: 'xss' }
+  /** Matches when a byte outside the 32-byte bitmap of allowed bytes occurs. */
+  | { readonly kind: 'byteRange'; readonly allowed: Uint8Array }
+  | { readonly kind: 'urlEncoding' }
+  | { readonly kind: 'utf8' };
+
+export interface BoundOperator {
+  readonly definition: OperatorDefinition;
+  /** As written behind the name. */
+  readonly argument: ByteString;
+  /**
+   * True when the value matches, before negation. `captures` (when given) receives the whole match
+   * at 0 and the groups at 1..9; it is emptied first by the caller. Never throws.
+   */
+  evaluate(value: ByteString, tx: Transaction, captures: ByteString[] | null): boolean;
+  /** Present when the argument is constant and a prefilter exists. */
+  readonly prefilter?: Prefilter;
+  /** Macro reference names in the argument, so that the planner knows what the result depends on. */
+  readonly macro?: MacroText;
+  /** Frees native memory, where the operator holds any. */
+  close?(): void;
+}
+
+/** What binding may use; all file access is injected. */
+export interface BindContext {
+  /** Reads a data file named by a rule in `fromFile`; null when it does not exist. */
+  readDataFile(name: ByteString, fromFile: string): ByteString | null;
+  /** File of the rule that is being bound. */
+  readonly file: string;
+  parseMacros(text: ByteString): MacroText;
+  readonly pcreMatchLimit: number;
+}
+
+/** A problem with an argument; `program` turns it into a diagnostic at the argument's place. */
+export interface BindFailure {
+  readonly failure: string;
+}
+
+export interface OperatorDefinition extends FeatureDefinition {
+  readonly argument: 'none' | 'optional' | 'required';
+  bind(argument: ByteString, context: BindContext): BoundOperator | BindFailure;
+}
+
+// ---- transformations ------------------------------------------------------------------------
+
+export interface TransformationDefinition extends FeatureDefinition {
+  /** Number of the native function; -1 for `none`, which clears the chain and never runs. */
+  readonly id: number;
+  apply(value: ByteString): ByteString;
+}
+
+// ---- actions --------------------------------------------------------------------------------
+
+/** What a bound action changes, for the planner's constant folding; absent means: unknown. */
+export type ActionEffect =
+  | {
+      readonly kind: 'setTx';
+      /** Lower case after expansion. */
+      readonly name: MacroText;
+      readonly op: 'set' | 'add' | 'subtract' | 'unset';
+      readonly value: MacroText;
+    }
+  /** Touches no TX variable, engine switch or rule set. */
+  | { readonly kind: 'isolated' };
+
+export interface BoundAction {
+  readonly definition: ActionDefinition;
+  /** As written behind the colon. */
+  readonly argument: ByteString;
+  readonly effect?: ActionEffect;
+  /** Runs at every match of the rule it belongs to, in order. Never throws. */
+  run(tx: Transaction, rule: Rule): void;
+}
+
+/**
+ * metadata, flow, disruptive and logging actions are read by `program` into fields of the rule;
+ * runtime actions are bound and run at each match.
+ */
+export interface ActionDefinition extends FeatureDefinition {
+  readonly kind: 'metadata' | 'disruptive' | 'flow' | 'logging' | 'transformation' | 'runtime';
+  readonly argument: 'none' | 'optional' | 'required';
+  /** runtime actions only. */
+  bind?(argument: ByteString, context: BindContext): BoundAction | BindFailure;
+}
+
+// ---- body processors ------------------------------------------------------------------------
+
+export interface BodyLimits {
+  readonly jsonDepthMax: number;
+  readonly xmlDepthMax: number;
+  readonly argumentsMax: number;
+  readonly uploadFilesMax: number;
+}
+
+/** Parses a request body into value-table rows and transaction flags; errors set REQBODY_ERROR. */
+export interface BodyProcessorDefinition extends FeatureDefinition {
+  /** Never throws; `truncated` says that the body goes on behind the bytes. */
+  process(tx: Transaction, body: Uint8Array, truncated: boolean): void;
+}
+
+// ---- linked rules ---------------------------------------------------------------------------
+
+export type DisruptiveKind =
+  | 'pass'
+  | 'deny'
+  | 'drop'
+  | 'redirect'
+  | 'allow'
+  | 'allowPhase'
+  | 'allowRequest';
+
+/** The disruptive outcome of a rule after `block` and the defaults were resolved. */
+export interface Disruption {
+  readonly kind: DisruptiveKind;
+  /** 403 unless `status` says otherwise. */
+  readonly status: number;
+  readonly location: MacroText | null;
+}
+
+export interface RuleLocation {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** One linked SecRule or SecAction; chain links hang on `next` and have no entry of their own. */
+export interface Rule {
+  readonly kind: 'rule';
+  /** Position in the program, unique over phases and chain links. */
+  readonly index: number;
+  /** 0 for chain links. */
+  readonly id: number;
+  readonly phase: number;
+  /** Empty for SecAction. */
+  readonly targets: readonly Target[];
+  readonly exclusions: readonly Target[];
+  /** null for SecAction. */
+  readonly operator: BoundOperator | null;
+  readonly negated: boolean;
+  readonly transformations: readonly TransformationDefinition[];
+  readonly multiMatch: boolean;
+  readonly capture: boolean;
+  readonly actions: readonly BoundAction[];
+  readonly disruption: Disruption;
+  readonly skip: number;
+  readonly skipAfter: string | null;
+  readonly message: MacroText | null;
+  readonly logData: MacroText | null;
+  readonly severity: number;
+  readonly tags: readonly MacroText[];
+  readonly rev: ByteString;
+  readonly ver: ByteString;
+  readonly maturity: number;
+  readonly accuracy: number;
+  readonly log: boolean;
+  readonly auditLog: boolean;
+  /** Prefix to namespace for XML targets. */
+  readonly namespaces: ReadonlyMap<string, string>;
+  readonly next: Rule | null;
+  readonly location: RuleLocation;
+  /** The operator as written, for log lines: `@rx ...` with its `!`. */
+  readonly operatorText: ByteString;
+}
+
+export interface Marker {
+  readonly kind: 'marker';
+  readonly name: string;
+}
+
+export type ProgramItem = Rule | Marker;
+
+export type EngineMode = 'on' | 'off' | 'detectionOnly';
+
+/** Engine directives after linking; units in the names. */
+export interface ProgramSettings {
+  readonly engine: EngineMode;
+  readonly requestBodyAccess: boolean;
+  readonly responseBodyAccess: boolean;
+  readonly requestBodyLimitBytes: number;
+  readonly requestBodyNoFilesLimitBytes: number;
+  readonly requestBodyLimitAction: 'reject' | 'processPartial';
+  readonly responseBodyLimitBytes: number;
+  readonly responseBodyLimitAction: 'reject' | 'processPartial';
+  readonly responseBodyMimeTypes: readonly string[];
+  readonly argumentsMax: number;
+  readonly argumentSeparator: string;
+  readonly jsonDepthMax: number;
+  readonly uploadFilesMax: number;
+  readonly collectionTimeoutSeconds: number;
+  readonly pcreMatchLimit: number;
+  readonly auditEngine: 'on' | 'off' | 'relevantOnly';
+  readonly auditLogParts: string;
+  readonly componentSignatures: readonly string[];
+  readonly webAppId: string;
+  readonly sensorId: string;
+  /** Code point to byte, 65536 entries, or null for the built-in best fit. */
+  readonly unicodeMap: Uint8Array | null;
+}
+
+/** The whole linked rule set. `phases[p]` holds the items of phase p in order; index 0 is empty. */
+export interface Program {
+  readonly settings: ProgramSettings;
+  readonly phases: readonly (readonly ProgramItem[])[];
+  /** Rules including chain links, by `index`. */
+  readonly rules: readonly Rule[];
+}
