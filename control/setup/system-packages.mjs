@@ -1,0 +1,134 @@
+/**
+ * Owns the list of system packages, why each is needed, and their installation through apt-get.
+ * Never installs a server or anything that starts a service.
+ */
+
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run, say, SetupError, tail } from './process.mjs';
+
+const onPath = (name) =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+const libraryFolders = () => {
+  const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib'];
+  try {
+    for (const name of readdirSync('/usr/lib')) {
+      if (name.endsWith('-linux-gnu')) folders.push(join('/usr/lib', name));
+    }
+  } catch {
+    // No /usr/lib: nothing will be found, and the list below says what is missing.
+  }
+  return folders;
+};
+const anyLibrary = (...names) =>
+  libraryFolders().some((folder) => names.some((name) => existsSync(join(folder, name))));
+const anyHeader = (...names) =>
+  ['/usr/include', '/usr/local/include'].some((folder) =>
+    names.some((name) => existsSync(join(folder, name))),
+  );
+
+/** Every package with the reason that is printed and a check that costs a few file look-ups. */
+export const systemPackages = [
+  {
+    name: 'libhyperscan-dev',
+    why: 'scans for all rule patterns at once',
+    present: () => anyHeader('hs/hs.h') && anyLibrary('libhs.so'),
+  },
+  {
+    name: 'libpcre2-dev',
+    why: 'the few patterns with look-around or back-references',
+    present: () => anyHeader('pcre2.h') && anyLibrary('libpcre2-8.so'),
+  },
+  {
+    name: 'libmodsecurity-dev',
+    why: 'carries libinjection (@detectSQLi, @detectXSS)',
+    present: () => anyLibrary('libmodsecurity.a', 'libmodsecurity.so.3'),
+  },
+  {
+    name: 'modsecurity-crs',
+    why: 'the OWASP Core Rule Set 3.3, the default ruleset',
+    present: () =>
+      existsSync('/usr/share/modsecurity-crs/rules') &&
+      existsSync('/etc/modsecurity/crs/crs-setup.conf'),
+  },
+  { name: 'pkg-config', why: 'finds the libraries', present: () => onPath('pkg-config') },
+  { name: 'g++', why: 'compiles the native addon', present: () => onPath('g++') },
+  { name: 'make', why: 'builds the native addon', present: () => onPath('make') },
+  { name: 'python3', why: 'node-gyp is written for it', present: () => onPath('python3') },
+];
+
+/** Installs what is missing. Errors: SetupError that holds the exact list where it cannot. */
+export async function ensureSystemPackages() {
+  const missing = systemPackages.filter((one) => !one.present());
+  if (missing.length === 0) return;
+  const names = missing.map((one) => one.name);
+  say(`system packages missing: ${names.length}`);
+  for (const { name, why } of missing) process.stderr.write(`         ${name}: ${why}\n`);
+
+  if (!onPath('apt-get')) throw new SetupError(otherSystem(missing));
+  const root = process.getuid?.() === 0;
+  if (!root && !onPath('sudo')) {
+    throw new SetupError(
+      'Installing them needs root. Run this, then start again:\n' +
+        `  apt-get install -y ${names.join(' ')}`,
+    );
+  }
+  const prefix = root ? [] : ['sudo'];
+  if (!hasPackageLists()) await apt(prefix, ['update']);
+  say(`apt-get install ${names.join(' ')}`);
+  const install = ['install', '-y', '--no-install-recommends', ...names];
+  const first = await apt(prefix, install, true);
+  if (first !== 0) {
+    // Old package lists name versions that are gone from the mirror.
+    await apt(prefix, ['update']);
+    await apt(prefix, install);
+  }
+  const still = missing.filter((one) => !one.present()).map((one) => one.name);
+  if (still.length > 0) {
+    throw new SetupError(
+      `apt-get reported success, but these are still missing: ${still.join(', ')}`,
+    );
+  }
+}
+
+function otherSystem(missing) {
+  const list = missing.map(({ name, why }) => `  ${name}  (${why})`).join('\n');
+  return (
+    'There is no apt-get here. Install what these Debian packages hold, then start again:\n' + list
+  );
+}
+
+function hasPackageLists() {
+  try {
+    return readdirSync('/var/lib/apt/lists').some(
+      (name) => name.endsWith('_Packages') || name.endsWith('.lz4'),
+    );
+  } catch {
+    return false;
+  }
+}
+
+async function apt(prefix, args, mayFail = false) {
+  const [command, ...rest] = [
+    ...prefix,
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    'apt-get',
+    ...args,
+  ];
+  const { code, output } = await run(command, rest);
+  if (code !== 0 && !mayFail) {
+    throw new SetupError(
+      `apt-get ${args[0]} failed:\n${tail(output)}\nTry: apt-get ${args.join(' ')}`,
+    );
+  }
+  return code;
+}

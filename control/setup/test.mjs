@@ -1,0 +1,50 @@
+/**
+ * `npm test`: the same set-up as `npm start`, the static gates, then every test. The last line is
+ * `N passed, N failed, N skipped`, where each gate counts as one.
+ */
+
+import { readFileSync, rmSync } from 'node:fs';
+import { gateCount, runGates } from './gates.mjs';
+import { cacheFolder, inRoot } from './paths.mjs';
+import { prepare } from './prepare.mjs';
+import { main, run, say } from './process.mjs';
+
+await main(async () => {
+  await prepare();
+  say('static gates');
+  // The tidy tests run with all the others below.
+  const failedGates = await runGates(['tidy']);
+  say('tests');
+  const tests = await runTests(process.argv.slice(2));
+  const passed = gateCount - 1 - failedGates.length + tests.passed;
+  const failed = failedGates.length + tests.failed;
+  if (failedGates.length > 0) say(`gates failed: ${failedGates.join(', ')}`);
+  process.stdout.write(`${passed} passed, ${failed} failed, ${tests.skipped} skipped\n`);
+  return failed === 0 ? 0 : 1;
+});
+
+/** Runs vitest with its own progress on the terminal and its counts from a JSON report. */
+async function runTests(filters) {
+  const report = `${cacheFolder}/tests.json`;
+  rmSync(report, { force: true });
+  const { code } = await run(
+    inRoot('node_modules', '.bin', 'vitest'),
+    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...filters],
+    { show: true },
+  );
+  try {
+    const counts = JSON.parse(readFileSync(report, 'utf8'));
+    // A file that does not load has no tests to fail: it counts as one.
+    const brokenFiles = counts.testResults.filter(
+      (file) => file.status === 'failed' && file.assertionResults.length === 0,
+    ).length;
+    const failed = counts.numFailedTests + brokenFiles;
+    return {
+      passed: counts.numPassedTests,
+      failed: failed === 0 && code !== 0 ? 1 : failed,
+      skipped: counts.numPendingTests + counts.numTodoTests,
+    };
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}

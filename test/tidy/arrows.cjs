@@ -1,0 +1,139 @@
+/**
+ * Owns the one table of rooms and of the arrows allowed between them. The dependency-cruiser rules,
+ * the tidy tests and ARCHITECTURE.md's map all come from here; a new room is one line.
+ *
+ * `may` lists rooms this room may import; a trailing `/*` stands for every room below.
+ * Tests (`*.test.ts`) are free to import any room, but nothing imports test/ or bench/.
+ */
+'use strict';
+
+const base = 'engine/base';
+const contract = 'engine/contract';
+const gen = 'proto/gen';
+
+/** Longest path wins, so `engine/rules/run` is its own room and not part of `engine`. */
+const rooms = [
+  // Composition roots: files that lie directly in engine/ and control/.
+  { room: 'engine', may: ['engine/*', gen] },
+  { room: base, may: [] },
+  { room: contract, may: [base] },
+  { room: 'engine/http', may: [base, contract] },
+  { room: 'engine/match', may: [base, 'native-bindings'] },
+  { room: 'engine/rules/language', may: [base] },
+  { room: 'engine/rules/catalog', may: [base, contract, 'engine/match'] },
+  {
+    room: 'engine/rules/program',
+    may: [base, contract, 'engine/rules/language', 'engine/rules/catalog'],
+  },
+  {
+    room: 'engine/rules/plan',
+    may: [
+      base,
+      contract,
+      'engine/match',
+      'engine/rules/language',
+      'engine/rules/catalog',
+      'engine/rules/program',
+    ],
+  },
+  {
+    room: 'engine/rules/run',
+    may: [
+      base,
+      contract,
+      'engine/match',
+      'engine/rules/catalog',
+      'engine/rules/program',
+      'engine/rules/plan',
+    ],
+  },
+  {
+    room: 'engine/rules/oracle',
+    may: [base, contract, 'engine/rules/language', 'engine/rules/catalog', 'engine/rules/program'],
+  },
+  { room: 'engine/state', may: [base, contract] },
+  { room: 'engine/guard', may: [base, contract, 'engine/state'] },
+  { room: 'engine/schema', may: [base, contract] },
+  { room: 'engine/bundle', may: [base, contract, gen] },
+  {
+    room: 'engine/pool',
+    may: [base, contract, 'engine/rules/*', 'engine/match', 'engine/bundle', 'engine/state'],
+  },
+  { room: 'engine/upstream', may: [base, contract, 'engine/http'] },
+  {
+    room: 'engine/front',
+    may: [
+      base,
+      contract,
+      'engine/http',
+      'engine/guard',
+      'engine/schema',
+      'engine/pool',
+      'engine/state',
+      'engine/upstream',
+    ],
+  },
+  { room: 'engine/link', may: [base, contract, 'engine/bundle', 'engine/state', gen] },
+  { room: 'engine/ops', may: [base, contract] },
+
+  { room: 'control', may: ['control/*', base, gen] },
+  { room: 'control/domain', may: [base, 'engine/rules/language'] },
+  { room: 'control/store', may: [base, 'control/domain'] },
+  { room: 'control/publish', may: [base, 'control/domain', 'control/store', gen] },
+  { room: 'control/auth', may: [base, 'control/domain', 'control/store'] },
+  { room: 'control/observe', may: [base, 'control/domain', 'control/store', gen] },
+  {
+    room: 'control/api',
+    may: [
+      base,
+      'control/domain',
+      'control/store',
+      'control/publish',
+      'control/auth',
+      'control/observe',
+      gen,
+    ],
+  },
+  { room: 'control/supervisor', may: [base] },
+  { room: 'control/cli', may: [base, 'control/supervisor', 'control/publish', gen] },
+  { room: 'control/console', may: [gen] },
+  // Plain JavaScript that runs before anything is installed.
+  { room: 'control/setup', may: [] },
+
+  { room: 'native-bindings', may: [] },
+  { room: gen, may: [] },
+];
+
+/** Packages and Node modules that only the named rooms may import. */
+const packages = [
+  { name: 'uWebSockets.js', only: ['engine/front', 'engine/ops'] },
+  { name: 'piscina', only: ['engine/pool'] },
+  { name: 'lmdb', only: ['engine/state', 'control/store'] },
+  { name: 're2', only: ['engine/match'] },
+  { name: 'commander', only: ['control/cli'] },
+];
+
+/** Rooms whose inputs are injected: no file system, network, process or thread of their own. */
+const pureRooms = ['engine/rules/*', 'engine/contract', 'engine/http', 'control/domain'];
+const impureModules = [
+  'fs',
+  'fs/promises',
+  'net',
+  'tls',
+  'http',
+  'http2',
+  'https',
+  'dgram',
+  'dns',
+  'dns/promises',
+  'child_process',
+  'cluster',
+  'worker_threads',
+  'timers',
+  'timers/promises',
+];
+
+/** Folders that are cruised; `test` and `bench` are leaves nobody imports. */
+const sourceFolders = ['engine', 'control', 'native-bindings', 'proto/gen', 'bench', 'test'];
+
+module.exports = { rooms, packages, pureRooms, impureModules, sourceFolders };

@@ -1,0 +1,136 @@
+/**
+ * Proves that the gates check something: plants what each must find in a scratch checkout, runs the
+ * real tool with the real configuration, and expects it to fail for that reason.
+ */
+
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readSources, root } from './source-files.ts';
+
+let scratch = '';
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
+
+function plant(path: string, text: string): void {
+  const target = join(scratch, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+function runTool(name: string, ...args: string[]): { code: number; output: string } {
+  const { status, stdout, stderr } = spawnSync(bin(name), args, {
+    cwd: scratch,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+    maxBuffer: 64 << 20,
+  });
+  return { code: status ?? 128, output: stdout + stderr };
+}
+
+beforeAll(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'waf-canary-'));
+  symlinkSync(join(root, 'node_modules'), join(scratch, 'node_modules'));
+  const copied = ['.dependency-cruiser.cjs', '.oxlintrc.json', '.prettierrc.json', 'tsconfig.json'];
+  for (const name of [...copied, 'package.json', 'test/tidy/arrows.cjs']) {
+    mkdirSync(dirname(join(scratch, name)), { recursive: true });
+    copyFileSync(join(root, name), join(scratch, name));
+  }
+  plant('engine/base/fine.ts', 'export const fine = 1;\n');
+  plant('control/domain/secret.ts', 'export const secret = 1;\n');
+  plant(
+    'engine/front/forbidden.ts',
+    "import { secret } from '../../control/domain/secret.ts';\nexport const copy = secret;\n",
+  );
+  plant(
+    'engine/rules/run/forbidden-core.ts',
+    "import { readFileSync } from 'node:fs';\nexport const read = readFileSync;\n",
+  );
+  plant(
+    'engine/guard/forbidden-package.ts',
+    "import { open } from 'lmdb';\nexport const opened = open;\n",
+  );
+  plant('engine/ops/one.ts', "import type { Two } from './two.ts';\nexport type One = Two | 1;\n");
+  plant('engine/ops/two.ts', "import type { One } from './one.ts';\nexport type Two = One | 2;\n");
+  plant(
+    'engine/pool/floating.ts',
+    'const work = async (): Promise<void> => {};\nexport function go(): void {\n  work();\n}\n',
+  );
+  plant('engine/pool/any.ts', 'export const loose: any = 1;\n');
+  plant('engine/pool/wrong-type.ts', "export const count: number = 'one';\n");
+  plant('engine/pool/ugly.ts', 'export const a   =  1\n');
+});
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('the real tools find what is planted', () => {
+  test('dependency-cruiser: forbidden imports and a type-only cycle', () => {
+    const config = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json'];
+    const { output } = runTool('depcruise', ...config, 'engine', 'control');
+    const report = JSON.parse(output) as {
+      summary: { violations: { from: string; rule: { name: string } }[] };
+    };
+    const found = report.summary.violations.map((one) => `${one.rule.name} < ${one.from}`);
+    expect(found).toContain('arrow: engine/front < engine/front/forbidden.ts');
+    expect(found).toContain('engine never imports control < engine/front/forbidden.ts');
+    expect(found).toContain('pure rooms < engine/rules/run/forbidden-core.ts');
+    expect(found).toContain('package: lmdb < engine/guard/forbidden-package.ts');
+    expect(found).toContain('no cycles < engine/ops/one.ts');
+    expect(found.filter((line) => line.includes('fine.ts'))).toEqual([]);
+  });
+
+  test('oxlint: a floating promise and an any', () => {
+    const { code, output } = runTool('oxlint', '--type-aware', '--format=unix');
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/floating\.ts:3:.*Promises must be awaited|no-floating-promises/);
+    expect(output).toMatch(/any\.ts.*no-explicit-any|any\.ts:1:.*any/i);
+    expect(output).not.toContain('fine.ts');
+  });
+
+  test('tsc: a wrong type', () => {
+    const { code, output } = runTool('tsc', '--noEmit', '-p', '.');
+    expect(code).not.toBe(0);
+    expect(output).toContain('engine/pool/wrong-type.ts(1,14): error TS2322');
+  });
+
+  test('prettier: a file out of shape', () => {
+    const { code, output } = runTool('prettier', '--check', 'engine');
+    expect(code).not.toBe(0);
+    expect(output).toContain('engine/pool/ugly.ts');
+  });
+});
+
+describe('the real checkout', () => {
+  test('every source file is cruised', () => {
+    const folders = ['engine', 'control', 'native-bindings', 'proto', 'bench', 'test'];
+    const present = folders.filter((folder) =>
+      readSources('.ts').some((file) => file.path.startsWith(`${folder}/`)),
+    );
+    const { status, stdout } = spawnSync(
+      bin('depcruise'),
+      ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...present],
+      { cwd: root, encoding: 'utf8', maxBuffer: 256 << 20 },
+    );
+    expect(status).toBeDefined();
+    const report = JSON.parse(stdout) as { modules: { source: string }[] };
+    const cruised = new Set(report.modules.map((one) => one.source));
+    const missed = readSources('.ts')
+      .map((file) => file.path)
+      .filter((path) => !path.endsWith('.d.ts') && !cruised.has(path));
+    expect(missed).toEqual([]);
+  });
+
+  test('continuous integration runs the command that the README gives', () => {
+    expect(readFileSync(join(root, '.ci', 'run'), 'utf8')).toContain('npm test');
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain('npm test');
+  });
+});

@@ -1,0 +1,40 @@
+/** Owns the search for exports without a docstring. Reads syntax only; no types are needed. */
+
+import ts from 'typescript';
+import type { SourceFile } from './source-files.ts';
+
+/** `path:line name` of every exported declaration of `file` that no `/** ... *\/` precedes. */
+export function undocumentedExports(file: SourceFile): string[] {
+  const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true);
+  return tree.statements.flatMap((statement) => {
+    if (!isExported(statement) || isOverloadBody(statement, tree)) return [];
+    if (ts.getJSDocCommentsAndTags(statement).length > 0) return [];
+    const line = tree.getLineAndCharacterOfPosition(statement.getStart()).line + 1;
+    return [`${file.path}:${line} ${nameOf(statement)}`];
+  });
+}
+
+function isExported(statement: ts.Statement): boolean {
+  return (
+    ts.canHaveModifiers(statement) &&
+    (ts.getModifiers(statement) ?? []).some((one) => one.kind === ts.SyntaxKind.ExportKeyword)
+  );
+}
+
+/** Overloads are documented on the first signature. */
+function isOverloadBody(statement: ts.Statement, tree: ts.SourceFile): boolean {
+  if (!ts.isFunctionDeclaration(statement) || statement.name === undefined) return false;
+  const name = statement.name.text;
+  const first = tree.statements.find(
+    (one) => ts.isFunctionDeclaration(one) && one.name?.text === name,
+  );
+  return first !== statement;
+}
+
+function nameOf(statement: ts.Statement): string {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map((one) => one.name.getText()).join(', ');
+  }
+  const named = statement as ts.Statement & { name?: ts.Identifier };
+  return named.name?.text ?? '(unnamed)';
+}

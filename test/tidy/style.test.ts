@@ -1,0 +1,91 @@
+/** Holds the parts of the house style that no linter knows. Each test names every offender. */
+
+import { describe, expect, test } from 'vitest';
+import { basename } from 'node:path';
+import { createRequire } from 'node:module';
+import { readSources } from './source-files.ts';
+import type { SourceFile } from './source-files.ts';
+import { undocumentedExports } from './docstrings.ts';
+
+interface ArrowTable {
+  readonly rooms: readonly { room: string; may: readonly string[] }[];
+}
+const arrows = createRequire(import.meta.url)('./arrows.cjs') as ArrowTable;
+
+const scripts = readSources('.ts', '.mjs', '.cjs');
+const native = readSources('.cc', '.h');
+const lineMax = 100;
+const fileLinesMax = 500;
+/** Tables of data, one entry a line or longer: exempt from length by path. */
+const tables = [/\/tables?\//, /-table\.(ts|h)$/, /\.table\.ts$/, /-data\.(ts|h)$/];
+const isTable = (file: SourceFile): boolean => tables.some((one) => one.test(file.path));
+
+describe('house style', () => {
+  test('there are sources to look at', () => {
+    expect(scripts.length).toBeGreaterThan(20);
+  });
+
+  test(`no line is longer than ${lineMax} columns`, () => {
+    const found = [...scripts, ...native]
+      .filter((file) => !isTable(file))
+      .flatMap((file) =>
+        file.lines.flatMap((line, index) =>
+          line.length > lineMax && !line.includes('://') ? [`${file.path}:${index + 1}`] : [],
+        ),
+      );
+    expect(found).toEqual([]);
+  });
+
+  test(`no file is longer than ${fileLinesMax} lines`, () => {
+    const found = [...scripts, ...native]
+      .filter((file) => !isTable(file) && file.lines.length > fileLinesMax + 1)
+      .map((file) => `${file.path}: ${file.lines.length}`);
+    expect(found).toEqual([]);
+  });
+
+  test('files are kebab-case', () => {
+    const found = scripts
+      .map((file) => file.path)
+      .filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)+$/.test(basename(path)));
+    expect(found).toEqual([]);
+  });
+
+  test('no drawer for everything', () => {
+    const banned = /(^|\/)(utils?|helpers?|misc|common)(\/|\.[a-z]+$)/;
+    expect(scripts.map((file) => file.path).filter((path) => banned.test(path))).toEqual([]);
+  });
+
+  test('every file begins with a comment on what it owns', () => {
+    const found = [...scripts, ...native]
+      .filter((file) => !/^(#!.*\n)?(\/\*\*|\/\/)/.test(file.text))
+      .map((file) => file.path);
+    expect(found).toEqual([]);
+  });
+
+  test('every export has a docstring', () => {
+    const found = scripts
+      .filter((file) => file.path.endsWith('.ts') && !file.path.endsWith('.test.ts'))
+      .flatMap((file) => undocumentedExports(file));
+    expect(found).toEqual([]);
+  });
+
+  test('every source file lies in one room of the arrow table', () => {
+    const rooms = new Set(arrows.rooms.map((one) => one.room));
+    const inRoom = (path: string): boolean => {
+      const parts = path.split('/');
+      if (parts[0] === 'test' || parts[0] === 'bench') return true;
+      if (parts.length === 2) return rooms.has(parts[0] ?? '');
+      return parts.some((_, index) => index > 0 && rooms.has(parts.slice(0, index + 1).join('/')));
+    };
+    expect(scripts.map((file) => file.path).filter((path) => !inRoom(path))).toEqual([]);
+  });
+
+  test('the arrow table names only rooms that it has', () => {
+    const rooms = arrows.rooms.map((one) => one.room);
+    const unknown = arrows.rooms.flatMap(({ may }) =>
+      may.filter((name) => !name.endsWith('/*') && !rooms.includes(name)),
+    );
+    expect(unknown).toEqual([]);
+    expect(new Set(rooms).size).toBe(rooms.length);
+  });
+});
