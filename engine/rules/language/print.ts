@@ -8,6 +8,12 @@ import type { ActionExpression, Directive, OperatorExpression, VariableExpressio
 
 /** The directive as SecLang, without a line end; rules take one line an action, as CRS does. */
 export function formatDirective(directive: Directive): ByteString {
+  const text = formatParts(directive);
+  // A last backslash is kept from joining the next line by a continuation of its own.
+  return text.endsWith('\\') ? `${text}\\\n` : text;
+}
+
+function formatParts(directive: Directive): ByteString {
   const name = directive.name.text;
   switch (directive.kind) {
     case 'SecRule': {
