@@ -77,7 +77,7 @@ const rooms = [
   { room: 'engine/ops', may: [base, contract] },
 
   { room: 'control', may: ['control/*', base, gen] },
-  { room: 'control/domain', may: [base, 'engine/rules/language'] },
+  { room: 'control/domain', may: [base, 'engine/rules/language', gen] },
   { room: 'control/store', may: [base, 'control/domain'] },
   { room: 'control/publish', may: [base, 'control/domain', 'control/store', gen] },
   { room: 'control/auth', may: [base, 'control/domain', 'control/store'] },
