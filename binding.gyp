@@ -1,0 +1,38 @@
+{
+  "targets": [
+    {
+      "target_name": "waf_native",
+      "sources": [
+        "native-bindings/addon.cc",
+        "native-bindings/convert.cc",
+        "native-bindings/hyperscan-compile.cc",
+        "native-bindings/hyperscan-database.cc",
+        "native-bindings/hyperscan-stream.cc",
+        "native-bindings/injection.cc",
+        "native-bindings/listen.cc",
+        "native-bindings/pcre.cc",
+        "native-bindings/scan-program.cc",
+        "native-bindings/scan-program-api.cc",
+        "native-bindings/transformations.cc",
+        "native-bindings/transformations-decode.cc",
+        "native-bindings/transformations-digest.cc",
+        "native-bindings/transformations-encode.cc",
+        "native-bindings/transformations-path.cc",
+        "native-bindings/transformations-text.cc",
+        "native-bindings/transform-api.cc",
+        "native-bindings/validate.cc"
+      ],
+      "include_dirs": [
+        "<!(node -p \"require('node-addon-api').include_dir\")"
+      ],
+      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "cflags": ["<!@(pkg-config --cflags libhs libpcre2-8)", "-Wall", "-Wextra", "-Werror", "-O3"],
+      "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
+      "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"],
+      "libraries": [
+        "<!@(pkg-config --libs libhs libpcre2-8)",
+        "<!@(node native-bindings/find-libinjection.mjs)"
+      ]
+    }
+  ]
+}

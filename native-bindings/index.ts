@@ -1,0 +1,45 @@
+/**
+ * Owns the list of what the addon offers to `engine/match`, the only room that imports it.
+ * Building it: `npx node-gyp rebuild`.
+ */
+export type { ByteString, Value } from './load-addon.ts';
+export { BYTE_CLASS, byteClassOf, maskOfClasses, maskOfValue } from './byte-class.ts';
+export type { ByteClassName } from './byte-class.ts';
+export {
+  setUnicodeMap,
+  transformationIds,
+  transformationNames,
+  transformationTriggers,
+  transformBytes,
+  transformChainText,
+  transformText,
+} from './transformations.ts';
+export type { TransformationName } from './transformations.ts';
+export {
+  detectSqli,
+  detectXss,
+  hasBadUrlEncoding,
+  hasBadUtf8,
+  isOutsideByteRange,
+} from './injection.ts';
+export {
+  checkExpression,
+  HS_FLAG,
+  HsDatabase,
+  HsStream,
+  hyperscanVersion,
+  platformKey,
+} from './hyperscan.ts';
+export type { ExpressionCheck, HsCompileError, HsExpression, HsInfo } from './hyperscan.ts';
+export { LIMIT_EXCEEDED, Pcre } from './pcre.ts';
+export type { PcreFlags, PcreLimits } from './pcre.ts';
+export { ScanProgram } from './scan-program.ts';
+export type {
+  ScanClass,
+  ScanProgramSpec,
+  ScanStats,
+  ScanTest,
+  ScanTestKind,
+  ScanTier,
+} from './scan-program.ts';
+export { listenReusePort } from './listen.ts';

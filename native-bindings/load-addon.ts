@@ -1,0 +1,84 @@
+/**
+ * Owns finding and loading the compiled addon, and the shape of what it exports. Never checks
+ * arguments beyond what the addon does itself: that is the work of the files beside it.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Bytes as a string whose char codes are 0..255; the same as the engine's ByteString. */
+export type ByteString = string;
+
+/** One value: a byte string, or bytes in ordinary or shared memory. */
+export type Value = ByteString | Uint8Array;
+
+/** The addon's own database object; `HsDatabase` wraps it. */
+export interface NativeDatabase {
+  serialize(): Uint8Array;
+  scan(value: Value): Int32Array;
+  info(): string;
+  size(): number;
+  close(): void;
+}
+
+export interface NativeStream {
+  write(value: Value): Int32Array;
+  close(): Int32Array;
+}
+
+export interface NativeScanProgram {
+  scan(slab: Uint8Array, rows: Int32Array, rowCount: number, hits: Int32Array): number;
+  stats(): Record<string, number>;
+  close(): void;
+}
+
+export interface NativePcre {
+  exec(value: Value, start: number): Int32Array | number | null;
+  test(value: Value, start: number): number;
+  captureCount(): number;
+  close(): void;
+}
+
+/** What build/Release/waf_native.node exports. */
+export interface NativeAddon {
+  transform<T extends Value>(ids: number | Uint8Array, value: T, unicodeMap?: Uint8Array): T;
+  setUnicodeMap(map: Uint8Array | null): void;
+  transformationNames(): string[];
+  transformationTriggers(): number[];
+  byteClasses(): Uint8Array;
+  detectSqli(value: Value): string | null;
+  detectXss(value: Value): boolean;
+  outsideByteRange(value: Value, allowed: Uint8Array): boolean;
+  badUrlEncoding(value: Value): boolean;
+  badUtf8(value: Value): boolean;
+  hsCompile(expressions: readonly object[], stream: boolean): NativeDatabase;
+  hsCheckExpression(pattern: string, flags: number, compile: boolean): Record<string, unknown>;
+  hsVersion(): string;
+  hsPlatformFeatures(): number;
+  hsPlatformTune(): number;
+  hsDeserialize(bytes: Uint8Array): NativeDatabase;
+  hsSerializedSize(bytes: Uint8Array): number;
+  hsDeserializeInto(bytes: Uint8Array, target: Uint8Array): void;
+  hsAttach(memory: Uint8Array): NativeDatabase;
+  readonly HsStream: new (database: NativeDatabase) => NativeStream;
+  readonly ScanProgram: new (spec: object, arenaBytesMax: number) => NativeScanProgram;
+  readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
+  listenReusePort(host: string, port: number): { fd: number; port: number };
+}
+
+const relativeAddonPath = join('build', 'Release', 'waf_native.node');
+
+function findAddon(): string {
+  const start = dirname(fileURLToPath(import.meta.url));
+  for (let folder = start; ; folder = dirname(folder)) {
+    const candidate = join(folder, relativeAddonPath);
+    if (existsSync(candidate)) return candidate;
+    if (dirname(folder) === folder) break;
+  }
+  const message = `the native addon is not built (${relativeAddonPath}); run: npx node-gyp rebuild`;
+  throw Object.assign(new Error(message), { code: 'native_addon_missing' });
+}
+
+/** The addon, loaded once for each thread that imports this file. */
+export const addon = createRequire(import.meta.url)(findAddon()) as NativeAddon;

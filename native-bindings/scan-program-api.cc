@@ -1,0 +1,341 @@
+// Owns the door of the scan program: reads and checks its specification, runs it over typed arrays.
+#include <algorithm>
+#include <cstring>
+
+#include "convert.h"
+#include "scan-program.h"
+
+namespace waf {
+
+namespace {
+
+constexpr uint32_t kChainsMax = 64;
+constexpr uint32_t kNodesMax = 4096;
+constexpr uint32_t kSlotsMax = 1 << 20;
+
+// Reads a ScanProgramSpec; after the first mistake `error` says what it was.
+class SpecReader {
+ public:
+  explicit SpecReader(Napi::Env env) : env_(env) {}
+
+  bool Read(const Napi::Object& spec) {
+    return ReadNodes(spec) && ReadDatabases(spec) && ReadMap(spec) && ReadClasses(spec);
+  }
+
+  std::vector<std::shared_ptr<DatabaseHandle>> databases;
+  std::vector<ScanClass> classes;
+  std::vector<uint8_t> unicode_map;
+  uint32_t slot_count = 0;
+  const char* error = "bad specification";
+
+ private:
+  bool Refuse(const char* why) {
+    error = why;
+    return false;
+  }
+
+  bool ReadNodes(const Napi::Object& spec) {
+    int32_t* data = nullptr;
+    size_t length = 0;
+    if (!ReadInt32Array(env_, spec.Get("nodes"), &data, &length) || length < 2 || length % 2 != 0) {
+      return Refuse("nodes must be an Int32Array of pairs");
+    }
+    nodes_.assign(data, data + length);
+    if (length / 2 > kNodesMax) return Refuse("too many trie nodes");
+    for (size_t i = 1; i < length / 2; ++i) {
+      const int32_t parent = nodes_[2 * i];
+      const int32_t id = nodes_[2 * i + 1];
+      if (parent < 0 || static_cast<size_t>(parent) >= i) return Refuse("a parent comes later");
+      if (id < 0 || static_cast<size_t>(id) >= kTransformationCount) {
+        return Refuse("unknown transformation id");
+      }
+    }
+    return true;
+  }
+
+  bool ReadDatabases(const Napi::Object& spec) {
+    if (!spec.Get("databases").IsArray()) return Refuse("databases must be an array");
+    Napi::Array list = spec.Get("databases").As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      auto handle = HsDatabase::HandleOf(env_, list.Get(i));
+      if (handle == nullptr) return Refuse("a database is closed or not a database");
+      databases.push_back(std::move(handle));
+    }
+    return true;
+  }
+
+  bool ReadMap(const Napi::Object& spec) {
+    Napi::Value value = spec.Get("unicodeMap");
+    if (value.IsUndefined()) return true;
+    uint8_t* data = nullptr;
+    size_t size = 0;
+    if (!ReadUint8Array(env_, value, &data, &size) || size != 65536) {
+      return Refuse("a unicode map is a Uint8Array of 65536 bytes");
+    }
+    unicode_map.assign(data, data + size);
+    return true;
+  }
+
+  bool ReadClasses(const Napi::Object& spec) {
+    if (!spec.Get("classes").IsArray()) return Refuse("classes must be an array");
+    Napi::Array list = spec.Get("classes").As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      Napi::HandleScope scope(env_);
+      Napi::Value entry = list.Get(i);
+      if (!entry.IsObject()) return Refuse("a class must be an object");
+      Napi::Object object = entry.As<Napi::Object>();
+      classes.emplace_back();
+      ScanClass& target = classes.back();
+      if (!ReadChains(object, &target) || !ReadPatterns(object, &target) ||
+          !ReadTiers(object, &target) || !ReadTests(object, &target)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Keeps the trie nodes that some chain of the class needs, parents first.
+  bool ReadChains(const Napi::Object& object, ScanClass* target) {
+    int32_t* chains = nullptr;
+    size_t count = 0;
+    if (!ReadInt32Array(env_, object.Get("chains"), &chains, &count)) {
+      return Refuse("chains must be an Int32Array");
+    }
+    if (count > kChainsMax) return Refuse("a class has more than 64 chains");
+    const size_t node_count = nodes_.size() / 2;
+    std::vector<uint64_t> ends(node_count, 0);
+    std::vector<bool> needed(node_count, false);
+    needed[0] = true;
+    for (size_t c = 0; c < count; ++c) {
+      if (chains[c] < 0 || static_cast<size_t>(chains[c]) >= node_count) {
+        return Refuse("a chain names no trie node");
+      }
+      ends[static_cast<size_t>(chains[c])] |= uint64_t{1} << c;
+      target->all_chains |= uint64_t{1} << c;
+      for (int32_t node = chains[c]; node > 0; node = nodes_[2 * node]) {
+        needed[static_cast<size_t>(node)] = true;
+      }
+    }
+    chain_count_ = count;
+    AddSteps(needed, ends, target);
+    return true;
+  }
+
+  void AddSteps(const std::vector<bool>& needed, const std::vector<uint64_t>& ends,
+                ScanClass* target) {
+    std::vector<uint16_t> step_of(needed.size(), 0);
+    for (size_t node = 0; node < needed.size(); ++node) {
+      if (!needed[node]) continue;
+      step_of[node] = static_cast<uint16_t>(target->steps.size());
+      ScanStep step{0, 0, false, 0, ends[node]};
+      if (node != 0) {
+        const Transformation& t = kTransformations[nodes_[2 * node + 1]];
+        step.parent = step_of[static_cast<size_t>(nodes_[2 * node])];
+        step.transformation = static_cast<uint8_t>(nodes_[2 * node + 1]);
+        step.always = t.always;
+        step.trigger = t.trigger;
+        target->always |= t.always;
+        target->trigger_union |= t.trigger;
+      }
+      target->steps.push_back(step);
+    }
+  }
+
+  bool TakeSlot(int64_t slot) {
+    if (slot < 0 || slot >= kSlotsMax) return Refuse("a slot is out of range");
+    slot_count = std::max(slot_count, static_cast<uint32_t>(slot) + 1);
+    return true;
+  }
+
+  bool TakeChain(int64_t chain) {
+    if (chain >= 0 && static_cast<size_t>(chain) < chain_count_) return true;
+    return Refuse("a pattern or test names no chain of its class");
+  }
+
+  bool ReadPatterns(const Napi::Object& object, ScanClass* target) {
+    int32_t* data = nullptr;
+    size_t length = 0;
+    if (!ReadInt32Array(env_, object.Get("patterns"), &data, &length) || length % 3 != 0) {
+      return Refuse("patterns must be an Int32Array of triples");
+    }
+    for (size_t i = 0; i < length; i += 3) {
+      ScanPattern pattern{kNoSlot, 0, false};
+      if (data[i] != -1) {
+        if (!TakeSlot(data[i]) || !TakeChain(data[i + 1])) return false;
+        pattern.slot = static_cast<uint32_t>(data[i]);
+        pattern.chain = static_cast<uint8_t>(data[i + 1]);
+        pattern.negated = data[i + 2] != 0;
+        if (pattern.negated) target->negated.push_back(static_cast<uint32_t>(i / 3));
+      }
+      target->patterns.push_back(pattern);
+    }
+    return true;
+  }
+
+  bool ReadTiers(const Napi::Object& object, ScanClass* target) {
+    if (!object.Get("tiers").IsArray()) return Refuse("tiers must be an array");
+    Napi::Array list = object.Get("tiers").As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      if (!list.Get(i).IsObject()) return Refuse("a tier must be an object");
+      Napi::Object entry = list.Get(i).As<Napi::Object>();
+      const int64_t database = ReadInteger(entry, "database", -2);
+      if (database < -1 || database >= static_cast<int64_t>(databases.size())) {
+        return Refuse("a tier names no database");
+      }
+      const uint32_t mask = static_cast<uint32_t>(ReadInteger(entry, "allowedMask", 0));
+      target->tiers.push_back(ScanTier{mask, static_cast<int32_t>(database)});
+    }
+    return true;
+  }
+
+  static bool KindOf(const std::string& name, TestKind* kind) {
+    const char* names[] = {"sqli", "xss", "byteRange", "urlEncoding", "utf8"};
+    for (size_t k = 0; k < 5; ++k) {
+      if (name != names[k]) continue;
+      *kind = static_cast<TestKind>(k);
+      return true;
+    }
+    return false;
+  }
+
+  bool ReadTests(const Napi::Object& object, ScanClass* target) {
+    if (!object.Get("tests").IsArray()) return Refuse("tests must be an array");
+    Napi::Array list = object.Get("tests").As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      if (!list.Get(i).IsObject()) return Refuse("a test must be an object");
+      if (!ReadTest(list.Get(i).As<Napi::Object>(), target)) return false;
+    }
+    return true;
+  }
+
+  bool ReadTest(const Napi::Object& entry, ScanClass* target) {
+    ScanTest test{};
+    const int64_t slot = ReadInteger(entry, "slot", -1);
+    const int64_t chain = ReadInteger(entry, "chain", -1);
+    if (!TakeSlot(slot) || !TakeChain(chain)) return false;
+    test.slot = static_cast<uint32_t>(slot);
+    test.chain = static_cast<uint8_t>(chain);
+    test.negated = ReadFlag(entry, "negated");
+    test.skip_mask = static_cast<uint32_t>(ReadInteger(entry, "skipMask", 0));
+    if (!KindOf(ReadLatin1(entry.Get("kind")), &test.kind)) return Refuse("unknown kind of test");
+    if (test.kind == TestKind::kByteRange) {
+      uint8_t* table = nullptr;
+      size_t size = 0;
+      if (!ReadUint8Array(env_, entry.Get("table"), &table, &size) || size != 32) {
+        return Refuse("a byteRange test has a table of 32 bytes");
+      }
+      std::memcpy(test.allowed, table, size);
+    }
+    target->tests.push_back(test);
+    return true;
+  }
+
+  Napi::Env env_;
+  std::vector<int32_t> nodes_;
+  size_t chain_count_ = 0;
+};
+
+class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
+ public:
+  static void Register(Napi::Env env, Napi::Object exports) {
+    // `scan` is a plain callback: the wrapper of ObjectWrap would cost as much as a short scan.
+    napi_property_descriptor scan = {"scan",  nullptr, Scan,    nullptr, nullptr,
+                                     nullptr, napi_default_method, nullptr};
+    exports.Set("ScanProgram",
+                DefineClass(env, "ScanProgram",
+                            {Napi::ClassPropertyDescriptor<ScanProgramObject>(scan),
+                             InstanceMethod<&ScanProgramObject::Stats>("stats"),
+                             InstanceMethod<&ScanProgramObject::Close>("close")}));
+  }
+
+  // (spec, arenaBytesMax)
+  explicit ScanProgramObject(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<ScanProgramObject>(info) {
+    Napi::Env env = info.Env();
+    if (!info[0].IsObject() || !info[1].IsNumber()) {
+      FailType(env, "expected a specification and a limit");
+      return;
+    }
+    SpecReader reader(env);
+    if (!reader.Read(info[0].As<Napi::Object>())) {
+      if (!env.IsExceptionPending()) Fail(env, "bad_scan_program", reader.error);
+      return;
+    }
+    const auto limit = static_cast<size_t>(info[1].As<Napi::Number>().Int64Value());
+    program_ = std::make_unique<ScanProgram>(std::move(reader.databases),
+                                             std::move(reader.classes), reader.slot_count,
+                                             std::move(reader.unicode_map), limit);
+    if (program_->Prepare()) return;
+    program_.reset();
+    Fail(env, "out_of_memory", "no memory for Hyperscan scratch space");
+  }
+
+ private:
+  // (slab, rows, rowCount, hits) -> number of hits
+  static napi_value Scan(napi_env env, napi_callback_info info) {
+    napi_value argv[4];
+    size_t argc = 4;
+    napi_value self = nullptr;
+    void* wrapped = nullptr;
+    if (napi_get_cb_info(env, info, &argc, argv, &self, nullptr) != napi_ok || argc < 4 ||
+        napi_unwrap(env, self, &wrapped) != napi_ok) {
+      return FailType(env, "scan(slab, rows, rowCount, hits)");
+    }
+    auto* object = static_cast<ScanProgramObject*>(wrapped);
+    if (object->program_ == nullptr) return Fail(env, "closed", "the scan program is closed");
+    uint8_t* slab = nullptr;
+    int32_t* rows = nullptr;
+    int32_t* hits = nullptr;
+    size_t slab_size = 0;
+    size_t row_length = 0;
+    size_t hit_length = 0;
+    uint32_t row_count = 0;
+    if (!ReadUint8Array(env, argv[0], &slab, &slab_size) ||
+        !ReadInt32Array(env, argv[1], &rows, &row_length) ||
+        napi_get_value_uint32(env, argv[2], &row_count) != napi_ok ||
+        !ReadInt32Array(env, argv[3], &hits, &hit_length)) {
+      return FailType(env, "scan(slab, rows, rowCount, hits)");
+    }
+    if (size_t{row_count} * 3 > row_length || !object->program_->Valid(slab_size, rows, row_count)) {
+      return FailType(env, "a row lies outside the slab or names no class");
+    }
+    const size_t count = object->program_->Scan(slab, rows, row_count, hits, hit_length / 2);
+    napi_value result = nullptr;
+    napi_create_uint32(env, static_cast<uint32_t>(count), &result);
+    return result;
+  }
+
+  Napi::Value Stats(const Napi::CallbackInfo& info) {
+    Napi::Env env = info.Env();
+    if (program_ == nullptr) return Fail(env, "closed", "the scan program is closed");
+    const ScanStats& stats = program_->stats();
+    Napi::Object result = Napi::Object::New(env);
+    const auto put = [&](const char* key, uint64_t value) {
+      result.Set(key, Napi::Number::New(env, static_cast<double>(value)));
+    };
+    put("scans", stats.scans);
+    put("bytes", stats.bytes);
+    put("rows", stats.rows);
+    put("outputs", stats.outputs);
+    put("skipped", stats.skipped);
+    put("transforms", stats.transforms);
+    put("overflows", stats.overflows);
+    put("tests", stats.tests);
+    return result;
+  }
+
+  Napi::Value Close(const Napi::CallbackInfo& info) {
+    program_.reset();
+    return info.Env().Undefined();
+  }
+
+  std::unique_ptr<ScanProgram> program_;
+};
+
+}  // namespace
+
+void RegisterScanProgram(Napi::Env env, Napi::Object exports) {
+  ScanProgramObject::Register(env, exports);
+}
+
+}  // namespace waf

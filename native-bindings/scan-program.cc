@@ -1,0 +1,240 @@
+// Owns the implementation of scan-program.h.
+#include "scan-program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "byte-class.h"
+#include "injection.h"
+#include "validate.h"
+
+namespace waf {
+
+uint8_t* Arena::Reserve(size_t size) {
+  if (!blocks_.empty() && blocks_.back().size - offset_ >= size) {
+    return blocks_.back().bytes.get() + offset_;
+  }
+  const size_t block = std::max(size, next_block_);
+  if (total_ + block > limit_) return nullptr;
+  uint8_t* bytes = new (std::nothrow) uint8_t[block];
+  if (bytes == nullptr) return nullptr;
+  blocks_.push_back(Block{std::unique_ptr<uint8_t[]>(bytes), block});
+  total_ += block;
+  offset_ = 0;
+  return bytes;
+}
+
+// Forgets all blocks; the next one is as large as they were together, within reason.
+void Arena::Shrink() {
+  next_block_ = std::min(std::max(total_, kFirstBlock), kKept);
+  blocks_.clear();
+  total_ = 0;
+}
+
+ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
+                         std::vector<ScanClass> classes, uint32_t slot_count,
+                         std::vector<uint8_t> unicode_map, size_t arena_limit)
+    : databases_(std::move(databases)),
+      classes_(std::move(classes)),
+      unicode_map_(std::move(unicode_map)),
+      arena_(arena_limit),
+      slot_stamp_(slot_count, 0) {
+  if (!unicode_map_.empty()) context_.unicode_map = unicode_map_.data();
+  size_t steps = 1;
+  size_t patterns = 0;
+  for (const ScanClass& c : classes_) {
+    steps = std::max(steps, c.steps.size());
+    patterns = std::max(patterns, c.patterns.size());
+  }
+  outputs_.reserve(steps);
+  output_of_step_.resize(steps);
+  pattern_stamp_.resize(patterns, 0);
+}
+
+bool ScanProgram::Prepare() {
+  for (const auto& database : databases_) {
+    if (!scratch_.Grow(database->get())) return false;
+  }
+  return true;
+}
+
+bool ScanProgram::Valid(size_t slab_size, const int32_t* rows, size_t row_count) const {
+  for (size_t r = 0; r < row_count; ++r) {
+    const int32_t start = rows[3 * r];
+    const int32_t end = rows[3 * r + 1];
+    const int32_t id = rows[3 * r + 2];
+    if (start < 0 || end < start || static_cast<size_t>(end) > slab_size) return false;
+    if (id < 0 || static_cast<size_t>(id) >= classes_.size()) return false;
+  }
+  return true;
+}
+
+size_t ScanProgram::Scan(const uint8_t* slab, const int32_t* rows, size_t row_count, int32_t* hits,
+                         size_t capacity) {
+  static const uint8_t kNothing = 0;
+  hits_ = hits;
+  capacity_ = capacity;
+  count_ = 0;
+  stats_.rows += row_count;
+  for (size_t r = 0; r < row_count; ++r) {
+    const uint32_t size = static_cast<uint32_t>(rows[3 * r + 1] - rows[3 * r]);
+    const uint8_t* data = size == 0 ? &kNothing : slab + rows[3 * r];
+    class_ = &classes_[static_cast<size_t>(rows[3 * r + 2])];
+    if (class_->all_chains == 0) continue;
+    row_ = static_cast<int32_t>(r);
+    NextRow();
+    const uint32_t mask = MaskOfBytes(data, size);
+    if (!class_->always && (mask & class_->trigger_union) == 0) {
+      ScanOutput(Output{data, size, mask, class_->all_chains});
+      continue;
+    }
+    Transform(data, size, mask);
+    for (const Output& output : outputs_) {
+      if (output.chains != 0) ScanOutput(output);
+    }
+  }
+  return count_;
+}
+
+// Fills outputs_ with the distinct values of the row, each with the chains that end in it.
+void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask) {
+  arena_.Reset();
+  outputs_.clear();
+  const std::vector<ScanStep>& steps = class_->steps;
+  outputs_.push_back(Output{data, size, mask, steps[0].chains});
+  output_of_step_[0] = 0;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const ScanStep& step = steps[i];
+    const uint16_t parent = output_of_step_[step.parent];
+    const bool may_change = step.always || (outputs_[parent].mask & step.trigger) != 0;
+    const uint16_t at = may_change ? RunStep(step, parent) : parent;
+    output_of_step_[i] = at;
+    outputs_[at].chains |= step.chains;
+  }
+}
+
+// Runs one transformation; the index of its output among the distinct ones.
+uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
+  const Transformation& t = kTransformations[step.transformation];
+  const Output input = outputs_[parent];
+  uint8_t* out = arena_.Reserve(OutputBound(t, input.size) + 1);
+  if (out == nullptr) {
+    ++stats_.overflows;
+    return parent;
+  }
+  ++stats_.transforms;
+  const size_t size = t.run(input.data, input.size, out, context_);
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    const Output& other = outputs_[k];
+    if (other.size == size && std::memcmp(other.data, out, size) == 0) {
+      return static_cast<uint16_t>(k);
+    }
+  }
+  arena_.Commit(size);
+  outputs_.push_back(Output{out, static_cast<uint32_t>(size), MaskOfBytes(out, size), 0});
+  return static_cast<uint16_t>(outputs_.size() - 1);
+}
+
+void ScanProgram::ScanOutput(const Output& output) {
+  ++stats_.outputs;
+  chains_ = output.chains;
+  NextScan();
+  int32_t database = -1;
+  for (const ScanTier& tier : class_->tiers) {
+    if ((output.mask & ~tier.allowed_mask) == 0) {
+      database = tier.database;
+      break;
+    }
+  }
+  if (database >= 0) {
+    ++stats_.scans;
+    stats_.bytes += output.size;
+    hs_scan(databases_[static_cast<size_t>(database)]->get(),
+            reinterpret_cast<const char*>(output.data), output.size, 0, scratch_.get(), OnMatch,
+            this);
+  } else {
+    ++stats_.skipped;
+  }
+  for (const uint32_t id : class_->negated) {
+    const ScanPattern& pattern = class_->patterns[id];
+    const bool present = ((chains_ >> pattern.chain) & 1) != 0;
+    if (present && pattern_stamp_[id] != scan_epoch_) Emit(pattern.slot);
+  }
+  if (!class_->tests.empty()) RunTests(output);
+}
+
+int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, unsigned,
+                         void* context) {
+  auto* self = static_cast<ScanProgram*>(context);
+  if (id >= self->class_->patterns.size()) return 0;
+  const ScanPattern& pattern = self->class_->patterns[id];
+  if (((self->chains_ >> pattern.chain) & 1) == 0 || pattern.slot == kNoSlot) return 0;
+  if (pattern.negated) {
+    self->pattern_stamp_[id] = self->scan_epoch_;
+  } else {
+    self->Emit(pattern.slot);
+  }
+  return 0;
+}
+
+namespace {
+
+bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
+  char fingerprint[8];
+  switch (test.kind) {
+    case TestKind::kSqli: return IsSqli(data, size, fingerprint);
+    case TestKind::kXss: return IsXss(data, size);
+    case TestKind::kByteRange: return OutsideByteRange(data, size, test.allowed);
+    case TestKind::kUrlEncoding: return BadUrlEncoding(data, size);
+    case TestKind::kUtf8: return BadUtf8(data, size);
+  }
+  return false;
+}
+
+}  // namespace
+
+void ScanProgram::RunTests(const Output& output) {
+  // One answer a kind and output: several rules ask the same of the same bytes.
+  int8_t known[5] = {-1, -1, -1, -1, -1};
+  for (const ScanTest& test : class_->tests) {
+    if (((chains_ >> test.chain) & 1) == 0) continue;
+    const bool skip = test.skip_mask != 0 && (output.mask & ~test.skip_mask) == 0;
+    bool match = false;
+    if (!skip) {
+      int8_t& memory = known[static_cast<size_t>(test.kind)];
+      if (memory < 0 || test.kind == TestKind::kByteRange) {
+        ++stats_.tests;
+        memory = RunTest(test, output.data, output.size) ? 1 : 0;
+      }
+      match = memory == 1;
+    }
+    if (match != test.negated) Emit(test.slot);
+  }
+}
+
+void ScanProgram::Emit(uint32_t slot) {
+  if (slot_stamp_[slot] == row_epoch_) return;
+  slot_stamp_[slot] = row_epoch_;
+  if (count_ < capacity_) {
+    hits_[2 * count_] = static_cast<int32_t>(slot);
+    hits_[2 * count_ + 1] = row_;
+  }
+  ++count_;
+}
+
+void ScanProgram::NextRow() {
+  if (++row_epoch_ != 0) return;
+  std::fill(slot_stamp_.begin(), slot_stamp_.end(), 0);
+  row_epoch_ = 1;
+}
+
+uint32_t ScanProgram::NextScan() {
+  if (++scan_epoch_ == 0) {
+    std::fill(pattern_stamp_.begin(), pattern_stamp_.end(), 0);
+    scan_epoch_ = 1;
+  }
+  return scan_epoch_;
+}
+
+}  // namespace waf

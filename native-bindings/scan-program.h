@@ -1,0 +1,162 @@
+// Owns the hot path: values in, (slot, row) hits out. Knows nothing of N-API.
+//
+// For a row the transformation trie of its class is walked once; equal outputs are scanned once,
+// with the smallest database that can match them; a match counts when its chain ends in that
+// output. No allocation beyond growth of the arena; one program per thread.
+#ifndef WAF_NATIVE_SCAN_PROGRAM_H
+#define WAF_NATIVE_SCAN_PROGRAM_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "hyperscan.h"
+#include "transformations.h"
+
+namespace waf {
+
+enum class TestKind : uint8_t { kSqli, kXss, kByteRange, kUrlEncoding, kUtf8 };
+
+constexpr uint32_t kNoSlot = 0xFFFFFFFFu;
+
+struct ScanPattern {
+  uint32_t slot;  // kNoSlot: the id is not used
+  uint8_t chain;
+  bool negated;
+};
+
+struct ScanTier {
+  uint32_t allowed_mask;
+  int32_t database;  // index, or -1: nothing can match
+};
+
+struct ScanTest {
+  uint32_t slot;
+  uint32_t skip_mask;
+  uint8_t chain;
+  bool negated;
+  TestKind kind;
+  uint8_t allowed[32];
+};
+
+// One transformation of a class's trie; step 0 is the value itself.
+struct ScanStep {
+  uint16_t parent;
+  uint8_t transformation;
+  bool always;
+  uint32_t trigger;
+  uint64_t chains;  // the chains that end here
+};
+
+struct ScanClass {
+  std::vector<ScanStep> steps;
+  std::vector<ScanPattern> patterns;
+  std::vector<uint32_t> negated;  // ids of negated patterns
+  std::vector<ScanTier> tiers;
+  std::vector<ScanTest> tests;
+  uint64_t all_chains = 0;
+  uint32_t trigger_union = 0;
+  bool always = false;
+};
+
+struct ScanStats {
+  uint64_t scans = 0;        // calls of hs_scan
+  uint64_t bytes = 0;        // bytes given to them
+  uint64_t rows = 0;
+  uint64_t outputs = 0;      // distinct values that chains end in
+  uint64_t skipped = 0;      // of those, not scanned because nothing can match
+  uint64_t transforms = 0;   // transformations that ran
+  uint64_t overflows = 0;    // transformations left out because the arena's limit was reached
+  uint64_t tests = 0;        // tests that ran
+};
+
+// Bump allocation that is reset for every row; pointers stay valid within the row.
+class Arena {
+ public:
+  explicit Arena(size_t limit) : limit_(limit) {}
+  // Room for `size` bytes, or nullptr beyond the limit.
+  uint8_t* Reserve(size_t size);
+  // Gives back what the last Reserve did not use.
+  void Commit(size_t used) { offset_ += used; }
+  void Reset() {
+    if (blocks_.size() > 1 || total_ > kKept) Shrink();
+    offset_ = 0;
+  }
+
+ private:
+  static constexpr size_t kFirstBlock = 64 * 1024;
+  // What stays allocated between rows at most.
+  static constexpr size_t kKept = 4 * 1024 * 1024;
+  struct Block {
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t size;
+  };
+  void Shrink();
+
+  size_t limit_;
+  size_t next_block_ = kFirstBlock;
+  size_t total_ = 0;
+  size_t offset_ = 0;
+  std::vector<Block> blocks_;
+};
+
+class ScanProgram {
+ public:
+  ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
+              std::vector<ScanClass> classes, uint32_t slot_count,
+              std::vector<uint8_t> unicode_map, size_t arena_limit);
+  // Scratch for all databases; false when memory ran out.
+  bool Prepare();
+
+  // Rows are triples [start, end, class]; false when one lies outside the slab or has no class.
+  bool Valid(size_t slab_size, const int32_t* rows, size_t row_count) const;
+  // Writes pairs [slot, row], at most `capacity` of them; returns how many there are.
+  size_t Scan(const uint8_t* slab, const int32_t* rows, size_t row_count, int32_t* hits,
+              size_t capacity);
+  const ScanStats& stats() const { return stats_; }
+
+ private:
+  struct Output {
+    const uint8_t* data;
+    uint32_t size;
+    uint32_t mask;
+    uint64_t chains;
+  };
+
+  static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
+                     void* context);
+  void Transform(const uint8_t* data, uint32_t size, uint32_t mask);
+  uint16_t RunStep(const ScanStep& step, uint16_t parent);
+  void ScanOutput(const Output& output);
+  void RunTests(const Output& output);
+  void Emit(uint32_t slot);
+  void NextRow();
+  uint32_t NextScan();
+
+  std::vector<std::shared_ptr<DatabaseHandle>> databases_;
+  std::vector<ScanClass> classes_;
+  std::vector<uint8_t> unicode_map_;
+  TransformContext context_;
+  Scratch scratch_;
+  Arena arena_;
+  std::vector<Output> outputs_;
+  std::vector<uint16_t> output_of_step_;
+  // Stamps say "seen in this row / scan" without clearing.
+  std::vector<uint32_t> slot_stamp_;
+  std::vector<uint32_t> pattern_stamp_;
+  uint32_t row_epoch_ = 0;
+  uint32_t scan_epoch_ = 0;
+
+  // The state of the running call.
+  const ScanClass* class_ = nullptr;
+  uint64_t chains_ = 0;
+  int32_t row_ = 0;
+  int32_t* hits_ = nullptr;
+  size_t capacity_ = 0;
+  size_t count_ = 0;
+  ScanStats stats_;
+};
+
+}  // namespace waf
+
+#endif  // WAF_NATIVE_SCAN_PROGRAM_H
