@@ -24,3 +24,192 @@ export const seclangLimits = {
   /** Links of one chain; matching descends them one by one. CRS's longest chain has 4. */
   chainLinksMax: 64,
 } as const;
+
+/** HTTP/1.x messages, from clients and from origins. */
+export const httpLimits = {
+  /** Start line and fields; twice what common servers take, so that rules see it first. */
+  headBytesMax: 65_536,
+  /** Longer request targets get 414. */
+  targetBytesMax: 16_384,
+  /** Room for method, protocol and blanks beside the target in a request line. */
+  requestLineExtraBytes: 256,
+  /** More header fields get 431. */
+  fieldsMax: 200,
+  /** Empty lines before a start line; RFC 9112 section 2.2 asks for at least one. */
+  leadingEmptyLinesMax: 2,
+  /** Names in Connection; each costs a comparison with every field. */
+  connectionTokensMax: 16,
+  /** Decimal digits of a Content-Length; stays within exact integers. */
+  contentLengthDigitsMax: 15,
+  /** Hexadecimal digits of a chunk size, leading zeros included. */
+  chunkSizeDigitsMax: 12,
+  /** Extensions of one chunk; they are thrown away. */
+  chunkExtensionBytesMax: 256,
+  /** One trailer section; trailers are thrown away. */
+  trailerBytesMax: 8_192,
+} as const;
+
+/** Client connections, per front thread. */
+export const frontLimits = {
+  /** More are closed when accepted. */
+  connectionsMax: 20_000,
+  /** Larger request bodies get 413. */
+  requestBodyBytesMax: 1_073_741_824,
+  /** Input kept while a request is served; past it the socket is not read. */
+  heldInputBytesMax: 65_536,
+  /** Pipelined requests begun in one turn before other connections get theirs. */
+  pipelineBurstMax: 32,
+  /** One slab of output memory; it serves many small writes. */
+  outputSlabBytes: 262_144,
+  /** First byte of a head to its last; slow heads get 408. */
+  headTimeoutMs: 15_000,
+  /** Idle between requests. */
+  keepAliveTimeoutMs: 60_000,
+  /** No byte of an expected request body; 408. */
+  bodyProgressTimeoutMs: 30_000,
+  /** The client takes nothing of its answer. */
+  sendProgressTimeoutMs: 60_000,
+  /** Head complete to answer sent; endless transfers end here. */
+  requestTotalTimeoutMs: 600_000,
+  /** The client closed its side: how long its answer may still take. */
+  halfCloseGraceMs: 1_000,
+  /** After an early answer the rest of the body is read away so long and so far. */
+  lingerTimeoutMs: 2_000,
+  lingerBytesMax: 1_048_576,
+  /** How often deadlines are looked at; their precision. */
+  sweepIntervalMs: 250,
+  /** Graceful stop: when what is left is cut. */
+  drainTimeoutMs: 30_000,
+  /** Target, host or user agent kept in an event. */
+  eventTextBytesMax: 2_048,
+  /** Events a thread sends in one message, the longest wait for them, and those kept at most. */
+  eventBatchMax: 256,
+  eventBatchDelayMs: 20,
+  eventQueueMax: 65_536,
+} as const;
+
+/** Origin connections, per front thread. */
+export const upstreamLimits = {
+  connectionsPerEndpointMax: 256,
+  /** Requests waiting for a connection; more get 503. */
+  waitingPerEndpointMax: 1_024,
+  /** Longest wait for a connection; 503. */
+  queueTimeoutMs: 5_000,
+  /** Connections kept open without a request. */
+  idlePerEndpointMax: 64,
+  /** Below the usual 60 s and 75 s of origins, so that we close first. */
+  idleTimeoutMs: 30_000,
+  /** TCP and TLS together; 504. */
+  connectTimeoutMs: 5_000,
+  /** Request sent to response head; 504. */
+  firstByteTimeoutMs: 60_000,
+  /** No byte of an expected response body. */
+  readProgressTimeoutMs: 60_000,
+  /** One read; the buffer is shared by all origin sockets of a thread. */
+  readBufferBytes: 65_536,
+  /** 1xx answers before the final one. */
+  interimResponsesMax: 16,
+  /** An endpoint that refused is asked last for so long. */
+  downAfterFailureMs: 3_000,
+  /** Endpoints or connections tried for one request. */
+  attemptsMax: 3,
+} as const;
+
+/** Values a transaction is inspected over: heads, bodies and what is decoded of them. */
+export const valueLimits = {
+  /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */
+  jsonStackMax: 65_536,
+  /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */
+  jsonPathBytesMax: 2_048,
+  /** Elements of one XML document, with their nesting; libxml2 stops at 256 too. */
+  xmlElementsMax: 50_000,
+  xmlDepthMax: 256,
+  /** Attributes of one XML document. */
+  xmlAttributesMax: 10_000,
+  /** Nodes one XPath selector may visit. */
+  xpathVisitsMax: 200_000,
+  /** Parts of one multipart body; the arguments limit is lower in practice. */
+  multipartPartsMax: 2_000,
+  /** Header lines of one part. Browsers send two. */
+  multipartPartHeadersMax: 64,
+  /** One header line of a part; ModSecurity's buffer has the same size. */
+  multipartHeaderBytesMax: 4_096,
+  /** Content-Type of a multipart request. */
+  multipartContentTypeBytesMax: 1_024,
+  /** Cookies of one request; browsers keep 180 a site. */
+  cookiesMax: 1_000,
+} as const;
+
+/** What rules may make of one transaction while they run. */
+export const ruleRunLimits = {
+  /** Texts of one value that a verify operator checks; each costs a regex search. */
+  verifyCandidatesMax: 256,
+  /** Regexes kept for one @rx with macros; CRS has none, hand-written rules a few. */
+  macroRegexCacheMax: 32,
+  /** Finds of one rxGlobal; only ten captures are kept. */
+  rxGlobalFindsMax: 64,
+  /** One TX or collection value; macros may double a value at every match. */
+  variableBytesMax: 1_048_576,
+  /** Variables that one transaction may set in TX or in one collection; CRS sets about 150. */
+  variablesSetMax: 16_384,
+  /** Rules, tags, messages or targets that ctl may take out of one transaction, each. */
+  removalsMax: 4_096,
+  /** Names that sanitise actions hide in one transaction. */
+  sanitisedNamesMax: 1_024,
+  /** Variables listed with one matched rule, and bytes shown of each. */
+  reportedVariablesMax: 16,
+  reportedValueBytesMax: 2_048,
+  /** Matched rules recorded of one transaction; more are counted, not kept. */
+  matchedRulesMax: 1_024,
+} as const;
+
+/** Runtime bundles and the link to control. */
+export const bundleLimits = {
+  /** One encoded bundle; CRS 4 with its data files has 1.3 MB. */
+  bundleBytesMax: 128 * 1024 * 1024,
+  /** Files of one ruleset or policy; CRS 4 has 60. */
+  filesMax: 4_096,
+  sitesMax: 100_000,
+  policiesMax: 10_000,
+} as const;
+
+/** The stream between an engine and its controller. */
+export const linkLimits = {
+  /** Facts waiting for an acknowledgement; older ones give way and are counted. */
+  factsHeldMax: 20_000,
+  /** Facts of one batch. */
+  batchFactsMax: 500,
+  /** Longest wait before a batch that is not full leaves. */
+  batchDelayMs: 100,
+  /** Batches sent and not yet acknowledged. */
+  batchesInFlightMax: 8,
+  /** Matches of one request that travel; the rest is counted. */
+  matchesMax: 64,
+  /** One matched value; the rest is cut. */
+  matchedValueBytesMax: 512,
+  /** Variables of one match that travel. */
+  matchedVariablesMax: 8,
+  /** Waits between attempts to connect: first, and longest. */
+  reconnectMinMs: 100,
+  reconnectMaxMs: 5_000,
+  /** Silence after which the stream counts as dead; pings come far more often. */
+  silenceMs: 45_000,
+  /** Pings and state reports. */
+  reportIntervalMs: 15_000,
+  /** One message of the engine service. */
+  messageBytesMax: 160 * 1024 * 1024,
+} as const;
+
+/** Inspection in worker threads. */
+export const poolLimits = {
+  /** Operations waiting for one worker; beyond it the fail policy answers at once. */
+  queuedOperationsMax: 4096,
+  /** Operations in one message; larger batches gain nothing (0.9 us an item at 32). */
+  batchOperationsMax: 64,
+  /** Open transactions in one worker; each holds some 50 KB. */
+  sessionsPerWorkerMax: 8192,
+  /** Bodies up to here are inspected on the front's own thread when the place is `auto`. */
+  inlineBodyBytesMax: 65_536,
+  /** Inspection of one step must have answered by then; CRS needs some milliseconds at most. */
+  deadlineMs: 2000,
+} as const;

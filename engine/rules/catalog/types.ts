@@ -29,6 +29,8 @@ export interface MacroReference {
   readonly key: ByteString;
   /** As written, without `%{}`. */
   readonly text: ByteString;
+  /** Present for a key between slashes: tested against the entries' keys. */
+  readonly regex?: ExactRegex;
 }
 
 /** A text that may hold macros. `literal` is the whole text when it holds none. */
@@ -49,6 +51,12 @@ export interface VariableDefinition extends FeatureDefinition {
   entries(tx: Transaction): readonly Entry[];
   /** Entries whose key equals `key` (lower case; comparison ignores case); optional fast path. */
   lookup?(tx: Transaction, key: ByteString): readonly Entry[];
+  /** Entries an XPath selector yields; present where `selector` is `xpath`. */
+  select?(
+    tx: Transaction,
+    xpath: ByteString,
+    namespaces: ReadonlyMap<string, string>,
+  ): readonly Entry[];
   /** Number of entries where that is cheaper than listing them. */
   count?(tx: Transaction): number;
   /**
@@ -118,6 +126,8 @@ export interface BindContext {
   /** File of the rule that is being bound. */
   readonly file: string;
   parseMacros(text: ByteString): MacroText;
+  /** By the name in upper case; for arguments that name targets (`ctl:ruleRemoveTargetById`). */
+  findVariable(upperName: string): VariableDefinition | undefined;
   readonly pcreMatchLimit: number;
 }
 
@@ -184,20 +194,17 @@ export interface BodyLimits {
 
 /** Parses a request body into value-table rows and transaction flags; errors set REQBODY_ERROR. */
 export interface BodyProcessorDefinition extends FeatureDefinition {
-  /** Never throws; `truncated` says that the body goes on behind the bytes. */
-  process(tx: Transaction, body: Uint8Array, truncated: boolean): void;
+  /**
+   * Reads the body that stands in [start, end) of the slab. Never throws but `slab_full`;
+   * `truncated` says that the body goes on behind `end`.
+   */
+  process(tx: Transaction, start: number, end: number, truncated: boolean): void;
 }
 
 // ---- linked rules ---------------------------------------------------------------------------
 
 export type DisruptiveKind =
-  | 'pass'
-  | 'deny'
-  | 'drop'
-  | 'redirect'
-  | 'allow'
-  | 'allowPhase'
-  | 'allowRequest';
+  'pass' | 'deny' | 'drop' | 'redirect' | 'allow' | 'allowPhase' | 'allowRequest';
 
 /** The disruptive outcome of a rule after `block` and the defaults were resolved. */
 export interface Disruption {

@@ -1,0 +1,56 @@
+/**
+ * Owns what a match leaves behind in the transaction on the fast path. Decides nothing about
+ * control flow.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { buildMatchedRule } from './report.ts';
+import type { Transaction } from './transaction.ts';
+import type { Rule, Target } from './types.ts';
+
+/** Highest capture number kept in TX. */
+const captureMax = 9;
+
+/**
+ * Records that one value matched one link: MATCHED_VAR(S), captures, then the link's own actions.
+ * `target` is null for SecAction; `value` is the transformed value.
+ */
+export function noteMatch(
+  tx: Transaction,
+  rule: Rule,
+  target: Target | null,
+  key: ByteString,
+  value: ByteString,
+  captures: readonly ByteString[],
+): void {
+  if (target !== null) {
+    const name = matchName(target, key);
+    tx.matchedVariable = value;
+    tx.matchedVariableName = name;
+    tx.matchedVariables.push({ key: name, value });
+  }
+  if (rule.capture && captures.length > 0) {
+    for (let i = 0; i <= captureMax; i++) {
+      const text = captures[i];
+      if (text === undefined) tx.tx.delete(String(i));
+      else tx.tx.set(String(i), text);
+    }
+  }
+  for (const action of rule.actions) action.run(tx, rule);
+}
+
+/** Name of a matched value as logs and MATCHED_VAR_NAME show it: `ARGS:q`, `&ARGS`, `REQUEST_URI`. */
+export function matchName(target: Target, key: ByteString): ByteString {
+  const { variable } = target;
+  if (target.count) {
+    const selector = target.selector?.kind === 'key' ? `:${target.selector.key}` : '';
+    return `&${variable.name}${selector}`;
+  }
+  return variable.shape === 'collection' && key !== '' ? `${variable.name}:${key}` : variable.name;
+}
+
+/** Records that a rule and its whole chain matched. */
+export function finishMatch(tx: Transaction, rule: Rule): void {
+  if (rule.severity >= 0 && rule.severity < tx.highestSeverity) tx.highestSeverity = rule.severity;
+  if (rule.log || rule.auditLog) tx.matchedRules.push(buildMatchedRule(rule, tx));
+}

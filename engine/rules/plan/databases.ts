@@ -1,0 +1,232 @@
+/**
+ * Owns the compilation of scan groups into Hyperscan databases: which expressions go into which
+ * tier, how each had to be compiled, and the cache entry that makes the next start compile nothing.
+ * Never touches the disk itself; the cache is a port.
+ */
+
+import { createHash } from 'node:crypto';
+import { byteClassOf, HS_FLAG, HsDatabase, maskOfClasses, platformKey } from '../../match/scan.ts';
+import type { HsCompileError, HsExpression } from '../../match/scan.ts';
+import type { Logger } from '../../base/log.ts';
+import { canMatchWithin, readRegex, spellEndAnchors } from './regex-syntax.ts';
+import type { ScanGroup, ScanPattern } from './scan-draft.ts';
+
+/** Where compiled databases are kept between starts. A port: the state room writes files. */
+export interface DatabaseCache {
+  /** The entry's bytes, or null; never throws. */
+  get(key: string): Uint8Array | null;
+  put(key: string, bytes: Uint8Array): void;
+}
+
+/** How an expression could be compiled: as it is, as an over-approximation, or not at all. */
+export type ExpressionMode = 'exact' | 'prefilter' | 'refused';
+
+/** A tier serves values whose bytes all lie in `allowedMask`; null when nothing can match there. */
+export interface CompiledTier {
+  readonly allowedMask: number;
+  readonly database: Uint8Array | null;
+}
+
+export interface CompiledGroup {
+  /** By Hyperscan expression id; a word list has one expression a word. */
+  readonly expressions: readonly { readonly pattern: ScanPattern }[];
+  /** By expression id. */
+  readonly modes: readonly ExpressionMode[];
+  readonly tiers: readonly CompiledTier[];
+}
+
+const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
+/** Raise it when the entry's layout or the meaning of its databases changes. */
+const cacheFormat = 3;
+
+const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
+const mildClasses = [...plainClasses, 'space', 'hyphen', 'dot', 'comma', 'colon', 'slash'] as const;
+
+/** Masks of the tiers, narrowest first; the last covers every value. */
+export const tierMasks: readonly number[] = [
+  maskOfClasses(...plainClasses),
+  maskOfClasses(...mildClasses),
+  0xffffffff,
+];
+
+interface Expression {
+  readonly pattern: ScanPattern;
+  readonly text: string;
+  readonly literal: boolean;
+  readonly flags: number;
+  readonly tiers: readonly boolean[];
+}
+
+/** Compiles one group or takes it from the cache. Cost: up to some seconds when not cached. */
+export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger): CompiledGroup {
+  const expressions = group.patterns.flatMap(expressionsOf);
+  const key = cacheKey(expressions);
+  const cached = cache.get(key);
+  if (cached) {
+    const entry = readEntry(cached, expressions);
+    if (entry) return entry;
+    log.warn('database cache entry is damaged or foreign; compiling it again', { key });
+  }
+  const compiled = compileExpressions(expressions);
+  cache.put(key, writeEntry(compiled));
+  return compiled;
+}
+
+/** True when the group is in the cache; for progress reports. */
+export function isCached(group: ScanGroup, cache: DatabaseCache): boolean {
+  return cache.get(cacheKey(group.patterns.flatMap(expressionsOf))) !== null;
+}
+
+function expressionsOf(pattern: ScanPattern): Expression[] {
+  const { filter } = pattern;
+  if (filter.kind === 'pattern') {
+    const node = readRegex(filter.pattern, filter.caseless);
+    const multiline = /\(\?[a-zA-Z]*m/.test(filter.pattern);
+    return [
+      {
+        pattern,
+        text: multiline ? filter.pattern : spellEndAnchors(filter.pattern),
+        literal: false,
+        flags: baseFlags | HS_FLAG.allowEmpty | (filter.caseless ? HS_FLAG.caseless : 0),
+        tiers: tierMasks.map((mask) => pattern.negated || canMatchWithin(node, bytesWithin(mask))),
+      },
+    ];
+  }
+  if (filter.kind !== 'words') return [];
+  return filter.words.map((word) => ({
+    pattern,
+    text: word,
+    literal: true,
+    flags: baseFlags | (filter.caseless ? HS_FLAG.caseless : 0),
+    tiers: tierMasks.map((mask) => pattern.negated || wordWithin(word, mask, filter.caseless)),
+  }));
+}
+
+function wordWithin(word: string, mask: number, caseless: boolean): boolean {
+  const allowed = bytesWithin(mask);
+  const member = (c: string): boolean => Boolean(allowed[c.charCodeAt(0)]);
+  return [...word].every(
+    (c) => member(c) || (caseless && (member(c.toLowerCase()) || member(c.toUpperCase()))),
+  );
+}
+
+const withinCache = new Map<number, Uint8Array>();
+
+function bytesWithin(mask: number): Uint8Array {
+  let set = withinCache.get(mask);
+  if (!set) {
+    set = Uint8Array.from(byteClassOf, (byteClass) => (mask >>> byteClass) & 1);
+    withinCache.set(mask, set);
+  }
+  return set;
+}
+
+function compileExpressions(expressions: readonly Expression[]): CompiledGroup {
+  const modes: ExpressionMode[] = expressions.map(() => 'exact');
+  // The widest tier holds everything: it settles the modes; narrower ones then compile as they are.
+  const tiers: CompiledTier[] = [];
+  for (let tier = tierMasks.length - 1; tier >= 0; tier--) {
+    const ids = expressions.flatMap((e, id) => (e.tiers[tier] ? [id] : []));
+    if (tier < tierMasks.length - 1 && !worthATier(expressions, ids, tier)) continue;
+    tiers.unshift({
+      allowedMask: tierMasks[tier]!,
+      database: compileTier(expressions, ids, modes),
+    });
+  }
+  return { expressions, modes, tiers };
+}
+
+/** A narrower tier pays only where it holds clearly less than the next wider one. */
+function worthATier(
+  expressions: readonly Expression[],
+  ids: readonly number[],
+  tier: number,
+): boolean {
+  const wider = expressions.filter((e) => e.tiers[tier + 1]).length;
+  return ids.length <= 0.8 * wider;
+}
+
+function compileTier(
+  expressions: readonly Expression[],
+  ids: readonly number[],
+  modes: ExpressionMode[],
+): Uint8Array | null {
+  let usable = ids.filter((id) => modes[id] !== 'refused');
+  while (usable.length > 0) {
+    const list: HsExpression[] = usable.map((id) => {
+      const { text, flags, literal } = expressions[id]!;
+      const mode = modes[id] === 'exact' ? flags : flags | HS_FLAG.prefilter;
+      return { pattern: text, flags: mode, id, literal };
+    });
+    const failedAt = tryCompile(list);
+    if (typeof failedAt !== 'number') return failedAt;
+    const failed = usable[failedAt]!;
+    // One step down: exact, then over-approximated, then left out.
+    modes[failed] = modes[failed] === 'exact' && !list[failedAt]!.literal ? 'prefilter' : 'refused';
+    usable = usable.filter((id) => modes[id] !== 'refused');
+  }
+  return null;
+}
+
+/** The serialised database, or the index of the expression that did not compile. */
+function tryCompile(list: readonly HsExpression[]): Uint8Array | number {
+  try {
+    const database = HsDatabase.compile(list, { mode: 'block' });
+    const bytes = database.serialize();
+    database.close();
+    return bytes;
+  } catch (thrown) {
+    const { code, expression } = thrown as HsCompileError;
+    if (code !== 'hs_compile' || expression < 0) throw thrown;
+    return expression;
+  }
+}
+
+function cacheKey(expressions: readonly Expression[]): string {
+  const hash = createHash('sha256');
+  hash.update(`${cacheFormat}\n${platformKey()}\n${tierMasks.join()}\n`);
+  for (const e of expressions) {
+    hash.update(`${e.flags}|${e.literal}|${e.tiers.map(Number).join('')}|${e.text.length}|`);
+    hash.update(e.text, 'latin1');
+  }
+  return hash.digest('hex');
+}
+
+/** Layout: u32 header length, JSON header, databases in order, then SHA-256 over all before it. */
+function writeEntry(group: CompiledGroup): Uint8Array {
+  const header = Buffer.from(
+    JSON.stringify({
+      modes: group.modes.flatMap((mode, id) => (mode === 'exact' ? [] : [[id, mode]])),
+      tiers: group.tiers.map((t) => [t.allowedMask, t.database?.length ?? -1]),
+    }),
+  );
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(header.length);
+  const body = Buffer.concat([
+    length,
+    header,
+    ...group.tiers.map((t) => t.database ?? Buffer.alloc(0)),
+  ]);
+  return Buffer.concat([body, createHash('sha256').update(body).digest()]);
+}
+
+function readEntry(bytes: Uint8Array, expressions: readonly Expression[]): CompiledGroup | null {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (buffer.length < 36) return null;
+  const body = buffer.subarray(0, -32);
+  if (!createHash('sha256').update(body).digest().equals(buffer.subarray(-32))) return null;
+  const headerEnd = 4 + body.readUInt32LE(0);
+  const header = JSON.parse(body.toString('utf8', 4, headerEnd)) as {
+    modes: [number, ExpressionMode][];
+    tiers: [number, number][];
+  };
+  const modes: ExpressionMode[] = expressions.map(() => 'exact');
+  for (const [id, mode] of header.modes) modes[id] = mode;
+  let at = headerEnd;
+  const tiers = header.tiers.map(([allowedMask, size]): CompiledTier => {
+    if (size < 0) return { allowedMask, database: null };
+    at += size;
+    return { allowedMask, database: body.subarray(at - size, at) };
+  });
+  return { expressions, modes, tiers };
+}

@@ -1,0 +1,289 @@
+/**
+ * Owns constant folding: which rules can never match under this policy, which always do, and which
+ * TX values are the same for every transaction. Works on the linked program alone. Folding changes
+ * cost, never results; every doubt keeps the rule as it is.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import type { RequestSnapshot } from '../../contract/message.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import { Transaction } from '../catalog/transaction.ts';
+import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
+
+/** What is left to run, per phase, and the TX values every transaction starts with. */
+export interface FoldedProgram {
+  readonly phases: readonly FoldedPhase[];
+  readonly txBase: ReadonlyMap<string, ByteString>;
+  /** Rules that were decided while planning, for reports. */
+  readonly foldedRules: number;
+}
+
+/** All items of one phase, so that `skip` still counts them, and which of them may still run. */
+export interface FoldedPhase {
+  readonly items: readonly ProgramItem[];
+  readonly kept: readonly boolean[];
+}
+
+/** Operators whose result depends on the value, the argument and TX macros alone. */
+const foldableOperators: ReadonlySet<string> = new Set([
+  'eq',
+  'ge',
+  'gt',
+  'le',
+  'lt',
+  'rx',
+  'pm',
+  'streq',
+  'within',
+  'contains',
+  'containsWord',
+  'beginsWith',
+  'endsWith',
+  'strmatch',
+  'unconditionalMatch',
+  'noMatch',
+]);
+
+/** Folds `program`; cost linear in the number of rules and TX writes. */
+export function foldProgram(program: Program, ports: RulePorts): FoldedProgram {
+  const folder = new Folder(program, ports);
+  const phases = program.phases.map((items, phase) => folder.foldPhase(items, phase));
+  return { phases, txBase: folder.base(), foldedRules: folder.foldedRules };
+}
+
+class Folder {
+  foldedRules = 0;
+  /** A transaction whose TX holds exactly the values known so far. */
+  private readonly scratch = new Transaction();
+  private readonly dirtyNames = new Set<string>();
+  private readonly dirtyPrefixes: string[] = [];
+  private allDirty = false;
+  private readonly readNames = new Set<string>();
+  private readsAll = false;
+  /** False once a kept rule may end or change the transaction: later writes are not for everyone. */
+  private everyTransactionGetsHere = true;
+  /** Markers that a kept rule may skip to: until then a rule may be passed over. */
+  private readonly openSkips = new Set<string>();
+  private skipCount = 0;
+  private readonly removals: string[] = [];
+  private readonly leaksMatches: boolean;
+
+  constructor(program: Program, ports: RulePorts) {
+    this.scratch.begin(planningRequest, program.settings, ports);
+    this.leaksMatches = program.rules.some(readsForeignMatch);
+  }
+
+  base(): ReadonlyMap<string, ByteString> {
+    const base = this.scratch.tx.snapshot();
+    for (const name of [...base.keys()]) if (/^\d$/.test(name)) base.delete(name);
+    return base;
+  }
+
+  foldPhase(items: readonly ProgramItem[], phase: number): FoldedPhase {
+    this.openSkips.clear();
+    this.skipCount = 0;
+    let skipTo: string | null = null;
+    let skipRules = 0;
+    const kept = items.map((item): boolean => {
+      if (item.kind === 'marker') {
+        this.openSkips.delete(item.name);
+        if (skipTo === item.name) skipTo = null;
+        return false;
+      }
+      const skipped = skipTo !== null || skipRules-- > 0;
+      const outcome = skipped ? 'never' : this.decide(item, phase);
+      if (this.skipCount > 0) this.skipCount--;
+      if (outcome === 'keep') {
+        this.noteKept(item);
+        return true;
+      }
+      this.foldedRules++;
+      if (outcome === 'matched') {
+        skipTo = item.skipAfter;
+        skipRules = item.skip;
+      }
+      return false;
+    });
+    return { items, kept };
+  }
+
+  /** 'never' and 'matched' rules disappear from the plan; a matched one's effects are in the base. */
+  private decide(rule: Rule, phase: number): 'keep' | 'never' | 'matched' {
+    for (let link: Rule | null = rule; link; link = link.next) {
+      const result = this.evaluateLink(link);
+      if (result === null) return 'keep';
+      if (!result) return 'never';
+      // A link's own actions run when it matches, even if the chain fails behind it.
+      if (link.next && (link.actions.length > 0 || link.capture)) return 'keep';
+    }
+    if (!this.effectsFoldable(rule, phase)) return 'keep';
+    for (let link: Rule | null = rule; link; link = link.next) {
+      for (const action of link.actions) action.run(this.scratch, link);
+    }
+    return 'matched';
+  }
+
+  /** The link's result when it is the same for every transaction, else null. */
+  private evaluateLink(link: Rule): boolean | null {
+    if (link.operator === null) return true;
+    if (link.multiMatch || link.exclusions.length > 0) return null;
+    if (!foldableOperators.has(link.operator.definition.name)) return null;
+    if (link.operator.macro && !this.macroKnown(link.operator.macro)) return null;
+    let matched = false;
+    for (const target of link.targets) {
+      const values = this.constantValues(target);
+      if (values === null) return null;
+      for (const value of values) {
+        const transformed = link.transformations.reduce((v, t) => t.apply(v), value);
+        if (link.operator.evaluate(transformed, this.scratch, null) !== link.negated)
+          matched = true;
+      }
+    }
+    if (matched && this.leaksMatches) return null;
+    return matched;
+  }
+
+  private constantValues(target: Target): readonly ByteString[] | null {
+    if (target.variable.name !== 'TX' || target.selector?.kind !== 'key') return null;
+    const name = target.selector.key;
+    if (this.isDirty(name)) return null;
+    const value = this.scratch.tx.get(name);
+    if (target.count) return [value === undefined ? '0' : '1'];
+    return value === undefined ? [] : [value];
+  }
+
+  private effectsFoldable(rule: Rule, phase: number): boolean {
+    if (this.openSkips.size > 0 || this.skipCount > 0 || this.mayBeRemoved(rule)) return false;
+    if (rule.log || rule.auditLog || rule.disruption.kind !== 'pass') return false;
+    const writes: MacroText[] = [];
+    for (let link: Rule | null = rule; link; link = link.next) {
+      if (link.capture || link.severity >= 0) return false;
+      for (const action of link.actions) {
+        if (action.effect?.kind !== 'setTx') return false;
+        writes.push(action.effect.name);
+        if (!this.macroKnown(action.effect.name) || !this.macroKnown(action.effect.value))
+          return false;
+      }
+    }
+    if (writes.length === 0) return true;
+    if (phase !== 1 || !this.everyTransactionGetsHere || this.readsAll) return false;
+    return writes.every((name) => {
+      const text = this.expandKnown(name);
+      return !this.isDirty(text) && !this.readNames.has(text);
+    });
+  }
+
+  private noteKept(rule: Rule): void {
+    if (rule.disruption.kind !== 'pass') this.everyTransactionGetsHere = false;
+    if (rule.skipAfter !== null) this.openSkips.add(rule.skipAfter);
+    if (rule.skip > 0) this.skipCount = Math.max(this.skipCount, rule.skip);
+    for (let link: Rule | null = rule; link; link = link.next) {
+      this.noteReads(link);
+      if (link.capture) for (let i = 0; i <= 9; i++) this.dirtyNames.add(String(i));
+      for (const action of link.actions) {
+        if (action.effect?.kind === 'setTx') this.noteWrite(action.effect.name);
+        else if (action.effect === undefined) this.noteUnknownAction(action.argument);
+      }
+    }
+  }
+
+  private noteUnknownAction(argument: ByteString): void {
+    this.everyTransactionGetsHere = false;
+    if (/^ruleRemoveBy/i.test(argument)) this.removals.push(argument);
+    this.noteTextReads(argument);
+  }
+
+  private noteWrite(name: MacroText): void {
+    if (name.literal !== null) {
+      this.dirtyNames.add(name.literal.toLowerCase());
+      return;
+    }
+    const head = name.parts[0];
+    if (typeof head === 'string' && head !== '') this.dirtyPrefixes.push(head.toLowerCase());
+    else this.allDirty = true;
+  }
+
+  private noteReads(link: Rule): void {
+    for (const target of [...link.targets, ...link.exclusions]) {
+      if (target.variable.name !== 'TX') continue;
+      if (target.selector?.kind === 'key') this.readNames.add(target.selector.key);
+      else this.readsAll = true;
+    }
+    const texts = [link.operator?.macro, link.message, link.logData, link.disruption.location];
+    for (const text of [...texts, ...link.tags]) if (text) this.noteMacroReads(text);
+    for (const action of link.actions) {
+      if (action.effect?.kind === 'setTx') {
+        this.noteMacroReads(action.effect.name);
+        this.noteMacroReads(action.effect.value);
+      } else this.noteTextReads(action.argument);
+    }
+  }
+
+  private noteMacroReads(text: MacroText): void {
+    for (const part of text.parts) {
+      if (typeof part !== 'string' && part.variable.name === 'TX') this.readNames.add(part.key);
+    }
+  }
+
+  private noteTextReads(text: ByteString): void {
+    for (const match of text.matchAll(/%\{tx\.([^}]+)\}/gi))
+      this.readNames.add(match[1]!.toLowerCase());
+  }
+
+  private macroKnown(text: MacroText): boolean {
+    return text.parts.every(
+      (part) =>
+        typeof part === 'string' || (part.variable.name === 'TX' && !this.isDirty(part.key)),
+    );
+  }
+
+  private expandKnown(text: MacroText): string {
+    return text.parts
+      .map((part) => (typeof part === 'string' ? part : (this.scratch.tx.get(part.key) ?? '')))
+      .join('')
+      .toLowerCase();
+  }
+
+  private isDirty(name: string): boolean {
+    if (this.allDirty || this.dirtyNames.has(name)) return true;
+    return this.dirtyPrefixes.some((prefix) => name.startsWith(prefix));
+  }
+
+  /** Could an earlier kept `ctl:ruleRemoveBy...` take this rule out? */
+  private mayBeRemoved(rule: Rule): boolean {
+    return this.removals.some((argument) => {
+      const [, kind, text] = /^ruleRemoveBy(\w+)=(.*)$/is.exec(argument) ?? [];
+      if (kind?.toLowerCase() !== 'id') return rule.tags.length > 0 || rule.message !== null;
+      return (text ?? '').split(/[\s,]+/).some((range) => {
+        const [from, to] = range.split('-').map(Number);
+        return !(rule.id < (from ?? NaN)) && !(rule.id > (to ?? from ?? NaN));
+      });
+    });
+  }
+}
+
+/** True when a rule that is no chain link reads MATCHED_* of whatever matched before it. */
+function readsForeignMatch(rule: Rule): boolean {
+  if (rule.id === 0) return false;
+  const targets = rule.targets.some((target) => target.variable.name.startsWith('MATCHED_VAR'));
+  if (targets || rule.operator !== null) return targets;
+  return rule.actions.some((action) => /%\{matched_var/i.test(action.argument));
+}
+
+const emptyBytes = new Uint8Array(0);
+
+/** Stands in for a request while planning; nothing that is folded reads it. */
+const planningRequest: RequestSnapshot = {
+  requestId: 'plan',
+  receivedAtMs: 0,
+  siteId: '',
+  connection: {
+    clientIp: '0.0.0.0',
+    clientPort: 0,
+    peerIp: '0.0.0.0',
+    serverIp: '0.0.0.0',
+    serverPort: 0,
+    scheme: 'http',
+  },
+  head: { bytes: emptyBytes, spans: new Int32Array(9) },
+};

@@ -1,0 +1,274 @@
+/**
+ * Owns the RulePlan: what one thread needs to run a policy. Joins the folded program, the compiled
+ * databases and the native scan program; a plan is immutable and is closed when its generation ends.
+ */
+
+import type { Logger } from '../../base/log.ts';
+import type { ByteString } from '../../base/byte-string.ts';
+import { HsDatabase, ScanProgram } from '../../match/scan.ts';
+import type { ScanClass as ScanClassSpec, ScanTest as ScanTestSpec } from '../../match/scan.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
+import { compileGroup, tierMasks } from './databases.ts';
+import type { CompiledGroup, DatabaseCache } from './databases.ts';
+import { foldProgram } from './fold.ts';
+import type { FoldedPhase, FoldedProgram } from './fold.ts';
+import { draftScan, faceCount, patternId, rulesLeftOut } from './scan-draft.ts';
+import type { ScanClass, ScanDraft, ScanPattern } from './scan-draft.ts';
+
+/** One phase in running order. */
+export interface PhasePlan {
+  /** Rules and markers; the index is the item's bit. */
+  readonly items: readonly ProgramItem[];
+  /** Bit set of the rules that run whatever was scanned. */
+  readonly always: Uint32Array;
+  /** First item behind each marker. */
+  readonly markers: ReadonlyMap<string, number>;
+}
+
+/** Which scan classes look at rows of one face. */
+export interface FacePlan {
+  /** Class for any key, -1 when there is none. */
+  readonly anyKey: number;
+  /** Classes by lower-case key; null when no rule selects by key. */
+  readonly byKey: ReadonlyMap<ByteString, number> | null;
+}
+
+export interface RulePlan {
+  readonly settings: ProgramSettings;
+  readonly txBase: ReadonlyMap<string, ByteString>;
+  /** Index 1..5; 0 is empty. */
+  readonly phases: readonly PhasePlan[];
+  /** Indexed by face id. */
+  readonly faces: readonly FacePlan[];
+  readonly scan: ScanProgram | null;
+  /** Per slot: phase and item index of its rule. */
+  readonly slotPhase: Uint8Array;
+  readonly slotItem: Int32Array;
+  /** Per rule index: its slot, -1 for rules that are not scanned for. */
+  readonly slotOfRule: Int32Array;
+  readonly facts: PlanFacts;
+  /** Frees databases and operators; the plan must not be used again. */
+  close(): void;
+}
+
+/** Figures about a plan, for logs and reports. */
+export interface PlanFacts {
+  readonly rules: number;
+  readonly foldedRules: number;
+  readonly scannedRules: number;
+  readonly alwaysRules: number;
+  readonly databases: number;
+  readonly databaseBytes: number;
+}
+
+export interface PlanOptions {
+  readonly cache: DatabaseCache;
+  readonly log: Logger;
+  readonly ports: RulePorts;
+  /** Called before each database group is made ready. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** The part of planning that is the same for every thread. */
+interface PlanDraft {
+  readonly folded: FoldedProgram;
+  readonly draft: ScanDraft;
+  readonly groups: readonly CompiledGroup[];
+}
+
+/** Builds the plan of `program`. Cost: seconds when databases are not cached, else some 10 ms. */
+export function buildPlan(program: Program, options: PlanOptions): RulePlan {
+  return assemble(program, draftPlan(program, options));
+}
+
+/** Fills the database cache for `program` and keeps nothing; meant for a thread of its own. */
+export function warmCache(program: Program, options: PlanOptions): void {
+  draftPlan(program, options);
+}
+
+function draftPlan(program: Program, options: PlanOptions): PlanDraft {
+  const folded = foldProgram(program, options.ports);
+  const kept = folded.phases.map(({ items, kept }) => items.filter((_, i) => kept[i]));
+  const excluded = rulesLeftOut(draftScan(kept));
+  for (;;) {
+    const draft = draftScan(kept, excluded);
+    const groups = draft.groups.map((group, i) => {
+      options.onProgress?.(i, draft.groups.length);
+      return compileGroup(group, options.cache, options.log);
+    });
+    options.onProgress?.(draft.groups.length, draft.groups.length);
+    const before = excluded.size;
+    for (const rule of unscannable(draft, groups)) excluded.add(rule);
+    if (excluded.size === before) return { folded, draft, groups };
+  }
+}
+
+/** Rules whose expression was refused, or is only approximate where exactness is needed. */
+function unscannable(draft: ScanDraft, groups: readonly CompiledGroup[]): Set<Rule> {
+  const rules = new Set<Rule>();
+  for (const group of groups) {
+    group.expressions.forEach(({ pattern }, id) => {
+      const mode = group.modes[id];
+      if (mode === 'refused' || (mode === 'prefilter' && pattern.negated)) {
+        rules.add(draft.slots[pattern.slot]!);
+      }
+    });
+  }
+  return rules;
+}
+
+function assemble(program: Program, plan: PlanDraft): RulePlan {
+  const { folded, draft, groups } = plan;
+  const databases: HsDatabase[] = [];
+  const classes: ScanClassSpec[] = [];
+  const trie = new ChainTrie();
+  const anyKey = new Int32Array(faceCount).fill(-1);
+  const byKey: (Map<ByteString, number> | null)[] = Array.from({ length: faceCount }, () => null);
+  draft.groups.forEach((group, g) => {
+    const compiled = groups[g]!;
+    const tiers = compiled.tiers.map((tier) => ({
+      allowedMask: tier.allowedMask,
+      database: tier.database ? databases.push(HsDatabase.deserialize(tier.database)) - 1 : -1,
+    }));
+    for (const scanClass of group.classes) {
+      const id = classes.push(classSpec(scanClass, compiled, tiers, trie)) - 1;
+      if (scanClass.key === null) anyKey[scanClass.face] = id;
+      else (byKey[scanClass.face] ??= new Map()).set(scanClass.key, id);
+    }
+  });
+  const scan =
+    classes.length > 0
+      ? new ScanProgram({
+          nodes: trie.nodes(),
+          databases,
+          classes,
+          ...(program.settings.unicodeMap ? { unicodeMap: program.settings.unicodeMap } : {}),
+        })
+      : null;
+  const slotOfRule = new Int32Array(program.rules.length).fill(-1);
+  draft.slots.forEach((rule, slot) => (slotOfRule[rule.index] = slot));
+  const phases = folded.phases.map((phase) => planPhase(phase, slotOfRule));
+  const { slotPhase, slotItem } = locateSlots(phases, slotOfRule, draft.slots.length);
+  return {
+    settings: program.settings,
+    txBase: folded.txBase,
+    phases,
+    faces: byKey.map((keys, face) => ({ anyKey: anyKey[face]!, byKey: keys })),
+    scan,
+    slotPhase,
+    slotItem,
+    slotOfRule,
+    facts: {
+      rules: program.rules.filter((rule) => rule.id !== 0).length,
+      foldedRules: folded.foldedRules,
+      scannedRules: draft.slots.length,
+      alwaysRules: phases.reduce((n, phase) => n + countBits(phase.always), 0),
+      databases: databases.length,
+      databaseBytes: databases.reduce((n, database) => n + database.sizeBytes, 0),
+    },
+    close: () => {
+      scan?.close();
+      for (const database of databases) database.close();
+      for (const rule of program.rules) rule.operator?.close?.();
+    },
+  };
+}
+
+function classSpec(
+  scanClass: ScanClass,
+  compiled: CompiledGroup,
+  tiers: ScanClassSpec['tiers'],
+  trie: ChainTrie,
+): ScanClassSpec {
+  const own = new Set(scanClass.patterns.map(patternId));
+  const chains: string[] = [];
+  const chainIndex = (chain: string): number => {
+    const known = chains.indexOf(chain);
+    return known >= 0 ? known : chains.push(chain) - 1;
+  };
+  const patterns = new Int32Array(compiled.expressions.length * 3);
+  compiled.expressions.forEach(({ pattern }, id) => {
+    const mine = own.has(patternId(pattern)) && compiled.modes[id] !== 'refused';
+    patterns[id * 3] = mine ? pattern.slot : -1;
+    patterns[id * 3 + 1] = mine ? chainIndex(pattern.chain) : 0;
+    patterns[id * 3 + 2] = mine && pattern.negated ? 1 : 0;
+  });
+  const tests = scanClass.patterns.flatMap((pattern) => testSpec(pattern, chainIndex));
+  const nodes = Int32Array.from(chains, (chain) => trie.nodeOf(chain));
+  return { chains: nodes, patterns, tiers, tests };
+}
+
+/** Values of these bytes alone hold neither an injection nor a bad byte sequence. */
+const harmlessMask = tierMasks[0]!;
+
+function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): ScanTestSpec[] {
+  const { filter, slot, negated } = pattern;
+  if (filter.kind === 'pattern' || filter.kind === 'words') return [];
+  const chain = chainIndex(pattern.chain);
+  const base = { chain, slot, negated };
+  switch (filter.kind) {
+    case 'byteRange':
+      return [{ ...base, kind: 'byteRange', table: filter.allowed, skipMask: 0 }];
+    case 'sqli':
+    case 'xss':
+    case 'urlEncoding':
+    case 'utf8':
+      return [{ ...base, kind: filter.kind, skipMask: negated ? 0 : harmlessMask }];
+  }
+}
+
+/** The transformation trie: node 0 is the value itself, every other node one step behind its parent. */
+class ChainTrie {
+  private readonly pairs: number[] = [-1, -1];
+  private readonly known = new Map<string, number>([['', 0]]);
+
+  nodeOf(chain: string): number {
+    const found = this.known.get(chain);
+    if (found !== undefined) return found;
+    const cut = chain.lastIndexOf(',');
+    const parent = this.nodeOf(cut < 0 ? '' : chain.slice(0, cut));
+    const node = this.pairs.length / 2;
+    this.pairs.push(parent, Number(chain.slice(cut + 1)));
+    this.known.set(chain, node);
+    return node;
+  }
+
+  nodes(): Int32Array {
+    return Int32Array.from(this.pairs);
+  }
+}
+
+function planPhase({ items, kept }: FoldedPhase, slotOfRule: Int32Array): PhasePlan {
+  const always = new Uint32Array((items.length + 31) >>> 5);
+  const markers = new Map<string, number>();
+  items.forEach((item, index) => {
+    if (item.kind === 'marker') markers.set(item.name, index + 1);
+    else if (kept[index] && slotOfRule[item.index]! < 0) always[index >>> 5]! |= 1 << (index & 31);
+  });
+  return { items, always, markers };
+}
+
+function locateSlots(
+  phases: readonly PhasePlan[],
+  slotOfRule: Int32Array,
+  slots: number,
+): { slotPhase: Uint8Array; slotItem: Int32Array } {
+  const slotPhase = new Uint8Array(slots);
+  const slotItem = new Int32Array(slots);
+  phases.forEach((phase, number) => {
+    phase.items.forEach((item, index) => {
+      const slot = item.kind === 'rule' ? slotOfRule[item.index]! : -1;
+      if (slot < 0) return;
+      slotPhase[slot] = number;
+      slotItem[slot] = index;
+    });
+  });
+  return { slotPhase, slotItem };
+}
+
+function countBits(words: Uint32Array): number {
+  let count = 0;
+  for (let word of words) for (; word !== 0; word &= word - 1) count++;
+  return count;
+}

@@ -1,0 +1,182 @@
+/**
+ * Owns the question "which values have to be searched for which patterns": turns kept rules into
+ * scan classes (one per kind of value) and groups classes that look for nearly the same patterns,
+ * so that they share databases. Pure; compiles nothing.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import type { Prefilter, ProgramItem, Rule, Target } from '../catalog/types.ts';
+import { sourceCount } from '../catalog/values.ts';
+
+/** Value or key of a row: `source * 2 + face`, face 0 = value, 1 = key. */
+export type FaceId = number;
+
+export const faceCount = sourceCount * 2;
+
+/** One thing to look for on behalf of one rule. */
+export interface ScanPattern {
+  readonly slot: number;
+  /** Transformation ids in order, `,`-joined. */
+  readonly chain: string;
+  readonly filter: Prefilter;
+  readonly negated: boolean;
+}
+
+/** All that is looked for in rows of one face; `key` null = whatever the row's key is. */
+export interface ScanClass {
+  readonly face: FaceId;
+  /** Lower case. */
+  readonly key: ByteString | null;
+  readonly patterns: readonly ScanPattern[];
+}
+
+/** Classes whose patterns share one set of databases. */
+export interface ScanGroup {
+  readonly classes: readonly ScanClass[];
+  /** The union of the classes' patterns, in slot order. */
+  readonly patterns: readonly ScanPattern[];
+}
+
+export interface ScanDraft {
+  /** Rule of each slot; chains are represented by their first rule. */
+  readonly slots: readonly Rule[];
+  readonly groups: readonly ScanGroup[];
+}
+
+/** Chains one class may look behind; the native scanner keeps a set of them in 64 bits. */
+const chainsPerClassMax = 64;
+/** Classes join a group when at least this share of the smaller set is in the larger one. */
+const groupOverlapMin = 0.5;
+
+/** Drafts the scan for all kept rules of all phases. `excluded` rules are left out. */
+export function draftScan(
+  phases: readonly (readonly ProgramItem[])[],
+  excluded: ReadonlySet<Rule> = new Set(),
+): ScanDraft {
+  const slots: Rule[] = [];
+  const classes = new Map<
+    string,
+    { face: FaceId; key: ByteString | null; patterns: ScanPattern[] }
+  >();
+  for (const items of phases) {
+    for (const item of items) {
+      if (item.kind !== 'rule' || excluded.has(item) || !isScannable(item)) continue;
+      const slot = slots.push(item) - 1;
+      for (const pattern of patternsOf(item, slot)) addPattern(classes, item, pattern);
+    }
+  }
+  const list = [...classes.values()].map(limitChains);
+  return { slots, groups: groupClasses(list) };
+}
+
+/** True when every match of the rule shows up as a hit of its patterns on rows of its targets. */
+export function isScannable(rule: Rule): boolean {
+  const filter = rule.operator?.prefilter;
+  if (!filter || rule.targets.length === 0) return false;
+  if (rule.multiMatch && rule.negated) return false;
+  if (rule.transformations.some((t) => t.id < 0)) return false;
+  return rule.targets.every(isRowTarget);
+}
+
+function isRowTarget(target: Target): boolean {
+  if (target.count || !target.variable.rows) return false;
+  if (target.selector?.kind !== 'xpath') return true;
+  return target.selector.text === '/*' || target.selector.text === '//@*';
+}
+
+function patternsOf(rule: Rule, slot: number): ScanPattern[] {
+  const ids = rule.transformations.map((t) => t.id);
+  const filter = rule.operator!.prefilter!;
+  const one = (chain: readonly number[]): ScanPattern => ({
+    slot,
+    chain: chain.join(','),
+    filter,
+    negated: rule.negated,
+  });
+  if (!rule.multiMatch) return [one(ids)];
+  return Array.from({ length: ids.length + 1 }, (_, n) => one(ids.slice(0, n)));
+}
+
+function addPattern(
+  classes: Map<string, { face: FaceId; key: ByteString | null; patterns: ScanPattern[] }>,
+  rule: Rule,
+  pattern: ScanPattern,
+): void {
+  for (const target of rule.targets) {
+    const { sources, face } = target.variable.rows!;
+    const key = target.selector?.kind === 'key' ? target.selector.key : null;
+    for (const source of sources) {
+      const faceId = source * 2 + (face === 'key' ? 1 : 0);
+      const id = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}`;
+      let entry = classes.get(id);
+      if (!entry) classes.set(id, (entry = { face: faceId, key, patterns: [] }));
+      if (!entry.patterns.some((p) => p.slot === pattern.slot && p.chain === pattern.chain)) {
+        entry.patterns.push(pattern);
+      }
+    }
+  }
+}
+
+/** Keeps the first 64 chains; callers find the rules left out through `slotsLeftOut`. */
+function limitChains(entry: ScanClass): ScanClass {
+  const chains = [...new Set(entry.patterns.map((p) => p.chain))];
+  if (chains.length <= chainsPerClassMax) return entry;
+  const kept = new Set(chains.slice(0, chainsPerClassMax));
+  return { ...entry, patterns: entry.patterns.filter((p) => kept.has(p.chain)) };
+}
+
+/** Rules with a pattern that did not fit into its class; they must be evaluated always. */
+export function rulesLeftOut(draft: ScanDraft): Set<Rule> {
+  const wanted = new Map<string, number>();
+  const present = new Map<string, number>();
+  const count = (map: Map<string, number>, id: string): unknown =>
+    map.set(id, (map.get(id) ?? 0) + 1);
+  draft.slots.forEach((rule, slot) => {
+    const faces = new Set<string>();
+    for (const target of rule.targets) {
+      const key = target.selector?.kind === 'key' ? target.selector.key : '*';
+      for (const source of target.variable.rows!.sources) {
+        faces.add(`${source}:${target.variable.rows!.face}:${key}`);
+      }
+    }
+    const chains = new Set(patternsOf(rule, slot).map((p) => p.chain)).size;
+    wanted.set(String(slot), faces.size * chains);
+  });
+  for (const group of draft.groups) {
+    for (const scanClass of group.classes) {
+      for (const pattern of scanClass.patterns) count(present, String(pattern.slot));
+    }
+  }
+  const left = new Set<Rule>();
+  draft.slots.forEach((rule, slot) => {
+    if ((present.get(String(slot)) ?? 0) < wanted.get(String(slot))!) left.add(rule);
+  });
+  return left;
+}
+
+function groupClasses(classes: readonly ScanClass[]): ScanGroup[] {
+  const groups: { classes: ScanClass[]; ids: Map<string, ScanPattern> }[] = [];
+  const bySize = [...classes].sort((a, b) => b.patterns.length - a.patterns.length);
+  for (const scanClass of bySize) {
+    const ids = new Map(scanClass.patterns.map((p) => [patternId(p), p]));
+    const home = groups.find((group) => {
+      const shared = [...ids.keys()].filter((id) => group.ids.has(id)).length;
+      return shared >= groupOverlapMin * group.ids.size && shared >= groupOverlapMin * ids.size;
+    });
+    if (home) {
+      home.classes.push(scanClass);
+      for (const [id, pattern] of ids) home.ids.set(id, pattern);
+    } else groups.push({ classes: [scanClass], ids });
+  }
+  return groups.map((group) => ({
+    classes: group.classes,
+    patterns: [...group.ids.values()].sort(
+      (a, b) => a.slot - b.slot || (a.chain < b.chain ? -1 : 1),
+    ),
+  }));
+}
+
+/** Identity of a pattern inside one draft. */
+export function patternId(pattern: ScanPattern): string {
+  return `${pattern.slot}/${pattern.chain}`;
+}

@@ -1,0 +1,172 @@
+/**
+ * Owns the exact evaluation of one rule: its targets, exclusions, transformations and operator, and
+ * what a match leaves in the transaction. Candidate rules look only at the rows where the scanner
+ * hit; all others look at every value.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { noteMatch } from '../catalog/matching.ts';
+import { isExcluded as isCovered, removedTargetsOf } from '../catalog/removal.ts';
+import type { Transaction } from '../catalog/transaction.ts';
+import type { Rule, Target } from '../catalog/types.ts';
+import type { Prescan } from './prescan.ts';
+
+const captures: ByteString[] = [];
+const origins: number[] = [];
+
+/** Evaluates a rule that was scanned for, on the rows that were hit. True when one matched. */
+export function evaluateCandidate(
+  tx: Transaction,
+  rule: Rule,
+  slot: number,
+  scan: Prescan,
+): boolean {
+  const count = scan.originsOf(slot, origins);
+  let matched = false;
+  for (const target of rule.targets) {
+    for (let i = 0; i < count; i++) {
+      const origin = origins[i]!;
+      if (!covers(tx, target, origin)) continue;
+      const row = origin >> 1;
+      const key = tx.values.key(row);
+      if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
+      const value = (origin & 1) === 1 ? key : tx.values.value(row);
+      if (evaluateValue(tx, rule, target, key, value)) matched = true;
+    }
+  }
+  return matched;
+}
+
+/** Evaluates a rule or chain link on every value of its targets. True when one matched. */
+export function evaluateTargets(tx: Transaction, rule: Rule): boolean {
+  if (rule.operator === null) {
+    noteMatch(tx, rule, null, '', '', captures);
+    return true;
+  }
+  let matched = false;
+  for (const target of rule.targets) {
+    if (evaluateTarget(tx, rule, target)) matched = true;
+  }
+  return matched;
+}
+
+function evaluateTarget(tx: Transaction, rule: Rule, target: Target): boolean {
+  const { variable, selector } = target;
+  if (target.count) return evaluateValue(tx, rule, target, '', String(countOf(tx, rule, target)));
+  if (variable.rows && selector?.kind !== 'xpath') return evaluateRows(tx, rule, target);
+  const entries =
+    selector?.kind === 'key' && variable.lookup
+      ? variable.lookup(tx, selector.key)
+      : selector?.kind === 'xpath' && variable.select
+        ? variable.select(tx, selector.text, rule.namespaces)
+        : variable.entries(tx);
+  let matched = false;
+  for (const { key, value } of entries) {
+    if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
+    if (evaluateValue(tx, rule, target, key, value)) matched = true;
+  }
+  return matched;
+}
+
+function evaluateRows(tx: Transaction, rule: Rule, target: Target): boolean {
+  const { sources, face } = target.variable.rows!;
+  const { values } = tx;
+  let matched = false;
+  for (const source of sources) {
+    const rows = values.rowsOf(source);
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!;
+      const key = values.key(row);
+      if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
+      const value = face === 'key' ? key : values.value(row);
+      if (evaluateValue(tx, rule, target, key, value)) matched = true;
+    }
+  }
+  return matched;
+}
+
+function countOf(tx: Transaction, rule: Rule, target: Target): number {
+  const { variable, selector } = target;
+  if (selector === null && rule.exclusions.length === 0 && noneRemoved(tx) && variable.count) {
+    return variable.count(tx);
+  }
+  const entries =
+    selector?.kind === 'key' && variable.lookup
+      ? variable.lookup(tx, selector.key)
+      : selector?.kind === 'xpath' && variable.select
+        ? variable.select(tx, selector.text, rule.namespaces)
+        : variable.entries(tx);
+  let count = 0;
+  for (const { key } of entries) {
+    if (selects(target, key) && !isExcluded(tx, rule, target, key)) count++;
+  }
+  return count;
+}
+
+function evaluateValue(
+  tx: Transaction,
+  rule: Rule,
+  target: Target,
+  key: ByteString,
+  value: ByteString,
+): boolean {
+  if (rule.multiMatch) return evaluateStages(tx, rule, target, key, value);
+  let current = value;
+  for (const transformation of rule.transformations) current = transformation.apply(current);
+  return evaluateOne(tx, rule, target, key, current);
+}
+
+/** multiMatch: the value itself and every transformation result that differs from the one before. */
+function evaluateStages(
+  tx: Transaction,
+  rule: Rule,
+  target: Target,
+  key: ByteString,
+  value: ByteString,
+): boolean {
+  let matched = evaluateOne(tx, rule, target, key, value);
+  let current = value;
+  for (const transformation of rule.transformations) {
+    const next = transformation.apply(current);
+    if (next === current) continue;
+    current = next;
+    if (evaluateOne(tx, rule, target, key, current)) matched = true;
+  }
+  return matched;
+}
+
+function evaluateOne(
+  tx: Transaction,
+  rule: Rule,
+  target: Target,
+  key: ByteString,
+  value: ByteString,
+): boolean {
+  captures.length = 0;
+  const hit = rule.operator!.evaluate(value, tx, rule.capture ? captures : null);
+  if (hit === rule.negated) return false;
+  noteMatch(tx, rule, target, key, value, captures);
+  return true;
+}
+
+function covers(tx: Transaction, target: Target, origin: number): boolean {
+  const { sources, face } = target.variable.rows!;
+  if ((face === 'key') !== ((origin & 1) === 1)) return false;
+  return sources.includes(tx.values.source[origin >> 1] as (typeof sources)[number]);
+}
+
+function selects(target: Target, key: ByteString): boolean {
+  const { selector } = target;
+  if (selector === null || selector.kind === 'xpath') return true;
+  if (selector.kind === 'regex') return selector.regex.test(key);
+  return selector.key.length === key.length && selector.key === key.toLowerCase();
+}
+
+function isExcluded(tx: Transaction, rule: Rule, target: Target, key: ByteString): boolean {
+  if (rule.exclusions.length > 0 && isCovered(rule.exclusions, target, key)) return true;
+  return !noneRemoved(tx) && isCovered(removedTargetsOf(tx.rule ?? rule, tx), target, key);
+}
+
+function noneRemoved(tx: Transaction): boolean {
+  return tx.control.removedTargets.length === 0;
+}

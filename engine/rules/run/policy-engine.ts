@@ -1,0 +1,189 @@
+/**
+ * Owns one policy generation inside one thread: opens sessions, reuses their runners, and frees the
+ * plan when the last session of a retired generation ends.
+ */
+
+import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
+import type { InspectionSession, Inspector } from '../../contract/inspection.ts';
+import { passVerdict } from '../../contract/verdict.ts';
+import type { BodyNeed, TransactionRecord, Verdict } from '../../contract/verdict.ts';
+import { saveCollections } from '../catalog/collections.ts';
+import { loadRequestBody } from '../catalog/load/request-body.ts';
+import { loadRequestHead } from '../catalog/load/request-head.ts';
+import { loadResponseBody } from '../catalog/load/response-body.ts';
+import { loadResponseHead } from '../catalog/load/response-head.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import type { Transaction } from '../catalog/transaction.ts';
+import { SOURCE } from '../catalog/values.ts';
+import type { RulePlan } from '../plan/rule-plan.ts';
+import { Runner } from './runner.ts';
+
+/** Runners kept for reuse in one thread; more exist while more requests are in flight. */
+const idleRunnersMax = 256;
+
+const noBody: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
+
+/** An inspector with a life cycle; `retire` once no new sessions will be opened. */
+export class PolicyEngine implements Inspector {
+  readonly plan: RulePlan;
+  readonly ports: RulePorts;
+  private readonly idle: Runner[] = [];
+  private open_ = 0;
+  private retired = false;
+
+  constructor(plan: RulePlan, ports: RulePorts) {
+    this.plan = plan;
+    this.ports = ports;
+  }
+
+  open(request: RequestSnapshot): RuleSession {
+    const runner = this.idle.pop() ?? new Runner(this.plan);
+    this.open_++;
+    runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
+    runner.reset();
+    return new RuleSession(this, runner);
+  }
+
+  /** Frees the plan as soon as the open sessions have finished. */
+  retire(): void {
+    this.retired = true;
+    this.closeWhenIdle();
+  }
+
+  /** Called by a session that finished. */
+  release(runner: Runner): void {
+    this.open_--;
+    if (this.idle.length < idleRunnersMax) this.idle.push(runner);
+    this.closeWhenIdle();
+  }
+
+  private closeWhenIdle(): void {
+    if (!this.retired || this.open_ > 0) return;
+    this.idle.length = 0;
+    this.plan.close();
+  }
+}
+
+/** One transaction. All calls are synchronous; see the contract for their order. */
+export class RuleSession implements InspectionSession {
+  bodyNeed: BodyNeed = noBody;
+  responseNeed: BodyNeed = noBody;
+  private readonly engine: PolicyEngine;
+  private readonly runner: Runner;
+  private verdict: Verdict = passVerdict;
+  private inspectionUs = 0;
+  private finished = false;
+
+  constructor(engine: PolicyEngine, runner: Runner) {
+    this.engine = engine;
+    this.runner = runner;
+  }
+
+  /** State of the running transaction, for tests and policy simulation; valid until `finish`. */
+  get transaction(): Transaction {
+    return this.runner.tx;
+  }
+
+  requestHead(): Verdict {
+    return this.timed(() => {
+      const { tx } = this.runner;
+      loadRequestHead(tx);
+      const verdict = this.runner.runPhase(1);
+      this.bodyNeed = requestNeed(tx);
+      return verdict;
+    });
+  }
+
+  requestBody(body: BodySnapshot | null): Verdict {
+    return this.timed(() => {
+      loadRequestBody(this.runner.tx, body);
+      return this.runner.runPhase(2);
+    });
+  }
+
+  responseHead(response: ResponseSnapshot): Verdict {
+    return this.timed(() => {
+      const { tx } = this.runner;
+      loadResponseHead(tx, response);
+      const verdict = this.runner.runPhase(3);
+      this.responseNeed = responseNeed(tx);
+      return verdict;
+    });
+  }
+
+  responseBody(body: BodySnapshot | null): Verdict {
+    return this.timed(() => {
+      loadResponseBody(this.runner.tx, body);
+      return this.runner.runPhase(4);
+    });
+  }
+
+  finish(): TransactionRecord {
+    const { tx } = this.runner;
+    const before = this.engine.ports.clock.monotonicUs();
+    this.runner.runPhase(5);
+    saveCollections(tx);
+    this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
+    const record: TransactionRecord = {
+      verdict: this.verdict,
+      matchedRules: tx.matchedRules,
+      inboundScore: score(tx, 'blocking_inbound_anomaly_score', 'anomaly_score'),
+      outboundScore: score(tx, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
+      detectionOnly: tx.control.engine === 'detectionOnly',
+      inspectionUs: this.inspectionUs,
+    };
+    if (!this.finished) {
+      this.finished = true;
+      this.engine.release(this.runner);
+    }
+    return record;
+  }
+
+  private timed(step: () => Verdict): Verdict {
+    const { clock } = this.engine.ports;
+    const before = clock.monotonicUs();
+    const verdict = step();
+    this.inspectionUs += clock.monotonicUs() - before;
+    if (verdict.action !== 'pass') this.verdict = verdict;
+    return verdict;
+  }
+}
+
+function requestNeed(tx: Transaction): BodyNeed {
+  const { settings, control } = tx;
+  if (control.engine === 'off' || !control.requestBodyAccess) return noBody;
+  const reject = settings.requestBodyLimitAction === 'reject' && control.engine === 'on';
+  return {
+    inspect: true,
+    limitBytes: settings.requestBodyLimitBytes,
+    onExcess: reject ? 'reject' : 'prefix',
+  };
+}
+
+function responseNeed(tx: Transaction): BodyNeed {
+  const { settings, control, response } = tx;
+  if (control.engine === 'off' || !control.responseBodyAccess || response === null) return noBody;
+  const type = mediaType(tx);
+  if (!settings.responseBodyMimeTypes.includes(type)) return noBody;
+  const reject = settings.responseBodyLimitAction === 'reject' && control.engine === 'on';
+  return {
+    inspect: true,
+    limitBytes: settings.responseBodyLimitBytes,
+    onExcess: reject ? 'reject' : 'prefix',
+  };
+}
+
+/** Media type of the answer in lower case, without parameters; empty when it states none. */
+function mediaType(tx: Transaction): string {
+  const { values } = tx;
+  for (const row of values.rowsOf(SOURCE.responseHeader)) {
+    if (values.key(row).toLowerCase() !== 'content-type') continue;
+    return values.value(row).split(';', 1)[0]!.trim().toLowerCase();
+  }
+  return '';
+}
+
+function score(tx: Transaction, name: string, fallback: string): number {
+  const text = tx.tx.get(name) ?? tx.tx.get(fallback);
+  return text === undefined ? 0 : Number.parseInt(text, 10) || 0;
+}

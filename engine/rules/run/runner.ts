@@ -1,0 +1,144 @@
+/**
+ * Owns the run of one transaction through a plan, phase by phase: which rules are visited in which
+ * order, skips, allows and disruptive outcomes. Reused between transactions; allocates per match,
+ * never per rule.
+ */
+
+import { passVerdict } from '../../contract/verdict.ts';
+import type { Verdict } from '../../contract/verdict.ts';
+import { expandMacro } from '../catalog/macro.ts';
+import { finishMatch } from '../catalog/matching.ts';
+import { isRuleRemoved } from '../catalog/removal.ts';
+import { Transaction } from '../catalog/transaction.ts';
+import type { Rule } from '../catalog/types.ts';
+import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
+import { evaluateCandidate, evaluateTargets } from './evaluate.ts';
+import { Prescan } from './prescan.ts';
+
+/** How far an `allow` reaches. */
+type Allowed = 'none' | 'request' | 'all';
+
+export class Runner {
+  readonly tx = new Transaction();
+  readonly prescan: Prescan;
+  private readonly plan: RulePlan;
+  private allowed: Allowed = 'none';
+  private interrupted = false;
+
+  constructor(plan: RulePlan) {
+    this.plan = plan;
+    this.prescan = new Prescan(plan);
+  }
+
+  /** Call after `tx.begin`. */
+  reset(): void {
+    this.prescan.reset();
+    this.allowed = 'none';
+    this.interrupted = false;
+  }
+
+  /** Runs one phase over the values loaded so far; phase 5 runs after an interruption too. */
+  runPhase(number: number): Verdict {
+    const { tx } = this;
+    if (tx.control.engine === 'off') return passVerdict;
+    if (number !== 5 && (this.interrupted || this.passesOver(number))) return passVerdict;
+    if (number !== 5) this.prescan.scan(tx);
+    tx.phase = number;
+    return this.visit(this.plan.phases[number]!, this.prescan.bits[number]!);
+  }
+
+  private passesOver(phase: number): boolean {
+    return this.allowed === 'all' || (this.allowed === 'request' && phase <= 2);
+  }
+
+  private visit(phase: PhasePlan, bits: Uint32Array): Verdict {
+    for (let word = 0; word < bits.length; word++) {
+      while (bits[word] !== 0) {
+        const low = bits[word]! & -bits[word]!;
+        bits[word]! ^= low;
+        const index = (word << 5) | (31 - Math.clz32(low));
+        const rule = phase.items[index] as Rule;
+        if (!this.runRule(rule)) continue;
+        const verdict = this.disrupt(rule);
+        if (verdict !== null) return verdict;
+        if (rule.skip > 0 || rule.skipAfter !== null) {
+          const next = skipTarget(phase, index, rule);
+          clearBelow(bits, next);
+          word = Math.min(next >>> 5, bits.length) - 1;
+          break;
+        }
+      }
+    }
+    return passVerdict;
+  }
+
+  /** True when the rule and its whole chain matched. */
+  private runRule(rule: Rule): boolean {
+    const { tx } = this;
+    if (isRuleRemoved(rule, tx)) return false;
+    tx.rule = rule;
+    if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
+    const slot = this.plan.slotOfRule[rule.index]!;
+    const matched =
+      slot >= 0 ? evaluateCandidate(tx, rule, slot, this.prescan) : evaluateTargets(tx, rule);
+    if (!matched) return false;
+    for (let link = rule.next; link; link = link.next) {
+      tx.rule = link;
+      if (!evaluateTargets(tx, link)) return false;
+    }
+    tx.rule = rule;
+    finishMatch(tx, rule);
+    return true;
+  }
+
+  /** The verdict of a matched rule; null when the phase goes on. */
+  private disrupt(rule: Rule): Verdict | null {
+    const { disruption } = rule;
+    if (disruption.kind === 'pass' || this.tx.phase === 5) return null;
+    if (this.tx.control.engine !== 'on') return null;
+    switch (disruption.kind) {
+      case 'allow':
+        this.allowed = 'all';
+        return passVerdict;
+      case 'allowRequest':
+        this.allowed = 'request';
+        return passVerdict;
+      case 'allowPhase':
+        return passVerdict;
+      case 'redirect':
+      case 'deny':
+      case 'drop':
+        this.interrupted = true;
+        return interruption(rule, this.tx);
+    }
+  }
+}
+
+function interruption(rule: Rule, tx: Transaction): Verdict {
+  const { kind, status, location } = rule.disruption;
+  const base = { ruleId: rule.id, phase: tx.phase };
+  if (kind === 'drop') return { action: 'drop', status: 0, ...base };
+  if (kind === 'redirect' && location) {
+    return { action: 'redirect', status, location: expandMacro(location, tx), ...base };
+  }
+  return { action: 'block', status, ...base };
+}
+
+/** Index of the first item that runs after the skip. */
+function skipTarget(phase: PhasePlan, index: number, rule: Rule): number {
+  if (rule.skipAfter !== null) {
+    const target = phase.markers.get(rule.skipAfter);
+    return target === undefined || target <= index ? phase.items.length : target;
+  }
+  let next = index + 1;
+  for (let left = rule.skip; left > 0 && next < phase.items.length; next++) {
+    if (phase.items[next]!.kind === 'rule') left--;
+  }
+  return next;
+}
+
+function clearBelow(bits: Uint32Array, index: number): void {
+  const word = index >>> 5;
+  bits.fill(0, 0, Math.min(word, bits.length));
+  if (word < bits.length) bits[word]! &= ~((1 << (index & 31)) - 1);
+}
