@@ -213,3 +213,15 @@ export const poolLimits = {
   /** Inspection of one step must have answered by then; CRS needs some milliseconds at most. */
   deadlineMs: 2000,
 } as const;
+
+/** What the engine keeps on disk. */
+export const stateLimits = {
+  /** Compiled databases; one policy at paranoia level 4 takes 20 MB. */
+  databaseCacheBytesMax: 1024 * 1024 * 1024,
+  /** Persistent collections of all sites. */
+  collectionsBytesMax: 1024 * 1024 * 1024,
+  /** Values of one collection; CRS uses five. */
+  collectionValuesMax: 256,
+  /** Characters of a collection's key; LMDB's own bound is 1978 bytes. */
+  collectionKeyCharsMax: 480,
+} as const;

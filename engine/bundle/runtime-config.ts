@@ -1,0 +1,115 @@
+/**
+ * Owns the step from a verified bundle to plain data: every reference resolved, every bound checked.
+ * Never touches the disk.
+ */
+
+import type {
+  RuntimeBundle,
+  RuntimeFile,
+  RuntimePolicy,
+  RuntimeSite,
+  RuntimeUpstream,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { AppError } from '../base/errors.ts';
+import { bundleLimits } from '../base/limits.ts';
+import type { PolicySource, RuntimeConfig } from '../contract/policy.ts';
+import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
+import type { VerifiedBundle } from './signed-bundle.ts';
+
+/** Resolves a bundle. Errors: AppError bundle_invalid, naming what does not fit. */
+export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
+  const { bundle, sha256 } = verified;
+  requireAtMost('sites', bundle.sites.length, bundleLimits.sitesMax);
+  requireAtMost('policies', bundle.policies.length, bundleLimits.policiesMax);
+  const upstreams = new Map(bundle.upstreams.map((one) => [one.id, toUpstream(one)]));
+  const policies = bundle.policies.map((one) => toPolicySource(one, bundle));
+  const known = new Set(policies.map((policy) => policy.id));
+  const responses = readResponses(bundle.responsesJson);
+  const revision = String(bundle.revision);
+  for (const site of bundle.sites) {
+    if (!site.wafEnabled || known.has(site.policyId)) continue;
+    throw invalid(`site ${site.name}: its policy is missing`);
+  }
+  const sites = bundle.sites.map((site) => toSite(site, upstreams, responses));
+  return { revision, sha256, routes: { revision, sites }, policies };
+}
+
+function toSite(
+  site: RuntimeSite,
+  upstreams: ReadonlyMap<string, UpstreamConfig>,
+  responses: ResponseSettings | undefined,
+): SiteConfig {
+  const upstream = upstreams.get(site.upstreamId);
+  if (upstream === undefined) throw invalid(`site ${site.name}: its upstream is missing`);
+  return {
+    id: site.id,
+    name: site.name,
+    hosts: site.hosts,
+    upstream,
+    waf: {
+      enabled: site.wafEnabled,
+      mode: site.detectionOnly ? 'detection' : 'blocking',
+      policyId: site.wafEnabled ? site.policyId : '',
+      failPolicy: site.failOpen ? 'open' : 'closed',
+    },
+    ...(responses === undefined ? {} : { responses }),
+  };
+}
+
+function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
+  if (upstream.endpoints.length === 0) throw invalid(`upstream ${upstream.id} has no endpoint`);
+  const endpoints = upstream.endpoints.map(({ host, port, weight }) => ({
+    host,
+    port,
+    weight: weight === 0 ? 1 : weight,
+  }));
+  const scheme = upstream.tls ? 'https' : 'http';
+  const server = upstream.serverName === '' ? {} : { serverName: upstream.serverName };
+  return { id: upstream.id, scheme, endpoints, ...server };
+}
+
+/** A policy with the files of its ruleset and its own; its own win. */
+export function toPolicySource(
+  policy: RuntimePolicy,
+  bundle: Pick<RuntimeBundle, 'rulesets'>,
+): PolicySource {
+  const files = new Map<string, Uint8Array>();
+  if (policy.rulesetId !== '') {
+    const ruleset = bundle.rulesets.find((one) => one.id === policy.rulesetId);
+    if (ruleset === undefined) throw invalid(`policy ${policy.name}: its ruleset is missing`);
+    addFiles(files, ruleset.files);
+  }
+  addFiles(files, policy.files);
+  return {
+    id: policy.id,
+    name: policy.name,
+    revision: String(policy.revision),
+    seclangEntry: policy.seclang,
+    files,
+  };
+}
+
+function addFiles(files: Map<string, Uint8Array>, added: readonly RuntimeFile[]): void {
+  requireAtMost('files', added.length, bundleLimits.filesMax);
+  for (const { path, content } of added) files.set(path, content);
+}
+
+function readResponses(text: string): ResponseSettings | undefined {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as ResponseSettings;
+  } catch (error) {
+    throw new AppError('bundle_invalid', 'the block pages of the bundle are not JSON', {
+      source: 'config',
+      cause: error,
+    });
+  }
+}
+
+function requireAtMost(what: string, count: number, max: number): void {
+  if (count > max) throw invalid(`the bundle has ${count} ${what}, the limit is ${max}`);
+}
+
+function invalid(message: string): AppError {
+  return new AppError('bundle_invalid', message, { source: 'config' });
+}

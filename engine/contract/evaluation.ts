@@ -1,0 +1,56 @@
+/** Owns what control may ask the engine beside traffic: to compile a policy, to try a request. */
+
+import type { PolicySource } from './policy.ts';
+import type { TransactionRecord } from './verdict.ts';
+
+/** A remark on one place of a policy's files. */
+export interface PolicyDiagnostic {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface CompileOutcome {
+  readonly ok: boolean;
+  readonly diagnostics: readonly PolicyDiagnostic[];
+  readonly ruleCount: number;
+}
+
+/** One request to try. */
+export interface EvaluationInput {
+  readonly siteId: string;
+  /** Request line and fields as on the wire, with the empty line at the end. */
+  readonly head: Uint8Array;
+  /** Body without transfer coding; empty for none. */
+  readonly body: Uint8Array;
+  readonly clientIp: string;
+  readonly peerIp: string;
+}
+
+export interface EvaluationOutcome {
+  /** Null when the policy did not compile or the head was refused. */
+  readonly record: TransactionRecord | null;
+  readonly diagnostics: readonly PolicyDiagnostic[];
+  /** Code of the parser's refusal; empty otherwise. */
+  readonly refusal: string;
+}
+
+export interface EngineStatus {
+  /** Revision that serves; '0' when nothing does. */
+  readonly revision: string;
+  readonly sha256: string;
+  readonly version: string;
+  readonly uptimeMs: number;
+}
+
+/** What the composition root supplies to answer control. */
+export interface EngineHandler {
+  compile(policy: PolicySource): Promise<CompileOutcome>;
+  evaluate(policy: PolicySource, input: EvaluationInput): Promise<EvaluationOutcome>;
+  status(): EngineStatus;
+}

@@ -1,0 +1,266 @@
+/**
+ * Owns the engine's side of AgentStreamService/Connect: says hello, takes configurations, answers
+ * what became of them, sends facts up, connects again when the stream ends. Never decides what is
+ * served: `apply` does.
+ */
+
+import { connect as connectSocket } from 'node:net';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import {
+  AgentStreamService,
+  ConnectRequestSchema,
+  ObservationBatchAckStatus,
+  type ConfigUpdate,
+  type ConnectRequest,
+  type ConnectResponse,
+} from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { toAppError } from '../base/errors.ts';
+import { linkLimits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import { saveLastGood } from '../bundle/last-good.ts';
+import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import { FactSpool } from './fact-spool.ts';
+import { Outbox } from './outbox.ts';
+import { toSecurityFact } from './security-fact.ts';
+
+/** Version of the observation protocol; both sides must have the same. */
+export const observationProtocolVersion = 1;
+
+export interface LinkOptions {
+  /** Path of the controller's Unix socket. */
+  readonly socketPath: string;
+  /** `local` for the built-in node. */
+  readonly agentId: string;
+  readonly version: string;
+  /** Folder where the last configuration that served is kept. */
+  readonly bundleFolder: string;
+  /** SHA-256 of the bundle that serves, '' when none does. */
+  configHash(): string;
+  /** Serves a configuration; resolves when traffic uses it, rejects when it cannot be served. */
+  apply(verified: VerifiedBundle): Promise<void>;
+  readonly logger: Logger;
+}
+
+export interface ControllerLink {
+  /** Takes a finished request; never throws, never blocks. Cost: one small object when it matters. */
+  observe(event: RequestEvent): void;
+  /** Facts held and given up, and whether the stream is up. */
+  stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };
+  /** Sends what waits (at most a second) and ends the stream. */
+  close(): Promise<void>;
+}
+
+type Outgoing = MessageInitShape<typeof ConnectRequestSchema>['message'];
+
+/** Starts the link; it connects in the background and for ever. */
+export function startControllerLink(options: LinkOptions): ControllerLink {
+  const link = new Link(options);
+  void link.run();
+  return {
+    observe: (event) => link.observe(event),
+    stats: () => link.stats(),
+    close: () => link.close(),
+  };
+}
+
+class Link {
+  readonly #options: LinkOptions;
+  readonly #spool = new FactSpool();
+  #outbox: Outbox<ConnectRequest> | null = null;
+  #signingKey: Uint8Array | undefined;
+  #flushTimer: NodeJS.Timeout | null = null;
+  #stopped = false;
+  #abort = new AbortController();
+  #wakeUp: (() => void) | null = null;
+  #applying: Promise<void> = Promise.resolve();
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  observe(event: RequestEvent): void {
+    const fact = toSecurityFact(event);
+    if (fact === null) return;
+    if (this.#spool.add(fact)) this.#flush();
+    else this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.batchDelayMs);
+  }
+
+  stats(): { held: number; evicted: number; connected: boolean } {
+    const connected = this.#outbox !== null;
+    return { held: this.#spool.held, evicted: this.#spool.evicted, connected };
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    for (let waited = 0; waited < 1000 && this.#outbox && this.#spool.held > 0; waited += 20) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    this.#stopped = true;
+    if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
+    this.#outbox?.close();
+    this.#wakeUp?.();
+    this.#abort.abort();
+  }
+
+  async run(): Promise<void> {
+    let waitMs: number = linkLimits.reconnectMinMs;
+    while (!this.#stopped) {
+      const startedAt = performance.now();
+      try {
+        await this.#stream();
+      } catch (error) {
+        if (this.#stopped) return;
+        this.#options.logger.debug('the stream to control ended', {
+          reason: toAppError(error).message,
+        });
+      }
+      this.#outbox = null;
+      this.#spool.resend();
+      const lived = performance.now() - startedAt > linkLimits.reconnectMaxMs;
+      waitMs = lived ? linkLimits.reconnectMinMs : Math.min(waitMs * 2, linkLimits.reconnectMaxMs);
+      if (!this.#stopped) await this.#pause(waitMs);
+    }
+  }
+
+  async #stream(): Promise<void> {
+    this.#abort = new AbortController();
+    const { socketPath } = this.#options;
+    const transport = createConnectTransport({
+      baseUrl: 'http://control',
+      httpVersion: '2',
+      nodeOptions: { createConnection: () => connectSocket(socketPath) },
+    });
+    const outbox = new Outbox<ConnectRequest>();
+    this.#send(outbox, {
+      case: 'hello',
+      value: {
+        agentId: this.#options.agentId,
+        version: this.#options.version,
+        configHash: this.#options.configHash(),
+        observationProtocolVersion,
+        capabilities: { version: 1, artifactFormat: 'waf.runtime.v1', metricPayloadVersion: 9 },
+      },
+    });
+    const reports = setInterval(() => this.#report(outbox), linkLimits.reportIntervalMs);
+    try {
+      const client = createClient(AgentStreamService, transport);
+      const signal = this.#abort.signal;
+      for await (const message of client.connect(outbox, { signal })) this.#take(outbox, message);
+    } finally {
+      clearInterval(reports);
+      outbox.close();
+      this.#abort.abort();
+    }
+  }
+
+  #take(outbox: Outbox<ConnectRequest>, { message }: ConnectResponse): void {
+    switch (message.case) {
+      case 'welcome':
+        this.#signingKey = message.value.bundleSigningPublicKey;
+        this.#outbox = outbox;
+        this.#options.logger.info('connected to control', { server: message.value.serverId });
+        this.#flush();
+        return;
+      case 'configUpdate': {
+        const update = message.value;
+        this.#applying = this.#applying.then(() => this.#applyUpdate(outbox, update));
+        return;
+      }
+      case 'batchAck':
+        if (message.value.status !== ObservationBatchAckStatus.RETRYABLE) {
+          this.#spool.acknowledge(message.value.ackThroughBatchSeq);
+        } else {
+          this.#spool.resend();
+          this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.reconnectMinMs);
+          return;
+        }
+        this.#flush();
+        return;
+      case 'ping':
+        this.#send(outbox, { case: 'pingAck', value: { nonce: message.value.nonce } });
+        return;
+      case 'goAway':
+        outbox.close();
+        this.#abort.abort();
+        return;
+      default:
+    }
+  }
+
+  async #applyUpdate(outbox: Outbox<ConnectRequest>, update: ConfigUpdate): Promise<void> {
+    const { logger, bundleFolder } = this.#options;
+    let failure = '';
+    try {
+      const signed = create(SignedRuntimeBundleSchema, {
+        bundle: update.bundle,
+        signature: update.signature,
+        sha256: update.bundleSha256,
+        publicKey: update.bundleSigningPublicKey,
+      });
+      const expected = this.#signingKey;
+      const verified = verifySignedBundle(signed, expected ? { publicKey: expected } : {});
+      await this.#options.apply(verified);
+      saveLastGood(bundleFolder, toBinary(SignedRuntimeBundleSchema, signed));
+      logger.info('configuration applied', { revision: String(update.revision) });
+    } catch (error) {
+      const failed = toAppError(error);
+      failure = `${failed.code}: ${failed.message}`;
+      logger.error('a configuration could not be applied', {
+        revision: String(update.revision),
+        code: failed.code,
+        reason: failed.message,
+      });
+    }
+    this.#send(outbox, {
+      case: 'applyResult',
+      value: {
+        correlationId: update.correlationId,
+        success: failure === '',
+        error: failure,
+        targetRevision: update.revision,
+        artifactSha256: update.bundleSha256,
+      },
+    });
+  }
+
+  #report(outbox: Outbox<ConnectRequest>): void {
+    this.#send(outbox, {
+      case: 'stateReport',
+      value: {
+        agentId: this.#options.agentId,
+        configHash: this.#options.configHash(),
+        status: 'online',
+      },
+    });
+  }
+
+  #flush(): void {
+    if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
+    this.#flushTimer = null;
+    const outbox = this.#outbox;
+    if (outbox === null) return;
+    for (const gap of this.#spool.takeGaps()) this.#send(outbox, { case: 'gapNotice', value: gap });
+    for (const batch of this.#spool.takeUnsent()) {
+      this.#send(outbox, { case: 'observationBatch', value: batch });
+    }
+  }
+
+  #send(outbox: Outbox<ConnectRequest>, message: Outgoing): void {
+    if (message === undefined) return;
+    outbox.push(create(ConnectRequestSchema, { message }));
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wakeUp = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Owns the engine's own Unix socket: control asks here for what needs compiled rules. Never changes
+ * what serves.
+ */
+
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError, type ConnectRouter, type ServiceImpl } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import type { RuntimePolicy, RuntimeRuleset } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import {
+  CompilePolicyResponseSchema,
+  DiagnosticSchema,
+  EngineService,
+  EvaluateResponseSchema,
+  GetStatusResponseSchema,
+  type Diagnostic,
+} from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
+import { toAppError } from '../base/errors.ts';
+import { linkLimits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import { toPolicySource } from '../bundle/runtime-config.ts';
+import type { EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
+import type { PolicySource } from '../contract/policy.ts';
+import { toSecurityMatch } from './security-fact.ts';
+
+export interface EngineServiceOptions {
+  /** Path of the socket; an old one is removed. Mode 0600. */
+  readonly socketPath: string;
+  readonly handler: EngineHandler;
+  readonly logger: Logger;
+}
+
+/** Serves EngineService until `close`. Rejects when the socket cannot be made. */
+export async function serveEngineService(
+  options: EngineServiceOptions,
+): Promise<{ close(): Promise<void> }> {
+  const { socketPath, handler, logger } = options;
+  const routes = (router: ConnectRouter): void => {
+    router.service(EngineService, implement(handler, logger));
+  };
+  const server = createServer(
+    connectNodeAdapter({ routes, readMaxBytes: linkLimits.messageBytesMax }),
+  );
+  rmSync(socketPath, { force: true });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, resolve);
+  });
+  chmodSync(socketPath, 0o600);
+  return { close: () => closeServer(server) };
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof EngineService> {
+  return {
+    compilePolicy: guarded(logger, async (request: PolicyRequest) => {
+      const outcome = await handler.compile(policyOf(request));
+      return create(CompilePolicyResponseSchema, {
+        ok: outcome.ok,
+        ruleCount: outcome.ruleCount,
+        diagnostics: outcome.diagnostics.map(toDiagnostic),
+      });
+    }),
+    evaluate: guarded(logger, async (request: PolicyRequest & EvaluationFields) => {
+      const { siteId, head, body, clientIp, peerIp } = request;
+      const input = { siteId, head, body, clientIp, peerIp };
+      const { record, diagnostics, refusal } = await handler.evaluate(policyOf(request), input);
+      return create(EvaluateResponseSchema, {
+        blocked: record !== null && record.verdict.action !== 'pass',
+        status: record?.verdict.status ?? 0,
+        ruleId: record?.verdict.ruleId ?? 0,
+        phase: record?.verdict.phase ?? 0,
+        inboundScore: record?.inboundScore ?? 0,
+        outboundScore: record?.outboundScore ?? 0,
+        matches: (record?.matchedRules ?? []).filter((rule) => rule.log).map(toSecurityMatch),
+        inspectionUs: BigInt(Math.round(record?.inspectionUs ?? 0)),
+        detectionOnly: record?.detectionOnly ?? false,
+        diagnostics: diagnostics.map(toDiagnostic),
+        refusal,
+      });
+    }),
+    getStatus: () => {
+      const { revision, sha256, version, uptimeMs } = handler.status();
+      return create(GetStatusResponseSchema, {
+        revision: BigInt(revision),
+        sha256,
+        version,
+        uptimeMs: BigInt(Math.round(uptimeMs)),
+      });
+    },
+  };
+}
+
+interface PolicyRequest {
+  readonly policy?: RuntimePolicy | undefined;
+  readonly ruleset?: RuntimeRuleset | undefined;
+}
+
+interface EvaluationFields {
+  readonly siteId: string;
+  readonly head: Uint8Array;
+  readonly body: Uint8Array;
+  readonly clientIp: string;
+  readonly peerIp: string;
+}
+
+function policyOf({ policy, ruleset }: PolicyRequest): PolicySource {
+  if (policy === undefined) throw new ConnectError('policy: is required', Code.InvalidArgument);
+  return toPolicySource(policy, { rulesets: ruleset === undefined ? [] : [ruleset] });
+}
+
+function toDiagnostic(one: PolicyDiagnostic): Diagnostic {
+  const { file, line, column, code, message } = one;
+  return create(DiagnosticSchema, {
+    file,
+    line,
+    column,
+    error: one.severity === 'error',
+    code,
+    message,
+  });
+}
+
+/** Answers failures with a stable code; what went wrong stays in the log. */
+function guarded<I, O>(logger: Logger, run: (input: I) => Promise<O>): (input: I) => Promise<O> {
+  return async (input) => {
+    try {
+      return await run(input);
+    } catch (error) {
+      if (error instanceof ConnectError) throw error;
+      const failed = toAppError(error);
+      logger.error('an engine call failed', { code: failed.code, reason: failed.message });
+      throw new ConnectError('the engine could not answer', Code.Internal);
+    }
+  };
+}
