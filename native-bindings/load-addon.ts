@@ -28,7 +28,8 @@ export interface NativeStream {
 }
 
 export interface NativeScanProgram {
-  scan(slab: Uint8Array, rows: Int32Array, rowCount: number, hits: Int32Array): number;
+  bind(slab: Uint8Array, rows: Int32Array, hits: Int32Array): void;
+  scan(rowCount: number): number;
   stats(): Record<string, number>;
   close(): void;
 }

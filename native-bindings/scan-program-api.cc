@@ -244,6 +244,7 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     exports.Set("ScanProgram",
                 DefineClass(env, "ScanProgram",
                             {Napi::ClassPropertyDescriptor<ScanProgramObject>(scan),
+                             InstanceMethod<&ScanProgramObject::Bind>("bind"),
                              InstanceMethod<&ScanProgramObject::Stats>("stats"),
                              InstanceMethod<&ScanProgramObject::Close>("close")}));
   }
@@ -271,35 +272,42 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
   }
 
  private:
-  // (slab, rows, rowCount, hits) -> number of hits
+  // (slab, rows, hits): remembers where the arrays lie. The caller keeps them alive and binds again
+  // when one of them was replaced, detached or resized; reading their addresses at every scan
+  // would cost more than the rest of the call.
+  Napi::Value Bind(const Napi::CallbackInfo& info) {
+    Napi::Env env = info.Env();
+    Bound bound;
+    if (!ReadUint8Array(env, info[0], &bound.slab, &bound.slab_size) ||
+        !ReadInt32Array(env, info[1], &bound.rows, &bound.row_length) ||
+        !ReadInt32Array(env, info[2], &bound.hits, &bound.hit_length)) {
+      return FailType(env, "expected a Uint8Array and two Int32Arrays");
+    }
+    bound_ = bound;
+    return env.Undefined();
+  }
+
+  // (rowCount) -> number of hits, over the bound arrays
   static napi_value Scan(napi_env env, napi_callback_info info) {
-    napi_value argv[4];
-    size_t argc = 4;
+    napi_value argv[1];
+    size_t argc = 1;
     napi_value self = nullptr;
     void* wrapped = nullptr;
-    if (napi_get_cb_info(env, info, &argc, argv, &self, nullptr) != napi_ok || argc < 4 ||
-        napi_unwrap(env, self, &wrapped) != napi_ok) {
-      return FailType(env, "scan(slab, rows, rowCount, hits)");
+    uint32_t row_count = 0;
+    if (napi_get_cb_info(env, info, &argc, argv, &self, nullptr) != napi_ok || argc < 1 ||
+        napi_unwrap(env, self, &wrapped) != napi_ok ||
+        napi_get_value_uint32(env, argv[0], &row_count) != napi_ok) {
+      return FailType(env, "scan(rowCount)");
     }
     auto* object = static_cast<ScanProgramObject*>(wrapped);
     if (object->program_ == nullptr) return Fail(env, "closed", "the scan program is closed");
-    uint8_t* slab = nullptr;
-    int32_t* rows = nullptr;
-    int32_t* hits = nullptr;
-    size_t slab_size = 0;
-    size_t row_length = 0;
-    size_t hit_length = 0;
-    uint32_t row_count = 0;
-    if (!ReadUint8Array(env, argv[0], &slab, &slab_size) ||
-        !ReadInt32Array(env, argv[1], &rows, &row_length) ||
-        napi_get_value_uint32(env, argv[2], &row_count) != napi_ok ||
-        !ReadInt32Array(env, argv[3], &hits, &hit_length)) {
-      return FailType(env, "scan(slab, rows, rowCount, hits)");
-    }
-    if (size_t{row_count} * 3 > row_length || !object->program_->Valid(slab_size, rows, row_count)) {
+    const Bound& at = object->bound_;
+    if (size_t{row_count} * 3 > at.row_length ||
+        !object->program_->Valid(at.slab_size, at.rows, row_count)) {
       return FailType(env, "a row lies outside the slab or names no class");
     }
-    const size_t count = object->program_->Scan(slab, rows, row_count, hits, hit_length / 2);
+    const size_t count =
+        object->program_->Scan(at.slab, at.rows, row_count, at.hits, at.hit_length / 2);
     napi_value result = nullptr;
     napi_create_uint32(env, static_cast<uint32_t>(count), &result);
     return result;
@@ -325,10 +333,20 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
   }
 
   Napi::Value Close(const Napi::CallbackInfo& info) {
+    bound_ = Bound();
     program_.reset();
     return info.Env().Undefined();
   }
 
+  struct Bound {
+    uint8_t* slab = nullptr;
+    int32_t* rows = nullptr;
+    int32_t* hits = nullptr;
+    size_t slab_size = 0;
+    size_t row_length = 0;
+    size_t hit_length = 0;
+  };
+  Bound bound_;
   std::unique_ptr<ScanProgram> program_;
 };
 

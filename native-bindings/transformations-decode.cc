@@ -301,17 +301,25 @@ WAF_TRANSFORM(CssDecode) {
   return o;
 }
 
-// Pairs of hexadecimal digits; stops at the first byte that is none, an odd last digit is dropped.
-WAF_TRANSFORM(HexDecode) {
-  (void)context;
-  size_t o = 0;
-  for (size_t i = 0; i + 1 < n; i += 2) {
-    if (!IsHex(in[i]) || !IsHex(in[i + 1])) break;
-    out[o++] = HexByte(in + i);
-  }
-  return o;
+namespace {
+
+// A digit by ModSecurity's arithmetic, which gives some number for bytes that are no digit too.
+inline unsigned LooseHexDigit(uint8_t c) {
+  return c >= 'A' ? static_cast<unsigned>((c & 0xDF) - 'A' + 10) : static_cast<unsigned>(c - '0');
 }
 
+}  // namespace
+
+// Two bytes make one, whatever they are; an odd last byte is dropped.
+WAF_TRANSFORM(HexDecode) {
+  (void)context;
+  for (size_t i = 0; i + 1 < n; i += 2) {
+    out[i / 2] = static_cast<uint8_t>(LooseHexDigit(in[i]) * 16 + LooseHexDigit(in[i + 1]));
+  }
+  return n / 2;
+}
+
+// `0x` with at least one pair of digits becomes their bytes; everything else stays.
 WAF_TRANSFORM(SqlHexDecode) {
   (void)context;
   size_t o = 0;
@@ -361,19 +369,48 @@ struct SextetWriter {
 
 }  // namespace
 
-WAF_TRANSFORM(Base64Decode) {
-  (void)context;
-  (void)in;
-  (void)n;
-  SextetWriter writer{out};
+namespace {
+
+// Is in[0..n) base64 by the strict reading: line breaks (and blanks before them) between digits,
+// at most two pads, nothing behind a pad?
+bool IsStrictBase64(const uint8_t* in, size_t n) {
+  unsigned pads = 0;
   for (size_t i = 0; i < n; ++i) {
-    const int8_t digit = kStrict.value[in[i]];
-    if (digit < 0) break;
-    writer.Add(digit);
+    const size_t blank = i;
+    while (i < n && in[i] == ' ') ++i;
+    if (i == n) return true;
+    if (in[i] == '\n' || (in[i] == '\r' && i + 1 < n && in[i + 1] == '\n')) continue;
+    if (blank != i) return false;
+    if (in[i] == '=') {
+      if (++pads > 2) return false;
+    } else if (kStrict.value[in[i]] < 0 || pads != 0) {
+      return false;
+    }
   }
-  return writer.length;
+  return true;
 }
 
+}  // namespace
+
+// Strict: anything but base64 gives an empty value, a NUL ends the input, digits that make no
+// whole group of four (pads counted) are dropped.
+WAF_TRANSFORM(Base64Decode) {
+  (void)context;
+  const void* end = n == 0 ? nullptr : std::memchr(in, 0, n);
+  if (end != nullptr) n = static_cast<size_t>(static_cast<const uint8_t*>(end) - in);
+  if (!IsStrictBase64(in, n)) return 0;
+  SextetWriter writer{out};
+  unsigned in_group = 0;
+  size_t whole = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (in[i] == '\r' || in[i] == '\n' || in[i] == ' ') continue;
+    if (in[i] != '=') writer.Add(kStrict.value[in[i]]);
+    if (++in_group % 4 == 0) whole = writer.length;
+  }
+  return whole;
+}
+
+// Forgiving: skips what is no digit, reads both alphabets (`+/` and `-_`), needs no padding.
 WAF_TRANSFORM(Base64DecodeExt) {
   (void)context;
   SextetWriter writer{out};

@@ -41,11 +41,13 @@ WAF_TRANSFORM(CompressWhitespace) {
   return o;
 }
 
+// The no-break space goes too: the byte 0xA0 and its UTF-8 lead byte 0xC2, each wherever it stands.
+// compressWhitespace leaves both.
 WAF_TRANSFORM(RemoveWhitespace) {
   (void)context;
   size_t o = 0;
   for (size_t i = 0; i < n; ++i) {
-    if (!IsSpace(in[i])) out[o++] = in[i];
+    if (!IsSpace(in[i]) && in[i] != 0xA0 && in[i] != 0xC2) out[o++] = in[i];
   }
   return o;
 }
@@ -216,14 +218,15 @@ WAF_TRANSFORM(CmdLine) {
 
 namespace {
 
-inline bool OddParity7(uint8_t c) { return (__builtin_popcount(c & 0x7f) & 1) != 0; }
+// Of all eight bits: a byte whose high bit is set already counts it, as in ModSecurity.
+inline bool OddParity(uint8_t c) { return (__builtin_popcount(c) & 1) != 0; }
 
 }  // namespace
 
 WAF_TRANSFORM(ParityEven7bit) {
   (void)context;
   for (size_t i = 0; i < n; ++i) {
-    out[i] = static_cast<uint8_t>((in[i] & 0x7f) | (OddParity7(in[i]) ? 0x80 : 0));
+    out[i] = static_cast<uint8_t>((in[i] & 0x7f) | (OddParity(in[i]) ? 0x80 : 0));
   }
   return n;
 }
@@ -231,7 +234,7 @@ WAF_TRANSFORM(ParityEven7bit) {
 WAF_TRANSFORM(ParityOdd7bit) {
   (void)context;
   for (size_t i = 0; i < n; ++i) {
-    out[i] = static_cast<uint8_t>((in[i] & 0x7f) | (OddParity7(in[i]) ? 0 : 0x80));
+    out[i] = static_cast<uint8_t>((in[i] & 0x7f) | (OddParity(in[i]) ? 0 : 0x80));
   }
   return n;
 }

@@ -47,7 +47,7 @@ const Transformation kTransformations[] = {
     {"removeComments", RemoveComments, kComments, false, 1, 1},
     {"removeCommentsChar", RemoveCommentsChar, kComments, false, 1, 0},
     {"removeNulls", RemoveNulls, MaskOf(kNul), false, 1, 0},
-    {"removeWhitespace", RemoveWhitespace, kSpaces, false, 1, 0},
+    {"removeWhitespace", RemoveWhitespace, kSpaces | kHighBytes, false, 1, 0},
     {"replaceComments", ReplaceComments, MaskOf(kSlash), false, 1, 1},
     {"replaceNulls", ReplaceNulls, MaskOf(kNul), false, 1, 0},
     {"sha1", Sha1, 0, true, 0, 20},
