@@ -37,6 +37,11 @@ export class TxCollection {
     else this.own.delete(name);
   }
 
+  /** How many names this transaction has set or removed; for bounds. */
+  get changes(): number {
+    return this.own.size;
+  }
+
   /** All names and values: the base's first, then this transaction's new ones. */
   entries(): Entry[] {
     const list: Entry[] = [];

@@ -1,0 +1,143 @@
+/** Owns the action `ctl`: switches of the engine for one transaction, all forms. */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import type { Transaction } from '../transaction.ts';
+import type {
+  ActionDefinition,
+  ActionEffect,
+  BindContext,
+  BindFailure,
+  BoundAction,
+  EngineMode,
+} from '../types.ts';
+import { splitAssignment } from './action-common.ts';
+import { bindRemoval, isRemoval } from './ctl-removal.ts';
+
+/** Turns one switch: `name=value`. */
+export const ctl: ActionDefinition = {
+  name: 'ctl',
+  kind: 'runtime',
+  argument: 'required',
+  summary: 'Turns a switch of the engine or takes rules and targets out, for one transaction.',
+  example: 'SecRule REQUEST_URI "@beginsWith /api" "id:1,pass,nolog,ctl:ruleRemoveById=942100"',
+  source: 'ModSecurity Reference Manual, Actions, ctl',
+  bind: bindCtl,
+};
+
+type Change = (tx: Transaction) => void;
+
+/** `isolated` changes touch nothing that decides which rules run or match. */
+interface Switch {
+  readonly isolated?: boolean;
+  /** null when the value is not one of this switch. */
+  read(value: ByteString): Change | null;
+}
+
+const switches: ReadonlyMap<string, Switch> = new Map<string, Switch>([
+  ['ruleengine', { read: ruleEngine }],
+  ['requestbodyaccess', { read: onOff((tx, on) => (tx.control.requestBodyAccess = on)) }],
+  ['responsebodyaccess', { read: onOff((tx, on) => (tx.control.responseBodyAccess = on)) }],
+  [
+    'forcerequestbodyvariable',
+    { read: onOff((tx, on) => (tx.control.forceRequestBodyVariable = on)) },
+  ],
+  ['requestbodyprocessor', { read: requestBodyProcessor }],
+  ['parsexmlintoargs', { read: parseXmlIntoArgs }],
+  ['auditengine', { isolated: true, read: auditEngine }],
+  ['auditlogparts', { isolated: true, read: auditLogParts }],
+  ['debugloglevel', { isolated: true, read: debugLogLevel }],
+]);
+
+const switchNames =
+  'ruleEngine, ruleRemoveById, ruleRemoveByTag, ruleRemoveByMsg, ruleRemoveTargetById, ' +
+  'ruleRemoveTargetByTag, ruleRemoveTargetByMsg, requestBodyAccess, requestBodyProcessor, ' +
+  'forceRequestBodyVariable, responseBodyAccess, parseXmlIntoArgs, auditEngine, auditLogParts, ' +
+  'debugLogLevel';
+
+function bindCtl(argument: ByteString, context: BindContext): BoundAction | BindFailure {
+  const { left, right } = splitAssignment(argument);
+  if (right === null) return { failure: 'expected name=value' };
+  const name = left.trim().toLowerCase();
+  if (isRemoval(name)) {
+    const change = bindRemoval(name, right, context);
+    return 'failure' in change ? change : bound(argument, change.run);
+  }
+  const entry = switches.get(name);
+  if (!entry) return { failure: `unknown switch; known are ${switchNames}` };
+  const change = entry.read(right.trim());
+  if (!change) return { failure: 'the value is not one of this switch' };
+  return bound(argument, change, entry.isolated === true ? { kind: 'isolated' } : undefined);
+}
+
+function bound(argument: ByteString, run: Change, effect?: ActionEffect): BoundAction {
+  return { definition: ctl, argument, ...(effect ? { effect } : {}), run };
+}
+
+function onOff(set: (tx: Transaction, on: boolean) => void): (value: ByteString) => Change | null {
+  return (value) => {
+    const lower = value.toLowerCase();
+    if (lower !== 'on' && lower !== 'off') return null;
+    return (tx) => set(tx, lower === 'on');
+  };
+}
+
+function ruleEngine(value: ByteString): Change | null {
+  const modes: Record<string, EngineMode> = {
+    on: 'on',
+    off: 'off',
+    detectiononly: 'detectionOnly',
+  };
+  const mode = modes[value.toLowerCase()];
+  if (!mode) return null;
+  return (tx) => {
+    tx.control.engine = mode;
+  };
+}
+
+const processors = new Set(['URLENCODED', 'MULTIPART', 'JSON', 'XML']);
+
+function requestBodyProcessor(value: ByteString): Change | null {
+  const name = value.toUpperCase();
+  if (!processors.has(name)) return null;
+  return (tx) => {
+    tx.control.requestBodyProcessor = name;
+  };
+}
+
+function parseXmlIntoArgs(value: ByteString): Change | null {
+  const modes = { on: 'on', off: 'off', onlyargs: 'onlyArgs' } as const;
+  const mode = (modes as Record<string, 'on' | 'off' | 'onlyArgs'>)[value.toLowerCase()];
+  if (!mode) return null;
+  return (tx) => {
+    tx.control.parseXmlIntoArgs = mode;
+  };
+}
+
+function auditEngine(value: ByteString): Change | null {
+  const modes = { on: 'on', off: 'off', relevantonly: 'relevantOnly' } as const;
+  const mode = (modes as Record<string, 'on' | 'off' | 'relevantOnly'>)[value.toLowerCase()];
+  if (!mode) return null;
+  return (tx) => {
+    tx.control.auditEngine = mode;
+  };
+}
+
+/** `ABC` replaces the parts, `+E` adds, `-E` removes. */
+function auditLogParts(value: ByteString): Change | null {
+  const match = /^([+-]?)([A-Za-z]+)$/.exec(value);
+  if (!match) return null;
+  const letters = (match[2] ?? '').toUpperCase();
+  return (tx) => {
+    const old = tx.control.auditLogParts;
+    const without = [...old].filter((letter) => !letters.includes(letter)).join('');
+    tx.control.auditLogParts =
+      match[1] === '+' ? without + letters : match[1] === '-' ? without : letters;
+  };
+}
+
+function debugLogLevel(value: ByteString): Change | null {
+  if (!/^[0-9]$/.test(value)) return null;
+  return (tx) => {
+    tx.control.debugLogLevel = Number(value);
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Owns `%{NAME.key}` references in texts: finding them when rules are linked and putting their
+ * values in while rules run. Never fails: what is no known variable stays as it is written.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { compileExact } from '../../match/regex.ts';
+import type { Transaction } from './transaction.ts';
+import type { MacroReference, MacroText, VariableDefinition } from './types.ts';
+
+/** Finds a variable by its name in upper case; undefined when there is none. */
+export type FindVariable = (upperName: string) => VariableDefinition | undefined;
+
+const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]*))?\}/g;
+
+/**
+ * Splits `text` into literal parts and references.
+ * Shape: bytes; keys come out in lower case. A key between slashes is a regex over keys, any case.
+ * Source: ModSecurity Reference Manual, "Macro Expansion"; unknown names: docs of `parseMacros`.
+ */
+export function parseMacros(text: ByteString, findVariable: FindVariable): MacroText {
+  if (!text.includes('%{')) return { source: text, literal: text, parts: [text] };
+  const parts: (ByteString | MacroReference)[] = [];
+  let literalFrom = 0;
+  for (const match of text.matchAll(referencePattern)) {
+    const variable = findVariable((match[1] ?? '').toUpperCase());
+    if (!variable) continue;
+    if (match.index > literalFrom) parts.push(text.slice(literalFrom, match.index));
+    parts.push(makeReference(variable, match[2] ?? '', match[0].slice(2, -1)));
+    literalFrom = match.index + match[0].length;
+  }
+  if (parts.length === 0) return { source: text, literal: text, parts: [text] };
+  if (literalFrom < text.length) parts.push(text.slice(literalFrom));
+  return { source: text, literal: null, parts };
+}
+
+/**
+ * The text with every reference replaced by its variable's first value; nothing where it has none.
+ * Shape: a fresh byte string, or the literal itself.
+ */
+export function expandMacro(text: MacroText, tx: Transaction): ByteString {
+  if (text.literal !== null) return text.literal;
+  let expanded = '';
+  for (const part of text.parts) {
+    expanded += typeof part === 'string' ? part : resolveReference(part, tx);
+  }
+  return expanded;
+}
+
+/** The first value that a reference stands for; empty when the variable is unset. */
+export function resolveReference(reference: MacroReference, tx: Transaction): ByteString {
+  const { variable, key, regex } = reference;
+  if (regex) return variable.entries(tx).find((entry) => regex.test(entry.key))?.value ?? '';
+  if (key === '') return variable.entries(tx)[0]?.value ?? '';
+  if (variable.lookup) return variable.lookup(tx, key)[0]?.value ?? '';
+  const found = variable.entries(tx).find((entry) => entry.key.toLowerCase() === key);
+  return found?.value ?? '';
+}
+
+function makeReference(
+  variable: VariableDefinition,
+  key: ByteString,
+  text: ByteString,
+): MacroReference {
+  const reference = { variable, key: lowerBytes(key), text };
+  if (key.length < 3 || !key.startsWith('/') || !key.endsWith('/')) return reference;
+  try {
+    return { ...reference, regex: compileExact(key.slice(1, -1), { caseless: true }) };
+  } catch {
+    return reference;
+  }
+}
+
+/** ASCII lower case: bytes from 0x80 on stay, unlike with `toLowerCase`. */
+export function lowerBytes(text: ByteString): ByteString {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}

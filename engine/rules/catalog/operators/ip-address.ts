@@ -1,0 +1,82 @@
+/** Owns reading IP addresses and networks into bytes and comparing them; strict notation only. */
+
+/** Address bytes (4 or 16) and how many leading bits count. */
+export interface Network {
+  readonly bytes: Uint8Array;
+  readonly bits: number;
+}
+
+/** True when the address lies in the network; an IPv4-mapped IPv6 address counts as IPv4 too. */
+export function matchesNetwork(address: Uint8Array, network: Network): boolean {
+  const { bytes, bits } = network;
+  if (address.length === bytes.length) return equalBits(address, bytes, bits);
+  return bytes.length === 4 && isMapped(address) && equalBits(address.subarray(12), bytes, bits);
+}
+
+/** `10.0.0.0/8`, `2001:db8::/32` or a lone address; null when it is something else. */
+export function parseNetwork(text: string): Network | null {
+  const slash = text.indexOf('/');
+  const bytes = parseAddress(slash < 0 ? text : text.slice(0, slash));
+  if (!bytes) return null;
+  if (slash < 0) return { bytes, bits: 8 * bytes.length };
+  const prefix = text.slice(slash + 1);
+  if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > 8 * bytes.length) return null;
+  return { bytes, bits: Number(prefix) };
+}
+
+/** 4 or 16 bytes; null when the text is no address. */
+export function parseAddress(text: string): Uint8Array | null {
+  if (text.length > 45) return null;
+  return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+}
+
+function parseIpv4(text: string): Uint8Array | null {
+  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
+  if (!match) return null;
+  const numbers = match.slice(1).map(Number);
+  return numbers.some((number) => number > 255) ? null : Uint8Array.from(numbers);
+}
+
+function parseIpv6(text: string): Uint8Array | null {
+  const halves = text.split('::');
+  if (halves.length > 2) return null;
+  const head = parseGroups(halves[0] ?? '', halves.length === 1);
+  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
+  if (!head || !tail) return null;
+  const missing = 16 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 2 : missing !== 0) return null;
+  return Uint8Array.from([...head, ...Array<number>(missing).fill(0), ...tail]);
+}
+
+/** Bytes of `1:2:3` or, at the very end of an address, `1:2:192.0.2.1`. */
+function parseGroups(text: string, atEnd: boolean): number[] | null {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const groups = text.split(':');
+  for (const [i, group] of groups.entries()) {
+    if (group.includes('.')) {
+      const v4 = atEnd && i === groups.length - 1 ? parseIpv4(group) : null;
+      if (!v4) return null;
+      bytes.push(...v4);
+    } else {
+      if (!/^[0-9A-Fa-f]{1,4}$/.test(group)) return null;
+      const number = Number.parseInt(group, 16);
+      bytes.push(number >> 8, number & 0xff);
+    }
+  }
+  return bytes;
+}
+
+function isMapped(address: Uint8Array): boolean {
+  for (let i = 0; i < 10; i++) if (address[i] !== 0) return false;
+  return address[10] === 0xff && address[11] === 0xff;
+}
+
+function equalBits(a: Uint8Array, b: Uint8Array, bits: number): boolean {
+  const whole = bits >> 3;
+  for (let i = 0; i < whole; i++) if (a[i] !== b[i]) return false;
+  const rest = bits & 7;
+  if (rest === 0) return true;
+  const mask = 0xff << (8 - rest);
+  return (((a[whole] ?? 0) ^ (b[whole] ?? 0)) & mask & 0xff) === 0;
+}

@@ -1,0 +1,112 @@
+/**
+ * Owns what operators share: arguments with macros, numbers as ModSecurity reads them, escaping for
+ * prefilter patterns. Holds no operator.
+ */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import { expandMacro } from '../macro.ts';
+import type { Transaction } from '../transaction.ts';
+import type {
+  BindContext,
+  BindFailure,
+  BoundOperator,
+  OperatorDefinition,
+  Prefilter,
+} from '../types.ts';
+
+/** How a text operator compares; `text` is the argument after macros. */
+export interface TextComparison {
+  matches(value: ByteString, text: ByteString): boolean;
+  /** Byte-mode pattern that matches wherever the operator does; null: none. */
+  pattern?(text: ByteString): ByteString | null;
+}
+
+/** Binds an operator whose argument is one text that may hold macros. */
+export function bindText(
+  definition: OperatorDefinition,
+  argument: ByteString,
+  context: BindContext,
+  comparison: TextComparison,
+): BoundOperator {
+  const macro = context.parseMacros(argument);
+  const { literal } = macro;
+  if (literal === null) {
+    const evaluate = (value: ByteString, tx: Transaction): boolean =>
+      comparison.matches(value, expandMacro(macro, tx));
+    return { definition, argument, macro, evaluate };
+  }
+  const bound: BoundOperator = {
+    definition,
+    argument,
+    evaluate: (value) => comparison.matches(value, literal),
+  };
+  const pattern = comparison.pattern?.(literal) ?? null;
+  if (pattern === null) return bound;
+  const prefilter: Prefilter = { kind: 'pattern', pattern, caseless: false };
+  return { ...bound, prefilter };
+}
+
+/** Binds a numeric comparison. */
+export function bindNumber(
+  definition: OperatorDefinition,
+  argument: ByteString,
+  context: BindContext,
+  compare: (value: number | bigint, argument: number | bigint) => boolean,
+): BoundOperator {
+  const macro = context.parseMacros(argument);
+  if (macro.literal === null) {
+    return {
+      definition,
+      argument,
+      macro,
+      evaluate: (value, tx) => compare(readInteger(value), readInteger(expandMacro(macro, tx))),
+    };
+  }
+  const constant = readInteger(macro.literal);
+  return {
+    definition,
+    argument,
+    evaluate: (value) => compare(readInteger(value), constant),
+  };
+}
+
+/** A definition that rules may name but that is refused when a rule uses it. */
+export function refusedOperator(
+  feature: Pick<OperatorDefinition, 'name' | 'aliases' | 'summary' | 'example' | 'source'>,
+  failure: string,
+): OperatorDefinition {
+  return { ...feature, argument: 'optional', bind: (): BindFailure => ({ failure }) };
+}
+
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+const integerPattern = /^[ \t\n\v\f\r]*([+-]?)0*([0-9]*)/;
+
+/**
+ * The leading integer of a text as C's atoll reads it: blanks, a sign, digits; 0 when there is none.
+ * Limits: beyond 64 bits it stays at the largest or smallest number. Compare with < and > only.
+ */
+export function readInteger(text: ByteString): number | bigint {
+  const match = integerPattern.exec(text);
+  const digits = match?.[2] ?? '';
+  if (digits === '') return 0;
+  const negative = match?.[1] === '-';
+  if (digits.length <= 15) return negative ? -Number(digits) : Number(digits);
+  if (digits.length > 19) return negative ? int64Min : int64Max;
+  const exact = negative ? -BigInt(digits) : BigInt(digits);
+  if (exact > int64Max) return int64Max;
+  return exact < int64Min ? int64Min : exact;
+}
+
+/** The text as a byte-mode pattern that matches just these bytes. */
+export function escapePattern(text: ByteString): ByteString {
+  return text.replace(
+    /[^A-Za-z0-9]/g,
+    (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
+/** Without ASCII blanks at both ends; 0xA0 is no blank here. */
+export function trimBlanks(text: ByteString): ByteString {
+  return text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
+}

@@ -1,0 +1,121 @@
+/** Owns the operators `rx` and `rxGlobal`: regular expressions over bytes, dot matches newline. */
+
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/limits.ts';
+import { compileExact, type ExactRegex } from '../../../match/regex.ts';
+import { expandMacro } from '../macro.ts';
+import type {
+  BindContext,
+  BindFailure,
+  BoundOperator,
+  MacroText,
+  OperatorDefinition,
+} from '../types.ts';
+import { BoundedCache } from './bounded-cache.ts';
+
+/** Matches a value in which the regular expression is found; captures the first find. */
+export const rx: OperatorDefinition = {
+  name: 'rx',
+  summary: 'Matches when the regular expression is found in the value.',
+  example: 'SecRule REQUEST_HEADERS:User-Agent "@rx nikto" "id:1"',
+  source: 'ModSecurity Reference Manual, Operators, rx',
+  argument: 'optional',
+  bind: (argument, context) => bindRegex(rx, argument, context, matchFirst),
+};
+
+/** As rx, but captures the groups of every find, one behind the other. */
+export const rxGlobal: OperatorDefinition = {
+  name: 'rxGlobal',
+  summary: 'As rx, but captures from every find in the value instead of the first one.',
+  example: 'SecRule ARGS "@rxGlobal (select)" "id:1,capture"',
+  source: 'ModSecurity Reference Manual, Operators, rxGlobal',
+  argument: 'optional',
+  bind: (argument, context) => bindRegex(rxGlobal, argument, context, matchEvery),
+};
+
+type Matcher = (regex: ExactRegex, value: ByteString, captures: ByteString[] | null) => boolean;
+
+function bindRegex(
+  definition: OperatorDefinition,
+  argument: ByteString,
+  context: BindContext,
+  matcher: Matcher,
+): BoundOperator | BindFailure {
+  const macro = context.parseMacros(argument);
+  if (macro.literal === null) return bindMacroRegex(definition, argument, context, macro, matcher);
+  const regex = compile(argument, context.pcreMatchLimit);
+  if (!regex) return { failure: 'the argument is not a valid regular expression' };
+  return {
+    definition,
+    argument,
+    prefilter: { kind: 'pattern', pattern: argument, caseless: false },
+    evaluate: (value, _tx, captures) => matcher(regex, value, captures),
+    close: () => regex.close(),
+  };
+}
+
+/** Compiles the expanded text when it is first seen; what is no regex then never matches. */
+function bindMacroRegex(
+  definition: OperatorDefinition,
+  argument: ByteString,
+  context: BindContext,
+  macro: MacroText,
+  matcher: Matcher,
+): BoundOperator {
+  const compiled = new BoundedCache<ExactRegex | null>(ruleRunLimits.macroRegexCacheMax, (old) =>
+    old?.close(),
+  );
+  return {
+    definition,
+    argument,
+    macro,
+    evaluate: (value, tx, captures) => {
+      const pattern = expandMacro(macro, tx);
+      const regex = compiled.get(pattern, () => compile(pattern, context.pcreMatchLimit));
+      return regex !== null && matcher(regex, value, captures);
+    },
+    close: () => compiled.clear(),
+  };
+}
+
+function compile(pattern: ByteString, matchLimit: number): ExactRegex | null {
+  try {
+    return compileExact(pattern, { matchLimit });
+  } catch {
+    return null;
+  }
+}
+
+function matchFirst(regex: ExactRegex, value: ByteString, captures: ByteString[] | null): boolean {
+  if (!captures) return regex.test(value);
+  const spans = regex.exec(value);
+  if (!spans) return false;
+  pushSpans(value, spans, captures);
+  return true;
+}
+
+function matchEvery(regex: ExactRegex, value: ByteString, captures: ByteString[] | null): boolean {
+  if (!captures) return regex.test(value);
+  const finds = regex.execAll(value, ruleRunLimits.rxGlobalFindsMax);
+  if (finds.length === 0) return false;
+  for (const spans of finds) {
+    // An empty find behind the first one tells nothing.
+    const empty = captures.length > 0 && spans.every((span) => span.start === span.end);
+    if (!empty) pushSpans(value, spans, captures);
+  }
+  return true;
+}
+
+/** Groups that took no part are empty; unset ones at the end are left out, as PCRE counts them. */
+function pushSpans(
+  value: ByteString,
+  spans: readonly { start: number; end: number }[],
+  captures: ByteString[],
+): void {
+  let count = spans.length;
+  while (count > 1 && (spans[count - 1]?.start ?? -1) < 0) count--;
+  for (let i = 0; i < count; i++) {
+    const span = spans[i];
+    captures.push(span && span.start >= 0 ? value.slice(span.start, span.end) : '');
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Owns the questions that `ctl` removals and target exclusions answer while rules run: is this rule
+ * out, is this value out. Never changes anything.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { expandMacro, lowerBytes } from './macro.ts';
+import type { RemovedTarget, Transaction } from './transaction.ts';
+import type { Rule, Target } from './types.ts';
+
+/**
+ * True when `ctl` took the rule out of this transaction. Chain links go with their starter.
+ * Source: libmodsecurity 3: ids by range, tags and messages by equality.
+ */
+export function isRuleRemoved(rule: Rule, tx: Transaction): boolean {
+  const { removedIds, removedTags, removedMessages } = tx.control;
+  for (const [from, to] of removedIds) if (rule.id >= from && rule.id <= to) return true;
+  for (const tag of removedTags) if (hasTag(rule, tag, tx)) return true;
+  for (const message of removedMessages) if (rule.message?.source === message) return true;
+  return false;
+}
+
+/** Removals by `ctl` that concern this rule; usually none. */
+export function removedTargetsOf(rule: Rule, tx: Transaction): readonly Target[] {
+  const { removedTargets } = tx.control;
+  if (removedTargets.length === 0) return noTargets;
+  return removedTargets
+    .filter((removed) => concerns(removed, rule, tx))
+    .map(({ target }) => target);
+}
+
+const noTargets: readonly Target[] = [];
+
+/** True when one of the exclusions covers the value with this key of `target`. */
+export function isExcluded(
+  exclusions: readonly Target[],
+  target: Target,
+  key: ByteString,
+): boolean {
+  for (const exclusion of exclusions) if (covers(exclusion, target, key)) return true;
+  return false;
+}
+
+/** Keys compare without case; an XPath exclusion covers the same XPath. */
+function covers(exclusion: Target, target: Target, key: ByteString): boolean {
+  if (exclusion.variable !== target.variable) return false;
+  const { selector } = exclusion;
+  if (selector === null) return true;
+  if (selector.kind === 'regex') return selector.regex.test(key);
+  if (selector.kind === 'key') return lowerBytes(key) === selector.key;
+  return target.selector?.kind === 'xpath' && target.selector.text === selector.text;
+}
+
+function concerns(removed: RemovedTarget, rule: Rule, tx: Transaction): boolean {
+  if (removed.by === 'id') return rule.id >= removed.from && rule.id <= removed.to;
+  if (removed.by === 'msg') return rule.message?.source === removed.text;
+  return hasTag(rule, removed.text, tx);
+}
+
+function hasTag(rule: Rule, tag: ByteString, tx: Transaction): boolean {
+  return rule.tags.some((own) => (own.literal ?? expandMacro(own, tx)) === tag);
+}

@@ -1,0 +1,137 @@
+/**
+ * Owns how a match is told: the plain record that evidence keeps, and a log line in ModSecurity's
+ * wording. Texts are expanded when the whole chain has matched. Decides nothing about matching.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
+import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
+import { expandMacro, lowerBytes } from './macro.ts';
+import type { Transaction } from './transaction.ts';
+import type { Rule } from './types.ts';
+
+/**
+ * The record of a rule whose whole chain has just matched.
+ * Limits: `reportedVariablesMax` variables (the last ones), values and texts cut.
+ */
+export function buildMatchedRule(rule: Rule, tx: Transaction): MatchedRule {
+  const { kind } = rule.disruption;
+  const blocks = kind === 'deny' || kind === 'drop' || kind === 'redirect';
+  return {
+    ruleId: rule.id,
+    phase: rule.phase,
+    message: rule.message ? shorten(expandMacro(rule.message, tx)) : '',
+    data: rule.logData ? shorten(expandMacro(rule.logData, tx)) : '',
+    severity: rule.severity,
+    tags: rule.tags.map((tag) => shorten(expandMacro(tag, tx))),
+    operator: lastLink(rule).operatorText,
+    matched: reportVariables(tx),
+    disruptive: blocks && tx.control.engine === 'on',
+    file: rule.location.file,
+    line: rule.location.line,
+    rev: rule.rev,
+    ver: rule.ver,
+    maturity: rule.maturity,
+    accuracy: rule.accuracy,
+    log: rule.log,
+    auditLog: rule.auditLog,
+  };
+}
+
+/** The records with the values hidden that sanitise actions named; for the end of a transaction. */
+export function maskSanitised(tx: Transaction): readonly MatchedRule[] {
+  if (tx.sanitised.length === 0) return tx.matchedRules;
+  const hidden = new Set(tx.sanitised);
+  return tx.matchedRules.map((record) => maskRecord(record, hidden));
+}
+
+/**
+ * One line as ModSecurity 3 writes it to the server's error log.
+ * Shape: bytes; control bytes and bytes from 0x7F on as \xHH.
+ */
+export function formatErrorLogLine(record: MatchedRule, tx: Transaction, status = 403): ByteString {
+  const head = record.disruptive
+    ? `ModSecurity: Access denied with code ${status} (phase ${record.phase}). `
+    : 'ModSecurity: Warning. ';
+  const fields: [name: string, value: string | number][] = [
+    ['file', record.file],
+    ['line', record.line],
+    ['id', record.ruleId],
+    ['rev', record.rev],
+    ['msg', record.message],
+    ['data', record.data],
+    ['severity', Math.max(0, record.severity)],
+    ['ver', record.ver],
+    ['maturity', record.maturity],
+    ['accuracy', record.accuracy],
+    ...record.tags.map((tag): [string, string] => ['tag', tag]),
+    ['hostname', tx.request.connection.serverIp],
+    ['unique_id', tx.request.requestId],
+  ];
+  const text = fields.map(([name, value]) => `[${name} "${escapeLog(String(value))}"]`).join(' ');
+  return `${head}${describeMatch(record)} ${text}`;
+}
+
+function describeMatch(record: MatchedRule): ByteString {
+  const last = record.matched.at(-1);
+  if (record.operator === '' || !last) return 'Unconditional match in SecAction.';
+  const parsed = /^\s*!?\s*(?:@(\S+)\s*)?(.*)$/s.exec(record.operator);
+  const name = displayName(parsed?.[1] ?? 'rx');
+  const parameter = escapeLog((parsed?.[2] ?? '').slice(0, 200));
+  const value = escapeLog(last.value.slice(0, 100));
+  return (
+    `Matched "Operator \`${name}' with parameter \`${parameter}' against variable ` +
+    `\`${escapeLog(last.name)}' (Value: \`${value}' )`
+  );
+}
+
+const displayNames: Readonly<Record<string, string>> = { streq: 'StrEq', strmatch: 'StrMatch' };
+
+/** `rx` is shown as Rx, `beginsWith` as BeginsWith. */
+export function displayName(operator: string): string {
+  const known = displayNames[operator.toLowerCase()];
+  return known ?? operator.charAt(0).toUpperCase() + operator.slice(1);
+}
+
+/** Bytes that could break a line or a terminal, as \xHH. */
+export function escapeLog(text: ByteString): ByteString {
+  return text.replace(
+    /[^\x20-\x7e]/g,
+    (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
+function lastLink(rule: Rule): Rule {
+  let link = rule;
+  while (link.next) link = link.next;
+  return link;
+}
+
+function reportVariables(tx: Transaction): MatchedVariable[] {
+  return tx.matchedVariables
+    .slice(-ruleRunLimits.reportedVariablesMax)
+    .map(({ key, value }) => ({ name: key, value: shorten(value) }));
+}
+
+function shorten(text: ByteString): ByteString {
+  const max = ruleRunLimits.reportedValueBytesMax;
+  return text.length > max ? text.slice(0, max) : text;
+}
+
+function maskRecord(record: MatchedRule, hidden: ReadonlySet<string>): MatchedRule {
+  const secrets = record.matched.filter(({ name }) => hidden.has(lowerBytes(name)));
+  if (secrets.length === 0) return record;
+  const values = secrets.map(({ value }) => value).filter((value) => value !== '');
+  const clean = (text: ByteString): ByteString =>
+    values.reduce((rest, value) => rest.replaceAll(value, stars(value)), text);
+  return {
+    ...record,
+    message: clean(record.message),
+    data: clean(record.data),
+    matched: record.matched.map((variable) => ({ ...variable, value: clean(variable.value) })),
+  };
+}
+
+function stars(value: ByteString): ByteString {
+  return '*'.repeat(value.length);
+}
