@@ -127,6 +127,11 @@ export interface ConfigDirective extends DirectiveBase {
   readonly arguments: readonly Token[];
 }
 
+/** A directive that could not be read; its diagnostics say why. Keeps its place in the order. */
+export interface InvalidDirective extends DirectiveBase {
+  readonly kind: 'Invalid';
+}
+
 /** One directive of a rule file. */
 export type Directive =
   | SecRuleDirective
@@ -138,4 +143,5 @@ export type Directive =
   | SecRuleUpdateTargetDirective
   | SecRuleUpdateActionDirective
   | IncludeDirective
-  | ConfigDirective;
+  | ConfigDirective
+  | InvalidDirective;

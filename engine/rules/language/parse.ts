@@ -20,7 +20,8 @@ export interface ParsedFile {
 }
 
 /**
- * Parses the text of one rule file; a directive that cannot be read is reported and left out.
+ * Parses the text of one rule file; a directive that cannot be read is reported and stays in the
+ * list as `Invalid`, so that what follows it can be understood.
  * Cost: linear in the text. Source: ModSecurity v3 reference manual, seclang grammar.
  */
 export function parseSecLang(text: ByteString, file: string): ParsedFile {
@@ -33,10 +34,16 @@ export function parseSecLang(text: ByteString, file: string): ParsedFile {
   }
   const directives: Directive[] = [];
   for (const line of splitLogicalLines(file, text, report)) {
-    const directive = parseLine(line, report);
-    if (directive !== null) directives.push(directive);
+    directives.push(parseLine(line, report) ?? invalidDirective(line));
   }
   return { directives, diagnostics: list };
+}
+
+function invalidDirective(line: LogicalLine): Directive {
+  const start = line.text.search(/\S/);
+  const end = start + (/^\S+/.exec(line.text.slice(start, start + 80))?.[0].length ?? 0);
+  const name = { text: line.text.slice(start, end), span: spanOf(line, start, end) };
+  return { kind: 'Invalid', name, span: spanOf(line, start, line.text.length) };
 }
 
 function parseLine(line: LogicalLine, report: Report): Directive | null {
@@ -53,19 +60,23 @@ function parseLine(line: LogicalLine, report: Report): Directive | null {
     report('error', 'expected-directive', 'expected the name of a directive', span);
     return null;
   }
+  return readDirective(name, rest, report);
+}
+
+function readDirective(name: Word, rest: readonly Word[], report: Report): Directive | null {
   const base = {
     name: wordToken(name),
     span: joinSpans(wordSpan(name, 0, name.text.length), lastSpan(rest.at(-1) ?? name)),
   };
-  const read = readers.get(name.text.toLowerCase());
-  if (read === undefined) {
+  const reader = readers.get(name.text.toLowerCase());
+  if (reader === undefined) {
     return { kind: 'Config', ...base, arguments: rest.map((word) => wordToken(word)) };
   }
-  if (rest.length < read.least || rest.length > read.most) {
-    report('error', 'argument-count', `${name.text} takes ${read.usage}`, base.span);
+  if (rest.length < reader.least || rest.length > reader.most) {
+    report('error', 'argument-count', `${name.text} takes ${reader.usage}`, base.span);
     return null;
   }
-  return read.read(base, rest, report);
+  return reader.read(base, rest, report);
 }
 
 /** The last word's span with its closing quote. */

@@ -44,6 +44,8 @@ function formatParts(directive: Directive): ByteString {
       return `${name} ${formatArgument(directive.pattern.text)}`;
     case 'Config':
       return [name, ...directive.arguments.map((token) => formatArgument(token.text))].join(' ');
+    case 'Invalid':
+      return `# unreadable: ${name}`;
   }
 }
 
