@@ -1,0 +1,86 @@
+/** Owns the way to the management API: the local socket, or a remote base URL with a token. */
+
+import {
+  Code,
+  ConnectError,
+  createClient,
+  type Client,
+  type Interceptor,
+} from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import { AppError } from '../../engine/base/errors.ts';
+import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
+import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
+import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
+import type { GlobalOptions } from './command.ts';
+
+/** The services that commands call. */
+export interface ApiClient {
+  readonly sites: Client<typeof SiteService>;
+  readonly policies: Client<typeof PolicyService>;
+  readonly logs: Client<typeof LogService>;
+  readonly system: Client<typeof SystemService>;
+}
+
+const callTimeoutMs = 30_000;
+
+/** Makes a client; nothing is sent before the first call. Errors: AppError bad_flag. */
+export function createApiClient(options: GlobalOptions): ApiClient {
+  const remote = options.api !== undefined;
+  const transport = createConnectTransport({
+    baseUrl: remote ? readBaseUrl(options.api) : 'http://localhost',
+    httpVersion: '1.1',
+    useBinaryFormat: false,
+    defaultTimeoutMs: callTimeoutMs,
+    interceptors: options.token === undefined ? [] : [bearer(options.token)],
+    ...(remote ? {} : { nodeOptions: { socketPath: options.adminSocket } }),
+  });
+  return {
+    sites: createClient(SiteService, transport),
+    policies: createClient(PolicyService, transport),
+    logs: createClient(LogService, transport),
+    system: createClient(SystemService, transport),
+  };
+}
+
+function readBaseUrl(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw badFlag('--api wants a URL such as https://waf.example:9443');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw badFlag('--api wants http(s)');
+  return url.href.replace(/\/$/, '');
+}
+
+function badFlag(message: string): AppError {
+  return new AppError('bad_flag', message, { source: 'config' });
+}
+
+function bearer(token: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set('Authorization', `Bearer ${token}`);
+    return next(request);
+  };
+}
+
+/** Turns a failed call into a sentence with what to do next; other errors pass as they are. */
+export function explainCallError(error: unknown, options: GlobalOptions): unknown {
+  if (!(error instanceof ConnectError)) return error;
+  const where = options.api ?? options.adminSocket;
+  const name = Code[error.code].replace(
+    /[A-Z]/g,
+    (one, at: number) => (at === 0 ? '' : '_') + one.toLowerCase(),
+  );
+  let message = `${name}: ${error.rawMessage}`;
+  if (error.code === Code.Unauthenticated) message += ' (give --token or WAF_TOKEN)';
+  if (isUnreachable(error)) message = `nobody answers at ${where}: is waf run running?`;
+  return new AppError(name, message, { source: 'client', cause: error });
+}
+
+function isUnreachable(error: ConnectError): boolean {
+  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+  return ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ECONNRESET'].includes(code);
+}

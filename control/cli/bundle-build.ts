@@ -1,0 +1,38 @@
+/** `waf bundle build`: documents to the signed bundle that the engine serves. */
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { AppError } from '../../engine/base/errors.ts';
+import { textFlag, type CommandDefinition } from './command.ts';
+
+/** The command. */
+export const bundleBuildCommand: CommandDefinition = {
+  path: ['bundle', 'build'],
+  summary: 'Build a runtime bundle from Site, Upstream and Policy documents',
+  help: 'Example: waf bundle build -f site.yaml -o site.bundle',
+  arguments: [],
+  flags: [
+    { flags: '-f, --file <manifest>', summary: 'YAML documents', required: true },
+    { flags: '-o, --out <file>', summary: 'bundle to write', default: 'waf.bundle' },
+  ],
+  run: async ({ output }, _args, flags) => {
+    const { buildBundleFromManifest } = await import('../publish/manifest.ts');
+    const manifest = resolve(textFlag(flags, 'file') ?? '');
+    const out = resolve(textFlag(flags, 'out') ?? '');
+    const bytes = await buildBundleFromManifest(readText(manifest), dirname(manifest));
+    // Written whole or not at all: an engine may be reading the old one.
+    writeFileSync(`${out}.tmp`, bytes, { mode: 0o600 });
+    renameSync(`${out}.tmp`, out);
+    const value = { file: out, bytes: bytes.length };
+    output.result(value, { columns: ['FILE', 'BYTES'], rows: [[out, String(bytes.length)]] });
+    return 0;
+  },
+};
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('bad_manifest', `cannot read ${path}`, { source: 'config', cause });
+  }
+}

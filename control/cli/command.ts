@@ -1,0 +1,74 @@
+/** Owns what a command of `waf` is: data and one function. Knows nothing of the argument parser. */
+
+import type { ApiClient } from './api-client.ts';
+import type { Output } from './output.ts';
+
+/** A flag in the parser's usual spelling, for example `--proxy <host:port>`. */
+export interface FlagDefinition {
+  readonly flags: string;
+  readonly summary: string;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+  /** May be given several times; its value is a list. */
+  readonly repeatable?: boolean;
+  readonly required?: boolean;
+}
+
+/** A positional argument, for example `<file>` or `[name]`. */
+export interface ArgumentDefinition {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Settings that every command understands, from flags, environment and the config file. */
+export interface GlobalOptions {
+  /** Base URL of a remote management API; undefined means the local socket. */
+  readonly api: string | undefined;
+  readonly token: string | undefined;
+  readonly data: string;
+  readonly adminSocket: string;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly output: 'table' | 'json';
+}
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly options: GlobalOptions;
+  readonly output: Output;
+  /** Folder that holds package.json. */
+  readonly packageFolder: string;
+  /** Opens the management API; loaded only when asked for. */
+  api(): Promise<ApiClient>;
+}
+
+/** Values of a command's own flags by camelCase name. */
+export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** One command. `run` resolves to the exit code. */
+export interface CommandDefinition {
+  /** Words that name it, for example ['site', 'create']. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  /** Longer text and examples, shown by --help. */
+  readonly help: string;
+  readonly arguments: readonly ArgumentDefinition[];
+  readonly flags: readonly FlagDefinition[];
+  run(context: CommandContext, args: readonly string[], flags: FlagValues): Promise<number>;
+}
+
+/** Text of a flag; undefined when it was not given. */
+export function textFlag(flags: FlagValues, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Values of a repeatable flag. */
+export function listFlag(flags: FlagValues, name: string): readonly string[] {
+  const value = flags[name];
+  return typeof value === 'object' ? value : [];
+}
+
+/** Whether a switch is on. */
+export function switchFlag(flags: FlagValues, name: string): boolean {
+  return flags[name] === true;
+}

@@ -1,0 +1,118 @@
+/** Owns the engine that a test run drives: a child process on a free port, with an event file. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppError } from '../../../engine/base/errors.ts';
+import { readChildMessage } from '../../supervisor/messages.ts';
+import { openEventTail, type EventTail } from './event-tail.ts';
+
+/** What to start. */
+export interface EngineOptions {
+  readonly script: string;
+  /** A signed bundle as `waf bundle build` writes it. */
+  readonly bundle: Uint8Array;
+  /** Folder for compiled databases that outlives the run; a run of its own when undefined. */
+  readonly data: string | undefined;
+  readonly extraArgs: readonly string[];
+  readonly logLevel: string;
+  readonly onProgress: (what: string, done: number, total: number) => void;
+}
+
+/** A serving engine. */
+export interface EngineUnderTest {
+  readonly port: number;
+  readonly pid: number;
+  readonly events: EventTail;
+  /** Null while it runs, then how it ended. */
+  ended(): string | null;
+  stop(): Promise<void>;
+}
+
+const stopGraceMs = 5_000;
+
+/** Starts the engine and resolves when it serves. Errors: AppError start_failed. */
+export async function startEngine(options: EngineOptions): Promise<EngineUnderTest> {
+  const scratch = mkdtempSync(join(tmpdir(), 'waf-crs-test-'));
+  const bundle = join(scratch, 'test.bundle');
+  const events = join(scratch, 'events.jsonl');
+  writeFileSync(bundle, options.bundle, { mode: 0o600 });
+  writeFileSync(events, '', { mode: 0o600 });
+  const port = await findFreePort();
+  const args = [
+    ['--bundle', bundle, '--events', events],
+    ['--listen', `127.0.0.1:${port}`, '--data', options.data ?? join(scratch, 'data')],
+    ['--log-level', options.logLevel],
+    options.extraArgs,
+  ];
+  const child = spawn(process.execPath, [options.script, ...args.flat()], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  let ended: string | null = null;
+  child.on('close', (code, signal) => {
+    ended = `ended with ${signal ?? `exit code ${code ?? -1}`}`;
+  });
+  try {
+    await waitForReady(child, options.onProgress);
+  } catch (error) {
+    child.kill('SIGKILL');
+    rmSync(scratch, { recursive: true, force: true });
+    throw error;
+  }
+  const tail = openEventTail(events);
+  return {
+    port,
+    pid: child.pid ?? 0,
+    events: tail,
+    ended: () => ended,
+    stop: async () => {
+      await stopChild(child);
+      tail.close();
+      rmSync(scratch, { recursive: true, force: true });
+    },
+  };
+}
+
+function waitForReady(
+  child: ChildProcess,
+  onProgress: (what: string, done: number, total: number) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (why: string): void =>
+      reject(
+        new AppError('start_failed', `the engine did not start: ${why}`, { source: 'internal' }),
+      );
+    child.on('message', (raw) => {
+      const message = readChildMessage(raw);
+      if (message?.type === 'ready') resolve();
+      if (message?.type === 'fatal') fail(message.message);
+      if (message?.type === 'progress') onProgress(message.what, message.done, message.total);
+    });
+    child.on('error', (error) => fail(error.message));
+    child.on('close', (code) => fail(`exit code ${code ?? -1}`));
+  });
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  child.kill('SIGTERM');
+  const insist = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+  await closed;
+  clearTimeout(insist);
+}
+
+/** A port that was free a moment ago on loopback. */
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

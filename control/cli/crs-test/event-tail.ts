@@ -1,0 +1,133 @@
+/**
+ * Owns reading the engine's event file while it grows and handing each event to whoever waits for
+ * its client port. Events nobody waits for are dropped.
+ */
+
+import { closeSync, openSync, readSync } from 'node:fs';
+import { recordOf, textOrNull } from './case.ts';
+
+/** A rule that matched, as far as tests ask. */
+export interface SeenRule {
+  readonly id: number;
+  readonly message: string;
+  readonly data: string;
+  readonly tags: readonly string[];
+  readonly severity: number;
+  readonly file: string;
+  readonly line: number;
+  readonly ver: string;
+  readonly rev: string;
+  readonly operator: string;
+  readonly matched: readonly { name: string; value: string }[];
+}
+
+/** One finished request, as far as tests ask. */
+export interface SeenEvent {
+  readonly requestId: string;
+  readonly status: number;
+  readonly refusal: string | null;
+  /** Rules whose message is logged. */
+  readonly rules: readonly SeenRule[];
+  /** Status that a rule would have given, had the engine not only detected; 0 when none. */
+  readonly withheldStatus: number;
+  readonly failure: string | null;
+}
+
+/** The growing file. */
+export interface EventTail {
+  /** Resolves with the next event of a client port; null when `timeoutMs` passed. */
+  next(clientPort: number, timeoutMs: number): Promise<SeenEvent | null>;
+  /** Starts keeping events of the port. */
+  watch(clientPort: number): void;
+  unwatch(clientPort: number): void;
+  close(): void;
+}
+
+const pollMs = 5;
+const readBytes = 1024 * 1024;
+const lineBytesMax = 16 * 1024 * 1024;
+
+/** Opens `path`, which must exist. */
+export function openEventTail(path: string): EventTail {
+  const file = openSync(path, 'r');
+  const buffer = Buffer.allocUnsafe(readBytes);
+  const kept = new Map<number, SeenEvent[]>();
+  let offset = 0;
+  let partial = '';
+  const readMore = (): void => {
+    for (let count = readSync(file, buffer, 0, readBytes, offset); count > 0;) {
+      offset += count;
+      const lines = (partial + buffer.toString('latin1', 0, count)).split('\n');
+      partial = (lines.pop() ?? '').slice(0, lineBytesMax);
+      for (const line of lines) keep(line);
+      count = readSync(file, buffer, 0, readBytes, offset);
+    }
+  };
+  const keep = (line: string): void => {
+    const parsed = parseEvent(line);
+    if (parsed !== null) kept.get(parsed.clientPort)?.push(parsed.event);
+  };
+  return {
+    watch: (clientPort) => void kept.set(clientPort, []),
+    unwatch: (clientPort) => void kept.delete(clientPort),
+    next: async (clientPort, timeoutMs) => {
+      const deadline = performance.now() + timeoutMs;
+      for (;;) {
+        readMore();
+        const event = kept.get(clientPort)?.shift();
+        if (event !== undefined) return event;
+        if (performance.now() > deadline) return null;
+        await new Promise((resolve) => setTimeout(resolve, pollMs));
+      }
+    },
+    close: () => closeSync(file),
+  };
+}
+
+function parseEvent(line: string): { clientPort: number; event: SeenEvent } | null {
+  let raw: Readonly<Record<string, unknown>>;
+  try {
+    // The file is UTF-8; it was read one char a byte so that no character is cut between reads.
+    raw = recordOf(JSON.parse(Buffer.from(line, 'latin1').toString('utf8')));
+  } catch {
+    return null;
+  }
+  const transaction = recordOf(raw['transaction']);
+  const verdict = recordOf(transaction['verdict']);
+  const rules = Array.isArray(transaction['matchedRules']) ? transaction['matchedRules'] : [];
+  return {
+    clientPort: Number(raw['clientPort'] ?? 0),
+    event: {
+      requestId: textOrNull(raw['requestId']) ?? '',
+      status: Number(raw['status'] ?? 0),
+      refusal: textOrNull(raw['refusal']),
+      failure: textOrNull(transaction['failure']),
+      withheldStatus: transaction['detectionOnly'] === true ? Number(verdict['status'] ?? 0) : 0,
+      rules: rules
+        .map(recordOf)
+        .filter((rule) => rule['log'] === true)
+        .map(toRule),
+    },
+  };
+}
+
+function toRule(rule: Readonly<Record<string, unknown>>): SeenRule {
+  const text = (name: string): string => textOrNull(rule[name]) ?? '';
+  const matched = Array.isArray(rule['matched']) ? rule['matched'] : [];
+  return {
+    id: Number(rule['ruleId'] ?? 0),
+    message: text('message'),
+    data: text('data'),
+    tags: Array.isArray(rule['tags']) ? rule['tags'].map(String) : [],
+    severity: Number(rule['severity'] ?? -1),
+    file: text('file'),
+    line: Number(rule['line'] ?? 0),
+    ver: text('ver'),
+    rev: text('rev'),
+    operator: text('operator'),
+    matched: matched.map(recordOf).map((one) => ({
+      name: textOrNull(one['name']) ?? '',
+      value: textOrNull(one['value']) ?? '',
+    })),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * Owns the documents that a regression run is made under: one site for every host and the policy
+ * that CRS's own tests assume (detection only, paranoia 4, responses read, low argument limits).
+ */
+
+/** What differs between runs. */
+export interface TestManifestOptions {
+  /** Folder with the rule set, or null for the built-in one. */
+  readonly rulesetFolder: string | null;
+  readonly originUrl: string;
+  readonly paranoia: number;
+  readonly blocking: boolean;
+}
+
+/** JSON documents, one an entry, as `waf bundle build` reads them. */
+export function testManifest(options: TestManifestOptions): string {
+  const site = {
+    apiVersion: 'waf.io/v1',
+    kind: 'Site',
+    metadata: { name: 'crs-test' },
+    spec: {
+      hosts: ['*'],
+      upstreams: [{ inline: { url: options.originUrl, weight: 1 } }],
+      waf: { enabled: true, mode: 'WAF_MODE_BLOCKING', policy: 'crs-test' },
+    },
+  };
+  const policy = {
+    apiVersion: 'waf.io/v1',
+    kind: 'Policy',
+    metadata: { name: 'crs-test' },
+    spec: {
+      ...(options.rulesetFolder === null ? {} : { ruleset: { path: options.rulesetFolder } }),
+      engineState: options.blocking ? 'ENGINE_STATE_ON' : 'ENGINE_STATE_DETECTION_ONLY',
+      crsCore: {
+        blockingParanoiaLevel: options.paranoia,
+        detectionParanoiaLevel: options.paranoia,
+        crsValidateUtf8Encoding: true,
+        responseBodyAccess: true,
+        responseBodyMimeTypes: ['text/plain', 'text/html', 'text/xml', 'application/json'],
+      },
+      argLimits: {
+        maxNumArgs: 255,
+        argNameLength: 100,
+        argLength: 400,
+        totalArgLength: 64_000,
+        maxFileSize: '64100',
+        combinedFileSizes: '65535',
+      },
+    },
+  };
+  return [site, policy].map((one) => JSON.stringify(one)).join('\n---\n');
+}

@@ -1,0 +1,80 @@
+/** Owns one test run: origin, bundle, engine, cases, report; everything is stopped at the end. */
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildBundleFromManifest } from '../../publish/manifest.ts';
+import type { ProgressView } from '../../supervisor/progress.ts';
+import type { TestCase } from './case.ts';
+import { startEngine } from './engine-under-test.ts';
+import { testManifest } from './manifest.ts';
+import { startOrigin } from './origin.ts';
+import { runCases } from './run-cases.ts';
+import { summarise, type RunReport } from './summary.ts';
+
+/** How to run. */
+export interface SessionOptions {
+  readonly packageFolder: string;
+  /** `crs-3.3.4` for the built-in one, or a folder. */
+  readonly ruleset: string;
+  /** Documents instead of the ones that CRS's tests assume; `{origin}` stands for the origin. */
+  readonly policyFile: string | undefined;
+  readonly paranoia: number;
+  readonly blocking: boolean;
+  readonly lanes: number;
+  readonly timeoutMs: number;
+  readonly engineArgs: readonly string[];
+  readonly logLevel: string;
+  readonly progress: ProgressView;
+}
+
+/** Runs the cases. Errors: AppError of the bundle, the engine's start. */
+export async function runAgainstEngine(
+  cases: readonly TestCase[],
+  options: SessionOptions,
+): Promise<RunReport> {
+  const { progress } = options;
+  const origin = await startOrigin();
+  try {
+    const data = join(options.packageFolder, '.cache', 'crs-test');
+    mkdirSync(data, { recursive: true });
+    const engine = await startEngine({
+      script: join(options.packageFolder, '.build', 'engine', 'main.js'),
+      bundle: await buildBundle(options, `http://127.0.0.1:${origin.port}`),
+      data,
+      extraArgs: options.engineArgs,
+      logLevel: options.logLevel,
+      onProgress: (what, done, total) => progress.show(what, done, total),
+    });
+    try {
+      progress.finish();
+      const results = await runCases(cases, {
+        port: engine.port,
+        events: engine.events,
+        lanes: options.lanes,
+        timeoutMs: options.timeoutMs,
+        onResult: (done) => progress.show('cases', done, cases.length),
+      });
+      progress.finish();
+      return summarise(options.policyFile ?? options.ruleset, results);
+    } finally {
+      await engine.stop();
+    }
+  } finally {
+    await origin.close();
+  }
+}
+
+async function buildBundle(options: SessionOptions, originUrl: string): Promise<Uint8Array> {
+  const { policyFile, ruleset } = options;
+  if (policyFile !== undefined) {
+    const text = readFileSync(policyFile, 'utf8').replaceAll('{origin}', originUrl);
+    return buildBundleFromManifest(text, resolve(policyFile, '..'));
+  }
+  const manifest = testManifest({
+    rulesetFolder: ruleset === 'crs-3.3.4' ? null : resolve(ruleset),
+    originUrl,
+    paranoia: options.paranoia,
+    blocking: options.blocking,
+  });
+  return buildBundleFromManifest(manifest, process.cwd());
+}

@@ -1,0 +1,45 @@
+/** `waf engine`: the engine alone, from a bundle file; needs no control process. */
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { textFlag, type CommandDefinition } from './command.ts';
+
+/** The command. */
+export const engineCommand: CommandDefinition = {
+  path: ['engine'],
+  summary: 'Run the engine alone from a bundle file',
+  help: 'Example: waf bundle build -f site.yaml -o site.bundle && waf engine --bundle site.bundle',
+  arguments: [],
+  flags: [
+    { flags: '--bundle <file>', summary: 'bundle made by waf bundle build', required: true },
+    { flags: '--listen <host:port>', summary: 'where clients connect', default: '127.0.0.1:8080' },
+    { flags: '--workers <n>', summary: 'front threads; default is one per core' },
+    {
+      flags: '--inspection <where>',
+      summary: 'where requests are inspected',
+      choices: ['auto', 'pool', 'inline'],
+    },
+    { flags: '--events <file>', summary: 'write one JSON line for each finished request' },
+  ],
+  run: ({ options, packageFolder }, _args, flags) => {
+    const passed = ['bundle', 'listen', 'workers', 'inspection', 'events'].flatMap((name) => {
+      const value = textFlag(flags, name);
+      return value === undefined ? [] : [`--${name}`, value];
+    });
+    const script = join(packageFolder, '.build', 'engine', 'main.js');
+    const common = ['--data', options.data, '--log-level', options.logLevel];
+    return runForeground(script, [...common, ...passed]);
+  },
+};
+
+/** Runs a script as a child that hears our signals. Resolves to its exit code. */
+function runForeground(script: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...args], { stdio: 'inherit' });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => child.kill(signal));
+    }
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,60 @@
+/** Owns how results look: tables for people, JSON for programs. Diagnostics go to standard error. */
+
+/** One table: column titles and rows of cells. */
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Where a command writes. */
+export interface Output {
+  readonly format: 'table' | 'json';
+  /** A result: the value for programs, the table for people. */
+  result(value: unknown, table: Table): void;
+  /** Lines for people; JSON output leaves them out. */
+  line(text: string): void;
+  /** Progress and remarks, on standard error in both formats. */
+  note(text: string): void;
+}
+
+/** Writes results to `write` and notes to `writeNote`. */
+export function createOutput(
+  format: 'table' | 'json',
+  write: (text: string) => void = (text) => process.stdout.write(text),
+  writeNote: (text: string) => void = (text) => process.stderr.write(text),
+): Output {
+  return {
+    format,
+    result: (value, table) =>
+      write(format === 'json' ? JSON.stringify(value, jsonValue, 2) + '\n' : renderTable(table)),
+    line: (text) => {
+      if (format === 'table') write(text + '\n');
+    },
+    note: (text) => writeNote(text + '\n'),
+  };
+}
+
+/** 64-bit integers are decimal strings in JSON, as the API writes them. */
+function jsonValue(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+const cellWidthMax = 72;
+
+/** Left-aligned columns, two spaces apart; cells are cut and cleaned of control characters. */
+export function renderTable({ columns, rows }: Table): string {
+  const cells = [columns, ...rows].map((row) => row.map(cleanCell));
+  const widths = columns.map((_, index) =>
+    Math.max(...cells.map((row) => row[index]?.length ?? 0)),
+  );
+  return cells
+    .map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
+    .map((line) => line.trimEnd() + '\n')
+    .join('');
+}
+
+/** A cell may hold what an attacker sent: nothing of it reaches the terminal as a control code. */
+function cleanCell(text: string): string {
+  const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+  return clean.length > cellWidthMax ? clean.slice(0, cellWidthMax - 1) + '…' : clean;
+}

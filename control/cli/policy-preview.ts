@@ -1,0 +1,27 @@
+/** `waf policy preview`: the SecLang text that a policy stands for. */
+
+import type { CommandDefinition } from './command.ts';
+import { textFlag } from './command.ts';
+
+/** The command. */
+export const policyPreviewCommand: CommandDefinition = {
+  path: ['policy', 'preview'],
+  summary: 'Print the SecLang text of a policy',
+  help: '',
+  arguments: [{ name: '<policy>', summary: 'policy id' }],
+  flags: [{ flags: '--site <id>', summary: "lay this site's override over the policy" }],
+  run: async (context, [policyId = ''], flags) => {
+    const { PreviewSecLangResponseSchema } = await import('../../proto/gen/waf/v1/policy_pb.ts');
+    const { toJson } = await import('@bufbuild/protobuf');
+    const { policies } = await context.api();
+    const siteId = textFlag(flags, 'site') ?? '';
+    const response = await policies.previewSecLang({ policyId, siteId });
+    for (const warning of response.warnings) context.output.note(`warning: ${warning}`);
+    if (context.output.format === 'table') context.output.line(response.seclang.trimEnd());
+    else {
+      const value = toJson(PreviewSecLangResponseSchema, response);
+      context.output.result(value, { columns: [], rows: [] });
+    }
+    return 0;
+  },
+};

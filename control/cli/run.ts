@@ -1,0 +1,97 @@
+/** `waf run`: the whole product in the foreground. */
+
+import { join, relative } from 'node:path';
+import { createLogger } from '../../engine/base/log.ts';
+import { formatAddress, readAddress } from '../supervisor/address.ts';
+import { createProgressView } from '../supervisor/progress.ts';
+import { supervise, type Supervised } from '../supervisor/supervise.ts';
+import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
+
+/** The command. */
+export const runCommand: CommandDefinition = {
+  path: ['run'],
+  summary: 'Run control and engine in the foreground',
+  help: 'Stops cleanly on SIGTERM and SIGINT. The first start makes a demo site on a demo origin.',
+  arguments: [],
+  flags: [
+    {
+      flags: '--proxy <host:port>',
+      summary: 'where clients connect',
+      default: '127.0.0.1:8080',
+    },
+    {
+      flags: '--management <host:port>',
+      summary: 'where the management API listens',
+      default: '127.0.0.1:9080',
+    },
+    { flags: '--no-demo', summary: 'no demo site and no demo origin' },
+    { flags: '--workers <n>', summary: 'front threads; default is one per core' },
+    {
+      flags: '--inspection <where>',
+      summary: 'where requests are inspected',
+      choices: ['auto', 'pool', 'inline'],
+    },
+  ],
+  run: async (context, _args, flags) => {
+    const { options } = context;
+    const proxy = readAddress(textFlag(flags, 'proxy') ?? '', '--proxy');
+    const management = readAddress(textFlag(flags, 'management') ?? '', '--management');
+    const engineArgs = (['workers', 'inspection'] as const).flatMap((name) => {
+      const value = textFlag(flags, name);
+      return value === undefined ? [] : [`--${name}`, value];
+    });
+    const began = performance.now();
+    const product = await supervise({
+      buildFolder: join(context.packageFolder, '.build'),
+      data: options.data,
+      adminSocket: options.adminSocket,
+      proxy,
+      management,
+      demo: switchFlag(flags, 'demo'),
+      engineArgs,
+      logLevel: options.logLevel,
+      logger: createLogger('supervisor', options.logLevel),
+      progress: createProgressView({
+        isTty: process.stderr.isTTY,
+        columns: process.stderr.columns ?? 80,
+        write: (text) => process.stderr.write(text),
+      }),
+    });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => void product.stop());
+    const urls = {
+      proxy: `http://${formatAddress(proxy)}`,
+      management: `http://${formatAddress(management)}`,
+    };
+    printWelcome(context, product, urls, performance.now() - began);
+    return product.ended;
+  },
+};
+
+/** What a person needs next. */
+function printWelcome(
+  { output }: CommandContext,
+  product: Supervised,
+  urls: { proxy: string; management: string },
+  tookMs: number,
+): void {
+  const near = (path: string): string => {
+    const short = relative(process.cwd(), path);
+    return short.startsWith('..') ? path : short;
+  };
+  const attack = '/?id=1%27%20OR%20%271%27=%271';
+  output.line(`Ready in ${(tookMs / 1000).toFixed(1)} s.
+
+  Proxy            ${urls.proxy}
+  Management API   ${urls.management}
+  Administrator    user admin, first password in ${near(product.passwordFile)}
+  Local socket     ${near(product.adminSocket)}
+
+Try:
+  curl -i '${urls.proxy}/?q=hello'
+      passes: 200
+  curl -i '${urls.proxy}${attack}'
+      is blocked: 403; its X-Request-Id finds the event:
+  npx waf log security --request-id <X-Request-Id>
+`);
+}

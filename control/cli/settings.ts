@@ -1,0 +1,87 @@
+/** Owns where global settings come from: flags, then environment, then the config file, then defaults. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AppError } from '../../engine/base/errors.ts';
+import type { GlobalOptions } from './command.ts';
+
+/** Global flags as the parser hands them over. */
+export interface GlobalFlags {
+  readonly api?: string;
+  readonly token?: string;
+  readonly adminSocket?: string;
+  readonly config?: string;
+  readonly logLevel?: string;
+  readonly output?: string;
+  readonly data?: string;
+}
+
+const configBytesMax = 64 * 1024;
+const names = ['api', 'token', 'adminSocket', 'logLevel', 'output', 'data'] as const;
+type Name = (typeof names)[number];
+
+/** The nearest folder upward that holds package.json. */
+export function findPackageFolder(from: string = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder;
+    if (folder === dirname(folder)) return from;
+  }
+}
+
+/** Resolves the global settings. Errors: AppError bad_config, bad_flag. */
+export async function resolveSettings(
+  flags: GlobalFlags,
+  environment: NodeJS.ProcessEnv,
+  packageFolder: string,
+): Promise<GlobalOptions> {
+  const file = flags.config === undefined ? {} : await readConfig(flags.config);
+  const pick = (name: Name, variable: string): string | undefined =>
+    flags[name] ?? environment[variable] ?? file[name];
+  const data = resolve(pick('data', 'WAF_DATA') ?? join(packageFolder, 'var'));
+  return {
+    api: pick('api', 'WAF_API'),
+    token: pick('token', 'WAF_TOKEN'),
+    data,
+    adminSocket: resolve(pick('adminSocket', 'WAF_ADMIN_SOCKET') ?? join(data, 'admin.sock')),
+    logLevel: oneOf('--log-level', pick('logLevel', 'WAF_LOG_LEVEL') ?? 'info', logLevels),
+    output: oneOf('--output', pick('output', 'WAF_OUTPUT') ?? 'table', ['table', 'json'] as const),
+  };
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found !== undefined) return found;
+  throw new AppError('bad_flag', `${flag} wants one of: ${allowed.join(', ')}`, {
+    source: 'config',
+  });
+}
+
+/** Reads a YAML (or JSON) file of global settings; an unknown key is an error that names it. */
+async function readConfig(path: string): Promise<Partial<Record<Name, string>>> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('bad_config', `cannot read ${path}`, { source: 'config', cause });
+  }
+  if (text.length > configBytesMax) throw badConfig(path, 'it is longer than 64 KiB');
+  const { parse } = await import('yaml');
+  const value: unknown = parse(text);
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw badConfig(path, 'it is no mapping');
+  const found: Partial<Record<Name, string>> = {};
+  for (const [key, entry] of Object.entries(value)) {
+    const name = names.find((one) => one === key);
+    if (name === undefined) throw badConfig(path, `unknown key ${key}; known: ${names.join(', ')}`);
+    if (typeof entry !== 'string') throw badConfig(path, `${key} wants a text`);
+    found[name] = entry;
+  }
+  return found;
+}
+
+function badConfig(path: string, why: string): AppError {
+  return new AppError('bad_config', `${path}: ${why}`, { source: 'config' });
+}

@@ -1,0 +1,62 @@
+/** Owns reading HOST:PORT and finding out whether a port is free before a child needs it. */
+
+import { createServer } from 'node:net';
+import { AppError } from '../../engine/base/errors.ts';
+
+/** A TCP address; IPv6 hosts are kept without brackets. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads `127.0.0.1:8080`, `[::1]:8080` or `:8080`. Errors: AppError bad_address names `flag`. */
+export function readAddress(text: string, flag: string): Address {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535) {
+    throw new AppError('bad_address', `${flag} wants HOST:PORT, for example 127.0.0.1:8080`, {
+      source: 'config',
+    });
+  }
+  return { host: match[1] ?? (match[2] || '127.0.0.1'), port };
+}
+
+/** HOST:PORT with brackets where the host needs them. */
+export function formatAddress({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/**
+ * Binds and lets go again. Errors: AppError port_busy, port_forbidden or bad_address, each naming
+ * the address and the flag that changes it.
+ */
+export async function requireFreePort(address: Address, flag: string): Promise<void> {
+  if (address.port === 0) return;
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host: address.host, port: address.port, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    throw portError(address, flag, error);
+  } finally {
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+}
+
+function portError(address: Address, flag: string, cause: unknown): AppError {
+  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  const where = formatAddress(address);
+  const options = { source: 'config', cause } as const;
+  if (code === 'EADDRINUSE') {
+    const next = formatAddress({ host: address.host, port: address.port + 1 });
+    const hint = `another program listens there. Choose another with ${flag} ${next}`;
+    return new AppError('port_busy', `${where} is in use: ${hint}`, options);
+  }
+  if (code === 'EACCES') {
+    const hint = `ports below 1024 need more rights. Choose another with ${flag}`;
+    return new AppError('port_forbidden', `${where} may not be used: ${hint}`, options);
+  }
+  return new AppError('bad_address', `cannot listen on ${where} (${code}); see ${flag}`, options);
+}

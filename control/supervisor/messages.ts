@@ -1,0 +1,37 @@
+/** Owns what a child tells its supervisor over the process channel. */
+
+/** One message from control or the engine. */
+export type ChildMessage =
+  | { readonly type: 'ready'; readonly passwordFile?: string }
+  | { readonly type: 'progress'; readonly done: number; readonly total: number; what: string }
+  | { readonly type: 'fatal'; readonly message: string };
+
+/** Reads a message; null for anything that is none of ours. */
+export function readChildMessage(raw: unknown): ChildMessage | null {
+  if (typeof raw !== 'object' || raw === null) return null;
+  const fields = raw as Record<string, unknown>;
+  switch (fields['type']) {
+    case 'ready': {
+      const passwordFile = fields['passwordFile'];
+      return typeof passwordFile === 'string' ? { type: 'ready', passwordFile } : { type: 'ready' };
+    }
+    case 'progress':
+      return {
+        type: 'progress',
+        done: numberOr(fields['done'], 0),
+        total: numberOr(fields['total'], 0),
+        what: typeof fields['what'] === 'string' ? fields['what'] : '',
+      };
+    case 'fatal':
+      return {
+        type: 'fatal',
+        message: typeof fields['message'] === 'string' ? fields['message'] : 'no reason given',
+      };
+    default:
+      return null;
+  }
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+}

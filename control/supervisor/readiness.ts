@@ -1,0 +1,34 @@
+/** Owns the question whether the product serves: /readyz on the administration socket. */
+
+import { request } from 'node:http';
+
+const pollMs = 50;
+const patienceMs = 30_000;
+
+/**
+ * Resolves when /readyz answers 200, or after half a minute: the children said that they are ready,
+ * so a missing answer is not worth failing for. Resolves to whether it did.
+ */
+export async function waitUntilReady(socketPath: string): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline) {
+    const status = await probe(socketPath);
+    if (status === 200) return true;
+    if (status !== 0 && status !== 503) return false;
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  return false;
+}
+
+/** Status of one GET; 0 when there is no answer. */
+function probe(socketPath: string): Promise<number> {
+  return new Promise((resolve) => {
+    const call = request({ socketPath, path: '/readyz', timeout: 2000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    call.on('error', () => resolve(0));
+    call.on('timeout', () => call.destroy());
+    call.end();
+  });
+}

@@ -1,0 +1,166 @@
+/**
+ * Owns `waf run`: control and the engine as two processes under this one, from the first check to
+ * the clean stop. Never serves traffic itself, but for the demo origin.
+ */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../../engine/base/errors.ts';
+import type { Logger } from '../../engine/base/log.ts';
+import { formatAddress, requireFreePort, type Address } from './address.ts';
+import { startChild, type SupervisedChild } from './child.ts';
+import { claimDataFolder, type DataFolder } from './data-folder.ts';
+import { startDemoOrigin, type DemoOrigin } from './demo-origin.ts';
+import type { ChildMessage } from './messages.ts';
+import type { ProgressView } from './progress.ts';
+import { waitUntilReady } from './readiness.ts';
+
+/** What a run needs to know; addresses are checked before anything starts. */
+export interface SuperviseOptions {
+  /** Folder with the compiled product. */
+  readonly buildFolder: string;
+  readonly data: string;
+  readonly proxy: Address;
+  readonly management: Address;
+  readonly adminSocket?: string;
+  readonly demo: boolean;
+  /** Passed on to the engine as they are. */
+  readonly engineArgs: readonly string[];
+  readonly logLevel: string;
+  readonly logger: Logger;
+  readonly progress: ProgressView;
+}
+
+/** A running product. */
+export interface Supervised {
+  readonly adminSocket: string;
+  readonly passwordFile: string;
+  /** Resolves with the exit code when the product stopped by itself or through `stop`. */
+  readonly ended: Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** The engine drains connections before it goes. */
+const stopGraceMs = 15_000;
+const startTimeoutMs = 10 * 60_000;
+
+/**
+ * Starts everything and resolves when requests are served. Errors: AppError port_busy, data_in_use,
+ * not_built, start_failed; whatever had started is stopped again.
+ */
+export async function supervise(options: SuperviseOptions): Promise<Supervised> {
+  await requireFreePort(options.proxy, '--proxy');
+  await requireFreePort(options.management, '--management');
+  const data = claimDataFolder(options.data, options.adminSocket);
+  const parts: { children: SupervisedChild[]; demo: DemoOrigin | null } = {
+    children: [],
+    demo: null,
+  };
+  const ended = deferred<number>();
+  const stop = stopOnce(parts, data, () => ended.resolve(0));
+  try {
+    if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
+    const passwordFile = await startBoth(options, data, parts);
+    return { adminSocket: data.adminSocket, passwordFile, ended: ended.promise, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Control first: the engine wants its socket. Resolves to the password file's path. */
+async function startBoth(
+  options: SuperviseOptions,
+  data: DataFolder,
+  parts: { children: SupervisedChild[]; demo: DemoOrigin | null },
+): Promise<string> {
+  let passwordFile = join(data.path, 'admin-password');
+  const demoFlag = parts.demo === null ? ['--no-demo'] : ['--demo-origin', parts.demo.url];
+  const shared = ['--data', data.path, '--log-level', options.logLevel];
+  const controlArgs = [
+    ['--management', formatAddress(options.management)],
+    ['--admin-socket', data.adminSocket],
+    demoFlag,
+  ];
+  const engineArgs = [
+    ['--listen', formatAddress(options.proxy)],
+    ['--controller', `unix:${data.adminSocket}`],
+    options.engineArgs,
+  ];
+  const { children } = parts;
+  const ready = await startOne(options, children, 'control', [...shared, ...controlArgs.flat()]);
+  if (ready.type === 'ready' && ready.passwordFile !== undefined) passwordFile = ready.passwordFile;
+  await startOne(options, children, 'engine', [...shared, ...engineArgs.flat()]);
+  options.progress.finish();
+  await waitUntilReady(data.adminSocket);
+  return passwordFile;
+}
+
+/** Starts one child and resolves with its ready message. */
+async function startOne(
+  options: SuperviseOptions,
+  children: SupervisedChild[],
+  name: 'control' | 'engine',
+  args: readonly string[],
+): Promise<ChildMessage> {
+  const script = join(options.buildFolder, name, 'main.js');
+  if (!existsSync(script)) {
+    throw new AppError('not_built', `${script} is missing: run npm start, which builds it`, {
+      source: 'config',
+    });
+  }
+  const ready = deferred<ChildMessage>();
+  const failed = (reason: string): void =>
+    ready.reject(
+      new AppError('start_failed', `${name} did not start: ${reason}`, { source: 'internal' }),
+    );
+  const timer = setTimeout(() => failed('it took longer than ten minutes'), startTimeoutMs);
+  const onMessage = (message: ChildMessage): void => {
+    if (message.type === 'ready') ready.resolve(message);
+    if (message.type === 'progress') {
+      options.progress.show(message.what, message.done, message.total);
+    }
+  };
+  const { logger } = options;
+  const child = startChild({ name, script, args, logger, onMessage, onStartFailure: failed });
+  children.push(child);
+  try {
+    return await ready.promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Engine before control: what it observed while draining still finds its way. */
+function stopOnce(
+  parts: { children: SupervisedChild[]; demo: DemoOrigin | null },
+  data: DataFolder,
+  done: () => void,
+): () => Promise<void> {
+  let stopped: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    for (const child of parts.children.toReversed()) await child.stop(stopGraceMs);
+    await parts.demo?.close();
+    data.release();
+    done();
+  };
+  return () => (stopped ??= stop());
+}
+
+interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(reason: AppError): void;
+}
+
+function deferred<T>(): Deferred<T> {
+  let settle: Pick<Deferred<T>, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return {
+    promise,
+    resolve: (value) => settle?.resolve(value),
+    reject: (why) => settle?.reject(why),
+  };
+}
