@@ -6,7 +6,6 @@ import { AppError } from '../../engine/base/errors.ts';
 import { createProgressView } from '../supervisor/progress.ts';
 import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
 import type { TestCase } from './crs-test/case.ts';
-import { runAgainstEngine } from './crs-test/session.ts';
 import { closingLine, familyTable, type RunReport } from './crs-test/summary.ts';
 import { readCount } from './paging.ts';
 
@@ -50,6 +49,7 @@ The last line is "N passed, N failed, N skipped"; exit code 1 when a case failed
     }
     const inspection = textFlag(flags, 'inspection');
     const policyFile = textFlag(flags, 'policy');
+    const { runAgainstEngine } = await import('./crs-test/session.ts');
     const report = await runAgainstEngine(cases, {
       packageFolder: context.packageFolder,
       ruleset: textFlag(flags, 'ruleset') ?? '',

@@ -1,0 +1,85 @@
+/** Tests the command line as a whole: every command has help, errors have exit codes. */
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { CommandDefinition } from './command.ts';
+import { commands } from './commands.ts';
+import { buildProgram, EXIT, runCommandLine } from './program.ts';
+
+let out = '';
+let err = '';
+beforeEach(() => {
+  out = '';
+  err = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    out += String(text);
+    return true;
+  });
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    err += String(text);
+    return true;
+  });
+});
+afterEach(() => vi.restoreAllMocks());
+
+describe('every command', () => {
+  test.each(commands.map((one) => [one.path.join(' '), one] as const))(
+    '%s explains itself',
+    async (_name, definition) => {
+      expect(definition.summary).toMatch(/^[A-Z][^.]*[^.]$/);
+      expect(await runCommandLine(commands, [...definition.path, '--help'])).toBe(EXIT.done);
+      expect(out).toContain(definition.summary);
+      for (const flag of definition.flags) expect(out).toContain(flag.flags.split(' ')[0]);
+    },
+  );
+
+  test('is listed once', () => {
+    const names = commands.map((one) => one.path.join(' '));
+    expect(new Set(names).size).toBe(names.length);
+    expect(() => buildProgram([...commands, ...commands], () => undefined)).toThrow('two commands');
+  });
+});
+
+describe('exit codes', () => {
+  const answer = (run: CommandDefinition['run']): CommandDefinition => ({
+    path: ['answer'],
+    summary: 'Answer',
+    help: '',
+    arguments: [],
+    flags: [{ flags: '--must <x>', summary: 'needed', required: true }],
+    run,
+  });
+
+  test('the command decides', async () => {
+    const failing = answer(() => Promise.resolve(EXIT.failed));
+    expect(await runCommandLine([failing], ['answer', '--must', '1'])).toBe(EXIT.failed);
+  });
+
+  test('a missing flag is a wrong command line', async () => {
+    const fine = answer(() => Promise.resolve(0));
+    expect(await runCommandLine([fine], ['answer'])).toBe(EXIT.usage);
+    expect(err).toContain('--must');
+  });
+
+  test('an unknown command is a wrong command line', async () => {
+    expect(await runCommandLine(commands, ['nonsense'])).toBe(EXIT.usage);
+  });
+
+  test('a socket without a service gives a sentence, not a stack', async () => {
+    const line = ['site', 'list', '--admin-socket', '/nonexistent/admin.sock'];
+    expect(await runCommandLine(commands, line)).toBe(EXIT.failed);
+    expect(err).toBe('waf: nobody answers at /nonexistent/admin.sock: is waf run running?\n');
+  });
+
+  test('a wrong setting names its flag', async () => {
+    expect(await runCommandLine(commands, ['version', '--output', 'xml'])).toBe(EXIT.failed);
+    expect(err).toContain('--output wants one of: table, json');
+  });
+});
+
+test('global flags are understood before and after the command', async () => {
+  await runCommandLine(commands, ['--output', 'json', 'version']);
+  const before = out;
+  out = '';
+  await runCommandLine(commands, ['version', '--output', 'json']);
+  expect(JSON.parse(before)).toEqual(JSON.parse(out));
+});
