@@ -225,3 +225,27 @@ export const stateLimits = {
   /** Characters of a collection's key; LMDB's own bound is 1978 bytes. */
   collectionKeyCharsMax: 480,
 } as const;
+
+/** Finished requests on their way to the main thread. */
+export const observerLimits = {
+  /** Events kept in one thread between two hand-overs; beyond it they are dropped and counted. */
+  bufferedEventsMax: 8192,
+  /** Events after which a hand-over starts at once. */
+  batchEvents: 128,
+  /** How long an event may wait for its hand-over. */
+  flushIntervalMs: 50,
+} as const;
+
+/** Searching values: regular expressions, transformations, scan programs. */
+export const matchLimits = {
+  /** PCRE2's own count of match steps; about 10 ms, then the rule counts as not matched. */
+  pcreMatchLimit: 500_000,
+  /** PCRE2's own count of nested backtracking points where its JIT does not run. */
+  pcreDepthLimit: 20_000,
+  /** Captures handed out: the whole match and TX.1 to TX.9. */
+  capturesMax: 10,
+  /** Matches of one rxGlobal search in one value. */
+  globalMatchesMax: 1_000,
+  /** Outputs of one value's transformations together; a transformation past it is left out. */
+  arenaBytesMax: 64 * 1024 * 1024,
+} as const;

@@ -7,6 +7,7 @@
 import type { ByteString } from '../../base/byte-string.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
+import type { XmlElement } from './bodies/xml-tree.ts';
 import type { RulePorts, StoredValue } from './ports.ts';
 import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
@@ -68,6 +69,9 @@ export interface MultipartFlags {
   invalidPart: number;
   invalidHeaderFolding: number;
   fileLimitExceeded: number;
+  /** What Content-Disposition named, in order; with duplicates. */
+  readonly names: ByteString[];
+  readonly fileNames: ByteString[];
 }
 
 /** One uploaded file as the parser met it. */
@@ -101,6 +105,8 @@ export class Transaction {
     removedTargets: [],
   };
   multipart: MultipartFlags | null = null;
+  /** The document that XPath selectors search; null when no XML was read. */
+  xmlRoot: XmlElement | null = null;
   files: UploadedFile[] = [];
 
   request!: RequestSnapshot;
@@ -114,16 +120,23 @@ export class Transaction {
   rule: Rule | null = null;
 
   // Request facts that are not rows.
+  /** The request head as received (line to last field value) in the slab. */
+  headStart = 0;
+  headEnd = 0;
+  /** The inspected body in the slab; the head's rules see none. */
+  bodyStart = 0;
   /** Bytes of the inspected body; the REQUEST_BODY row exists only where the variable is filled. */
   requestBodyBytes = 0;
   requestBodyPresent = false;
-  /** Upper case name of the processor that ran; empty when none did. */
+  /** Upper case: what the Content-Type asks for, after the body what ran; empty when none. */
   bodyProcessor = '';
   bodyError = 0;
   bodyErrorMessage: ByteString = '';
   inboundDataError = 0;
   outboundDataError = 0;
   urlEncodedError = 0;
+  /** 1 after a pattern ran into its match limit. */
+  pcreLimitsExceeded = 0;
   authType: ByteString = '';
   remoteUser: ByteString = '';
   responseBodyBytes = 0;
@@ -162,6 +175,7 @@ export class Transaction {
     if (this.env.size > 0) this.env.clear();
     this.resetControl(settings);
     this.multipart = null;
+    this.xmlRoot = null;
     if (this.files.length > 0) this.files = [];
     this.request = request;
     this.response = null;
@@ -191,6 +205,9 @@ export class Transaction {
   }
 
   private resetFacts(): void {
+    this.headStart = 0;
+    this.headEnd = 0;
+    this.bodyStart = 0;
     this.requestBodyBytes = 0;
     this.requestBodyPresent = false;
     this.bodyProcessor = '';
@@ -199,6 +216,7 @@ export class Transaction {
     this.inboundDataError = 0;
     this.outboundDataError = 0;
     this.urlEncodedError = 0;
+    this.pcreLimitsExceeded = 0;
     this.authType = '';
     this.remoteUser = '';
     this.responseBodyBytes = 0;

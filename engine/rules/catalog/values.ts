@@ -95,9 +95,16 @@ export class ValueTable {
         source: 'client',
       });
     }
-    const grown = Buffer.allocUnsafeSlow(Math.min(slabBytesMax, Math.max(need, 2 * this.slab.length)));
+    const grown = Buffer.allocUnsafeSlow(
+      Math.min(slabBytesMax, Math.max(need, 2 * this.slab.length)),
+    );
     this.slab.copy(grown, 0, 0, this.used);
     this.slab = grown;
+  }
+
+  /** Bytes that may still be written. */
+  room(): number {
+    return slabBytesMax - this.used;
   }
 
   /** Copies bytes to the end of the slab; returns the offset of the first. */

@@ -1,0 +1,127 @@
+/**
+ * Owns the tree of an XML body and building it from text, within limits. Refuses document types and
+ * every entity beyond the five of the standard. Knows nothing of rules.
+ */
+
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+
+import { valueLimits } from '../../../base/limits.ts';
+
+export interface XmlAttribute {
+  readonly name: string;
+  readonly local: string;
+  readonly uri: string;
+  readonly value: string;
+}
+
+/** Text is decoded; names are as written, `local` and `uri` as namespaces resolve them. */
+export interface XmlElement {
+  readonly name: string;
+  readonly local: string;
+  readonly uri: string;
+  /** Without namespace declarations. */
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: (XmlElement | string)[];
+  readonly parent: XmlElement | null;
+}
+
+/** What was read; `reason` says what was wrong first, null when nothing was. */
+export interface XmlDocument {
+  readonly root: XmlElement | null;
+  readonly reason: string | null;
+}
+
+/** Errors read past; the parser makes an object for each, so it has to end. */
+const errorsMax = 16;
+
+class StopReading extends Error {}
+
+/**
+ * Builds the tree of `text`. Reads on behind errors and keeps what it has when a limit is reached.
+ * `truncated`: the text was cut, so that its end is no error; an open attribute is closed there.
+ * Errors: never throws.
+ */
+export function readXml(text: string, truncated: boolean): XmlDocument {
+  const builder = new TreeBuilder();
+  const parser = new SaxesParser({ xmlns: true, position: false });
+  parser.on('error', () => builder.fault('XML: not well-formed'));
+  parser.on('doctype', () => builder.fault('XML: a document type is not accepted'));
+  parser.on('opentag', (tag) => builder.open(tag));
+  parser.on('closetag', () => builder.close());
+  parser.on('text', (part) => builder.text(part));
+  parser.on('cdata', (part) => builder.text(part));
+  try {
+    parser.write(text);
+    if (truncated) {
+      builder.ignoreFaults = true;
+      parser.write(text.lastIndexOf('<') > text.lastIndexOf('>') ? '\'"><' : '<');
+    } else {
+      parser.close();
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof StopReading)) builder.reason ??= 'XML: not readable';
+  }
+  return { root: builder.root, reason: builder.reason };
+}
+
+/** All text below an element in document order: its string value. */
+export function textOf(element: XmlElement): string {
+  const parts: string[] = [];
+  const pending: (XmlElement | string)[] = [element];
+  while (pending.length > 0) {
+    const node = pending.pop()!;
+    if (typeof node === 'string') parts.push(node);
+    else for (let i = node.children.length - 1; i >= 0; i--) pending.push(node.children[i]!);
+  }
+  return parts.join('');
+}
+
+class TreeBuilder {
+  root: XmlElement | null = null;
+  reason: string | null = null;
+  ignoreFaults = false;
+  private current: XmlElement | null = null;
+  private depth = 0;
+  private elements = 0;
+  private attributes = 0;
+  private faults = 0;
+
+  fault(reason: string): void {
+    if (this.ignoreFaults) return;
+    this.reason ??= reason;
+    if (++this.faults > errorsMax) throw new StopReading();
+  }
+
+  open(tag: SaxesTagNS): void {
+    if (++this.elements > valueLimits.xmlElementsMax) this.stop('XML: too many elements');
+    if (++this.depth > valueLimits.xmlDepthMax) this.stop('XML: nesting too deep');
+    const parent = this.current;
+    const attributes = this.ownAttributes(Object.values(tag.attributes));
+    const { name, local, uri } = tag;
+    const element: XmlElement = { name, local, uri, attributes, children: [], parent };
+    if (parent !== null) parent.children.push(element);
+    else this.root ??= element;
+    this.current = element;
+  }
+
+  close(): void {
+    this.depth--;
+    this.current = this.current?.parent ?? null;
+  }
+
+  text(part: string): void {
+    this.current?.children.push(part);
+  }
+
+  private ownAttributes(all: readonly SaxesAttributeNS[]): XmlAttribute[] {
+    this.attributes += all.length;
+    if (this.attributes > valueLimits.xmlAttributesMax) this.stop('XML: too many attributes');
+    const own = all.filter(({ name, prefix }) => name !== 'xmlns' && prefix !== 'xmlns');
+    return own.map(({ name, local, uri, value }) => ({ name, local, uri, value }));
+  }
+
+  private stop(reason: string): never {
+    this.reason ??= reason;
+    throw new StopReading();
+  }
+}

@@ -1,0 +1,25 @@
+/** Owns comparing names that stand in the slab without regard to ASCII case; makes no strings. */
+
+/** Lower-case byte of every byte; only A-Z change. */
+export const lowerByte: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
+);
+
+/** True when [start, end) of `bytes` equals `name` (lower case), ignoring ASCII case. */
+export function nameIs(bytes: Uint8Array, start: number, end: number, name: string): boolean {
+  return end - start === name.length && startsWithName(bytes, start, end, name);
+}
+
+/** True when [start, end) of `bytes` begins with `name` (lower case), ignoring ASCII case. */
+export function startsWithName(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  name: string,
+): boolean {
+  if (end - start < name.length) return false;
+  for (let i = 0; i < name.length; i++) {
+    if (lowerByte[bytes[start + i]!] !== name.charCodeAt(i)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,117 @@
+/**
+ * Owns how a request head becomes rows: one copy of its bytes into the slab, then offsets. Decides
+ * which body processor the Content-Type asks for. Never makes strings.
+ */
+
+import { SPAN } from '../../../contract/message.ts';
+import { readArguments } from '../bodies/arguments.ts';
+import type { Transaction } from '../transaction.ts';
+import { type SourceId, SOURCE, type ValueTable } from '../values.ts';
+import { readCookies } from './cookies.ts';
+import { nameIs, startsWithName } from './names.ts';
+
+const HASH = 0x23;
+const SLASH = 0x2f;
+const COLON = 0x3a;
+const QUESTION = 0x3f;
+const BACKSLASH = 0x5c;
+
+/**
+ * Fills the values of phase 1; call once, right after `tx.begin`. Rows: REQUEST_LINE, METHOD,
+ * PROTOCOL, URI, URI_RAW, FILENAME, BASENAME, QUERY_STRING, headers, cookies and ARGS_GET; only
+ * ARGS are decoded. Cost: one copy of the head, two passes over target and cookies.
+ */
+export function loadRequestHead(tx: Transaction): void {
+  const { bytes, spans } = tx.request.head;
+  const values = tx.values;
+  const fieldCount = spans[SPAN.fieldCount]!;
+  const from = spans[SPAN.lineStart]!;
+  const to = fieldCount > 0 ? spans[SPAN.fields + 4 * fieldCount - 1]! : spans[SPAN.lineEnd]!;
+  const at = values.append(bytes, from, to);
+  tx.headStart = at;
+  tx.headEnd = at + to - from;
+  const move = at - from;
+  addScalar(values, SOURCE.requestLine, at, spans[SPAN.lineEnd]! + move);
+  const methodStart = spans[SPAN.firstStart]! + move;
+  addScalar(values, SOURCE.requestMethod, methodStart, spans[SPAN.firstEnd]! + move);
+  const protocolStart = spans[SPAN.protocolStart]! + move;
+  addScalar(values, SOURCE.requestProtocol, protocolStart, spans[SPAN.protocolEnd]! + move);
+  addFields(tx, spans, fieldCount, move);
+  addTarget(tx, spans[SPAN.secondStart]! + move, spans[SPAN.secondEnd]! + move);
+}
+
+function addFields(tx: Transaction, spans: Int32Array, fieldCount: number, move: number): void {
+  const values = tx.values;
+  for (let i = 0, at: number = SPAN.fields; i < fieldCount; i++, at += 4) {
+    const keyStart = spans[at]! + move;
+    const keyEnd = spans[at + 1]! + move;
+    const start = spans[at + 2]! + move;
+    const end = spans[at + 3]! + move;
+    values.add(SOURCE.requestHeader, keyStart, keyEnd, start, end);
+    const nameBytes = keyEnd - keyStart;
+    if (nameBytes === 6) {
+      if (nameIs(values.slab, keyStart, keyEnd, 'cookie')) readCookies(tx, start, end);
+    } else if (nameBytes === 12 && nameIs(values.slab, keyStart, keyEnd, 'content-type')) {
+      chooseProcessor(tx, start, end);
+    }
+  }
+}
+
+/** As ModSecurity: a prefix of the media type is enough; JSON and XML need `ctl`. */
+function chooseProcessor(tx: Transaction, start: number, end: number): void {
+  const slab = tx.values.slab;
+  if (startsWithName(slab, start, end, 'multipart/form-data')) tx.bodyProcessor = 'MULTIPART';
+  else if (startsWithName(slab, start, end, 'application/x-www-form-urlencoded')) {
+    tx.bodyProcessor = 'URLENCODED';
+  }
+}
+
+/**
+ * REQUEST_URI has neither scheme and host nor fragment, REQUEST_URI_RAW is the target as sent.
+ * Neither these nor REQUEST_FILENAME are decoded: rules say `t:urlDecodeUni` where they want it.
+ */
+function addTarget(tx: Transaction, start: number, end: number): void {
+  const values = tx.values;
+  const slab = values.slab;
+  const path = slab[start] === SLASH ? start : skipAuthority(slab, start, end);
+  let query = -1;
+  let slash = path - 1;
+  let stop = path;
+  for (; stop < end; stop++) {
+    const byte = slab[stop]!;
+    if (byte === HASH) break;
+    if (query >= 0) continue;
+    if (byte === QUESTION) query = stop;
+    else if (byte === SLASH || byte === BACKSLASH) slash = stop;
+  }
+  const pathEnd = query < 0 ? stop : query;
+  const queryStart = query < 0 ? stop : query + 1;
+  addScalar(values, SOURCE.requestUriRaw, start, end);
+  addScalar(values, SOURCE.requestUri, path, stop);
+  addScalar(values, SOURCE.requestFilename, path, pathEnd);
+  addScalar(values, SOURCE.requestBasename, slash + 1, pathEnd);
+  addScalar(values, SOURCE.queryString, queryStart, stop);
+  readArguments(tx, SOURCE.argGet, queryStart, stop, tx.settings.argumentSeparator);
+}
+
+/** Offset of the path in an absolute-form target; `start` for any other form. */
+function skipAuthority(slab: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && isSchemeByte(slab[at]!)) at++;
+  if (at === start || at + 2 >= end) return start;
+  if (slab[at] !== COLON || slab[at + 1] !== SLASH || slab[at + 2] !== SLASH) return start;
+  at += 3;
+  while (at < end && slab[at] !== SLASH && slab[at] !== QUESTION && slab[at] !== HASH) at++;
+  return at;
+}
+
+/** RFC 3986 section 3.1, without its rule for the first character. */
+function isSchemeByte(byte: number): boolean {
+  const letter = byte | 0x20;
+  if (letter >= 0x61 && letter <= 0x7a) return true;
+  return (byte >= 0x30 && byte <= 0x39) || byte === 0x2b || byte === 0x2d || byte === 0x2e;
+}
+
+function addScalar(values: ValueTable, source: SourceId, start: number, end: number): void {
+  values.add(source, start, start, start, end);
+}

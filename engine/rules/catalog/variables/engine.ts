@@ -1,0 +1,28 @@
+/** Owns the variables that tell about the engine itself. */
+
+import type { VariableDefinition } from '../types.ts';
+import { scalar } from './define.ts';
+
+/** Number of the ModSecurity version whose behaviour rules may count on: 03, minor, patch, type. */
+const modsecBuild = '030015100';
+
+/** Never change within a transaction. */
+export const engineVariables: readonly VariableDefinition[] = [
+  scalar(
+    {
+      name: 'MODSEC_BUILD',
+      summary: 'Version of ModSecurity that this engine follows.',
+      example: 'SecRule MODSEC_BUILD "!@ge 030000000"',
+    },
+    () => modsecBuild,
+  ),
+  scalar(
+    {
+      name: 'MSC_PCRE_LIMITS_EXCEEDED',
+      aliases: ['MSC_PCRE_ERROR'],
+      summary: '1 when a pattern ran into a match limit.',
+      example: 'SecRule MSC_PCRE_LIMITS_EXCEEDED "@eq 1"',
+    },
+    (tx) => tx.pcreLimitsExceeded,
+  ),
+];
