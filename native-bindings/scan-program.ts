@@ -76,9 +76,9 @@ export class ScanProgram {
   readonly #native: NativeScanProgram;
   // The arrays whose addresses the addon holds; kept here so that they stay alive. A detached or
   // resized buffer shows by its length.
-  #slab = new Uint8Array(0);
-  #rows = new Int32Array(0);
-  #hits = new Int32Array(0);
+  #slab: Uint8Array = new Uint8Array(0);
+  #rows: Int32Array = new Int32Array(0);
+  #hits: Int32Array = new Int32Array(0);
   #slabBytes = -1;
   #rowLength = -1;
   #hitLength = -1;

@@ -1,0 +1,178 @@
+/**
+ * Owns exact regular expressions: picks RE2 (linear time) where it means the same as PCRE in byte
+ * mode, PCRE2 with limits elsewhere. Never used to search many patterns: that is Hyperscan's work.
+ */
+import RE2 from 're2';
+import { matchLimits } from '../base/limits.ts';
+import { LIMIT_EXCEEDED, Pcre } from '../../native-bindings/index.ts';
+import type { ByteString } from '../base/byte-string.ts';
+import { translateToRe2 } from './translate-re2.ts';
+
+export interface ExactFlags {
+  readonly caseless?: boolean;
+  /** `^` and `$` also match at line ends; needs PCRE2. Default false. */
+  readonly multiline?: boolean;
+  /** The dot matches a newline. Default true, as rules expect. */
+  readonly dotall?: boolean;
+  /** `$` matches at the very end only. Default true, as rules expect. */
+  readonly dollarEndOnly?: boolean;
+  readonly extended?: boolean;
+}
+
+/** PCRE2 limits of one pattern; matchLimits' values unless given. */
+export interface ExactLimits {
+  readonly matchLimit?: number;
+  readonly depthLimit?: number;
+}
+
+/** One capture as byte offsets [start, end); both -1 when it took no part. */
+export interface Capture {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One compiled pattern, for one thread. After close() its methods must not be called. */
+export interface ExactRegex {
+  readonly engine: 're2' | 'pcre2';
+  /** How many searches a limit stopped; each counted as "no match". */
+  readonly limitExceeded: number;
+  test(value: ByteString): boolean;
+  /** The first match at or after `start` with at most 10 captures, the whole match first. */
+  exec(value: ByteString, start?: number): Capture[] | null;
+  /** Up to `limit` matches, left to right, none overlapping. */
+  execAll(value: ByteString, limit?: number): Capture[][];
+  close(): void;
+}
+
+const unset: Capture = { start: -1, end: -1 };
+
+/**
+ * Compiles a pattern.
+ * Errors: code `pcre_compile` with `offset` when PCRE2 does not accept it either.
+ * Cost: microseconds to milliseconds; RE2 compiles once more at the first exec.
+ */
+export function compileExact(
+  pattern: ByteString,
+  flags: ExactFlags = {},
+  limits: ExactLimits = {},
+): ExactRegex {
+  const plain = flags.multiline !== true && flags.extended !== true;
+  if (plain && (flags.dollarEndOnly ?? true)) {
+    const re2 = tryRe2(pattern, flags.caseless ?? false, flags.dotall ?? true);
+    if (re2 !== null) return re2;
+  }
+  return new PcreRegex(pattern, flags, limits);
+}
+
+function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactRegex | null {
+  const source = translateToRe2(pattern, { caseless, dotall });
+  if (source === null) return null;
+  try {
+    return new Re2Regex(source, caseless);
+  } catch {
+    // Too large for RE2, or doubled quantifiers: PCRE2 says whether the pattern is good.
+    return null;
+  }
+}
+
+function collectAll(regex: ExactRegex, value: ByteString, limit: number): Capture[][] {
+  const all: Capture[][] = [];
+  let start = 0;
+  while (all.length < limit && start <= value.length) {
+    const found = regex.exec(value, start);
+    const whole = found?.[0];
+    if (found === null || whole === undefined) break;
+    all.push(found);
+    start = whole.end > whole.start ? whole.end : whole.end + 1;
+  }
+  return all;
+}
+
+class Re2Regex implements ExactRegex {
+  readonly engine = 're2';
+  readonly limitExceeded = 0;
+  readonly #source: string;
+  readonly #flags: string;
+  readonly #tester: RE2;
+  #finder: RE2 | undefined;
+
+  constructor(source: string, caseless: boolean) {
+    this.#source = source;
+    this.#flags = caseless ? 'iu' : 'u';
+    this.#tester = new RE2(source, this.#flags);
+  }
+
+  test(value: ByteString): boolean {
+    return this.#tester.test(value);
+  }
+
+  exec(value: ByteString, start = 0): Capture[] | null {
+    this.#finder ??= new RE2(this.#source, `${this.#flags}dg`);
+    this.#finder.lastIndex = start;
+    const indices = this.#finder.exec(value)?.indices;
+    if (indices === undefined) return null;
+    const count = Math.min(indices.length, matchLimits.capturesMax);
+    const captures: Capture[] = [];
+    for (let i = 0; i < count; i++) {
+      const pair: [number, number] | undefined = indices[i];
+      captures.push(pair === undefined ? unset : { start: pair[0], end: pair[1] });
+    }
+    return captures;
+  }
+
+  execAll(value: ByteString, limit: number = matchLimits.globalMatchesMax): Capture[][] {
+    return collectAll(this, value, limit);
+  }
+
+  close(): void {
+    this.#finder = undefined;
+  }
+}
+
+class PcreRegex implements ExactRegex {
+  readonly engine = 'pcre2';
+  limitExceeded = 0;
+  readonly #pcre: Pcre;
+
+  constructor(pattern: ByteString, flags: ExactFlags, limits: ExactLimits) {
+    const defaults = { dotall: true, dollarEndOnly: true };
+    this.#pcre = new Pcre(
+      pattern,
+      { ...defaults, ...flags },
+      {
+        matchLimit: limits.matchLimit ?? matchLimits.pcreMatchLimit,
+        depthLimit: limits.depthLimit ?? matchLimits.pcreDepthLimit,
+      },
+    );
+  }
+
+  test(value: ByteString): boolean {
+    const answer = this.#pcre.test(value);
+    if (answer === LIMIT_EXCEEDED) this.limitExceeded++;
+    return answer === true;
+  }
+
+  exec(value: ByteString, start = 0): Capture[] | null {
+    const pairs = this.#pcre.exec(value, start);
+    if (pairs === LIMIT_EXCEEDED) {
+      this.limitExceeded++;
+      return null;
+    }
+    if (pairs === null) return null;
+    const count = Math.min(pairs.length / 2, matchLimits.capturesMax);
+    const captures: Capture[] = [];
+    for (let i = 0; i < count; i++) {
+      const start = pairs[2 * i] ?? -1;
+      captures.push(start < 0 ? unset : { start, end: pairs[2 * i + 1] ?? -1 });
+    }
+    return captures;
+  }
+
+  execAll(value: ByteString, limit: number = matchLimits.globalMatchesMax): Capture[][] {
+    return collectAll(this, value, limit);
+  }
+
+  close(): void {
+    this.#pcre.close();
+  }
+}

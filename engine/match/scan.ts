@@ -1,0 +1,37 @@
+/**
+ * Owns the engine's door to Hyperscan: databases, streams and the bulk scan program, with the
+ * product's limits applied. Never decides what is compiled into which database.
+ */
+import { matchLimits } from '../base/limits.ts';
+import { ScanProgram } from '../../native-bindings/index.ts';
+import type { ScanProgramSpec } from '../../native-bindings/index.ts';
+
+export {
+  checkExpression,
+  HS_FLAG,
+  HsDatabase,
+  HsStream,
+  hyperscanVersion,
+  platformKey,
+} from '../../native-bindings/index.ts';
+export type {
+  ExpressionCheck,
+  HsCompileError,
+  HsExpression,
+  HsInfo,
+  ScanClass,
+  ScanProgram,
+  ScanProgramSpec,
+  ScanStats,
+  ScanTest,
+  ScanTestKind,
+  ScanTier,
+} from '../../native-bindings/index.ts';
+
+/**
+ * The bulk scanner of one policy generation, for the calling thread.
+ * Errors: code `bad_scan_program` when the specification contradicts itself.
+ */
+export function createScanProgram(spec: ScanProgramSpec): ScanProgram {
+  return new ScanProgram(spec, { arenaBytesMax: matchLimits.arenaBytesMax });
+}

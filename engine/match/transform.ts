@@ -1,0 +1,11 @@
+/** Owns the engine's door to the SecLang transformations. Never decides which rule uses which. */
+export {
+  setUnicodeMap,
+  transformationIds,
+  transformationNames,
+  transformationTriggers,
+  transformBytes,
+  transformChainText,
+  transformText,
+} from '../../native-bindings/index.ts';
+export type { TransformationName } from '../../native-bindings/index.ts';
