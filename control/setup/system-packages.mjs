@@ -66,8 +66,8 @@ export const systemPackages = [
 ];
 
 /** Installs what is missing. Errors: SetupError that holds the exact list where it cannot. */
-export async function ensureSystemPackages() {
-  const missing = systemPackages.filter((one) => !one.present());
+export async function ensureSystemPackages(packages = systemPackages) {
+  const missing = packages.filter((one) => !one.present());
   if (missing.length === 0) return;
   const names = missing.map((one) => one.name);
   say(`system packages missing: ${names.length}`);
