@@ -1,0 +1,101 @@
+/**
+ * Owns the linking of a rule set: from the syntax tree to the one program that every interpreter
+ * runs. Reads nothing itself and throws nothing; with any error there is no program.
+ */
+
+import { seclangLimits } from '../../base/limits.ts';
+import type { RuleCatalog } from '../catalog/catalog.ts';
+import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
+import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
+import type { SourceSet } from '../language/include.ts';
+import { didYouMean } from '../language/nearest-name.ts';
+import { applyExceptions } from './exceptions.ts';
+import { createLinkContext, type LinkContext, type ReadDataFile } from './link-context.ts';
+import { linkRule } from './link-rule.ts';
+import { draftRules, type DraftItem, type RuleDraft } from './rule-drafts.ts';
+import { linkSettings } from './settings.ts';
+
+/** A program, or null with at least one error among the diagnostics. */
+export interface BuildResult {
+  readonly program: Program | null;
+  /** Of parsing and linking, in the order of the source. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Links `source` against `catalog`. Ownership: the program's operators may hold native memory; its
+ * user closes them. Cost: linear in the rules, but for exceptions, which each look at every rule.
+ */
+export function buildProgram(
+  source: SourceSet,
+  catalog: RuleCatalog,
+  readDataFile: ReadDataFile,
+): BuildResult {
+  const { list, report } = createDiagnostics(seclangLimits.diagnosticsMax);
+  const context = createLinkContext(catalog, readDataFile, report);
+  const settings = linkSettings(source.directives, context);
+  const items = draftRules(source.directives, context);
+  const drafts = items.flatMap((item) => (item.kind === 'rule' ? [item.draft] : []));
+  applyExceptions(source.directives, drafts, context);
+  const program = linkItems(items, settings, context);
+  checkSkips(program, drafts, context);
+  const diagnostics = sortBySource([...source.diagnostics, ...list], source.files);
+  if (!hasErrors(diagnostics)) return { program, diagnostics };
+  closeProgram(program);
+  return { program: null, diagnostics };
+}
+
+/** Frees the native memory that a program's operators hold; it must not run any more. */
+export function closeProgram(program: Program): void {
+  for (const rule of program.rules) rule.operator?.close?.();
+}
+
+const phaseCount = 5;
+
+function linkItems(
+  items: readonly DraftItem[],
+  settings: ProgramSettings,
+  context: LinkContext,
+): Program {
+  const phases: ProgramItem[][] = Array.from({ length: phaseCount + 1 }, () => []);
+  const rules: Rule[] = [];
+  for (const item of items) {
+    if (item.kind === 'marker') {
+      const marker = { kind: 'marker', name: item.name } as const;
+      for (const phase of phases.slice(1)) phase.push(marker);
+      continue;
+    }
+    if (item.draft.removed) continue;
+    const linked = linkRule(item.draft, rules.length, settings.pcreMatchLimit, context);
+    const [first] = linked ?? [];
+    if (linked === null || first === undefined) continue;
+    rules.push(...linked);
+    phases[first.phase]?.push(first);
+  }
+  return { settings, phases, rules };
+}
+
+/** A skipAfter without its marker skips the rest of the phase: allowed, but hardly meant. */
+function checkSkips(program: Program, drafts: readonly RuleDraft[], context: LinkContext): void {
+  const markers = new Set<string>();
+  for (const item of program.phases[1] ?? []) if (item.kind === 'marker') markers.add(item.name);
+  for (const { directive, removed } of drafts) {
+    for (const { name, value } of removed ? [] : directive.actions) {
+      if (name.text.toLowerCase() !== 'skipafter' || value === null) continue;
+      if (markers.has(value.text)) continue;
+      const hint = didYouMean(value.text, markers);
+      const message = `no SecMarker of that name: the rest of the phase is skipped${hint}`;
+      context.report('warning', 'unknown-marker', message, value.span);
+    }
+  }
+}
+
+/** By file in the order of loading, then by line and column. */
+function sortBySource(diagnostics: readonly Diagnostic[], files: readonly string[]): Diagnostic[] {
+  const order = new Map<string, number>();
+  for (const [index, file] of files.entries()) if (!order.has(file)) order.set(file, index);
+  const rank = (diagnostic: Diagnostic): number => order.get(diagnostic.span.file) ?? files.length;
+  return [...diagnostics].sort(
+    (a, b) => rank(a) - rank(b) || a.span.line - b.span.line || a.span.column - b.span.column,
+  );
+}
