@@ -57,6 +57,8 @@ export interface VariableDefinition extends FeatureDefinition {
     xpath: ByteString,
     namespaces: ReadonlyMap<string, string>,
   ): readonly Entry[];
+  /** The definition that serves one XPath selector; null when it is not supported. */
+  forXPath?(xpath: ByteString): VariableDefinition | null;
   /** Number of entries where that is cheaper than listing them. */
   count?(tx: Transaction): number;
   /**

@@ -97,7 +97,10 @@ function parseTarget(text: ByteString, context: BindContext): Target | BindFailu
   if (key === undefined) return { variable, selector: null, count: false };
   const selector = parseSelector(key, variable.selector === 'xpath');
   if (!selector) return { failure: 'the target holds no valid regular expression' };
-  return { variable, selector, count: false };
+  if (selector.kind !== 'xpath' || !variable.forXPath) return { variable, selector, count: false };
+  const served = variable.forXPath(selector.text);
+  if (!served) return { failure: 'the target holds an unsupported XPath expression' };
+  return { variable: served, selector, count: false };
 }
 
 function parseSelector(key: ByteString, xpath: boolean): TargetSelector | null {

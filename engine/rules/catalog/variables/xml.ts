@@ -27,6 +27,7 @@ const xml: VariableDefinition = {
   selector: 'xpath',
   entries: (tx) => (tx.xmlRoot === null ? [] : [{ key: '', value: '[XML document tree]' }]),
   select,
+  forXPath,
 };
 
 const xmlText = withRows(SOURCE.xmlText);
@@ -38,7 +39,7 @@ export const xmlVariables: readonly VariableDefinition[] = [xml];
  * The definition that serves `XML:<xpath>`: for `/*` and `//@*` one that consists of rows, so that
  * they can be scanned; for others the general one. Null when the expression is not supported.
  */
-export function xmlVariableFor(xpath: ByteString): VariableDefinition | null {
+function forXPath(xpath: ByteString): VariableDefinition | null {
   if (xpath === '/*') return xmlText;
   if (xpath === '//@*') return xmlAttributes;
   return pathOf(xpath) === null ? null : xml;
@@ -46,7 +47,7 @@ export function xmlVariableFor(xpath: ByteString): VariableDefinition | null {
 
 function withRows(source: SourceId): VariableDefinition {
   const rows = rowCollection(texts, [source]);
-  return { ...rows, selector: 'xpath', select: (tx) => rows.entries(tx) };
+  return { ...rows, selector: 'xpath', select: (tx) => rows.entries(tx), forXPath };
 }
 
 function select(
