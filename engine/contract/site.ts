@@ -28,8 +28,6 @@ export interface UpstreamConfig {
 /** How a site's inspection acts. */
 export interface SiteWafConfig {
   readonly enabled: boolean;
-  /** Policy of the runtime bundle that inspects this site's requests; empty when not enabled. */
-  readonly policyId: string;
   /** `detection` records what would have been done and lets everything pass. */
   readonly mode: 'blocking' | 'detection';
   /** What a request gets when its inspection failed: 503 (`closed`) or through (`open`). */

@@ -1,0 +1,54 @@
+/**
+ * Owns the coarse timer of a thread: one interval looks at every registered deadline, so that
+ * setting one costs a field store and no timer is made per request.
+ */
+
+import type { Clock } from './clock.ts';
+
+/** Something with a deadline; `Infinity` means none. */
+export interface DeadlineHolder {
+  /** In the time of `Deadlines.nowMs`. */
+  deadlineMs: number;
+  /** Called once the deadline has passed; sets the next one. */
+  onDeadline(nowMs: number): void;
+}
+
+/** Deadlines of one thread. Cost of a sweep: one comparison per holder. */
+export class Deadlines {
+  /** Monotonic milliseconds at the last sweep; as coarse as the interval. */
+  nowMs: number;
+  private readonly clock: Clock;
+  private readonly holders = new Set<DeadlineHolder>();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(clock: Clock, intervalMs: number) {
+    this.clock = clock;
+    this.nowMs = clock.monotonicUs() / 1000;
+    this.timer = setInterval(() => this.sweep(), intervalMs);
+    this.timer.unref();
+  }
+
+  add(holder: DeadlineHolder): void {
+    this.holders.add(holder);
+  }
+
+  remove(holder: DeadlineHolder): void {
+    this.holders.delete(holder);
+  }
+
+  /** Looks at all deadlines; the interval does it, tests may. */
+  sweep(): void {
+    const now = this.clock.monotonicUs() / 1000;
+    this.nowMs = now;
+    for (const holder of this.holders) {
+      if (holder.deadlineMs > now) continue;
+      holder.deadlineMs = Infinity;
+      holder.onDeadline(now);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.holders.clear();
+  }
+}

@@ -1,0 +1,58 @@
+/** Owns what remains of every request when it ended, whatever the path; plain data. */
+
+import type { TransactionRecord } from './verdict.ts';
+
+/** Why the front, not a rule or the origin, ended a request. */
+export type RequestOutcome =
+  /** The origin's answer went to the client in full. */
+  | 'served'
+  /** A rule's verdict was enforced. */
+  | 'blocked'
+  /** The parser or a limit refused it; `refusal` says why. */
+  | 'refused'
+  /** No site answers for the host. */
+  | 'unrouted'
+  /** The client went away first. */
+  | 'client_abort'
+  /** The origin failed before or during its answer; `refusal` says how. */
+  | 'origin_error'
+  /** Inspection failed and the site's policy is `closed`. */
+  | 'inspection_failed';
+
+/** One finished request. Texts from outside are byte strings, cut at the limits of the front. */
+export interface RequestEvent {
+  readonly requestId: string;
+  /** Empty when no site was found. */
+  readonly siteId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAtMs: number;
+  /** From the first byte of the head to the last byte handed to the socket, microseconds. */
+  readonly durationUs: number;
+  /** From sending the request to the origin's head, microseconds; -1 when none came. */
+  readonly originUs: number;
+  readonly clientIp: string;
+  readonly clientPort: number;
+  readonly method: string;
+  readonly host: string;
+  /** The target as sent, query included. */
+  readonly target: string;
+  readonly httpVersion: string;
+  readonly userAgent: string;
+  /** Status sent to the client; 0 when none was. */
+  readonly status: number;
+  readonly outcome: RequestOutcome;
+  /** True when a rule's verdict was enforced. */
+  readonly blocked: boolean;
+  /** Stable code of a refusal or origin failure; null otherwise. */
+  readonly refusal: string | null;
+  /** Body bytes received from the client, framing removed. */
+  readonly bytesIn: number;
+  /** Body bytes sent to the client, framing not counted. */
+  readonly bytesOut: number;
+  /** `host:port` of the origin that was asked last; null when none was. */
+  readonly endpoint: string | null;
+  readonly transaction: TransactionRecord | null;
+}
+
+/** Takes finished requests; must not throw and must not block. */
+export type RequestDone = (event: RequestEvent) => void;

@@ -1,0 +1,307 @@
+/**
+ * Owns one client connection: its socket, the bytes not yet read, the order of its requests and its
+ * deadlines. One request runs at a time; pipelined ones wait as bytes. Knows nothing of origins.
+ */
+
+import type net from 'node:net';
+import type { DeadlineHolder } from '../base/deadlines.ts';
+import { frontLimits } from '../base/limits.ts';
+import type { ConnectionFacts } from '../contract/message.ts';
+import { SCAN } from '../http/head-scanner.ts';
+import { RequestHeadParser } from '../http/request-head.ts';
+import { Exchange } from './exchange.ts';
+import type { FrontContext } from './front-context.ts';
+import { routingHost } from './generation.ts';
+
+const empty = Buffer.alloc(0);
+
+/** What a deadline means when it comes. */
+const WAIT = { IDLE: 0, HEAD: 1, BODY: 2, SEND: 3, LINGER: 4, GRACE: 5, NONE: 6 } as const;
+
+/** One client connection; see the header. */
+export class ClientConnection implements DeadlineHolder {
+  readonly parser: RequestHeadParser;
+  readonly facts: ConnectionFacts;
+  /** Ready header lines about this connection for origins. */
+  readonly forwardedLines: string;
+  deadlineMs = Infinity;
+  /** True while the socket has taken more than it can send. */
+  blocked = false;
+  closed = false;
+
+  private readonly front: FrontContext;
+  private readonly socket: net.Socket;
+  private readonly onClosed: (connection: ClientConnection) => void;
+  private exchange: Exchange | null = null;
+  private input: Buffer = empty;
+  private inputAt = 0;
+  private inputEnd = 0;
+  private headStartedUs = 0;
+  private totalDeadlineMs = Infinity;
+  private wait: number = WAIT.IDLE;
+  private running = false;
+  private paused = false;
+  private ended = false;
+  private lingering = false;
+  private lingered = 0;
+  private burst = 0;
+  private lastAuthority: Buffer = empty;
+  private lastHost = '';
+
+  constructor(
+    front: FrontContext,
+    socket: net.Socket,
+    onClosed: (connection: ClientConnection) => void,
+  ) {
+    this.front = front;
+    this.socket = socket;
+    this.onClosed = onClosed;
+    this.parser = new RequestHeadParser(front.settings);
+    this.parser.reset(0);
+    this.facts = {
+      clientIp: plainAddress(socket.remoteAddress),
+      clientPort: socket.remotePort ?? 0,
+      peerIp: plainAddress(socket.remoteAddress),
+      serverIp: plainAddress(socket.localAddress),
+      serverPort: socket.localPort ?? 0,
+      scheme: 'http',
+    };
+    this.forwardedLines = `X-Forwarded-For: ${this.facts.clientIp}\r\nX-Forwarded-Proto: http\r\n`;
+    socket.on('data', (chunk: Buffer) => this.onData(chunk));
+    socket.on('drain', () => this.onDrain());
+    socket.on('end', () => this.onEnd());
+    socket.on('error', () => this.destroy());
+    socket.on('close', () => this.onClose());
+    this.await(WAIT.HEAD, front.settings.headTimeoutMs);
+    front.deadlines.add(this);
+  }
+
+  /** True while no request runs and no byte of one has come. */
+  get idle(): boolean {
+    return this.exchange === null && this.inputAt === this.inputEnd;
+  }
+
+  /** Lower-case host without port of the current head. Cost: no string while it does not change. */
+  host(): string {
+    const { hostStart, hostEnd } = this.parser;
+    const last = this.lastAuthority;
+    let same = last.length === hostEnd - hostStart;
+    for (let i = 0; same && i < last.length; i++) same = last[i] === this.input[hostStart + i];
+    if (!same) {
+      this.lastAuthority = Buffer.from(this.input.subarray(hostStart, hostEnd));
+      this.lastHost = routingHost(this.lastAuthority.toString('latin1'));
+    }
+    return this.lastHost;
+  }
+
+  /** Sends bytes; false when the sender should wait for `clientDrained`. */
+  send(bytes: Uint8Array): boolean {
+    if (this.closed) return true;
+    if (this.socket.write(bytes)) return true;
+    this.blocked = true;
+    this.await(WAIT.SEND, this.front.settings.sendProgressTimeoutMs);
+    return false;
+  }
+
+  /** The running request wants its body, or wants it no longer. */
+  bodyWanted(wanted: boolean): void {
+    if (wanted) {
+      this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
+      this.run();
+    } else if (this.wait === WAIT.BODY) {
+      this.wait = WAIT.NONE;
+      this.deadlineMs = this.totalDeadlineMs;
+    }
+    this.updatePause();
+  }
+
+  /** The running request ended. `keep` allows another; else the connection closes. */
+  exchangeEnded(keep: boolean): void {
+    this.exchange = null;
+    this.totalDeadlineMs = Infinity;
+    if (this.closed) return;
+    if (!keep || this.ended) return this.linger();
+    this.parser.reset(this.inputAt);
+    this.await(WAIT.IDLE, this.front.settings.keepAliveTimeoutMs);
+    if (this.front.draining && this.idle) return this.linger();
+    if (this.inputAt < this.inputEnd && !this.running) queueMicrotask(() => this.run());
+  }
+
+  /** Closes at once, without an answer. */
+  destroy(): void {
+    if (this.closed) return;
+    this.socket.destroy();
+    this.onClose();
+  }
+
+  /** Closes as soon as no request runs. */
+  drain(): void {
+    if (this.idle) this.linger();
+  }
+
+  onDeadline(nowMs: number): void {
+    const exchange = this.exchange;
+    if (exchange !== null) {
+      if (this.wait === WAIT.BODY && nowMs < this.totalDeadlineMs) return exchange.bodyTimedOut();
+      exchange.timedOut(this.wait === WAIT.GRACE || this.wait === WAIT.SEND);
+      return;
+    }
+    if (this.wait === WAIT.HEAD && !this.parser.untouched) {
+      this.begin((started) => started.refuse(408, 'head_timeout'));
+    } else this.destroy();
+  }
+
+  private await(wait: number, ms: number): void {
+    this.wait = wait;
+    this.deadlineMs = Math.min(this.front.deadlines.nowMs + ms, this.totalDeadlineMs);
+  }
+
+  private onData(chunk: Buffer): void {
+    if (this.lingering) {
+      this.lingered += chunk.length;
+      if (this.lingered > frontLimits.lingerBytesMax) this.destroy();
+      return;
+    }
+    if (this.inputAt === this.inputEnd && this.exchange === null && this.parser.untouched) {
+      this.headStartedUs = this.front.clock.monotonicUs();
+    }
+    this.append(chunk);
+    this.burst = 0;
+    this.run();
+  }
+
+  /** Puts `chunk` behind the input; an unfinished head keeps its place or moves to the front. */
+  private append(chunk: Buffer): void {
+    if (this.inputAt === this.inputEnd && (this.exchange !== null || this.parser.untouched)) {
+      if (this.exchange === null) this.parser.reset(0);
+      this.input = chunk;
+      this.inputAt = 0;
+      this.inputEnd = chunk.length;
+      return;
+    }
+    const kept = this.inputEnd - this.inputAt;
+    const needed = kept + chunk.length;
+    if (this.inputAt > 0 || needed > this.input.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(kept * 2, 262_144)));
+      this.input.copy(grown, 0, this.inputAt, this.inputEnd);
+      if (this.exchange === null && this.inputAt > 0) this.parser.reset(0);
+      this.input = grown;
+      this.inputAt = 0;
+    }
+    chunk.copy(this.input, kept);
+    this.inputEnd = needed;
+  }
+
+  /** Works through the input: bodies to the running request, heads to new ones. */
+  private run(): void {
+    if (this.running) return;
+    this.running = true;
+    while (!this.closed && !this.lingering && this.step());
+    this.running = false;
+    this.updatePause();
+  }
+
+  /** One piece of input; false when it has to wait. */
+  private step(): boolean {
+    if (this.inputAt === this.inputEnd) return false;
+    const exchange = this.exchange;
+    if (exchange !== null) {
+      if (!exchange.wantsBody) return false;
+      if (!this.blocked) this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
+      const from = this.inputAt;
+      this.inputAt = exchange.readBody(this.input, from, this.inputEnd);
+      exchange.acceptBody(this.input, from);
+      return true;
+    }
+    if (this.burst >= frontLimits.pipelineBurstMax) {
+      this.burst = 0;
+      setImmediate(() => this.run());
+      return false;
+    }
+    if (this.wait === WAIT.IDLE) this.await(WAIT.HEAD, this.front.settings.headTimeoutMs);
+    const result = this.parser.execute(this.input, this.inputEnd);
+    if (result === SCAN.MORE) return false;
+    this.burst++;
+    if (result === SCAN.REFUSED) {
+      const refusal = this.parser.refusal!;
+      this.begin((started) => started.refuse(refusal.status, refusal.reason));
+      return false;
+    }
+    this.inputAt = this.parser.headEnd;
+    this.begin(startExchange);
+    return true;
+  }
+
+  private begin(start: (exchange: Exchange) => void): void {
+    this.wait = WAIT.NONE;
+    this.totalDeadlineMs = this.front.deadlines.nowMs + this.front.settings.requestTotalTimeoutMs;
+    this.deadlineMs = this.totalDeadlineMs;
+    const exchange = new Exchange(this.front, this, this.input, this.headStartedUs);
+    this.exchange = exchange;
+    start(exchange);
+    this.headStartedUs = this.front.clock.monotonicUs();
+  }
+
+  private updatePause(): void {
+    if (this.closed || this.lingering) return;
+    const waiting = this.inputEnd - this.inputAt;
+    const full = waiting >= frontLimits.heldInputBytesMax && this.exchange !== null;
+    const pause = full || (this.exchange !== null && this.exchange.bodyBlocked);
+    if (pause === this.paused) return;
+    this.paused = pause;
+    if (pause) this.socket.pause();
+    else this.socket.resume();
+  }
+
+  private onDrain(): void {
+    this.blocked = false;
+    if (this.exchange === null) return;
+    if (this.exchange.wantsBody) this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
+    else this.await(WAIT.NONE, Infinity);
+    this.exchange.clientDrained();
+  }
+
+  /** The client will send no more. A running request gets a moment to finish. */
+  private onEnd(): void {
+    this.ended = true;
+    if (this.closed) return;
+    const exchange = this.exchange;
+    if (exchange === null) return this.lingering ? this.destroy() : this.linger();
+    if (exchange.wantsBody || !exchange.bodyComplete) return this.destroy();
+    this.await(WAIT.GRACE, this.front.settings.halfCloseGraceMs);
+  }
+
+  /** Sends what is queued, closes our side, and reads away what still comes. */
+  private linger(): void {
+    if (this.lingering || this.closed) return;
+    this.lingering = true;
+    this.input = empty;
+    this.inputAt = 0;
+    this.inputEnd = 0;
+    if (this.paused) this.socket.resume();
+    this.socket.end();
+    const { lingerTimeoutMs, sendProgressTimeoutMs } = this.front.settings;
+    const sending = this.socket.writableLength > 0;
+    this.await(WAIT.LINGER, sending ? sendProgressTimeoutMs : lingerTimeoutMs);
+  }
+
+  private onClose(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.deadlineMs = Infinity;
+    this.front.deadlines.remove(this);
+    this.exchange?.clientGone();
+    this.exchange = null;
+    this.onClosed(this);
+  }
+}
+
+function startExchange(exchange: Exchange): void {
+  exchange.start();
+}
+
+/** An address as people write it: no `::ffff:` before an IPv4 one. */
+function plainAddress(address: string | undefined): string {
+  if (address === undefined) return '';
+  return address.startsWith('::ffff:') ? address.slice(7) : address;
+}

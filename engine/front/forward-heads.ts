@@ -1,0 +1,168 @@
+/**
+ * Owns how heads are written to the other side: a strict start line, the end-to-end fields copied
+ * from the bytes as received, and our own fields for routing and framing. Makes no header objects.
+ */
+
+import { SPAN } from '../contract/message.ts';
+import type { ByteWriter } from '../http/byte-writer.ts';
+import { CANONICAL, KIND_MASK, type HeadScanner } from '../http/head-scanner.ts';
+import { TARGET_FORM, type RequestHeadParser } from '../http/request-head.ts';
+import type { ResponseHeadParser } from '../http/response-head.ts';
+import { FIELD } from '../http/tables.ts';
+
+function dropTable(kinds: readonly number[]): Uint8Array {
+  const table = new Uint8Array(KIND_MASK + 1);
+  for (const kind of kinds) table[kind] = 1;
+  return table;
+}
+
+const hopByHop = [
+  FIELD.CONTENT_LENGTH,
+  FIELD.TRANSFER_ENCODING,
+  FIELD.CONNECTION,
+  FIELD.KEEP_ALIVE,
+  FIELD.PROXY_CONNECTION,
+  FIELD.TRAILER,
+  FIELD.UPGRADE,
+  FIELD.X_REQUEST_ID,
+  FIELD.NOMINATED,
+];
+
+/** Kinds that are not copied to the origin; what is written instead stands in the function below. */
+const requestDrops = dropTable([
+  ...hopByHop,
+  FIELD.HOST,
+  FIELD.TE,
+  FIELD.EXPECT,
+  FIELD.PROXY_AUTHORIZATION,
+  FIELD.X_FORWARDED_FOR,
+  FIELD.X_FORWARDED_PROTO,
+  FIELD.X_FORWARDED_HOST,
+  FIELD.FORWARDED,
+  FIELD.X_REAL_IP,
+  FIELD.PROXY,
+  FIELD.ALIAS,
+]);
+
+const responseDrops = dropTable(hopByHop);
+
+/** What the request head needs beside the client's bytes. */
+export interface RequestHeadFacts {
+  /** Ready lines about the connection: X-Forwarded-For and X-Forwarded-Proto. */
+  readonly forwardedLines: string;
+  /** For requests without a host of their own. */
+  readonly defaultHost: string;
+  readonly requestId: string;
+}
+
+/** Body length to announce to the origin: bytes, or -1 chunked, or -2 no body and no field. */
+export const LENGTH = { CHUNKED: -1, ABSENT: -2 } as const;
+
+/** Writes the request head for the origin, the empty line included. */
+export function writeRequestHead(
+  writer: ByteWriter,
+  bytes: Uint8Array,
+  head: RequestHeadParser,
+  facts: RequestHeadFacts,
+  length: number,
+): void {
+  const spans = head.spans;
+  writer.reserve(head.headEnd + 512);
+  writer.bytes(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!);
+  writer.text(' ');
+  writeTarget(writer, bytes, head);
+  writer.text(' HTTP/1.1\r\nHost: ');
+  const hasHost = head.hostEnd > head.hostStart;
+  if (hasHost) writer.bytes(bytes, head.hostStart, head.hostEnd);
+  else writer.text(facts.defaultHost);
+  writer.crlf();
+  copyFields(writer, bytes, head, requestDrops);
+  writer.text(facts.forwardedLines);
+  if (hasHost) {
+    writer.text('X-Forwarded-Host: ');
+    writer.bytes(bytes, head.hostStart, head.hostEnd);
+    writer.crlf();
+  }
+  writer.text('X-Request-Id: ');
+  writer.text(facts.requestId);
+  if (length === LENGTH.CHUNKED) writer.text('\r\nTransfer-Encoding: chunked\r\n\r\n');
+  else if (length === LENGTH.ABSENT) writer.text('\r\n\r\n');
+  else {
+    writer.text('\r\nContent-Length: ');
+    writer.decimal(length);
+    writer.text('\r\n\r\n');
+  }
+}
+
+/** The target in origin form (RFC 9112 section 3.2.1), or `*`. */
+function writeTarget(writer: ByteWriter, bytes: Uint8Array, head: RequestHeadParser): void {
+  const { pathStart, pathEnd } = head;
+  if (head.targetForm === TARGET_FORM.ABSOLUTE && bytes[pathStart] !== 0x2f) writer.text('/');
+  if (head.targetForm === TARGET_FORM.ABSOLUTE && pathStart === pathEnd) return;
+  writer.bytes(bytes, pathStart, pathEnd);
+}
+
+/** What the response head needs beside the origin's bytes. */
+export interface ResponseHeadFacts {
+  readonly requestId: string;
+  /** Ready framing and connection lines, each with its line end. */
+  readonly closingLines: string;
+  /** -1: announce none. */
+  readonly contentLength: number;
+}
+
+/** Writes the response head for the client, the empty line included. */
+export function writeResponseHead(
+  writer: ByteWriter,
+  bytes: Uint8Array,
+  head: ResponseHeadParser,
+  facts: ResponseHeadFacts,
+): void {
+  const spans = head.spans;
+  writer.reserve(head.headEnd + 256);
+  writer.text('HTTP/1.1 ');
+  writer.bytes(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!);
+  writer.text(' ');
+  writer.bytes(bytes, spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!);
+  writer.crlf();
+  copyFields(writer, bytes, head, responseDrops);
+  writer.text('X-Request-Id: ');
+  writer.text(facts.requestId);
+  if (facts.contentLength >= 0) {
+    writer.text('\r\nContent-Length: ');
+    writer.decimal(facts.contentLength);
+  }
+  writer.crlf();
+  writer.text(facts.closingLines);
+  writer.crlf();
+}
+
+/** Copies what is not dropped; neighbours that read `name: value` go in one copy. */
+function copyFields(
+  writer: ByteWriter,
+  bytes: Uint8Array,
+  head: HeadScanner,
+  drops: Uint8Array,
+): void {
+  const { spans, kinds, fieldCount } = head;
+  let runStart = -1;
+  let runEnd = 0;
+  for (let i = 0; i < fieldCount; i++) {
+    const kind = kinds[i]!;
+    const at = SPAN.fields + 4 * i;
+    const kept = drops[kind & KIND_MASK] === 0;
+    if (kept && (kind & CANONICAL) !== 0) {
+      if (runStart < 0) runStart = spans[at]!;
+      runEnd = spans[at + 3]! + 2;
+      continue;
+    }
+    if (runStart >= 0) writer.bytes(bytes, runStart, runEnd);
+    runStart = -1;
+    if (!kept) continue;
+    writer.bytes(bytes, spans[at]!, spans[at + 1]!);
+    writer.text(': ');
+    writer.bytes(bytes, spans[at + 2]!, spans[at + 3]!);
+    writer.crlf();
+  }
+  if (runStart >= 0) writer.bytes(bytes, runStart, runEnd);
+}

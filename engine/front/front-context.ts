@@ -1,0 +1,38 @@
+/** Owns what all connections of one front thread share; holds no behaviour of its own. */
+
+import type { Clock } from '../base/clock.ts';
+import type { Deadlines } from '../base/deadlines.ts';
+import type { RequestDone } from '../contract/events.ts';
+import type { ByteWriter } from '../http/byte-writer.ts';
+import type { HeadLimits } from '../http/head-scanner.ts';
+import type { Generation } from './generation.ts';
+import type { RequestIds } from './request-id.ts';
+
+/** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
+export interface FrontSettings extends HeadLimits {
+  readonly connectionsMax: number;
+  readonly requestBodyBytesMax: number;
+  readonly headTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly bodyProgressTimeoutMs: number;
+  readonly sendProgressTimeoutMs: number;
+  readonly requestTotalTimeoutMs: number;
+  readonly halfCloseGraceMs: number;
+  readonly lingerTimeoutMs: number;
+  readonly sweepIntervalMs: number;
+  readonly drainTimeoutMs: number;
+}
+
+/** Shared state of one front thread. */
+export interface FrontContext {
+  readonly clock: Clock;
+  readonly settings: FrontSettings;
+  readonly deadlines: Deadlines;
+  readonly writer: ByteWriter;
+  readonly ids: RequestIds;
+  readonly onRequestDone: RequestDone;
+  /** What new requests run on. */
+  generation: Generation;
+  /** True once draining: every answer closes its connection. */
+  draining: boolean;
+}

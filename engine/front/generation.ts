@@ -1,0 +1,89 @@
+/**
+ * Owns one generation of what the front serves: routes by host, each with its upstream and its
+ * inspector, and the count of requests that still run on it. Never builds an inspector.
+ */
+
+import type { Inspector } from '../contract/inspection.ts';
+import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
+
+/** Where a request goes. */
+export interface Route {
+  readonly site: SiteConfig;
+  readonly upstream: Upstream;
+  /** Null when the site has no inspection. */
+  readonly inspector: Inspector | null;
+}
+
+export interface GenerationOptions {
+  readonly routes: RoutesConfig;
+  /** The inspector of a site's policy; null turns inspection off. */
+  readonly inspectorOf: (site: SiteConfig) => Inspector | null;
+  readonly upstreams: UpstreamRegistry;
+  /** Called once, when it was retired and its last request has finished. */
+  readonly onReleased: () => void;
+}
+
+/** Immutable once made, but for the count of its users. */
+export class Generation {
+  readonly revision: string;
+  private readonly exact = new Map<string, Route>();
+  private readonly wildcard = new Map<string, Route>();
+  private fallback: Route | null = null;
+  private readonly options: GenerationOptions;
+  /** One for being current, one per running request. */
+  private users = 1;
+
+  constructor(options: GenerationOptions) {
+    this.options = options;
+    this.revision = options.routes.revision;
+    for (const site of options.routes.sites) this.addSite(site);
+  }
+
+  private addSite(site: SiteConfig): void {
+    const upstream = this.options.upstreams.hold(site.upstream);
+    const inspector = site.waf.enabled ? this.options.inspectorOf(site) : null;
+    const route: Route = { site, upstream, inspector };
+    for (const host of site.hosts) {
+      if (host === '*') this.fallback ??= route;
+      else if (host.startsWith('*.')) this.wildcard.set(host.slice(1), route);
+      else this.exact.set(host, route);
+    }
+  }
+
+  /**
+   * The route for a host without port, lower case: exact, then `*.` for its first label, then `*`.
+   * Null when nobody answers for it.
+   */
+  find(host: string): Route | null {
+    const exact = this.exact.get(host);
+    if (exact !== undefined) return exact;
+    if (this.wildcard.size > 0) {
+      const dot = host.indexOf('.');
+      const route = dot > 0 ? this.wildcard.get(host.slice(dot)) : undefined;
+      if (route !== undefined) return route;
+    }
+    return this.fallback;
+  }
+
+  /** A request begins on it. */
+  acquire(): void {
+    this.users++;
+  }
+
+  /** A request ended on it, or it stopped being current. */
+  release(): void {
+    if (--this.users > 0) return;
+    for (const site of this.options.routes.sites) this.options.upstreams.release(site.upstream);
+    this.options.onReleased();
+  }
+}
+
+/** The host to route by: lower case, without port and final dot. */
+export function routingHost(authority: string): string {
+  const lower = authority.toLowerCase();
+  const bracket = lower.lastIndexOf(']');
+  const colon = lower.indexOf(':', bracket + 1);
+  const host = colon >= 0 ? lower.slice(0, colon) : lower;
+  return host.endsWith('.') ? host.slice(0, -1) : host;
+}

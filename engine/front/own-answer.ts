@@ -1,0 +1,80 @@
+/** Owns how the product's own answers are put on the wire. */
+
+import type { ResponseScenario, ResponseSettings } from '../contract/site.ts';
+import type { ByteWriter } from '../http/byte-writer.ts';
+import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
+
+/** One answer of our own. */
+export interface OwnAnswer {
+  /** For a scenario: the rule's status; the operator's wording may replace 403. */
+  readonly status: number;
+  readonly scenario: ResponseScenario | null;
+  /** Target of a redirect, as a byte string. */
+  readonly location: string | null;
+  /** A plain line instead of a page. */
+  readonly plain: boolean;
+  readonly keepAlive: boolean;
+  readonly http10: boolean;
+  readonly isHead: boolean;
+  readonly requestId: string;
+  readonly receivedAtMs: number;
+  readonly acceptsHtml: boolean;
+  readonly settings: ResponseSettings | undefined;
+}
+
+/** Writes head and body; says what was sent. */
+export function writeOwnAnswer(
+  writer: ByteWriter,
+  answer: OwnAnswer,
+): { status: number; bodyBytes: number } {
+  const status = statusOf(answer);
+  const page = pageOf(answer, status);
+  writer.text(`HTTP/1.1 ${status} ${statusText(status).reason}\r\nContent-Type: `);
+  writer.text(page.contentType);
+  writer.text('\r\nContent-Length: ');
+  writer.decimal(page.body.length);
+  writer.text('\r\nCache-Control: no-store\r\nX-Request-Id: ');
+  writer.text(answer.requestId);
+  if (status === 405) writer.text('\r\nAllow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH');
+  if (answer.location !== null) {
+    writer.text('\r\nLocation: ');
+    writer.text(answer.location.replace(/[^\x21-\x7e\x80-\xff]/g, ''));
+  }
+  if (!answer.keepAlive) writer.text('\r\nConnection: close\r\n\r\n');
+  else writer.text(answer.http10 ? '\r\nConnection: keep-alive\r\n\r\n' : '\r\n\r\n');
+  if (answer.isHead) return { status, bodyBytes: 0 };
+  writer.bytes(page.body, 0, page.body.length);
+  return { status, bodyBytes: page.body.length };
+}
+
+/** A rule's own status stands; only its default 403 gives way to the operator's choice. */
+function statusOf(answer: OwnAnswer): number {
+  if (answer.scenario === null) return answer.status;
+  if (answer.status >= 300 && answer.status !== 403) return answer.status;
+  return scenarioOf(answer.scenario, answer.settings).statusCode;
+}
+
+function pageOf(answer: OwnAnswer, status: number): Page {
+  const { reason, kind, message } = statusText(status);
+  if (answer.plain) {
+    const body = Buffer.from(`${reason}\nRequest id: ${answer.requestId}\n`);
+    return { contentType: 'text/plain; charset=utf-8', body };
+  }
+  const wording =
+    answer.scenario === null
+      ? { title: reason, message }
+      : scenarioOf(answer.scenario, answer.settings);
+  return renderPage(
+    {
+      statusCode: status,
+      kind: answer.scenario ?? kind,
+      source: answer.scenario === null ? 'proxy' : 'waf',
+      title: wording.title,
+      message: wording.message,
+      requestId: answer.requestId,
+      time: new Date(answer.receivedAtMs).toISOString(),
+    },
+    answer.acceptsHtml,
+    answer.settings,
+  );
+}

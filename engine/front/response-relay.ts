@@ -1,0 +1,112 @@
+/**
+ * Owns how an origin's answer is put on the wire for the client: framing for its HTTP version, the
+ * head and body gathered into as few pieces as possible, and what is held back for inspection.
+ */
+
+import type { ByteWriter } from '../http/byte-writer.ts';
+import { BODY } from '../http/head-scanner.ts';
+import type { RequestHeadParser } from '../http/request-head.ts';
+import type { ResponseHeadParser } from '../http/response-head.ts';
+import { writeResponseHead } from './forward-heads.ts';
+
+const chunkedLine = 'Transfer-Encoding: chunked\r\n';
+const closeLine = 'Connection: close\r\n';
+const keepLine = 'Connection: keep-alive\r\n';
+
+/** Relays one response; the writer's open piece is its own until `takePiece`. */
+export class ResponseRelay {
+  /** Whether the client may send another request afterwards; known from `begin` on. */
+  keepAlive = false;
+  hasBody = false;
+  /** Content bytes written so far. */
+  bodyBytes = 0;
+  /** Content bytes held back. */
+  heldBytes = 0;
+
+  private readonly writer: ByteWriter;
+  private chunked = false;
+  private http10 = false;
+  private contentLength = -1;
+  private headPiece: Buffer | null = null;
+  private held: Buffer[] = [];
+
+  constructor(writer: ByteWriter) {
+    this.writer = writer;
+  }
+
+  /** Decides the framing towards the client. */
+  begin(head: ResponseHeadParser, request: RequestHeadParser, keep: boolean): void {
+    const unknown = head.framing === BODY.CHUNKED || head.framing === BODY.CLOSE;
+    this.http10 = request.version !== 11;
+    this.chunked = unknown && !this.http10;
+    this.keepAlive = keep && !(unknown && this.http10);
+    this.hasBody = head.framing !== BODY.NONE;
+    // RFC 9110 section 8.6: none in 204; in HEAD and 304 it tells what a GET would have got.
+    this.contentLength = unknown || head.status === 204 ? -1 : head.contentLength;
+  }
+
+  private get closingLines(): string {
+    if (!this.keepAlive) return this.chunked ? chunkedLine + closeLine : closeLine;
+    if (this.http10) return keepLine;
+    return this.chunked ? chunkedLine : '';
+  }
+
+  writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
+    const { closingLines, contentLength } = this;
+    writeResponseHead(this.writer, bytes, head, { requestId, closingLines, contentLength });
+  }
+
+  /** Prepares the head to be written when inspection lets it. */
+  keepHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
+    this.writeHead(bytes, head, requestId);
+    this.headPiece = this.writer.take();
+  }
+
+  write(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    if (length === 0) return;
+    this.bodyBytes += length;
+    if (!this.chunked) return this.writer.bytes(bytes, start, end);
+    this.writer.chunkSize(length);
+    this.writer.bytes(bytes, start, end);
+    this.writer.crlf();
+  }
+
+  /** Keeps a copy; says how much is held. */
+  hold(bytes: Uint8Array, start: number, end: number): number {
+    this.held.push(Buffer.from(bytes.subarray(start, end)));
+    this.heldBytes += end - start;
+    return this.heldBytes;
+  }
+
+  /** All that is held, in one piece; it stays held. */
+  joinHeld(): Buffer {
+    const whole = this.held.length === 1 ? this.held[0]! : Buffer.concat(this.held);
+    this.held = whole.length > 0 ? [whole] : [];
+    return whole;
+  }
+
+  /** Writes the kept head and everything held. */
+  releaseHeld(): void {
+    if (this.headPiece !== null) this.writer.bytes(this.headPiece, 0, this.headPiece.length);
+    this.headPiece = null;
+    for (const piece of this.held) this.write(piece, 0, piece.length);
+    this.held = [];
+    this.heldBytes = 0;
+  }
+
+  finish(): void {
+    if (this.chunked) this.writer.text('0\r\n\r\n');
+  }
+
+  /** What was gathered, to be sent; null when there is nothing. */
+  takePiece(): Buffer | null {
+    return this.writer.length > 0 ? this.writer.take() : null;
+  }
+
+  /** Throws away what was gathered and not sent. */
+  drop(): void {
+    this.held = [];
+    this.headPiece = null;
+  }
+}

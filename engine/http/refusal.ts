@@ -1,0 +1,62 @@
+/** Owns the reasons for which a message is refused, their statuses, and what may still be done. */
+
+export interface Refusal {
+  /** Status of the answer; 0: close without one. Responses from origins become 502 whatever. */
+  readonly status: number;
+  /** Stable code for events and metrics. */
+  readonly reason: string;
+  /**
+   * True when the head is delimited and framed without doubt, so that the rules may see it before
+   * the refusal is sent; such a message is never forwarded.
+   */
+  readonly inspectFirst: boolean;
+}
+
+function hard(reason: string, status = 400): Refusal {
+  return Object.freeze({ status, reason, inspectFirst: false });
+}
+
+function soft(reason: string, status = 400): Refusal {
+  return Object.freeze({ status, reason, inspectFirst: true });
+}
+
+/** Every refusal there is. Refused messages end their connection. */
+export const REFUSAL = {
+  bareLf: hard('bare_lf'),
+  bareCr: hard('bare_cr'),
+  nul: hard('nul'),
+  emptyLine: hard('empty_start_line'),
+  fieldName: hard('field_name'),
+  spaceBeforeColon: hard('space_before_colon'),
+  obsFold: hard('obs_fold'),
+  headTooLarge: hard('head_too_large', 431),
+  tooManyFields: hard('too_many_fields', 431),
+  targetTooLong: hard('target_too_long', 414),
+  contentLength: hard('content_length'),
+  contentLengthTwice: hard('content_length_twice'),
+  lengthAndEncoding: hard('content_length_and_transfer_encoding'),
+  transferEncoding: hard('transfer_encoding'),
+  encodingInHttp10: hard('transfer_encoding_in_http10'),
+  connectionTokens: hard('connection_tokens'),
+  statusLine: hard('status_line'),
+  chunkSize: hard('chunk_size'),
+  chunkExtension: hard('chunk_extension'),
+  chunkEnd: hard('chunk_end'),
+  trailer: hard('trailer'),
+  bodyTooLarge: hard('body_too_large', 413),
+  method: soft('method'),
+  requestLine: soft('request_line'),
+  target: soft('target'),
+  userinfo: soft('userinfo'),
+  fieldValue: soft('field_value'),
+  hostMissing: soft('host_missing'),
+  hostTwice: soft('host_twice'),
+  hostInvalid: soft('host_invalid'),
+  hostMismatch: soft('host_mismatch'),
+  version: soft('version'),
+  versionUnsupported: soft('version_unsupported', 505),
+  /** No version at all: an HTTP/0.9 client, which would take a status line for content. */
+  versionMissing: soft('version_missing', 0),
+  connectMethod: soft('connect_method', 405),
+  upgrade: soft('upgrade', 501),
+} as const;

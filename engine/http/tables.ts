@@ -1,0 +1,148 @@
+/**
+ * Owns the byte classes of HTTP/1.x (RFC 9110 section 5.6, RFC 9112) and the list of header fields
+ * that the proxy itself must know. Holds no parsing.
+ */
+
+/** Bits of `CLASS`. */
+export const TOKEN = 1;
+export const VALUE = 2;
+export const TARGET = 4;
+export const DIGIT = 8;
+export const HEX = 16;
+export const HOST = 32;
+export const QDTEXT = 64;
+
+const tokenMarks = "!#$%&'*+-.^_`|~";
+const hostMarks = "-._~%!$&'()*+,;=";
+
+function classOf(code: number): number {
+  const char = String.fromCharCode(code);
+  const digit = code >= 0x30 && code <= 0x39;
+  const alpha = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
+  const visible = code > 0x20 && code < 0x7f;
+  const obsText = code >= 0x80;
+  const blank = code === 0x20 || code === 0x09;
+  let bits = 0;
+  if (digit || alpha || tokenMarks.includes(char)) bits |= TOKEN;
+  if (visible || obsText || blank) bits |= VALUE;
+  if (visible) bits |= TARGET;
+  if (digit) bits |= DIGIT;
+  if (digit || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)) bits |= HEX;
+  if (digit || alpha || hostMarks.includes(char)) bits |= HOST;
+  if ((visible || obsText || blank) && char !== '"' && char !== '\\') bits |= QDTEXT;
+  return bits;
+}
+
+/** Class bits of every byte. */
+export const CLASS: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) => classOf(code));
+
+/** Values of hexadecimal digits; 0 for other bytes (check `HEX` first). */
+export const HEX_VALUE: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
+  (classOf(code) & HEX) === 0 ? 0 : Number.parseInt(String.fromCharCode(code), 16),
+);
+
+/** What a header field is to the proxy; `OTHER` is everything that it only passes on. */
+export const FIELD = {
+  OTHER: 0,
+  HOST: 1,
+  CONTENT_LENGTH: 2,
+  TRANSFER_ENCODING: 3,
+  CONNECTION: 4,
+  KEEP_ALIVE: 5,
+  PROXY_CONNECTION: 6,
+  TE: 7,
+  TRAILER: 8,
+  UPGRADE: 9,
+  EXPECT: 10,
+  PROXY_AUTHORIZATION: 11,
+  X_REQUEST_ID: 12,
+  X_FORWARDED_FOR: 13,
+  X_FORWARDED_PROTO: 14,
+  X_FORWARDED_HOST: 15,
+  FORWARDED: 16,
+  X_REAL_IP: 17,
+  /** `Proxy`, which CGI origins would read as HTTP_PROXY. */
+  PROXY: 18,
+  /** Spelled like one of the above but for `_` in place of `-`: the same name to a CGI origin. */
+  ALIAS: 19,
+  /** Named in Connection by the sender. */
+  NOMINATED: 20,
+  USER_AGENT: 21,
+  ACCEPT: 22,
+  DATE: 23,
+} as const;
+
+const names: readonly (readonly [string, number])[] = [
+  ['host', FIELD.HOST],
+  ['content-length', FIELD.CONTENT_LENGTH],
+  ['transfer-encoding', FIELD.TRANSFER_ENCODING],
+  ['connection', FIELD.CONNECTION],
+  ['keep-alive', FIELD.KEEP_ALIVE],
+  ['proxy-connection', FIELD.PROXY_CONNECTION],
+  ['te', FIELD.TE],
+  ['trailer', FIELD.TRAILER],
+  ['upgrade', FIELD.UPGRADE],
+  ['expect', FIELD.EXPECT],
+  ['proxy-authorization', FIELD.PROXY_AUTHORIZATION],
+  ['x-request-id', FIELD.X_REQUEST_ID],
+  ['x-forwarded-for', FIELD.X_FORWARDED_FOR],
+  ['x-forwarded-proto', FIELD.X_FORWARDED_PROTO],
+  ['x-forwarded-host', FIELD.X_FORWARDED_HOST],
+  ['forwarded', FIELD.FORWARDED],
+  ['x-real-ip', FIELD.X_REAL_IP],
+  ['proxy', FIELD.PROXY],
+  ['user-agent', FIELD.USER_AGENT],
+  ['accept', FIELD.ACCEPT],
+  ['date', FIELD.DATE],
+];
+
+interface KnownField {
+  readonly bytes: Uint8Array;
+  readonly kind: number;
+}
+
+const byLength: readonly (readonly KnownField[])[] = Array.from({ length: 20 }, (_, length) =>
+  names
+    .filter(([name]) => name.length === length)
+    .map(([name, kind]) => ({ bytes: Buffer.from(name, 'latin1'), kind })),
+);
+
+/** The kind of the field named by bytes [start, end), which must all be token bytes. */
+export function fieldKind(bytes: Uint8Array, start: number, end: number): number {
+  const candidates = byLength[end - start];
+  if (candidates === undefined) return FIELD.OTHER;
+  for (const candidate of candidates) {
+    const match = compareName(bytes, start, candidate.bytes);
+    if (match === 1) return candidate.kind;
+    if (match === 2) return candidate.kind < FIELD.USER_AGENT ? FIELD.ALIAS : FIELD.OTHER;
+  }
+  return FIELD.OTHER;
+}
+
+/** 0 different, 1 the same but for case, 2 the same but for case and `_` in place of `-`. */
+function compareName(bytes: Uint8Array, start: number, name: Uint8Array): 0 | 1 | 2 {
+  let result: 1 | 2 = 1;
+  for (let i = 0; i < name.length; i++) {
+    const byte = bytes[start + i]!;
+    if ((byte | 0x20) === name[i]) continue;
+    if (byte !== 0x5f || name[i] !== 0x2d) return 0;
+    result = 2;
+  }
+  return result;
+}
+
+/** True when bytes [start, end) spell `lower` (lower-case ASCII letters, digits, marks) in any case. */
+export function equalsIgnoreCase(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  lower: Uint8Array,
+): boolean {
+  if (end - start !== lower.length) return false;
+  for (let i = 0; i < lower.length; i++) {
+    const byte = bytes[start + i]!;
+    const folded = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+    if (folded !== lower[i]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,138 @@
+/**
+ * Owns the connections to one origin address: how many there are, which are idle, who waits. Never
+ * chooses between addresses.
+ */
+
+import type tls from 'node:tls';
+import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
+import { upstreamLimits } from '../base/limits.ts';
+import type { EndpointConfig } from '../contract/site.ts';
+import { OriginConnection, type ConnectionOwner } from './origin-connection.ts';
+import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
+
+interface Waiter {
+  readonly sink: OriginSink;
+  readonly toHead: boolean;
+  readonly untilMs: number;
+}
+
+/** Connections of one thread to one address. */
+export class EndpointPool implements ConnectionOwner, DeadlineHolder {
+  /** `host:port`, with brackets round an IPv6 address. */
+  readonly name: string;
+  readonly deadlines: Deadlines;
+  /** Not asked before this time unless nothing else is left. */
+  downUntilMs = 0;
+  deadlineMs = Infinity;
+
+  private readonly target: { host: string; port: number; tls: tls.ConnectionOptions | null };
+  private readonly idle: OriginConnection[] = [];
+  private readonly all = new Set<OriginConnection>();
+  private waiters: Waiter[] = [];
+  private busy = 0;
+  private closed = false;
+
+  constructor(
+    deadlines: Deadlines,
+    config: EndpointConfig,
+    tlsOptions: tls.ConnectionOptions | null,
+  ) {
+    this.deadlines = deadlines;
+    this.target = { host: config.host, port: config.port, tls: tlsOptions };
+    this.name = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`;
+    deadlines.add(this);
+  }
+
+  /**
+   * Finds a connection for `sink`: an idle one at once (`originReady` comes before this returns), a
+   * new one, or a place in the queue. `fresh` asks for one that never served.
+   */
+  acquire(sink: OriginSink, toHead: boolean, fresh: boolean): void {
+    if (!fresh) {
+      const connection = this.idle.pop();
+      if (connection !== undefined) return this.hand(connection, sink, toHead);
+    }
+    if (this.waiters.length >= upstreamLimits.waitingPerEndpointMax) {
+      return sink.originFailed(ORIGIN_FAILURE.busy);
+    }
+    const untilMs = this.deadlines.nowMs + upstreamLimits.queueTimeoutMs;
+    this.waiters.push({ sink, toHead, untilMs });
+    if (this.deadlineMs > untilMs) this.deadlineMs = untilMs;
+    this.openMore();
+  }
+
+  /** Takes a request that still waits out of the queue. */
+  cancel(sink: OriginSink): void {
+    this.waiters = this.waiters.filter((waiter) => waiter.sink !== sink);
+  }
+
+  /** Closes idle connections now and the others when they become free. */
+  close(): void {
+    this.closed = true;
+    for (const connection of this.idle.splice(0)) connection.destroy();
+    if (this.all.size === 0) this.deadlines.remove(this);
+  }
+
+  connectionOpened(connection: OriginConnection): void {
+    this.downUntilMs = 0;
+    this.place(connection);
+  }
+
+  connectionFree(connection: OriginConnection): void {
+    this.busy--;
+    this.place(connection);
+  }
+
+  connectionGone(connection: OriginConnection, failure: OriginFailure | null, busy: boolean): void {
+    this.all.delete(connection);
+    if (busy) this.busy--;
+    const at = this.idle.indexOf(connection);
+    if (at >= 0) this.idle.splice(at, 1);
+    if (failure !== null) this.onConnectFailed(failure);
+    else if (this.waiters.length > 0) this.openMore();
+    if (this.closed && this.all.size === 0) this.deadlines.remove(this);
+  }
+
+  /** Waits in the queue end here. */
+  onDeadline(nowMs: number): void {
+    const late = this.waiters.filter((waiter) => waiter.untilMs <= nowMs);
+    this.waiters = this.waiters.filter((waiter) => waiter.untilMs > nowMs);
+    this.deadlineMs = this.waiters[0]?.untilMs ?? Infinity;
+    for (const waiter of late) waiter.sink.originFailed(ORIGIN_FAILURE.busy);
+  }
+
+  private onConnectFailed(failure: OriginFailure): void {
+    this.downUntilMs = this.deadlines.nowMs + upstreamLimits.downAfterFailureMs;
+    // It was opened for one waiter: one fails with it.
+    if (this.waiters.length > this.connecting()) {
+      this.waiters.shift()!.sink.originFailed(failure);
+    }
+    this.openMore();
+  }
+
+  private connecting(): number {
+    return this.all.size - this.busy - this.idle.length;
+  }
+
+  private openMore(): void {
+    const missing = this.waiters.length - this.connecting();
+    const room = upstreamLimits.connectionsPerEndpointMax - this.all.size;
+    for (let i = Math.min(missing, room); i > 0; i--) {
+      this.all.add(new OriginConnection(this, this.target));
+    }
+  }
+
+  private place(connection: OriginConnection): void {
+    const waiter = this.waiters.shift();
+    if (waiter !== undefined) this.hand(connection, waiter.sink, waiter.toHead);
+    else if (this.closed || this.idle.length >= upstreamLimits.idlePerEndpointMax) {
+      connection.destroy();
+    } else this.idle.push(connection);
+  }
+
+  private hand(connection: OriginConnection, sink: OriginSink, toHead: boolean): void {
+    this.busy++;
+    connection.assign(sink, toHead);
+    sink.originReady(connection);
+  }
+}

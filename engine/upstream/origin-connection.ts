@@ -1,0 +1,273 @@
+/**
+ * Owns one connection to an origin: a socket, a strict response parser, and at most one request at
+ * a time. Never chooses an endpoint and never retries.
+ */
+
+import net from 'node:net';
+import tls from 'node:tls';
+import { upstreamLimits } from '../base/limits.ts';
+import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
+import { BODY, SCAN } from '../http/head-scanner.ts';
+import { ChunkedDecoder } from '../http/chunked-decoder.ts';
+import { ResponseHeadParser } from '../http/response-head.ts';
+import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
+
+/** What a connection reports to the pool it belongs to. */
+export interface ConnectionOwner {
+  readonly deadlines: Deadlines;
+  /** Connected for the first time. */
+  connectionOpened(connection: OriginConnection): void;
+  /** Free for the next request. */
+  connectionFree(connection: OriginConnection): void;
+  /** Gone; `failure` is set when it never connected, `busy` says that it had a request. */
+  connectionGone(connection: OriginConnection, failure: OriginFailure | null, busy: boolean): void;
+}
+
+/** Where to connect. */
+export interface ConnectTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: tls.ConnectionOptions | null;
+}
+
+const PHASE = { CONNECTING: 0, IDLE: 1, HEAD: 2, BODY: 3, GONE: 4 } as const;
+
+/** Read into by every origin socket of the thread; see `OriginSink`. */
+const readBuffer = Buffer.allocUnsafeSlow(upstreamLimits.readBufferBytes);
+
+/** One connection; see the header. */
+export class OriginConnection implements DeadlineHolder {
+  /** Head of the current response; valid in and after `originHead`, until the next read. */
+  readonly head = new ResponseHeadParser();
+  headBytes: Uint8Array = readBuffer;
+  deadlineMs = Infinity;
+  /** True when it served a request before the current one. */
+  reused = false;
+
+  private readonly owner: ConnectionOwner;
+  private readonly socket: net.Socket;
+  private readonly decoder = new ChunkedDecoder();
+  private sink: OriginSink | null = null;
+  private phase: number = PHASE.CONNECTING;
+  private pending: Buffer | null = null;
+  private remaining = 0;
+  private interim = 0;
+  private toHead = false;
+  private requestSent = false;
+  private responseBegun = false;
+  private readPaused = false;
+
+  constructor(owner: ConnectionOwner, target: ConnectTarget) {
+    this.owner = owner;
+    const onread = {
+      buffer: readBuffer,
+      callback: (count: number, buffer: Uint8Array): boolean => {
+        this.onRead(buffer, count);
+        return true;
+      },
+    };
+    const { host, port } = target;
+    const opened = (): void => this.onOpened();
+    if (target.tls === null) {
+      this.socket = net.connect({ host, port, noDelay: true, onread }, opened);
+    } else {
+      this.socket = tls.connect({ ...target.tls, host, port }, opened);
+      this.socket.setNoDelay(true);
+      this.socket.on('data', (chunk: Buffer) => this.onRead(chunk, chunk.length));
+    }
+    this.socket.on('drain', () => this.sink?.originDrain());
+    this.socket.on('end', () => this.onEnd());
+    this.socket.on('error', () => this.onGone());
+    this.socket.on('close', () => this.onGone());
+    this.deadlineMs = owner.deadlines.nowMs + upstreamLimits.connectTimeoutMs;
+    owner.deadlines.add(this);
+  }
+
+  /** Gives it a request; write the head next. */
+  assign(sink: OriginSink, toHead: boolean): void {
+    this.sink = sink;
+    this.toHead = toHead;
+    this.phase = PHASE.HEAD;
+    this.interim = 0;
+    this.requestSent = false;
+    this.responseBegun = false;
+    this.head.begin(0, toHead);
+    this.armFirstByte();
+  }
+
+  /** Sends request bytes; false when the caller should wait for `originDrain`. */
+  write(bytes: Uint8Array): boolean {
+    this.armFirstByte();
+    return this.socket.write(bytes);
+  }
+
+  /** The request was written to its end. */
+  endRequest(): void {
+    this.requestSent = true;
+  }
+
+  /** Stops reading the response; the client is slow. */
+  pauseRead(): void {
+    if (this.readPaused || this.sink === null) return;
+    this.readPaused = true;
+    this.deadlineMs = Infinity;
+    this.socket.pause();
+  }
+
+  resumeRead(): void {
+    if (!this.readPaused) return;
+    this.readPaused = false;
+    this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.readProgressTimeoutMs;
+    this.socket.resume();
+  }
+
+  /** Gives the request up and closes. */
+  abandon(): void {
+    this.sink = null;
+    this.destroy();
+  }
+
+  /** Closes; a request still on it is told nothing. */
+  destroy(): void {
+    this.close(ORIGIN_FAILURE.connect);
+  }
+
+  private close(whileConnecting: OriginFailure): void {
+    const phase = this.phase;
+    if (phase === PHASE.GONE) return;
+    this.phase = PHASE.GONE;
+    this.owner.deadlines.remove(this);
+    this.pending = null;
+    this.socket.destroy();
+    const failure = phase === PHASE.CONNECTING ? whileConnecting : null;
+    this.owner.connectionGone(this, failure, phase === PHASE.HEAD || phase === PHASE.BODY);
+  }
+
+  onDeadline(): void {
+    if (this.phase === PHASE.CONNECTING) this.close(ORIGIN_FAILURE.connectTimeout);
+    else if (this.phase === PHASE.HEAD) this.fail(ORIGIN_FAILURE.firstByteTimeout);
+    else if (this.phase === PHASE.BODY) this.fail(ORIGIN_FAILURE.readTimeout);
+    else this.destroy();
+  }
+
+  private armFirstByte(): void {
+    if (this.phase !== PHASE.HEAD) return;
+    this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.firstByteTimeoutMs;
+  }
+
+  private onOpened(): void {
+    if (this.phase !== PHASE.CONNECTING) return;
+    this.becomeIdle();
+    this.owner.connectionOpened(this);
+  }
+
+  private becomeIdle(): void {
+    this.phase = PHASE.IDLE;
+    this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.idleTimeoutMs;
+  }
+
+  private fail(failure: OriginFailure): void {
+    const sink = this.sink;
+    this.sink = null;
+    this.destroy();
+    sink?.originFailed(failure);
+  }
+
+  private onGone(): void {
+    if (this.phase === PHASE.HEAD || this.phase === PHASE.BODY) {
+      const stale = this.reused && !this.responseBegun;
+      this.fail(stale ? ORIGIN_FAILURE.stale : ORIGIN_FAILURE.closed);
+    } else this.destroy();
+  }
+
+  private onEnd(): void {
+    if (this.phase === PHASE.BODY && this.head.framing === BODY.CLOSE) this.finishResponse(false);
+    else this.onGone();
+  }
+
+  private onRead(buffer: Uint8Array, count: number): void {
+    const sink = this.sink;
+    if (sink === null) return this.destroy();
+    this.responseBegun = true;
+    if (!this.readPaused) {
+      this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.readProgressTimeoutMs;
+    }
+    if (this.phase === PHASE.BODY) this.readBody(buffer, 0, count);
+    else this.readHead(buffer, count);
+    if (this.sink === sink) sink.originTurnEnd();
+  }
+
+  private readHead(buffer: Uint8Array, count: number): void {
+    let bytes = buffer;
+    let end = count;
+    if (this.pending !== null) {
+      bytes = Buffer.concat([this.pending, buffer.subarray(0, count)]);
+      end = bytes.length;
+    }
+    for (;;) {
+      const result = this.head.execute(bytes, end);
+      if (result === SCAN.REFUSED) return this.fail(ORIGIN_FAILURE.badResponse);
+      if (result === SCAN.MORE) {
+        this.pending = Buffer.from(bytes.subarray(0, end));
+        return;
+      }
+      if (this.head.status >= 200) break;
+      const refused =
+        this.head.status === 101 || ++this.interim > upstreamLimits.interimResponsesMax;
+      if (refused) return this.fail(ORIGIN_FAILURE.badResponse);
+      this.head.begin(this.head.headEnd, this.toHead);
+    }
+    this.pending = null;
+    this.beginBody(bytes, end);
+  }
+
+  private beginBody(bytes: Uint8Array, end: number): void {
+    this.phase = PHASE.BODY;
+    this.headBytes = bytes;
+    if (this.head.framing === BODY.CHUNKED) this.decoder.reset();
+    this.remaining = this.head.framing === BODY.LENGTH ? this.head.contentLength : 0;
+    this.sink!.originHead(this);
+    if (this.sink === null) return;
+    if (this.head.framing === BODY.NONE) this.finishResponse(this.head.headEnd === end);
+    else if (this.head.headEnd < end) this.readBody(bytes, this.head.headEnd, end);
+  }
+
+  private readBody(bytes: Uint8Array, start: number, end: number): void {
+    const sink = this.sink!;
+    if (this.head.framing === BODY.CHUNKED) return this.readChunks(bytes, start, end);
+    if (this.head.framing === BODY.CLOSE) return sink.originBody(bytes, start, end);
+    const stop = Math.min(end, start + this.remaining);
+    this.remaining -= stop - start;
+    sink.originBody(bytes, start, stop);
+    if (this.remaining === 0 && this.sink === sink) this.finishResponse(stop === end);
+  }
+
+  private readChunks(bytes: Uint8Array, start: number, end: number): void {
+    const sink = this.sink!;
+    const result = this.decoder.decode(bytes, start, end);
+    if (result === SCAN.REFUSED) return this.fail(ORIGIN_FAILURE.badResponse);
+    if (this.decoder.dataEnd > start) sink.originBody(bytes, start, this.decoder.dataEnd);
+    if (result === SCAN.DONE && this.sink === sink) {
+      this.finishResponse(this.decoder.consumed === end);
+    }
+  }
+
+  /** The response is complete; `clean` says that nothing unasked came behind it. */
+  private finishResponse(clean: boolean): void {
+    const sink = this.sink!;
+    this.sink = null;
+    if (this.readPaused) {
+      this.readPaused = false;
+      this.socket.resume();
+    }
+    if (clean && this.requestSent && this.head.keepAlive) {
+      this.reused = true;
+      this.becomeIdle();
+      sink.originEnd();
+      if (this.phase === PHASE.IDLE) this.owner.connectionFree(this);
+    } else {
+      this.destroy();
+      sink.originEnd();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** Owns what an origin connection tells whoever it works for, and the ways in which it fails. */
+
+import type { OriginConnection } from './origin-connection.ts';
+
+/** Stable codes; `status` is what the client gets when nothing was sent to it yet. */
+export const ORIGIN_FAILURE = {
+  /** Address unknown, refused, unreachable, or TLS failed. */
+  connect: { code: 'origin_connect', status: 502 },
+  connectTimeout: { code: 'origin_connect_timeout', status: 504 },
+  /** Too many requests wait for a connection, or waited too long. */
+  busy: { code: 'origin_busy', status: 503 },
+  noEndpoint: { code: 'origin_none', status: 503 },
+  /** Closed before the first byte of an answer on a connection that had served before. */
+  stale: { code: 'origin_stale', status: 502 },
+  /** Closed or reset before its answer was complete. */
+  closed: { code: 'origin_closed', status: 502 },
+  /** The answer is not strict HTTP/1.x. */
+  badResponse: { code: 'origin_bad_response', status: 502 },
+  firstByteTimeout: { code: 'origin_first_byte_timeout', status: 504 },
+  readTimeout: { code: 'origin_read_timeout', status: 504 },
+} as const;
+
+export type OriginFailure = (typeof ORIGIN_FAILURE)[keyof typeof ORIGIN_FAILURE];
+
+/**
+ * One request's side of an origin connection. Bytes are valid during the call only: the read buffer
+ * is shared by all connections of a thread.
+ */
+export interface OriginSink {
+  /** A connection is at hand; write the request to it now. */
+  originReady(connection: OriginConnection): void;
+  /** The final response head is complete: see `connection.head` and `connection.headBytes`. */
+  originHead(connection: OriginConnection): void;
+  /** Body content, framing removed. */
+  originBody(bytes: Uint8Array, start: number, end: number): void;
+  /** The response is complete. The connection no longer belongs to this request. */
+  originEnd(): void;
+  /** One read was handled to its end: what was gathered may be sent. */
+  originTurnEnd(): void;
+  /** The connection takes more request bytes. */
+  originDrain(): void;
+  /** Nothing more comes. */
+  originFailed(failure: OriginFailure): void;
+}
