@@ -20,7 +20,7 @@ export function bindNumberSearch(
 ): BoundOperator | BindFailure {
   let regex;
   try {
-    regex = compileExact(argument, { matchLimit: context.pcreMatchLimit });
+    regex = compileExact(argument, {}, { matchLimit: context.pcreMatchLimit });
   } catch {
     return { failure: 'the argument is not a valid regular expression' };
   }
@@ -32,15 +32,14 @@ export function bindNumberSearch(
     evaluate: (value, _tx, captures) => {
       let from = 0;
       for (let tries = 0; tries < ruleRunLimits.verifyCandidatesMax; tries++) {
-        const spans = found.exec(from === 0 ? value : value.slice(from));
-        const whole = spans?.[0];
+        const whole = found.exec(value, from)?.[0];
         if (!whole) return false;
-        const candidate = value.slice(from + whole.start, from + whole.end);
+        const candidate = value.slice(whole.start, whole.end);
         if (verify(candidate)) {
           captures?.push(candidate);
           return true;
         }
-        from += whole.start + 1;
+        from = whole.start + 1;
         if (from >= value.length) return false;
       }
       return false;

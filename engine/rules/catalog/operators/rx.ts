@@ -4,6 +4,7 @@ import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';
 import { compileExact, type ExactRegex } from '../../../match/regex.ts';
 import { expandMacro } from '../macro.ts';
+import type { Transaction } from '../transaction.ts';
 import type {
   BindContext,
   BindFailure,
@@ -49,7 +50,7 @@ function bindRegex(
     definition,
     argument,
     prefilter: { kind: 'pattern', pattern: argument, caseless: false },
-    evaluate: (value, _tx, captures) => matcher(regex, value, captures),
+    evaluate: (value, tx, captures) => matchLimited(matcher, regex, value, tx, captures),
     close: () => regex.close(),
   };
 }
@@ -72,15 +73,29 @@ function bindMacroRegex(
     evaluate: (value, tx, captures) => {
       const pattern = expandMacro(macro, tx);
       const regex = compiled.get(pattern, () => compile(pattern, context.pcreMatchLimit));
-      return regex !== null && matcher(regex, value, captures);
+      return regex !== null && matchLimited(matcher, regex, value, tx, captures);
     },
     close: () => compiled.clear(),
   };
 }
 
+/** Runs the search; one that ran into a match limit is no match, and the transaction says so. */
+function matchLimited(
+  matcher: Matcher,
+  regex: ExactRegex,
+  value: ByteString,
+  tx: Transaction,
+  captures: ByteString[] | null,
+): boolean {
+  const before = regex.limitExceeded;
+  const matched = matcher(regex, value, captures);
+  if (regex.limitExceeded !== before) tx.pcreLimitsExceeded = 1;
+  return matched;
+}
+
 function compile(pattern: ByteString, matchLimit: number): ExactRegex | null {
   try {
-    return compileExact(pattern, { matchLimit });
+    return compileExact(pattern, {}, { matchLimit });
   } catch {
     return null;
   }

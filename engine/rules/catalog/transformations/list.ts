@@ -3,7 +3,7 @@
  * names; `none` clears the chain when rules are linked and never runs.
  */
 
-import { transformationIds, transformText } from '../../../match/transform.ts';
+import { setUnicodeMap, transformationIds, transformText } from '../../../match/transform.ts';
 import type { TransformationDefinition } from '../types.ts';
 import { transformationTable } from './table.ts';
 
@@ -23,3 +23,8 @@ export const transformations: readonly TransformationDefinition[] = transformati
     };
   },
 );
+
+/** Lets urlDecodeUni of this thread use SecUnicodeMapFile's table; null for its own best fit. */
+export function selectUnicodeMap(map: Uint8Array | null): void {
+  setUnicodeMap(map);
+}
