@@ -13,7 +13,7 @@ import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
-import type { GlobalOptions } from './command.ts';
+import type { GlobalOptions } from './global-options.ts';
 
 /** The services that commands call. */
 export interface ApiClient {

@@ -1,6 +1,7 @@
 /** Owns what a command of `waf` is: data and one function. Knows nothing of the argument parser. */
 
 import type { ApiClient } from './api-client.ts';
+import type { GlobalOptions } from './global-options.ts';
 import type { Output } from './output.ts';
 
 /** A flag in the parser's usual spelling, for example `--proxy <host:port>`. */
@@ -18,17 +19,6 @@ export interface FlagDefinition {
 export interface ArgumentDefinition {
   readonly name: string;
   readonly summary: string;
-}
-
-/** Settings that every command understands, from flags, environment and the config file. */
-export interface GlobalOptions {
-  /** Base URL of a remote management API; undefined means the local socket. */
-  readonly api: string | undefined;
-  readonly token: string | undefined;
-  readonly data: string;
-  readonly adminSocket: string;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-  readonly output: 'table' | 'json';
 }
 
 /** What a command works with. */

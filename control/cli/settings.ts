@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../engine/base/errors.ts';
-import type { GlobalOptions } from './command.ts';
+import type { GlobalOptions } from './global-options.ts';
 
 /** Global flags as the parser hands them over. */
 export interface GlobalFlags {

@@ -35,6 +35,7 @@ export function testManifest(options: TestManifestOptions): string {
         blockingParanoiaLevel: options.paranoia,
         detectionParanoiaLevel: options.paranoia,
         crsValidateUtf8Encoding: true,
+        requestBodyLimit: '131072',
         responseBodyAccess: true,
         responseBodyMimeTypes: ['text/plain', 'text/html', 'text/xml', 'application/json'],
       },
