@@ -5,7 +5,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { byteClassOf, HS_FLAG, HsDatabase, maskOfClasses, platformKey } from '../../match/scan.ts';
+import { byteClassOf, maskOfClasses } from '../../match/byte-class.ts';
+import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import type { Logger } from '../../base/log.ts';
 import { canMatchWithin, readRegex, spellEndAnchors } from './regex-syntax.ts';

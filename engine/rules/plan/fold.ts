@@ -51,6 +51,8 @@ export function foldProgram(program: Program, ports: RulePorts): FoldedProgram {
   return { phases, txBase: folder.base(), foldedRules: folder.foldedRules };
 }
 
+type Outcome = 'keep' | 'never' | 'matched';
+
 class Folder {
   foldedRules = 0;
   /** A transaction whose TX holds exactly the values known so far. */
@@ -84,14 +86,14 @@ class Folder {
     this.skipCount = 0;
     let skipTo: string | null = null;
     let skipRules = 0;
-    const kept = items.map((item): boolean => {
+    const kept = items.map((item, index): boolean => {
       if (item.kind === 'marker') {
         this.openSkips.delete(item.name);
         if (skipTo === item.name) skipTo = null;
         return false;
       }
       const skipped = skipTo !== null || skipRules-- > 0;
-      const outcome = skipped ? 'never' : this.decide(item, phase);
+      const outcome = skipped ? 'never' : this.decide(items, index, phase);
       if (this.skipCount > 0) this.skipCount--;
       if (outcome === 'keep') {
         this.noteKept(item);
@@ -107,8 +109,9 @@ class Folder {
     return { items, kept };
   }
 
-  /** 'never' and 'matched' rules disappear from the plan; a matched one's effects are in the base. */
-  private decide(rule: Rule, phase: number): 'keep' | 'never' | 'matched' {
+  /** Rules decided 'never' or 'matched' disappear from the plan; a matched one's effects are in the base. */
+  private decide(items: readonly ProgramItem[], index: number, phase: number): Outcome {
+    const rule = items[index] as Rule;
     for (let link: Rule | null = rule; link; link = link.next) {
       const result = this.evaluateLink(link);
       if (result === null) return 'keep';
@@ -116,7 +119,12 @@ class Folder {
       // A link's own actions run when it matches, even if the chain fails behind it.
       if (link.next && (link.actions.length > 0 || link.capture)) return 'keep';
     }
-    if (!this.effectsFoldable(rule, phase)) return 'keep';
+    const region = skippedRegion(items, index, rule);
+    // Passed over together with all it would skip, it makes no difference.
+    const nested =
+      rule.skipAfter !== null && !region.markers.some((name) => this.openSkips.has(name));
+    if (this.mayBeRemoved([rule, ...region.rules]) || !this.effectsFoldable(rule, phase, nested))
+      return 'keep';
     for (let link: Rule | null = rule; link; link = link.next) {
       for (const action of link.actions) action.run(this.scratch, link);
     }
@@ -152,8 +160,8 @@ class Folder {
     return value === undefined ? [] : [value];
   }
 
-  private effectsFoldable(rule: Rule, phase: number): boolean {
-    if (this.openSkips.size > 0 || this.skipCount > 0 || this.mayBeRemoved(rule)) return false;
+  private effectsFoldable(rule: Rule, phase: number, nested: boolean): boolean {
+    if (this.skipCount > 0 || (this.openSkips.size > 0 && !nested)) return false;
     if (rule.log || rule.auditLog || rule.disruption.kind !== 'pass') return false;
     const writes: MacroText[] = [];
     for (let link: Rule | null = rule; link; link = link.next) {
@@ -166,6 +174,7 @@ class Folder {
       }
     }
     if (writes.length === 0) return true;
+    if (this.openSkips.size > 0) return false;
     if (phase !== 1 || !this.everyTransactionGetsHere || this.readsAll) return false;
     return writes.every((name) => {
       const text = this.expandKnown(name);
@@ -249,17 +258,54 @@ class Folder {
     return this.dirtyPrefixes.some((prefix) => name.startsWith(prefix));
   }
 
-  /** Could an earlier kept `ctl:ruleRemoveBy...` take this rule out? */
-  private mayBeRemoved(rule: Rule): boolean {
-    return this.removals.some((argument) => {
-      const [, kind, text] = /^ruleRemoveBy(\w+)=(.*)$/is.exec(argument) ?? [];
-      if (kind?.toLowerCase() !== 'id') return rule.tags.length > 0 || rule.message !== null;
-      return (text ?? '').split(/[\s,]+/).some((range) => {
-        const [from, to] = range.split('-').map(Number);
-        return !(rule.id < (from ?? NaN)) && !(rule.id > (to ?? from ?? NaN));
-      });
-    });
+  /**
+   * Could an earlier kept `ctl:ruleRemoveBy...` take the rule out and change what follows? Not when
+   * the same removal takes out everything that the rule would have skipped, too.
+   */
+  private mayBeRemoved(region: readonly Rule[]): boolean {
+    const [rule] = region;
+    return this.removals.some(
+      (removal) => mayRemove(removal, rule!) && !region.every((one) => surelyRemoves(removal, one)),
+    );
   }
+}
+
+/** What `rule` passes over when it matches: rules, and markers other than its target. */
+function skippedRegion(
+  items: readonly ProgramItem[],
+  index: number,
+  rule: Rule,
+): { rules: Rule[]; markers: string[] } {
+  const region = { rules: [] as Rule[], markers: [] as string[] };
+  if (rule.skipAfter === null && rule.skip === 0) return region;
+  for (const item of items.slice(index + 1)) {
+    if (item.kind === 'rule') region.rules.push(item);
+    else if (item.name === rule.skipAfter) return region;
+    else region.markers.push(item.name);
+  }
+  return region;
+}
+
+/** Argument of a `ctl:ruleRemoveBy...`: what it names and the text behind the equals sign. */
+function readRemoval(argument: ByteString): { kind: string; text: string } {
+  const [, kind, text] = /^ruleRemoveBy(\w+)=(.*)$/is.exec(argument) ?? [];
+  return { kind: (kind ?? '').toLowerCase(), text: text ?? '' };
+}
+
+function mayRemove(argument: ByteString, rule: Rule): boolean {
+  const { kind, text } = readRemoval(argument);
+  if (kind === 'id') return !text.split(/[\s,]+/).every((range) => surelyOutside(range, rule.id));
+  return rule.tags.length > 0 || rule.message !== null;
+}
+
+function surelyOutside(range: string, id: number): boolean {
+  const [from, to] = range.split('-').map(Number);
+  return id < (from ?? NaN) || id > (to ?? from ?? NaN);
+}
+
+function surelyRemoves(argument: ByteString, rule: Rule): boolean {
+  const { kind, text } = readRemoval(argument);
+  return kind === 'tag' && rule.tags.some((tag) => tag.literal === text);
 }
 
 /** True when a rule that is no chain link reads MATCHED_* of whatever matched before it. */

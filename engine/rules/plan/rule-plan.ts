@@ -5,8 +5,12 @@
 
 import type { Logger } from '../../base/log.ts';
 import type { ByteString } from '../../base/byte-string.ts';
-import { HsDatabase, ScanProgram } from '../../match/scan.ts';
-import type { ScanClass as ScanClassSpec, ScanTest as ScanTestSpec } from '../../match/scan.ts';
+import { createScanProgram, HsDatabase } from '../../match/scan.ts';
+import type {
+  ScanClass as ScanClassSpec,
+  ScanProgram,
+  ScanTest as ScanTestSpec,
+} from '../../match/scan.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
 import { compileGroup, tierMasks } from './databases.ts';
@@ -139,7 +143,7 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
   });
   const scan =
     classes.length > 0
-      ? new ScanProgram({
+      ? createScanProgram({
           nodes: trie.nodes(),
           databases,
           classes,

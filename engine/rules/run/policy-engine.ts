@@ -36,10 +36,12 @@ export class PolicyEngine implements Inspector {
     this.ports = ports;
   }
 
-  open(request: RequestSnapshot): RuleSession {
+  /** `recordOnly` turns an engine that acts into one that only records, for this transaction. */
+  open(request: RequestSnapshot, recordOnly = false): RuleSession {
     const runner = this.idle.pop() ?? new Runner(this.plan);
     this.open_++;
     runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
+    if (recordOnly && runner.tx.control.engine === 'on') runner.tx.control.engine = 'detectionOnly';
     runner.reset();
     return new RuleSession(this, runner);
   }

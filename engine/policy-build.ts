@@ -1,0 +1,96 @@
+/**
+ * Owns the way from a policy's text and files to a running policy engine: reads Includes and data
+ * files out of the policy itself, links, plans. Never touches the disk but through the cache port.
+ */
+
+import { posix } from 'node:path';
+import { encodeUtf8, toByteString } from './base/byte-string.ts';
+import type { ByteString } from './base/byte-string.ts';
+import { AppError } from './base/errors.ts';
+import type { Logger } from './base/log.ts';
+import { policyEntryFile } from './contract/policy.ts';
+import type { PolicySource } from './contract/policy.ts';
+import { fullCatalog } from './rules/catalog/full-catalog.ts';
+import type { RulePorts } from './rules/catalog/ports.ts';
+import type { Diagnostic } from './rules/language/diagnostic.ts';
+import { loadSourceSet } from './rules/language/include.ts';
+import type { SourceFile } from './rules/language/include.ts';
+import type { DatabaseCache } from './rules/plan/databases.ts';
+import { buildPlan } from './rules/plan/rule-plan.ts';
+import { buildProgram } from './rules/program/build-program.ts';
+import type { BuildResult } from './rules/program/build-program.ts';
+import { PolicyEngine } from './rules/run/policy-engine.ts';
+
+export interface BuildOptions {
+  readonly cache: DatabaseCache;
+  readonly log: Logger;
+  readonly ports: RulePorts;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** A policy that does not link; `diagnostics` says where and why. */
+export class PolicyError extends AppError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(policy: PolicySource, diagnostics: readonly Diagnostic[]) {
+    const errors = diagnostics.filter((one) => one.severity === 'error');
+    const first = errors[0];
+    const place = first ? ` ${first.span.file}:${first.span.line}:${first.span.column}` : '';
+    super('policy_invalid', `policy ${policy.name} has ${errors.length} errors, the first at${place}`, {
+      source: 'config',
+    });
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** Links a policy; with any error the program is null. Cost: tens of milliseconds for CRS. */
+export function linkPolicy(policy: PolicySource): BuildResult {
+  const entry = { path: policyEntryFile, text: encodeUtf8(policy.seclangEntry) };
+  const source = loadSourceSet([entry], (pattern, from) => filesMatching(policy, pattern, from));
+  return buildProgram(source, fullCatalog, (name, from) => dataFile(policy, name, from));
+}
+
+/** Builds the engine of a policy. Errors: PolicyError. */
+export function buildEngine(policy: PolicySource, options: BuildOptions): PolicyEngine {
+  const { program, diagnostics } = linkPolicy(policy);
+  if (program === null) throw new PolicyError(policy, diagnostics);
+  const plan = buildPlan(program, options);
+  options.log.info('policy is ready', { policy: policy.id, ...plan.facts });
+  return new PolicyEngine(plan, options.ports);
+}
+
+/** Files of the policy that an Include names: an exact path, or `*` and `?` inside one folder. */
+function filesMatching(policy: PolicySource, pattern: string, from: string): SourceFile[] {
+  const wanted = resolvePath(pattern, from);
+  const matcher = globMatcher(wanted);
+  return [...policy.files.keys()]
+    .filter((path) => matcher(normalizePath(path)))
+    .sort()
+    .map((path) => ({ path, text: toByteString(policy.files.get(path)!) }));
+}
+
+function dataFile(policy: PolicySource, name: ByteString, from: string): ByteString | null {
+  const wanted = resolvePath(name, from);
+  for (const [path, bytes] of policy.files) {
+    if (normalizePath(path) === wanted) return toByteString(bytes);
+  }
+  return null;
+}
+
+function resolvePath(name: string, from: string): string {
+  return normalizePath(name.startsWith('/') ? name : posix.join(posix.dirname(from), name));
+}
+
+function normalizePath(path: string): string {
+  return posix.normalize(path.replaceAll('\\', '/')).replace(/^\.?\//, '');
+}
+
+function globMatcher(pattern: string): (path: string) => boolean {
+  if (!/[*?]/.test(pattern)) return (path) => path === pattern;
+  const text = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '[^/]*')
+    .replaceAll('?', '[^/]');
+  const regex = new RegExp(`^${text}$`);
+  return (path) => regex.test(path);
+}
