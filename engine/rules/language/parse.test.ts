@@ -153,7 +153,7 @@ describe('lines', () => {
 describe('mistakes', () => {
   it('reports each at its place and reads on', () => {
     const text = [
-      'SecRule ARGS "@rx a" "id:1,phase:2,pass',
+      'SecRule ARGS "@rx a',
       'SecRule ARGS "@rx a" ops "id:2"',
       'SecRule ARGS|:x "@rx a" "id:3"',
       'SecRule ARGS "@ a" "id:4"',
@@ -169,7 +169,7 @@ describe('mistakes', () => {
     expect(directives).toHaveLength(12);
     expect(directives.filter((directive) => directive.kind === 'Invalid')).toHaveLength(11);
     expect(problems(text).map((line) => line.replace(/: error: .*\[/, ' ['))).toEqual([
-      'a.conf:1:22 [unterminated-quote]',
+      'a.conf:1:14 [unterminated-quote]',
       'a.conf:2:1 [argument-count]',
       'a.conf:3:14 [expected-variable]',
       'a.conf:4:15 [expected-operator]',
@@ -180,6 +180,18 @@ describe('mistakes', () => {
       'a.conf:9:21 [text-after-quote]',
       'a.conf:10:28 [expected-action]',
       'a.conf:11:1 [expected-directive]',
+    ]);
+  });
+
+  it('takes an action list whose closing quote is missing, and says so', () => {
+    const text = 'SecRule ARGS "@rx a" "id:1,msg:\'a\',pass\nSecAction "id:2';
+    expect(problems(text)).toEqual([
+      'a.conf:1:22: warning: missing closing " quote [unterminated-quote]',
+      'a.conf:2:11: warning: missing closing " quote [unterminated-quote]',
+    ]);
+    const [rule] = parseSecLang(text, 'a.conf').directives;
+    expect(rule?.kind === 'SecRule' && rule.actions.map(formatAction)).toEqual([
+      ...['id:1', "msg:'a'", 'pass'],
     ]);
   });
 

@@ -11,7 +11,7 @@ import { createDiagnostics, joinSpans, type Diagnostic, type Report } from './di
 import { spanOf, splitLogicalLines, type LogicalLine } from './logical-lines.ts';
 import { parseOperator } from './operator.ts';
 import { parseVariables } from './variables.ts';
-import { splitWords, wordSpan, wordToken, type Word } from './words.ts';
+import { splitWords, wordSpan, wordToken, type Word, type WordRules } from './words.ts';
 
 /** A file's directives in order, Includes unresolved, and everything that is wrong with it. */
 export interface ParsedFile {
@@ -52,7 +52,7 @@ function parseLine(line: LogicalLine, report: Report): Directive | null {
     report('error', 'directive-too-long', message, spanOf(line, 0, 1));
     return null;
   }
-  const words = splitWords(line, hasQuotedSelectors, report);
+  const words = splitWords(line, wordRules, report);
   const [name, ...rest] = words ?? [];
   if (name === undefined) return null;
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name.text)) {
@@ -85,10 +85,17 @@ function lastSpan(word: Word): Token['span'] {
   return word.quote === '' ? span : { ...span, endColumn: span.endColumn + 1 };
 }
 
-function hasQuotedSelectors(index: number, directive: ByteString): boolean {
-  if (/^SecRule$/i.test(directive)) return index === 1;
-  return /^SecRuleUpdateTarget/i.test(directive) && index >= 2;
-}
+/** ModSecurity v3 takes an action list whose closing quote is missing; so do rules in use. */
+const wordRules: WordRules = {
+  hasSelectors(directive, index) {
+    if (/^SecRule$/i.test(directive)) return index === 1;
+    return /^SecRuleUpdateTarget/i.test(directive) && index >= 2;
+  },
+  mayEndOpen(directive, index) {
+    if (/^SecRule$/i.test(directive)) return index === 3;
+    return /^Sec(?:Default)?Action$/i.test(directive) && index === 1;
+  },
+};
 
 interface Base {
   readonly name: Token;

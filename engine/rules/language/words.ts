@@ -29,29 +29,35 @@ export function wordToken(word: Word, start = 0, end = word.text.length): Token 
   return { text: word.text.slice(start, end), span: wordSpan(word, start, end) };
 }
 
+/** What differs between arguments; `index` counts from 0, the directive's name. */
+export interface WordRules {
+  /** `NAME:'a b'` may hold white space. */
+  hasSelectors(directive: ByteString, index: number): boolean;
+  /** The closing quote may be missing at the end of the line: a warning. */
+  mayEndOpen(directive: ByteString, index: number): boolean;
+}
+
 /**
  * Splits a logical line at white space. In quotes, a backslash keeps its quote from ending the
  * argument and is dropped; every other backslash stays as it is and takes the next byte with it.
- * `quotedSelectorAt` is the index of the argument in which `NAME:'a b'` may hold white space.
  * Errors: null, and a report, when a quote does not end or something stands against its end.
  */
-export function splitWords(
-  line: LogicalLine,
-  quotedSelectorAt: (wordIndex: number, name: ByteString) => boolean,
-  report: Report,
-): Word[] | null {
+export function splitWords(line: LogicalLine, rules: WordRules, report: Report): Word[] | null {
   const words: Word[] = [];
   const { text } = line;
   let at = skipSpace(text, 0);
   while (at < text.length) {
     const quote = text[at];
-    const selectors = quotedSelectorAt(words.length, words[0]?.text ?? '');
+    const name = words[0]?.text ?? '';
+    const selectors = rules.hasSelectors(name, words.length);
     const isQuoted = quote === '"' || (quote === "'" && words.length > 0);
     const word = isQuoted ? readQuoted(line, at, quote) : readBare(line, at, selectors);
     if (word === null) {
+      const mayEndOpen = quote === '"' && rules.mayEndOpen(name, words.length);
       const span = spanOf(line, at, at + 1);
-      report('error', 'unterminated-quote', `missing closing ${quote ?? ''} quote`, span);
-      return null;
+      const message = `missing closing ${quote ?? ''} quote`;
+      report(mayEndOpen ? 'warning' : 'error', 'unterminated-quote', message, span);
+      return mayEndOpen ? [...words, openWord(line, at)] : null;
     }
     words.push(word.word);
     if (isQuoted && word.end < text.length && !isSpace(text, word.end)) {
@@ -68,6 +74,13 @@ interface ReadWord {
   readonly word: Word;
   /** Offset behind the word and its closing quote. */
   readonly end: number;
+}
+
+/** A double-quoted word whose quote ends with the line. */
+function openWord(line: LogicalLine, open: number): Word {
+  const closed = { ...line, text: `${line.text}"` };
+  const read = readQuoted(closed, open, '"') ?? readBare(line, open + 1, false);
+  return { ...read.word, line };
 }
 
 function readQuoted(line: LogicalLine, open: number, quote: '"' | "'"): ReadWord | null {
