@@ -48,9 +48,22 @@ describe('rules', () => {
        SecMarker END`.replaceAll('\n', '\n'),
     );
     expect(rule).toMatchObject({
-      ...{ id: 1, phase: 1, negated: true, operatorText: '!@contains x', severity: 2 },
-      ...{ rev: '2', ver: 'v', maturity: 3, accuracy: 4, capture: true, multiMatch: true },
-      ...{ skipAfter: 'END', log: true, auditLog: true, next: null, index: 0 },
+      id: 1,
+      phase: 1,
+      negated: true,
+      operatorText: '!@contains x',
+      severity: 2,
+      rev: '2',
+      ver: 'v',
+      maturity: 3,
+      accuracy: 4,
+      capture: true,
+      multiMatch: true,
+      skipAfter: 'END',
+      log: true,
+      auditLog: true,
+      next: null,
+      index: 0,
       disruption: { kind: 'deny', status: 406 },
       location: { file: 'a.conf', line: 1 },
     });
@@ -122,7 +135,9 @@ describe('SecDefaultAction', () => {
   it('gives its transformations until t:none', () => {
     const defaults = 'SecDefaultAction "phase:2,pass,t:trim,t:lowercase"\n';
     expect(transformationsOf(`${defaults}SecRule ARGS x "id:1,t:urlDecode"`)).toEqual([
-      ...['trim', 'lowercase', 'urlDecode'],
+      'trim',
+      'lowercase',
+      'urlDecode',
     ]);
     expect(transformationsOf(`${defaults}SecRule ARGS x "id:1,t:none,t:length"`)).toEqual([
       'length',

@@ -48,10 +48,23 @@ export function applyActions(
 
 /** What may not stand in the lists that are no rule's own. Source: ModSecurity v3, parser. */
 const refusedInDefaults: ReadonlySet<string> = new Set([
-  ...['id', 'chain', 'rev', 'ver', 'accuracy', 'maturity', 'skip', 'skipafter', 'xmlns'],
+  'id',
+  'chain',
+  'rev',
+  'ver',
+  'accuracy',
+  'maturity',
+  'skip',
+  'skipafter',
+  'xmlns',
 ]);
 const refusedInLinks: ReadonlySet<string> = new Set([
-  ...['allow', 'block', 'deny', 'drop', 'proxy', 'redirect'],
+  'allow',
+  'block',
+  'deny',
+  'drop',
+  'proxy',
+  'redirect',
 ]);
 const refusedInUpdates: ReadonlySet<string> = new Set(['id', 'phase', 'chain']);
 
@@ -178,7 +191,14 @@ function applyRedirect(input: Input): void {
 }
 
 const severities = [
-  ...['EMERGENCY', 'ALERT', 'CRITICAL', 'ERROR', 'WARNING', 'NOTICE', 'INFO', 'DEBUG'],
+  'EMERGENCY',
+  'ALERT',
+  'CRITICAL',
+  'ERROR',
+  'WARNING',
+  'NOTICE',
+  'INFO',
+  'DEBUG',
 ];
 
 function applySeverity(input: Input): void {
