@@ -1,0 +1,60 @@
+/** Runs the regression tests of CRS through the oracle, in process: which rules fire, per family. */
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { corpusRoot, readCorpus } from './corpus.ts';
+import { loadCrs, runStage, type CrsPlace, type CrsStage } from './crs-run.ts';
+
+interface Suite {
+  readonly name: string;
+  readonly corpus: string;
+  readonly place: CrsPlace;
+}
+
+const crs4 = path.join(corpusRoot, 'crs/4.28.0');
+const suites: readonly Suite[] = [
+  {
+    name: 'CRS 4.28.0',
+    corpus: 'crs4-regression.jsonl',
+    place: {
+      setup: path.join(crs4, 'crs-setup.conf.example'),
+      rules: path.join(crs4, 'rules'),
+      paranoia: 'setvar:tx.blocking_paranoia_level=4,setvar:tx.detection_paranoia_level=4',
+    },
+  },
+  {
+    name: 'CRS 3.3.4',
+    corpus: 'crs334-regression.jsonl',
+    place: {
+      setup: '/etc/modsecurity/crs/crs-setup.conf',
+      rules: '/usr/share/modsecurity-crs/rules',
+      paranoia: 'setvar:tx.paranoia_level=4,setvar:tx.executing_paranoia_level=4',
+    },
+  },
+];
+
+for (const { name, corpus, place } of suites) {
+  const stages = existsSync(place.setup) ? readCorpus<CrsStage>(corpus) : null;
+  describe.skipIf(stages === null)(name, () => {
+    test('every test of the shared corpus passes', { timeout: 600_000 }, () => {
+      const program = loadCrs(place);
+      const failures: string[] = [];
+      const refused: string[] = [];
+      let passed = 0;
+      for (const stage of stages ?? []) {
+        const outcome = runStage(program, stage);
+        if (outcome.result === 'pass') passed++;
+        else if (outcome.result === 'refused') refused.push(`${stage.title}: ${outcome.detail}`);
+        else failures.push(outcome.detail);
+      }
+      console.log(refused.map((line) => `refused ${line}`).join('\n'));
+      console.log(failures.map((line) => `FAILED ${line}`).join('\n'));
+      console.log(
+        `${name}: ${passed} passed, ${failures.length} failed, ${refused.length} refused`,
+      );
+      expect(passed + failures.length + refused.length).toBe(stages?.length);
+      expect(failures).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+/** Owns loading CRS with the settings that its tests assume and running one test stage through the oracle. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { toByteString, type ByteString } from '../../engine/base/byte-string.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
+import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
+import { formatErrorLogLine } from '../../engine/rules/catalog/report.ts';
+import type { Program } from '../../engine/rules/catalog/types.ts';
+import { loadSourceSet, type SourceFile } from '../../engine/rules/language/include.ts';
+import {
+  makeBody,
+  makeConnection,
+  makeResponse,
+} from '../../engine/rules/oracle/conformance/exchange.ts';
+import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import { buildProgram } from '../../engine/rules/program/build-program.ts';
+import { readWire } from './wire.ts';
+
+/** One stage of a test as the corpus writes it. */
+export interface CrsStage {
+  readonly title: string;
+  readonly family: string;
+  readonly rule_id: number;
+  readonly test_id: number;
+  readonly wire_b64: string;
+  readonly enabled?: boolean;
+  readonly expect: {
+    readonly expect_ids?: readonly number[];
+    readonly no_expect_ids?: readonly number[];
+    readonly expect_no_ids_at_all?: boolean;
+    readonly log_regex?: string;
+    readonly no_log_regex?: string;
+    readonly status?: readonly number[];
+    readonly expect_error?: boolean;
+  };
+  readonly reflected_response?: {
+    readonly status: number;
+    readonly headers: readonly [string, string][];
+    readonly body_b64: string;
+  };
+}
+
+const base = `
+SecRuleEngine DetectionOnly
+SecRequestBodyAccess On
+SecResponseBodyAccess On
+SecResponseBodyMimeType text/plain text/html text/xml application/json
+SecRequestBodyLimit 13107200
+SecRequestBodyNoFilesLimit 131072
+SecRequestBodyJsonDepthLimit 512
+SecArgumentsLimit 1000
+SecRule REQUEST_HEADERS:Content-Type "^(?:application(?:/soap\\+|/)|text/)xml" "id:200000,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=XML"
+SecRule REQUEST_HEADERS:Content-Type "^application/json" "id:200001,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
+SecRule REQUEST_HEADERS:Content-Type "^application/[a-z0-9.-]+[+]json" "id:200006,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
+SecRule REQBODY_ERROR "!@eq 0" "id:200002,phase:2,t:none,log,deny,status:400,msg:'Failed to parse request body.',logdata:'%{reqbody_error_msg}',severity:2"
+SecRule MULTIPART_STRICT_ERROR "!@eq 0" "id:200003,phase:2,t:none,log,deny,status:400,msg:'Multipart request body failed strict validation'"
+SecRule MULTIPART_UNMATCHED_BOUNDARY "@eq 1" "id:200004,phase:2,t:none,log,deny,msg:'Multipart parser detected a possible unmatched boundary.'"
+SecRule TX:/^MSC_/ "!@streq 0" "id:200005,phase:2,t:none,deny,msg:'ModSecurity internal error flagged: %{MATCHED_VAR_NAME}'"
+`;
+
+const limitsText = `
+SecAction "id:900300,phase:1,pass,t:none,nolog,setvar:tx.max_num_args=255"
+SecAction "id:900310,phase:1,pass,t:none,nolog,setvar:tx.arg_name_length=100"
+SecAction "id:900320,phase:1,pass,t:none,nolog,setvar:tx.arg_length=400"
+SecAction "id:900330,phase:1,pass,t:none,nolog,setvar:tx.total_arg_length=64000"
+SecAction "id:900340,phase:1,pass,t:none,nolog,setvar:tx.max_file_size=64100"
+SecAction "id:900350,phase:1,pass,t:none,nolog,setvar:tx.combined_file_sizes=65535"
+SecAction "id:900950,phase:1,pass,t:none,nolog,setvar:tx.crs_validate_utf8_encoding=1"
+`;
+
+/** Where one version of CRS lies. */
+export interface CrsPlace {
+  readonly setup: string;
+  readonly rules: string;
+  readonly paranoia: string;
+}
+
+/** Loads CRS; throws the diagnostics when it does not link. */
+export function loadCrs(place: CrsPlace): Program {
+  const settings: SourceFile = {
+    path: 'settings.conf',
+    text: `${base}\nSecAction "id:900000,phase:1,pass,t:none,nolog,${place.paranoia}"\n${limitsText}`,
+  };
+  const files = readdirSync(place.rules)
+    .filter((file) => file.endsWith('.conf'))
+    .sort();
+  const roots = [
+    settings,
+    readRules(place.setup),
+    ...files.map((file) => readRules(path.join(place.rules, file))),
+  ];
+  const source = loadSourceSet(roots, () => []);
+  const { program, diagnostics } = buildProgram(source, fullCatalog, (name, fromFile) =>
+    toByteString(readFileSync(path.resolve(path.dirname(fromFile), name))),
+  );
+  if (program) return program;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').slice(0, 20);
+  throw new Error(
+    errors.map(({ message, span }) => `${span.file}:${span.line}: ${message}`).join('\n'),
+  );
+}
+
+function readRules(file: string): SourceFile {
+  return { path: file, text: toByteString(readFileSync(file)) };
+}
+
+const ports: RulePorts = {
+  clock: systemClock,
+  collections: null,
+  geo: null,
+  rbl: null,
+  env: new Map(),
+};
+
+export interface StageOutcome {
+  readonly result: 'pass' | 'fail' | 'refused';
+  readonly detail: string;
+}
+
+/** Runs one stage; `refused` when the HTTP parser would not take the request at all. */
+export function runStage(program: Program, stage: CrsStage): StageOutcome {
+  const wire = readWire(Buffer.from(stage.wire_b64, 'base64'));
+  if ('refusal' in wire) return { result: 'refused', detail: wire.refusal };
+  const reflected = stage.reflected_response;
+  const headers = reflected?.headers ?? [];
+  const typed = headers.some(([name]) => name.toLowerCase() === 'content-type');
+  const exchange: Exchange = {
+    request: { ...wire.request, connection: makeConnection() },
+    requestBody: makeBody(wire.body),
+    response: makeResponse(reflected?.status ?? 200, 'HTTP/1.1', [
+      ...(typed ? [] : [['Content-Type', 'text/plain; charset=utf-8'] as const]),
+      ...headers,
+    ]),
+    responseBody: makeBody(Buffer.from(reflected?.body_b64 ?? '', 'base64')),
+  };
+  const result = evaluateTransaction(program, exchange, ports);
+  const logged = result.matchedRules.filter(({ log }) => log);
+  const ids = new Set(logged.map(({ ruleId }) => ruleId));
+  const log = logged.map((rule) => formatErrorLogLine(rule, result.transaction)).join('\n');
+  return judge(stage, ids, log);
+}
+
+function judge(stage: CrsStage, ids: ReadonlySet<number>, log: ByteString): StageOutcome {
+  const { expect } = stage;
+  const problems: string[] = [];
+  for (const id of expect.expect_ids ?? []) if (!ids.has(id)) problems.push(`${id} missing`);
+  for (const id of expect.no_expect_ids ?? []) if (ids.has(id)) problems.push(`${id} fired`);
+  if (expect.expect_no_ids_at_all === true && ids.size > 0) problems.push('an id fired');
+  if (expect.log_regex !== undefined && !new RegExp(expect.log_regex).test(log)) {
+    problems.push(`log lacks ${expect.log_regex}`);
+  }
+  if (expect.no_log_regex !== undefined && new RegExp(expect.no_log_regex).test(log)) {
+    problems.push(`log has ${expect.no_log_regex}`);
+  }
+  if (problems.length === 0) return { result: 'pass', detail: '' };
+  const fired = [...ids].join(' ');
+  return { result: 'fail', detail: `${stage.title}: ${problems.join('; ')} (fired: ${fired})` };
+}
