@@ -1,3 +1,5 @@
+/** Runs the parser over the rule sets in use; they are not copied here. */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -5,7 +7,7 @@ import { formatDiagnostic } from './diagnostic.ts';
 import { loadSourceSet, type SourceFile } from './include.ts';
 import { parseSecLang } from './parse.ts';
 import { formatDirective } from './print.ts';
-import { withoutSpans } from './without-spans.test-support.ts';
+import { withoutSpans } from './without-spans.ts';
 
 const root = process.env['WAF_CORPUS_DIR'] ?? join(import.meta.dirname, '../../../../shared');
 const ruleSets = [

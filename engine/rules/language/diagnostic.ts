@@ -5,7 +5,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 
-/** A stretch of a rule file. Lines and columns count from 1, columns in bytes; the end is exclusive. */
+/** A stretch of a rule file. Lines and columns count from 1, in bytes; the end is exclusive. */
 export interface SourceSpan {
   readonly file: string;
   readonly line: number;

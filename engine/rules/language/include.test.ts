@@ -1,3 +1,5 @@
+/** Covers Include with its bounds, and the guesses at unknown names. */
+
 import { describe, expect, it } from 'vitest';
 import { seclangLimits } from '../../base/limits.ts';
 import { formatDiagnostic } from './diagnostic.ts';

@@ -1,10 +1,12 @@
+/** Covers the grammar by table, and the round trip through the printer on random text. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Directive, SecRuleDirective } from './ast.ts';
 import { formatDiagnostic } from './diagnostic.ts';
 import { parseSecLang } from './parse.ts';
 import { formatAction, formatDirective, formatOperator, formatVariable } from './print.ts';
-import { withoutSpans } from './without-spans.test-support.ts';
+import { withoutSpans } from './without-spans.ts';
 
 function parseOne(text: string): Directive {
   const { directives, diagnostics } = parseSecLang(text, 'a.conf');

@@ -1,6 +1,6 @@
 /**
- * Owns the arguments of a directive: where each begins and ends, its quotes and escapes, and the way
- * from a byte of the unescaped text back to the file.
+ * Owns the arguments of a directive: where each begins and ends, its quotes and escapes, and the
+ * way from a byte of the unescaped text back to the file.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -141,10 +141,10 @@ export function findClosingQuote(text: ByteString, open: number): number {
   return -1;
 }
 
-/** Takes the backslash off every `\'`; a backslash before anything else stays, with what follows. */
+/** Takes the backslash off every `\'`; before anything else it stays, with what follows. */
 export function unescapeQuotes(text: ByteString): ByteString {
   return text.includes("\\'")
-    ? text.replace(/\\([^])/g, (all, next) => (next === "'" ? next : all))
+    ? text.replace(/\\([^])/g, (all: string, next: string) => (next === "'" ? next : all))
     : text;
 }
 

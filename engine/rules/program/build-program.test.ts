@@ -1,3 +1,5 @@
+/** Covers what a linked program holds and what each mistake in a rule set is told. */
+
 import { describe, expect, it } from 'vitest';
 import { fullCatalog } from '../catalog/full-catalog.ts';
 import type { Program, Rule } from '../catalog/types.ts';
@@ -41,8 +43,8 @@ function transformationsOf(text: string): string[] {
 describe('rules', () => {
   it('hold what their actions say', () => {
     const rule = ruleOf(
-      `SecRule ARGS|!ARGS:Foo|&TX:/^a/ "!@contains x" "id:1,phase:1,deny,status:406,msg:'M %{tx.a}',\
-       logdata:'%{MATCHED_VAR}',tag:'a',tag:'b',severity:'CRITICAL',rev:'2',ver:'v',maturity:3,\
+      `SecRule ARGS|!ARGS:Foo|&TX:/^a/ "!@contains x" "id:1,phase:1,deny,status:406,\
+       msg:'M %{tx.a}',logdata:'%{MATCHED_VAR}',tag:'a',tag:'b',severity:'CRITICAL',rev:'2',ver:'v',maturity:3,\
        accuracy:'4',capture,multiMatch,t:lowercase,t:none,t:trim,setvar:'tx.a=+1',\
        skipAfter:END,xmlns:s='http://x/'"
        SecMarker END`.replaceAll('\n', '\n'),

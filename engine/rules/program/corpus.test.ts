@@ -1,3 +1,5 @@
+/** Links the rule sets in use against the full catalogue. */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';

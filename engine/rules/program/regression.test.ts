@@ -1,3 +1,5 @@
+/** Compares which configurations load with ModSecurity's own regression cases. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -52,7 +52,8 @@ function readPhase(action: ActionExpression, report: Report): number {
   const text = (action.value?.text ?? '').toLowerCase();
   const phase = phaseNames.get(text) ?? (/^[1-5]$/.test(text) ? Number(text) : 0);
   if (phase > 0) return phase;
-  const message = `phase: expected 1 to 5, request, response or logging, got ${quoteForMessage(text)}`;
+  const shown = quoteForMessage(text);
+  const message = `phase: expected 1 to 5, request, response or logging, got ${shown}`;
   report('error', 'bad-phase', message, (action.value ?? action.name).span);
   return 0;
 }

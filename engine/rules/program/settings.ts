@@ -210,7 +210,8 @@ function limitAction(value: ByteString): ProgramSettings['requestBodyLimitAction
 function setAuditLogParts({ settings, directive, context, value }: Setting): void {
   if (/^[A-KZ]+$/.test(value)) settings.auditLogParts = value;
   else {
-    const message = `SecAuditLogParts: expected letters A to K and Z, got ${quoteForMessage(value)}`;
+    const shown = quoteForMessage(value);
+    const message = `SecAuditLogParts: expected letters A to K and Z, got ${shown}`;
     context.report('error', 'bad-argument', message, directive.span);
   }
 }

@@ -10,6 +10,7 @@ import {
   type DirectiveDefinition,
 } from './definition.ts';
 
+/** On bodies and uploads. */
 export const bodyDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecRequestBodyAccess',

@@ -51,4 +51,5 @@ export function choice(...values: readonly string[]): DirectiveArgument {
 
 /** Where the directives are described. */
 export const manual = 'ModSecurity v3 Reference Manual, Configuration Directives';
+/** Where those are described that only version 2 has. */
 export const manualV2 = 'ModSecurity v2 Reference Manual, Configuration Directives';

@@ -10,6 +10,7 @@ import {
   type DirectiveDefinition,
 } from './definition.ts';
 
+/** On the engine as a whole. */
 export const engineDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecRuleEngine',

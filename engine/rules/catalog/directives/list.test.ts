@@ -1,3 +1,5 @@
+/** Holds every directive to a unique name and a full description. */
+
 import { describe, expect, it } from 'vitest';
 import { directives } from './list.ts';
 

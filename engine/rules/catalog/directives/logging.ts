@@ -1,4 +1,4 @@
-/** Owns the entries of the directives on logs. What is recorded, and where, is a control's matter. */
+/** Owns the entries of the directives on logs. Where records go is for the log policy to say. */
 
 import {
   choice,
@@ -21,6 +21,7 @@ function destination(
   return { name, summary, status: 'mapped', arguments: [argument], note, example, source: manual };
 }
 
+/** On logs. */
 export const loggingDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecAuditEngine',

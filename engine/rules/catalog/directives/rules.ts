@@ -2,6 +2,7 @@
 
 import { choice, manual, manualV2, text, type DirectiveDefinition } from './definition.ts';
 
+/** On rules. */
 export const ruleDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecRule',
