@@ -129,7 +129,7 @@ Napi::Value Compile(const Napi::CallbackInfo& info) {
   hs_database_t* database = nullptr;
   hs_compile_error_t* error = nullptr;
   if (CompileSet(set, mode, &database, &error) == HS_SUCCESS) {
-    return HsDatabase::Wrap(env, std::make_shared<DatabaseHandle>(database));
+    return HsDatabase::Wrap(env, std::make_shared<DatabaseHandle>(env, database));
   }
   int expression = -1;
   Napi::Error thrown = Napi::Error::New(env, TakeMessage(error, &expression));

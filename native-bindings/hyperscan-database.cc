@@ -47,7 +47,7 @@ Napi::Value Deserialize(const Napi::CallbackInfo& info) {
   const hs_error_t error =
       hs_deserialize_database(reinterpret_cast<const char*>(data), size, &database);
   if (error != HS_SUCCESS) return FailHyperscan(env, error);
-  return HsDatabase::Wrap(env, std::make_shared<DatabaseHandle>(database));
+  return HsDatabase::Wrap(env, std::make_shared<DatabaseHandle>(env, database));
 }
 
 Napi::Value SerializedSize(const Napi::CallbackInfo& info) {
@@ -96,7 +96,7 @@ Napi::Value Attach(const Napi::CallbackInfo& info) {
   if (error == HS_SUCCESS && needed > size) error = HS_INVALID;
   if (error != HS_SUCCESS) return FailHyperscan(env, error);
   Napi::Reference<Napi::Uint8Array> keep = Napi::Persistent(info[0].As<Napi::Uint8Array>());
-  return HsDatabase::Wrap(env, std::make_shared<DatabaseHandle>(database, std::move(keep)));
+  return HsDatabase::Wrap(env, std::make_shared<DatabaseHandle>(env, database, std::move(keep)));
 }
 
 int CollectId(unsigned id, unsigned long long, unsigned long long, unsigned, void* context) {

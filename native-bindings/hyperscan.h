@@ -10,12 +10,29 @@
 
 namespace waf {
 
+// Memory outside the JavaScript heap, made known to its garbage collector while this lives.
+class ExternalBytes {
+ public:
+  ExternalBytes(Napi::Env env, size_t bytes) : env_(env), bytes_(static_cast<int64_t>(bytes)) {
+    Napi::MemoryManagement::AdjustExternalMemory(env_, bytes_);
+  }
+  ExternalBytes(const ExternalBytes&) = delete;
+  ExternalBytes& operator=(const ExternalBytes&) = delete;
+  ~ExternalBytes() { Napi::MemoryManagement::AdjustExternalMemory(env_, -bytes_); }
+
+ private:
+  Napi::Env env_;
+  int64_t bytes_;
+};
+
 // A database that either owns its memory or lies in shared memory that `keep` holds alive.
 class DatabaseHandle {
  public:
-  explicit DatabaseHandle(hs_database_t* owned) : database_(owned), owned_(true) {}
-  DatabaseHandle(const hs_database_t* shared, Napi::Reference<Napi::Uint8Array> keep)
-      : database_(shared), owned_(false), keep_(std::move(keep)) {}
+  DatabaseHandle(Napi::Env env, hs_database_t* owned)
+      : database_(owned), owned_(true), external_(env, SizeOf(owned)) {}
+  DatabaseHandle(Napi::Env env, const hs_database_t* shared,
+                 Napi::Reference<Napi::Uint8Array> keep)
+      : database_(shared), owned_(false), keep_(std::move(keep)), external_(env, 0) {}
   DatabaseHandle(const DatabaseHandle&) = delete;
   DatabaseHandle& operator=(const DatabaseHandle&) = delete;
   ~DatabaseHandle() {
@@ -24,9 +41,15 @@ class DatabaseHandle {
   const hs_database_t* get() const { return database_; }
 
  private:
+  static size_t SizeOf(const hs_database_t* database) {
+    size_t size = 0;
+    return hs_database_size(database, &size) == HS_SUCCESS ? size : 0;
+  }
+
   const hs_database_t* database_;
   bool owned_;
   Napi::Reference<Napi::Uint8Array> keep_;
+  ExternalBytes external_;
 };
 
 class Scratch {
@@ -40,6 +63,10 @@ class Scratch {
     return hs_alloc_scratch(database, &scratch_) == HS_SUCCESS;
   }
   hs_scratch_t* get() const { return scratch_; }
+  size_t Size() const {
+    size_t size = 0;
+    return scratch_ != nullptr && hs_scratch_size(scratch_, &size) == HS_SUCCESS ? size : 0;
+  }
 
  private:
   hs_scratch_t* scratch_ = nullptr;

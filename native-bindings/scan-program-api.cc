@@ -266,7 +266,10 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     program_ = std::make_unique<ScanProgram>(std::move(reader.databases),
                                              std::move(reader.classes), reader.slot_count,
                                              std::move(reader.unicode_map), limit);
-    if (program_->Prepare()) return;
+    if (program_->Prepare()) {
+      external_ = std::make_unique<ExternalBytes>(env, program_->scratch_size());
+      return;
+    }
     program_.reset();
     Fail(env, "out_of_memory", "no memory for Hyperscan scratch space");
   }
@@ -334,6 +337,7 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
 
   Napi::Value Close(const Napi::CallbackInfo& info) {
     bound_ = Bound();
+    external_.reset();
     program_.reset();
     return info.Env().Undefined();
   }
@@ -348,6 +352,7 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
   };
   Bound bound_;
   std::unique_ptr<ScanProgram> program_;
+  std::unique_ptr<ExternalBytes> external_;
 };
 
 }  // namespace

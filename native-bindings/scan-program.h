@@ -114,6 +114,7 @@ class ScanProgram {
   size_t Scan(const uint8_t* slab, const int32_t* rows, size_t row_count, int32_t* hits,
               size_t capacity);
   const ScanStats& stats() const { return stats_; }
+  size_t scratch_size() const { return scratch_.Size(); }
 
  private:
   struct Output {
