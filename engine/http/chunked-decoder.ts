@@ -212,7 +212,8 @@ export class ChunkedDecoder {
     const known = this.nameLength <= this.name.length;
     const kind = known ? fieldKind(this.name, 0, this.nameLength) : FIELD.OTHER;
     // RFC 9110 section 6.5.1: fields about framing and routing have no business in a trailer.
-    if (kind !== FIELD.OTHER && kind <= FIELD.CONNECTION) return this.refuse(REFUSAL.trailer);
+    const framing = kind !== FIELD.OTHER && kind <= FIELD.CONNECTION;
+    if (framing || kind === FIELD.ALIAS) return this.refuse(REFUSAL.trailer);
     this.state = AT.TRAILER_VALUE;
     return SCAN.MORE;
   }

@@ -1,0 +1,434 @@
+/** Tests of the strict HTTP/1.x parsers: tables of cases, and invariance under splitting. */
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SPAN } from '../contract/message.ts';
+import { httpLimits } from '../base/limits.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { ChunkedDecoder } from './chunked-decoder.ts';
+import { BODY, SCAN } from './head-scanner.ts';
+import { RequestHeadParser, TARGET_FORM } from './request-head.ts';
+import { ResponseHeadParser } from './response-head.ts';
+
+interface Summary {
+  readonly result: number;
+  readonly reason: string | null;
+  readonly line: readonly string[];
+  readonly fields: readonly string[];
+  readonly facts: readonly unknown[];
+}
+
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}
+
+function summarise(parser: RequestHeadParser, bytes: Buffer, result: number): Summary {
+  const cut = (from: number, to: number): string =>
+    bytes.toString('latin1', parser.spans[from], parser.spans[to]);
+  const done = result === SCAN.DONE;
+  const fields: string[] = [];
+  for (let i = 0; done && i < parser.fieldCount; i++) {
+    const at = SPAN.fields + 4 * i;
+    fields.push(`${cut(at, at + 1)}=${cut(at + 2, at + 3)}#${parser.kinds[i]}`);
+  }
+  return {
+    result,
+    reason: parser.refusal?.reason ?? null,
+    line: done
+      ? [
+          cut(SPAN.firstStart, SPAN.firstEnd),
+          cut(SPAN.secondStart, SPAN.secondEnd),
+          cut(SPAN.protocolStart, SPAN.protocolEnd),
+        ]
+      : [],
+    fields,
+    facts: done
+      ? [parser.headEnd, parser.framing, parser.contentLength, parser.keepAlive, parser.hostStart]
+      : [],
+  };
+}
+
+function parseWhole(text: string, limits = httpLimits): Summary {
+  const bytes = bytesOf(text);
+  const parser = new RequestHeadParser(limits);
+  parser.reset(0);
+  return summarise(parser, bytes, parser.execute(bytes, bytes.length));
+}
+
+function parseSplit(text: string, cuts: readonly number[], limits = httpLimits): Summary {
+  const bytes = bytesOf(text);
+  const parser = new RequestHeadParser(limits);
+  parser.reset(0);
+  const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+  for (const end of [...ends, bytes.length]) {
+    const result = parser.execute(bytes, end);
+    if (result !== SCAN.MORE) return summarise(parser, bytes, result);
+  }
+  return summarise(parser, bytes, SCAN.MORE);
+}
+
+const host = 'Host: a.example\r\n';
+
+describe('request heads', () => {
+  const accepted: readonly (readonly [string, readonly string[], number])[] = [
+    [`GET / HTTP/1.1\r\n${host}\r\n`, ['GET', '/', 'HTTP/1.1'], BODY.NONE],
+    [`\r\nGET /a?b=c HTTP/1.1\r\n${host}\r\n`, ['GET', '/a?b=c', 'HTTP/1.1'], BODY.NONE],
+    ['GET / HTTP/1.0\r\n\r\n', ['GET', '/', 'HTTP/1.0'], BODY.NONE],
+    [`OPTIONS * HTTP/1.1\r\n${host}\r\n`, ['OPTIONS', '*', 'HTTP/1.1'], BODY.NONE],
+    [`POST / HTTP/1.1\r\n${host}Content-Length: 3\r\n\r\n`, ['POST', '/', 'HTTP/1.1'], BODY.LENGTH],
+    [
+      `POST / HTTP/1.1\r\n${host}Content-Length:\t003 \r\n\r\n`,
+      ['POST', '/', 'HTTP/1.1'],
+      BODY.LENGTH,
+    ],
+    [
+      `POST / HTTP/1.1\r\n${host}transfer-ENCODING: Chunked\t\r\n\r\n`,
+      ['POST', '/', 'HTTP/1.1'],
+      BODY.CHUNKED,
+    ],
+    [
+      'GET http://a.example:80/x HTTP/1.1\r\nHost: a.example:80\r\n\r\n',
+      ['GET', 'http://a.example:80/x', 'HTTP/1.1'],
+      BODY.NONE,
+    ],
+    [
+      `GET / HTTP/1.1\r\n${host}X_y.z: \xe4\xff\r\nEmpty:\r\n\r\n`,
+      ['GET', '/', 'HTTP/1.1'],
+      BODY.NONE,
+    ],
+  ];
+  test.each(accepted)('takes case %#', (text, line, framing) => {
+    const summary = parseWhole(text);
+    expect(summary).toMatchObject({ result: SCAN.DONE, reason: null, line });
+    expect(summary.facts[1]).toBe(framing);
+  });
+
+  const refused: readonly (readonly [string, string])[] = [
+    [`GET / HTTP/1.1\n${host}\r\n`, 'bare_lf'],
+    [`GET / HTTP/1.1\r${host}\r\n`, 'bare_cr'],
+    [`GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n`, 'bare_cr'],
+    [`GET / HTTP/1.1\r\nA: b\nC: d\r\n\r\n`, 'bare_lf'],
+    [`GET / HTTP/1.1\r\nA: b\0c\r\n\r\n`, 'nul'],
+    [`GET / HTTP/1.1\r\n${host} folded\r\n\r\n`, 'obs_fold'],
+    [`GET / HTTP/1.1\r\nHost : a\r\n\r\n`, 'space_before_colon'],
+    [`GET / HTTP/1.1\r\nTransfer Encoding: chunked\r\n\r\n`, 'space_before_colon'],
+    [`GET / HTTP/1.1\r\nA\xffb: c\r\n\r\n`, 'field_name'],
+    [`GET / HTTP/1.1\r\n: c\r\n\r\n`, 'field_name'],
+    [`POST / HTTP/1.1\r\n${host}Content-Length: +3\r\n\r\n`, 'content_length'],
+    [`POST / HTTP/1.1\r\n${host}Content-Length: 0x3\r\n\r\n`, 'content_length'],
+    [`POST / HTTP/1.1\r\n${host}Content-Length: 3, 3\r\n\r\n`, 'content_length'],
+    [`POST / HTTP/1.1\r\n${host}Content-Length:\r\n\r\n`, 'content_length'],
+    [`POST / HTTP/1.1\r\n${host}Content-Length: 1234567890123456\r\n\r\n`, 'content_length'],
+    [
+      `POST / HTTP/1.1\r\n${host}Content-Length: 3\r\nContent-Length: 3\r\n\r\n`,
+      'content_length_twice',
+    ],
+    [
+      `POST / HTTP/1.1\r\n${host}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      'content_length_and_transfer_encoding',
+    ],
+    [`POST / HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n`, 'transfer_encoding_in_http10'],
+    [`POST / HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n`, 'transfer_encoding'],
+    [`POST / HTTP/1.1\r\n${host}Transfer-Encoding: \x0bchunked\r\n\r\n`, 'transfer_encoding'],
+    [
+      `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      'transfer_encoding',
+    ],
+    ['\r\n\r\n\r\nGET / HTTP/1.1\r\n\r\n', 'empty_start_line'],
+    [`GET /${'a'.repeat(17_000)} HTTP/1.1\r\n${host}\r\n`, 'target_too_long'],
+    [`GET / HTTP/1.1\r\n${'A: b\r\n'.repeat(201)}\r\n`, 'too_many_fields'],
+    [`GET / HTTP/1.1\r\nA: ${'b'.repeat(70_000)}\r\n\r\n`, 'head_too_large'],
+  ];
+  test.each(refused)('refuses case %#', (text, reason) => {
+    const summary = parseWhole(text);
+    expect(summary.result).toBe(SCAN.REFUSED);
+    expect(summary.reason).toBe(reason);
+  });
+
+  const inspected: readonly (readonly [string, string, readonly string[]])[] = [
+    ['GET / HTTP/1.1\r\n\r\n', 'host_missing', ['GET', '/', 'HTTP/1.1']],
+    [`GET / HTTP/1.1\r\n${host}${host}\r\n`, 'host_twice', ['GET', '/', 'HTTP/1.1']],
+    ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', 'host_invalid', ['GET', '/', 'HTTP/1.1']],
+    [`GET http://b/ HTTP/1.1\r\n${host}\r\n`, 'host_mismatch', ['GET', 'http://b/', 'HTTP/1.1']],
+    [
+      `GET http://u@a.example/ HTTP/1.1\r\n${host}\r\n`,
+      'userinfo',
+      ['GET', 'http://u@a.example/', 'HTTP/1.1'],
+    ],
+    [`\tGET / HTTP/1.1\r\n${host}\r\n`, 'request_line', ['GET', '/', 'HTTP/1.1']],
+    [`GET  / HTTP/1.1\r\n${host}\r\n`, 'request_line', ['GET', '/', 'HTTP/1.1']],
+    [`GET /a b HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', '/a b', 'HTTP/1.1']],
+    [`GET /\xc3\xa4 HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', '/\xc3\xa4', 'HTTP/1.1']],
+    [`GET foo HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', 'foo', 'HTTP/1.1']],
+    [`G@T / HTTP/1.1\r\n${host}\r\n`, 'method', ['G@T', '/', 'HTTP/1.1']],
+    [`GET / HTTP/4.0\r\n${host}\r\n`, 'version_unsupported', ['GET', '/', 'HTTP/4.0']],
+    [`GET / HTTP/0.9\r\n${host}\r\n`, 'version', ['GET', '/', 'HTTP/0.9']],
+    [`GET / JUNK/1.0\r\n${host}\r\n`, 'version', ['GET', '/', 'JUNK/1.0']],
+    [`GET / \r\n${host}\r\n`, 'version_missing', ['GET', '/', '']],
+    [`GET /\r\n\r\n`, 'version_missing', ['GET', '/', '']],
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'connect_method', ['CONNECT', 'a:1', 'HTTP/1.1']],
+    [`GET / HTTP/1.1\r\n${host}A: b\x07c\r\n\r\n`, 'field_value', ['GET', '/', 'HTTP/1.1']],
+    [
+      `GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      'upgrade',
+      ['GET', '/', 'HTTP/1.1'],
+    ],
+  ];
+  test.each(inspected)('reads case %# for inspection only', (text, reason, line) => {
+    const summary = parseWhole(text);
+    expect(summary).toMatchObject({ result: SCAN.DONE, reason, line });
+  });
+
+  test('names the target form', () => {
+    const bytes = bytesOf('GET HTTP://a.example?q HTTP/1.1\r\nHost: A.example\r\n\r\n');
+    const parser = new RequestHeadParser();
+    parser.reset(0);
+    expect(parser.execute(bytes, bytes.length)).toBe(SCAN.DONE);
+    expect(parser.targetForm).toBe(TARGET_FORM.ABSOLUTE);
+    expect(bytes.toString('latin1', parser.hostStart, parser.hostEnd)).toBe('a.example');
+    expect(bytes.toString('latin1', parser.pathStart, parser.pathEnd)).toBe('?q');
+  });
+
+  test('splitting never changes the reading', () => {
+    const all = [...accepted.map((row) => row[0]), ...refused.map((row) => row[0])];
+    const texts = [...all, ...inspected.map((row) => row[0])];
+    fc.assert(
+      fc.property(fc.constantFrom(...texts), fc.array(fc.nat(), { maxLength: 8 }), (text, cuts) => {
+        expect(parseSplit(text, cuts)).toEqual(parseWhole(text));
+      }),
+      { numRuns: 2000 },
+    );
+    for (const text of texts) {
+      if (text.length > 400) continue;
+      const everywhere = Array.from({ length: text.length }, (_, index) => index);
+      expect(parseSplit(text, everywhere)).toEqual(parseWhole(text));
+    }
+  });
+
+  test('splitting never changes the reading of random bytes', () => {
+    const piece = fc.constantFrom(
+      ...[
+        'GET',
+        ' ',
+        '/',
+        'HTTP/1.1',
+        '\r\n',
+        '\r',
+        '\n',
+        'Host',
+        ':',
+        'a',
+        '\t',
+        '\0',
+        '\xff',
+        '"',
+      ],
+      ...[
+        'Content-Length',
+        'Transfer-Encoding',
+        'chunked',
+        '3',
+        ',',
+        'Connection: x\r\n',
+        '\r\n\r\n',
+      ],
+    );
+    const limits = { headBytesMax: 60, targetBytesMax: 12, fieldsMax: 3 } as typeof httpLimits;
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 40 }),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        (pieces, cuts) => {
+          const text = pieces.join('');
+          expect(parseSplit(text, cuts)).toEqual(parseWhole(text));
+          expect(parseSplit(text, cuts, limits)).toEqual(parseWhole(text, limits));
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+const token = fc.stringMatching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,12}$/);
+const value = fc.stringMatching(
+  /^([\x21-\x7e\x80-\xff]([\x20-\x7e\x80-\xff\t]{0,20}[\x21-\x7e\x80-\xff])?)?$/,
+);
+
+test('what was written is what is read', () => {
+  const known = /^(host|content-length|transfer-encoding|connection|upgrade|expect)$/i;
+  const field = fc.tuple(token, value).filter(([name]) => !known.test(name));
+  fc.assert(
+    fc.property(token, fc.webPath(), fc.array(field, { maxLength: 10 }), (method, path, fields) => {
+      const writer = new ByteWriter();
+      writer.text(`${method} /${path.replace(/[^\x21-\x7e]/g, '')} HTTP/1.1\r\n${host}`);
+      for (const [name, text] of fields) writer.text(`${name}: ${text}\r\n`);
+      writer.crlf();
+      const bytes = writer.take();
+      const parser = new RequestHeadParser();
+      parser.reset(0);
+      expect(parser.execute(bytes, bytes.length)).toBe(SCAN.DONE);
+      expect(parser.headEnd).toBe(bytes.length);
+      const read = fields.map((_, i) => {
+        const [a, b, c, d] = parser.spans.slice(
+          SPAN.fields + 4 * (i + 1),
+          SPAN.fields + 4 * (i + 2),
+        );
+        return [bytes.toString('latin1', a, b), bytes.toString('latin1', c, d)];
+      });
+      expect(read).toEqual(fields);
+    }),
+  );
+});
+
+describe('response heads', () => {
+  const accepted: readonly (readonly [string, boolean, number, boolean])[] = [
+    ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n', false, BODY.LENGTH, true],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n', true, BODY.NONE, true],
+    ['HTTP/1.1 200\r\n\r\n', false, BODY.CLOSE, false],
+    ['HTTP/1.1 204 \r\n\r\n', false, BODY.NONE, true],
+    ['HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n', false, BODY.NONE, true],
+    [
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n',
+      false,
+      BODY.CHUNKED,
+      false,
+    ],
+    ['HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', false, BODY.NONE, false],
+    [
+      'HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: keep-alive\r\n\r\n',
+      false,
+      BODY.LENGTH,
+      true,
+    ],
+  ];
+  test.each(accepted)('takes %j (HEAD %s)', (text, toHead, framing, keepAlive) => {
+    const bytes = bytesOf(text);
+    const parser = new ResponseHeadParser();
+    parser.begin(0, toHead);
+    let result: number = SCAN.MORE;
+    for (let end = 1; end <= bytes.length; end++) result = parser.execute(bytes, end);
+    expect(result).toBe(SCAN.DONE);
+    expect(parser.framing).toBe(framing);
+    expect(parser.keepAlive).toBe(keepAlive);
+  });
+
+  test.each([
+    'HTTP/1.1 20 OK\r\n\r\n',
+    'HTTP/1.1  200 OK\r\n\r\n',
+    'HTTP/2.0 200 OK\r\n\r\n',
+    'HTTP/1.1 200 OK\n\r\n',
+    'HTTP/1.1 200 OK\r\n Folded: x\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nA: b\x01\r\n\r\n',
+  ])('refuses %j', (text) => {
+    const bytes = bytesOf(text);
+    const parser = new ResponseHeadParser();
+    parser.begin(0, false);
+    expect(parser.execute(bytes, bytes.length)).toBe(SCAN.REFUSED);
+  });
+});
+
+interface Decoded {
+  readonly result: number;
+  readonly content: string;
+  readonly left: string;
+  readonly reason: string | null;
+}
+
+function decodeSplit(text: string, cuts: readonly number[]): Decoded {
+  const decoder = new ChunkedDecoder();
+  decoder.reset();
+  const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+  let from = 0;
+  let content = '';
+  for (const end of [...ends, text.length]) {
+    const bytes = bytesOf(text.slice(from, end));
+    const result = decoder.decode(bytes, 0, bytes.length);
+    content += bytes.toString('latin1', 0, decoder.dataEnd);
+    if (result === SCAN.REFUSED) {
+      return { result, content: '', left: '', reason: decoder.refusal?.reason ?? null };
+    }
+    if (result === SCAN.DONE) {
+      return { result, content, left: text.slice(from + decoder.consumed), reason: null };
+    }
+    from = end;
+  }
+  return { result: SCAN.MORE, content, left: '', reason: null };
+}
+
+describe('chunked bodies', () => {
+  const accepted: readonly (readonly [string, string, string])[] = [
+    ['5\r\nhello\r\n6\r\n world\r\n0\r\n\r\nGET', 'hello world', 'GET'],
+    [
+      'A;x;y=z; q="a\\"b"\r\n0123456789\r\n000\r\nVary: *\r\nX-Long-Trailer-Name-Here: 1\r\n\r\n',
+      '0123456789',
+      '',
+    ],
+    ['0\r\n\r\n', '', ''],
+  ];
+  test.each(accepted)('decodes %j', (text, content, left) => {
+    expect(decodeSplit(text, [])).toEqual({ result: SCAN.DONE, content, left, reason: null });
+  });
+
+  const refused: readonly (readonly [string, string])[] = [
+    ['5 \r\nhello\r\n', 'chunk_size'],
+    [' 5\r\nhello\r\n', 'chunk_size'],
+    ['+5\r\nhello\r\n', 'chunk_size'],
+    ['0x5\r\nhello\r\n', 'chunk_size'],
+    ['\r\nhello\r\n', 'chunk_size'],
+    ['5\nhello\r\n', 'chunk_size'],
+    ['5\r\r\nhello', 'chunk_size'],
+    ['0000000000005\r\nhello\r\n', 'chunk_size'],
+    ['5;\r\nhello\r\n', 'chunk_extension'],
+    ['5;a=\r\nhello\r\n', 'chunk_extension'],
+    ['5;a=b\rc\r\nhello\r\n', 'chunk_size'],
+    [`5;${'a'.repeat(300)}\r\nhello\r\n`, 'chunk_extension'],
+    ['5\r\nhelloX\r\n', 'chunk_end'],
+    ['5\r\nhello\n0\r\n\r\n', 'chunk_end'],
+    ['0\r\nContent-Length: 3\r\n\r\n', 'trailer'],
+    ['0\r\nTransfer_Encoding: chunked\r\n\r\n', 'trailer'],
+    ['0\r\n folded\r\n\r\n', 'trailer'],
+    ['0\r\nX: \n\r\n', 'trailer'],
+    [`0\r\nX: ${'a'.repeat(9000)}\r\n\r\n`, 'trailer'],
+  ];
+  test.each(refused)('refuses case %#', (text, reason) => {
+    expect(decodeSplit(text, [])).toMatchObject({ result: SCAN.REFUSED, reason });
+  });
+
+  test('splitting never changes the reading', () => {
+    const texts = [...accepted.map((row) => row[0]), ...refused.map((row) => row[0])];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...texts),
+        fc.array(fc.nat(), { maxLength: 12 }),
+        (text, cuts) => {
+          expect(decodeSplit(text, cuts)).toEqual(decodeSplit(text, []));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('what was encoded is what is decoded', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ minLength: 1, maxLength: 40 }), { maxLength: 8 }),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        (chunks, cuts) => {
+          const writer = new ByteWriter();
+          for (const chunk of chunks) {
+            writer.chunkSize(chunk.length);
+            writer.bytes(chunk, 0, chunk.length);
+            writer.crlf();
+          }
+          writer.text('0\r\n\r\nrest');
+          const decoded = decodeSplit(writer.take().toString('latin1'), cuts);
+          const content = Buffer.concat(chunks).toString('latin1');
+          expect(decoded).toMatchObject({ result: SCAN.DONE, content, left: 'rest' });
+        },
+      ),
+    );
+  });
+});
