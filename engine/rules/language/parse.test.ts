@@ -79,7 +79,7 @@ describe('operators', () => {
     ['!plain', 'rx', true, true, 'plain'],
     ['a@b.c', 'rx', false, true, 'a@b.c'],
     ['@rx a\\"b', 'rx', false, false, 'a"b'],
-    ['@rx a\\\\b\\.', 'rx', false, false, 'a\\\\b\\.'],
+    ['@rx a\\\\b\\.', 'rx', false, false, 'a\\b\\.'],
     ['', 'rx', false, true, ''],
   ];
   it.each(table)('%s', (text, name, negated, implicit, argument) => {

@@ -74,8 +74,6 @@ export function formatOperator(operator: OperatorExpression): ByteString {
 
 function formatActions(actions: readonly ActionExpression[]): ByteString {
   const texts = actions.map(formatAction);
-  const oneLine = texts.join(',');
-  if (!isQuotable(oneLine)) return ` ${oneLine}`;
   return ` \\\n    "${texts.map(escapeDouble).join(',\\\n    ')}"`;
 }
 
@@ -86,18 +84,14 @@ export function formatAction(action: ActionExpression): ByteString {
   return `${action.name.text}:${action.quoted ? quoteSingle(text) : text}`;
 }
 
-/** An argument of a directive: quoted unless only the bare form can carry it. */
+/** An argument of a directive. */
 function formatArgument(text: ByteString): ByteString {
-  return isQuotable(text) ? `"${escapeDouble(text)}"` : text;
+  return `"${escapeDouble(text)}"`;
 }
 
-/** False where a backslash would take the closing quote, or a quote in the text, with it. */
-function isQuotable(text: ByteString): boolean {
-  return /^(?:[^\\]|\\[^"])*$/.test(text);
-}
-
+/** Doubles the backslashes that reading would take for an escape; a lone one before a letter stays. */
 function escapeDouble(text: ByteString): ByteString {
-  return text.replaceAll('"', '\\"');
+  return text.replace(/\\{2,}|\\(?="|$)/g, (run) => run + run).replaceAll('"', '\\"');
 }
 
 function quoteSingle(text: ByteString): ByteString {

@@ -39,7 +39,8 @@ export interface WordRules {
 
 /**
  * Splits a logical line at white space. In quotes, a backslash keeps its quote from ending the
- * argument and is dropped; every other backslash stays as it is and takes the next byte with it.
+ * argument and is dropped, and two backslashes are one, as Apache reads them (rules of CRS 3 are
+ * written for that; CRS 4 writes \x5c); every other backslash stays and takes the next byte along.
  * Errors: null, and a report, when a quote does not end or something stands against its end.
  */
 export function splitWords(line: LogicalLine, rules: WordRules, report: Report): Word[] | null {
@@ -94,7 +95,7 @@ function readQuoted(line: LogicalLine, open: number, quote: '"' | "'"): ReadWord
       at += 1;
       continue;
     }
-    if (text[at + 1] === quote) {
+    if (text[at + 1] === quote || text[at + 1] === '\\') {
       parts.push(text.slice(partStart, at));
       dropped.push(at);
       partStart = at + 1;
