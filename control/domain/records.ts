@@ -1,0 +1,76 @@
+/**
+ * Owns the shape in which resources are kept and decided on: the JSON form of their messages, with
+ * what the service itself gives made certain. Never holds a decision.
+ */
+
+import type { CrsRulesetJson } from '../../proto/gen/waf/v1/crs_pb.ts';
+import type { PolicyJson, PolicyVersionJson } from '../../proto/gen/waf/v1/policy_pb.ts';
+import type { RoleJson } from '../../proto/gen/waf/v1/role_pb.ts';
+import type { SiteJson } from '../../proto/gen/waf/v1/site_pb.ts';
+import type { UpstreamJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
+
+/** The one tenant of an installation until there are more. */
+export const defaultTenantId = 'default';
+
+/** What every stored resource has. */
+export interface ResourceBase {
+  readonly id: string;
+  readonly tenantId: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export type SiteRecord = SiteJson &
+  ResourceBase & { readonly name: string; readonly primaryHost: string; readonly revision: string };
+
+export type PolicyRecord = PolicyJson &
+  ResourceBase & {
+    readonly name: string;
+    readonly revision: string;
+    readonly crsRulesetId: string;
+    readonly status: string;
+  };
+
+export type PolicyVersionRecord = PolicyVersionJson & {
+  readonly id: string;
+  readonly policyId: string;
+  readonly revision: string;
+  readonly createdAt: string;
+};
+
+export type UpstreamRecord = UpstreamJson & ResourceBase & { readonly name: string };
+
+export type RoleRecord = RoleJson &
+  ResourceBase & { readonly name: string; readonly permissions: string[] };
+
+/** A user without the credentials, which lie in a record of their own. */
+export interface UserRecord extends ResourceBase {
+  readonly username: string;
+  readonly email: string;
+  readonly displayName: string;
+  readonly roleIds: readonly string[];
+  readonly locked: boolean;
+  readonly lastLoginAt?: string;
+}
+
+/** A ruleset and where its files are kept. */
+export type RulesetRecord = CrsRulesetJson & {
+  readonly id: string;
+  readonly version: string;
+  /** Name of the blob that holds the files. */
+  readonly blob: string;
+  /** Paths that a policy includes, in order. */
+  readonly includes: RulesetIncludes;
+};
+
+/** Rule files of a ruleset, in the order in which a policy includes them. */
+export interface RulesetIncludes {
+  /** Setup files that a plugin brings. */
+  readonly pluginConfigs: readonly string[];
+  readonly pluginsBefore: readonly string[];
+  readonly rules: readonly string[];
+  readonly pluginsAfter: readonly string[];
+  /** Best-fit table for urlDecodeUni; '' when the ruleset has none. */
+  readonly unicodeMap: string;
+}

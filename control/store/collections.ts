@@ -1,0 +1,90 @@
+/** Owns the list of what is stored: every collection, its identifiers and its indexes. */
+
+import type {
+  PolicyRecord,
+  PolicyVersionRecord,
+  RoleRecord,
+  RulesetRecord,
+  SiteRecord,
+  UpstreamRecord,
+  UserRecord,
+} from '../domain/records.ts';
+
+/** A kind of record. Indexes map a record to the values under which it is found. */
+export interface Collection<T extends { readonly id: string }> {
+  readonly name: string;
+  readonly indexes: Readonly<Record<string, (record: T) => readonly string[]>>;
+}
+
+/** Secrets of a user; never leaves the store towards an API. */
+export interface CredentialRecord {
+  /** The user's id. */
+  readonly id: string;
+  /** argon2id in PHC form. */
+  readonly passwordHash: string;
+  readonly failedAttempts: number;
+  /** RFC 3339; '' when not locked for a time. */
+  readonly lockedUntil: string;
+  /** Rises when every session of the user must end. */
+  readonly sessionEpoch: number;
+}
+
+/** One sign-in and the refresh tokens that came of it. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly userId: string;
+  /** SHA-256 of the refresh token that is good now, hex. */
+  readonly tokenSha256: string;
+  /** Digests of tokens that were used up; one of them presented again ends the session. */
+  readonly usedSha256: readonly string[];
+  readonly sessionEpoch: number;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** A key that the service made for itself. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly purpose: 'access_token' | 'bundle';
+  /** PKCS #8 PEM. */
+  readonly privateKeyPem: string;
+  readonly createdAt: string;
+}
+
+/** One configuration that was published. */
+export interface PublicationRecord {
+  readonly id: string;
+  readonly revision: string;
+  readonly sha256: string;
+  readonly createdAt: string;
+}
+
+/** Collections that people's resources lie in. */
+export const sites: Collection<SiteRecord> = { name: 'sites', indexes: {} };
+export const policies: Collection<PolicyRecord> = { name: 'policies', indexes: {} };
+export const policyVersions: Collection<PolicyVersionRecord> = {
+  name: 'policy-versions',
+  indexes: { policy: (version) => [version.policyId] },
+};
+export const upstreams: Collection<UpstreamRecord> = { name: 'upstreams', indexes: {} };
+export const rulesets: Collection<RulesetRecord> = { name: 'rulesets', indexes: {} };
+export const users: Collection<UserRecord> = {
+  name: 'users',
+  indexes: { username: (user) => [user.username.toLowerCase()] },
+};
+export const roles: Collection<RoleRecord> = {
+  name: 'roles',
+  indexes: { name: (role) => [role.name.toLowerCase()] },
+};
+
+/** Collections of the service's own. */
+export const credentials: Collection<CredentialRecord> = { name: 'credentials', indexes: {} };
+export const sessions: Collection<SessionRecord> = {
+  name: 'sessions',
+  indexes: { user: (session) => [session.userId] },
+};
+export const keys: Collection<KeyRecord> = {
+  name: 'keys',
+  indexes: { purpose: (key) => [key.purpose] },
+};
+export const publications: Collection<PublicationRecord> = { name: 'publications', indexes: {} };

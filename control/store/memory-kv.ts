@@ -1,0 +1,38 @@
+/** Owns the driver without a disk, for tests and previews. */
+
+import type { Kv, KvEntry, KvRange, KvWriter } from './kv.ts';
+
+/** An empty store in memory. Cost: a range sorts all keys. */
+export function openMemoryKv(): Kv {
+  let entries = new Map<string, Uint8Array>();
+  const rangeIn = (from: ReadonlyMap<string, Uint8Array>, range: KvRange): KvEntry[] => {
+    const found = [...from]
+      .filter(([key]) => compare(key, range.start) >= 0 && compare(key, range.end) < 0)
+      .map(([key, value]) => ({ key, value }))
+      .sort((left, right) => compare(left.key, right.key));
+    if (range.reverse) found.reverse();
+    return found.slice(0, range.limit);
+  };
+  return {
+    get: (key) => entries.get(key),
+    range: (range) => rangeIn(entries, range),
+    write: async (change) => {
+      const draft = new Map(entries);
+      const writer: KvWriter = {
+        get: (key) => draft.get(key),
+        range: (range) => rangeIn(draft, range),
+        put: (key, value) => void draft.set(key, value),
+        remove: (key) => void draft.delete(key),
+      };
+      const result = change(writer);
+      entries = draft;
+      return result;
+    },
+    backup: () => Promise.reject(new Error('memory has no backup')),
+    close: () => Promise.resolve(),
+  };
+}
+
+function compare(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left, 'utf8'), Buffer.from(right, 'utf8'));
+}
