@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { dirname, join } from 'node:path';
+import { headersEnvironment } from './node-headers.mjs';
 import { hashContents, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
 import { run, say, SetupError, tail } from './process.mjs';
 
@@ -17,18 +17,11 @@ export async function ensureNativeAddon() {
   if (existsSync(output) && readStamp('native') === stamp) return;
   say('native addon: building (about a minute)');
   const script = inRoot('node_modules', 'node-gyp', 'bin', 'node-gyp.js');
-  const { code, output: text } = await run(process.execPath, [script, 'rebuild', ...headers()], {
-    env: { JOBS: String(cpus().length) },
+  const { code, output: text } = await run(process.execPath, [script, 'rebuild'], {
+    env: { JOBS: String(cpus().length), ...headersEnvironment() },
   });
   if (code !== 0 || !existsSync(output)) {
     throw new SetupError(`The native addon did not build:\n${tail(text)}`);
   }
   writeStamp('native', stamp);
-}
-
-/** Node's own headers, where they lie beside it; node-gyp fetches them otherwise. */
-function headers() {
-  if (process.env.npm_config_nodedir) return [];
-  const prefix = dirname(dirname(process.execPath));
-  return existsSync(join(prefix, 'include', 'node', 'node.h')) ? [`--nodedir=${prefix}`] : [];
 }

@@ -1,6 +1,7 @@
 /** Owns node_modules: installed from the lock file, and only when it differs from it. */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { headersEnvironment } from './node-headers.mjs';
 import { inRoot, readStamp, writeStamp } from './paths.mjs';
 import { run, say, SetupError, tail } from './process.mjs';
 
@@ -11,7 +12,9 @@ const platform = `${process.platform}-${process.arch}-${process.versions.modules
 export async function ensureNpmPackages() {
   if (isCurrent()) return;
   say('npm packages: installing from the lock file (one to three minutes the first time)');
-  const { code, output } = await run('npm', ['ci', '--no-audit', '--no-fund']);
+  const { code, output } = await run('npm', ['ci', '--no-audit', '--no-fund'], {
+    env: headersEnvironment(),
+  });
   if (code !== 0) throw new SetupError(`npm ci failed:\n${tail(output)}`);
   writeStamp('npm', platform);
 }

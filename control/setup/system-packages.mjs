@@ -82,7 +82,10 @@ export async function ensureSystemPackages(packages = systemPackages) {
     );
   }
   const prefix = root ? [] : ['sudo'];
-  if (!hasPackageLists()) await apt(prefix, ['update']);
+  if (!hasPackageLists()) {
+    say('apt-get update');
+    await apt(prefix, ['update']);
+  }
   say(`apt-get install ${names.join(' ')}`);
   const install = ['install', '-y', '--no-install-recommends', ...names];
   const first = await apt(prefix, install, true);
