@@ -89,7 +89,7 @@ function formatArgument(text: ByteString): ByteString {
   return `"${escapeDouble(text)}"`;
 }
 
-/** Doubles the backslashes that reading would take for an escape; a lone one before a letter stays. */
+/** Doubles the backslashes that would be read as an escape; a lone one before a letter stays. */
 function escapeDouble(text: ByteString): ByteString {
   return text.replace(/\\{2,}|\\(?="|$)/g, (run) => run + run).replaceAll('"', '\\"');
 }

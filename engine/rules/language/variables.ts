@@ -18,6 +18,7 @@ export function parseVariables(
   const { text } = word;
   const found: VariableExpression[] = [];
   let failed = false;
+  let count = 0;
   let at = 0;
   while (at <= text.length) {
     const end = endOfVariable(text, at, separators);
@@ -26,7 +27,8 @@ export function parseVariables(
     if (variable === null) failed = true;
     else found.push(variable);
     at = end + 1;
-    if (found.length > seclangLimits.variablesMax) {
+    count += 1;
+    if (count > seclangLimits.variablesMax) {
       const message = `more than ${seclangLimits.variablesMax} targets in one list`;
       report('error', 'too-many-variables', message, wordSpan(word, from, to));
       return null;

@@ -44,10 +44,10 @@ describe('rules', () => {
   it('hold what their actions say', () => {
     const rule = ruleOf(
       `SecRule ARGS|!ARGS:Foo|&TX:/^a/ "!@contains x" "id:1,phase:1,deny,status:406,\
-       msg:'M %{tx.a}',logdata:'%{MATCHED_VAR}',tag:'a',tag:'b',severity:'CRITICAL',rev:'2',ver:'v',maturity:3,\
-       accuracy:'4',capture,multiMatch,t:lowercase,t:none,t:trim,setvar:'tx.a=+1',\
-       skipAfter:END,xmlns:s='http://x/'"
-       SecMarker END`.replaceAll('\n', '\n'),
+       msg:'M %{tx.a}',logdata:'%{MATCHED_VAR}',tag:'a',tag:'b',severity:'CRITICAL',\
+       rev:'2',ver:'v',maturity:3,accuracy:'4',capture,multiMatch,t:lowercase,t:none,t:trim,\
+       setvar:'tx.a=+1',skipAfter:END,xmlns:s='http://x/'"
+       SecMarker END`,
     );
     expect(rule).toMatchObject({
       id: 1,

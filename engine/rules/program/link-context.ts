@@ -103,9 +103,12 @@ export function macroText(context: LinkContext, text: ByteString): MacroText {
   return parseMacros(text, (name) => context.variables.find(name));
 }
 
+/** The key is bounded: without its end the search would begin anew at every `%{`. */
+const macroPattern = /%\{([A-Za-z_]{1,64})(?:[.:][^}]{0,256})?\}/g;
+
 /** Warns of `%{NAME}` where no variable has that name: it stays in the text as it is written. */
 export function checkMacros(context: LinkContext, text: ByteString, span: SourceSpan): void {
-  for (const [, name = ''] of text.matchAll(/%\{([A-Za-z_]+)(?:[.:][^}]*)?\}/g)) {
+  for (const [, name = ''] of text.matchAll(macroPattern)) {
     if (context.variables.find(name) !== undefined) continue;
     const hint = didYouMean(name, context.variables.names);
     const message = `unknown variable ${quoteForMessage(name)} in a macro${hint}`;
