@@ -36,6 +36,7 @@ export type { PcreFlags, PcreLimits } from './pcre.ts';
 export { ScanProgram } from './scan-program.ts';
 export type {
   ScanClass,
+  ScanGroup,
   ScanProgramSpec,
   ScanStats,
   ScanTest,

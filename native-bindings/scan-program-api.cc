@@ -87,7 +87,7 @@ class SpecReader {
       classes.emplace_back();
       ScanClass& target = classes.back();
       if (!ReadChains(object, &target) || !ReadPatterns(object, &target) ||
-          !ReadTiers(object, &target) || !ReadTests(object, &target)) {
+          !ReadGroups(object, &target) || !ReadTests(object, &target)) {
         return false;
       }
     }
@@ -149,7 +149,7 @@ class SpecReader {
 
   bool TakeChain(int64_t chain) {
     if (chain >= 0 && static_cast<size_t>(chain) < chain_count_) return true;
-    return Refuse("a pattern or test names no chain of its class");
+    return Refuse("a pattern, group or test names no chain of its class");
   }
 
   bool ReadPatterns(const Napi::Object& object, ScanClass* target) {
@@ -172,7 +172,33 @@ class SpecReader {
     return true;
   }
 
-  bool ReadTiers(const Napi::Object& object, ScanClass* target) {
+  // Either `groups`, or `tiers` alone for one group of all chains.
+  bool ReadGroups(const Napi::Object& object, ScanClass* target) {
+    if (object.Get("groups").IsUndefined()) {
+      target->groups.push_back(ScanGroup{target->all_chains, {}});
+      return ReadTiers(object, &target->groups.back());
+    }
+    if (!object.Get("groups").IsArray()) return Refuse("groups must be an array");
+    Napi::Array list = object.Get("groups").As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      if (!list.Get(i).IsObject()) return Refuse("a group must be an object");
+      Napi::Object entry = list.Get(i).As<Napi::Object>();
+      int32_t* chains = nullptr;
+      size_t count = 0;
+      if (!ReadInt32Array(env_, entry.Get("chains"), &chains, &count)) {
+        return Refuse("the chains of a group must be an Int32Array");
+      }
+      target->groups.push_back(ScanGroup{0, {}});
+      for (size_t c = 0; c < count; ++c) {
+        if (!TakeChain(chains[c])) return false;
+        target->groups.back().chains |= uint64_t{1} << chains[c];
+      }
+      if (!ReadTiers(entry, &target->groups.back())) return false;
+    }
+    return true;
+  }
+
+  bool ReadTiers(const Napi::Object& object, ScanGroup* target) {
     if (!object.Get("tiers").IsArray()) return Refuse("tiers must be an array");
     Napi::Array list = object.Get("tiers").As<Napi::Array>();
     for (uint32_t i = 0; i < list.Length(); ++i) {

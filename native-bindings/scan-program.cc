@@ -140,21 +140,8 @@ void ScanProgram::ScanOutput(const Output& output) {
   ++stats_.outputs;
   chains_ = output.chains;
   NextScan();
-  int32_t database = -1;
-  for (const ScanTier& tier : class_->tiers) {
-    if ((output.mask & ~tier.allowed_mask) == 0) {
-      database = tier.database;
-      break;
-    }
-  }
-  if (database >= 0) {
-    ++stats_.scans;
-    stats_.bytes += output.size;
-    hs_scan(databases_[static_cast<size_t>(database)]->get(),
-            reinterpret_cast<const char*>(output.data), output.size, 0, scratch_.get(), OnMatch,
-            this);
-  } else {
-    ++stats_.skipped;
+  for (const ScanGroup& group : class_->groups) {
+    if ((group.chains & output.chains) != 0) ScanGroupOf(group, output);
   }
   for (const uint32_t id : class_->negated) {
     const ScanPattern& pattern = class_->patterns[id];
@@ -162,6 +149,25 @@ void ScanProgram::ScanOutput(const Output& output) {
     if (present && pattern_stamp_[id] != scan_epoch_) Emit(pattern.slot);
   }
   if (!class_->tests.empty()) RunTests(output);
+}
+
+void ScanProgram::ScanGroupOf(const ScanGroup& group, const Output& output) {
+  int32_t database = -1;
+  for (const ScanTier& tier : group.tiers) {
+    if ((output.mask & ~tier.allowed_mask) == 0) {
+      database = tier.database;
+      break;
+    }
+  }
+  if (database < 0) {
+    ++stats_.skipped;
+    return;
+  }
+  ++stats_.scans;
+  stats_.bytes += output.size;
+  hs_scan(databases_[static_cast<size_t>(database)]->get(),
+          reinterpret_cast<const char*>(output.data), output.size, 0, scratch_.get(), OnMatch,
+          this);
 }
 
 int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, unsigned,

@@ -1,8 +1,8 @@
 // Owns the hot path: values in, (slot, row) hits out. Knows nothing of N-API.
 //
-// For a row the transformation trie of its class is walked once; equal outputs are scanned once,
-// with the smallest database that can match them; a match counts when its chain ends in that
-// output. No allocation beyond growth of the arena; one program per thread.
+// For a row the transformation trie of its class is walked once; equal outputs are scanned once a
+// group, with the smallest database that can match them; a match counts when its chain ends in
+// that output. No allocation beyond growth of the arena; one program per thread.
 #ifndef WAF_NATIVE_SCAN_PROGRAM_H
 #define WAF_NATIVE_SCAN_PROGRAM_H
 
@@ -30,6 +30,13 @@ struct ScanTier {
   int32_t database;  // index, or -1: nothing can match
 };
 
+// Patterns that are scanned for together: an output is scanned with the group when one of the
+// group's chains ends in it.
+struct ScanGroup {
+  uint64_t chains;
+  std::vector<ScanTier> tiers;
+};
+
 struct ScanTest {
   uint32_t slot;
   uint32_t skip_mask;
@@ -52,7 +59,7 @@ struct ScanClass {
   std::vector<ScanStep> steps;
   std::vector<ScanPattern> patterns;
   std::vector<uint32_t> negated;  // ids of negated patterns
-  std::vector<ScanTier> tiers;
+  std::vector<ScanGroup> groups;
   std::vector<ScanTest> tests;
   uint64_t all_chains = 0;
   uint32_t trigger_union = 0;
@@ -64,7 +71,7 @@ struct ScanStats {
   uint64_t bytes = 0;        // bytes given to them
   uint64_t rows = 0;
   uint64_t outputs = 0;      // distinct values that chains end in
-  uint64_t skipped = 0;      // of those, not scanned because nothing can match
+  uint64_t skipped = 0;      // scans of them left out because nothing of the group can match
   uint64_t transforms = 0;   // transformations that ran
   uint64_t overflows = 0;    // transformations left out because the arena's limit was reached
   uint64_t tests = 0;        // tests that ran
@@ -129,6 +136,7 @@ class ScanProgram {
   void Transform(const uint8_t* data, uint32_t size, uint32_t mask);
   uint16_t RunStep(const ScanStep& step, uint16_t parent);
   void ScanOutput(const Output& output);
+  void ScanGroupOf(const ScanGroup& group, const Output& output);
   void RunTests(const Output& output);
   void Emit(uint32_t slot);
   void NextRow();

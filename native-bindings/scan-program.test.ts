@@ -135,12 +135,36 @@ function programOf(plan: Plan): ScanProgram {
   const scanClass: ScanClass = {
     chains: Int32Array.from(plan.chains),
     patterns: Int32Array.from(
-      plan.wishes.flatMap(({ slot, chain, negated }) => [slot, chain, negated ? 1 : 0]),
+      plan.wishes.flatMap(({ slot, chain, negated }) => [slot, chain, +negated]),
     ),
     tiers: [
       { allowedMask: lower, database: small },
       { allowedMask: everything, database: expressions.length === 0 ? -1 : 0 },
     ],
+    tests: plan.tests,
+  };
+  return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
+}
+
+/** A database and a group for each chain, instead of one for all. */
+function groupedProgramOf(plan: Plan): ScanProgram {
+  const databases: HsDatabase[] = [];
+  const groups = plan.chains.flatMap((_node, chain) => {
+    const expressions = plan.wishes
+      .map((wish, id) => ({ wish, id }))
+      .filter(({ wish }) => wish.chain === chain)
+      .map(({ wish, id }) => ({ pattern: patterns[wish.pattern] ?? '', flags, id }));
+    if (expressions.length === 0) return [];
+    databases.push(HsDatabase.compile(expressions, { mode: 'block' }));
+    const tiers = [{ allowedMask: everything, database: databases.length - 1 }];
+    return [{ chains: Int32Array.of(chain), tiers }];
+  });
+  const triples = plan.wishes.flatMap(({ slot, chain, negated }) => [slot, chain, +negated]);
+  const scanClass: ScanClass = {
+    chains: Int32Array.from(plan.chains),
+    patterns: Int32Array.from(triples),
+    tiers: [],
+    groups,
     tests: plan.tests,
   };
   return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
@@ -176,6 +200,9 @@ describe('ScanProgram', () => {
         expect(scanSlots(program, plan.values)).toEqual(wanted);
         expect(scanSlots(program, plan.values, 1)).toEqual(wanted);
         program.close();
+        const grouped = groupedProgramOf(plan);
+        expect(scanSlots(grouped, plan.values)).toEqual(wanted);
+        grouped.close();
       }),
       { seed, numRuns },
     );

@@ -29,14 +29,27 @@ export interface ScanTest {
   readonly skipMask: number;
 }
 
+/**
+ * Patterns that are scanned for together, so that a database holds few that a value cannot have.
+ * Small databases of one chain scan many times faster than one large database of all.
+ */
+export interface ScanGroup {
+  /** A value is scanned with this group when one of these chains ends in it. */
+  readonly chains: Int32Array;
+  /** The first tier that covers the value is used; none covers it: nothing is scanned. */
+  readonly tiers: readonly ScanTier[];
+}
+
 /** All that is looked for in one kind of value. */
 export interface ScanClass {
   /** Chain index to trie node; at most 64. */
   readonly chains: Int32Array;
   /** By Hyperscan expression id: triples [slot, chain, negated 0|1]; slot -1 = id not used. */
   readonly patterns: Int32Array;
-  /** The first tier that covers the value is used; none covers it: nothing is scanned. */
+  /** One group of all chains; ignored when there are `groups`. */
   readonly tiers: readonly ScanTier[];
+  /** Expression ids are one numbering over all groups; groups may share chains and databases. */
+  readonly groups?: readonly ScanGroup[];
   readonly tests: readonly ScanTest[];
 }
 
@@ -55,7 +68,7 @@ export interface ScanStats {
   readonly scans: number;
   readonly bytes: number;
   readonly rows: number;
-  /** Distinct values in which chains ended, and those of them that no tier had to scan. */
+  /** Distinct values in which chains ended, and scans of them that no tier had to do. */
   readonly outputs: number;
   readonly skipped: number;
   readonly transforms: number;

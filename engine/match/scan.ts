@@ -20,6 +20,7 @@ export type {
   HsExpression,
   HsInfo,
   ScanClass,
+  ScanGroup,
   ScanProgram,
   ScanProgramSpec,
   ScanStats,
