@@ -2,12 +2,14 @@
 
 import type { BodyProcessorDefinition } from '../types.ts';
 import { jsonBody } from './json.ts';
+import { multipartBody } from './multipart.ts';
 import { urlencodedBody } from './urlencoded.ts';
 import { xmlBody } from './xml.ts';
 
 /** All body processors; names are upper case as `ctl:requestBodyProcessor` gives them. */
 export const bodyProcessors: readonly BodyProcessorDefinition[] = [
   urlencodedBody,
+  multipartBody,
   jsonBody,
   xmlBody,
 ];
