@@ -11,7 +11,7 @@ import type { MacroReference, MacroText, VariableDefinition } from './types.ts';
 /** Finds a variable by its name in upper case; undefined when there is none. */
 export type FindVariable = (upperName: string) => VariableDefinition | undefined;
 
-const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]*))?\}/g;
+const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]{0,1024}))?\}/g;
 
 /**
  * Splits `text` into literal parts and references.
@@ -26,7 +26,7 @@ export function parseMacros(text: ByteString, findVariable: FindVariable): Macro
     const variable = findVariable((match[1] ?? '').toUpperCase());
     if (!variable) continue;
     if (match.index > literalFrom) parts.push(text.slice(literalFrom, match.index));
-    parts.push(makeReference(variable, match[2] ?? '', match[0].slice(2, -1)));
+    parts.push(makeReference(variable, match[2] ?? '', match[0].replace(/^%\{|\}%?$/g, '')));
     literalFrom = match.index + match[0].length;
   }
   if (parts.length === 0) return { source: text, literal: text, parts: [text] };

@@ -19,9 +19,10 @@ export function parseVariables(
   const found: VariableExpression[] = [];
   let failed = false;
   let count = 0;
+  const lastSlash = lastClosingSlash(text, separators);
   let at = 0;
   while (at <= text.length) {
-    const end = endOfVariable(text, at, separators);
+    const end = endOfVariable(text, at, separators, lastSlash);
     const [from, to] = trim(text, at, end);
     const variable = parseVariable(word, from, to, report);
     if (variable === null) failed = true;
@@ -38,7 +39,12 @@ export function parseVariables(
 }
 
 /** Offset of the separator that ends the target at `start`, or the end of the text. */
-function endOfVariable(text: ByteString, start: number, separators: string): number {
+function endOfVariable(
+  text: ByteString,
+  start: number,
+  separators: string,
+  lastSlash: number,
+): number {
   let at = start;
   while (at < text.length && text[at] !== ':' && !separators.includes(text[at] ?? '')) at += 1;
   if (text[at] !== ':') return at;
@@ -47,7 +53,7 @@ function endOfVariable(text: ByteString, start: number, separators: string): num
     const close = findClosingQuote(text, selector);
     if (close >= 0) at = close;
   } else if (text[selector] === '/' && !isXml(text.slice(start, selector - 1))) {
-    const close = findClosingSlash(text, selector, separators);
+    const close = selector < lastSlash ? findClosingSlash(text, selector, separators) : -1;
     if (close >= 0) at = close;
   }
   while (at < text.length && !separators.includes(text[at] ?? '')) at += 1;
@@ -56,6 +62,17 @@ function endOfVariable(text: ByteString, start: number, separators: string): num
 
 function isXml(name: ByteString): boolean {
   return /^[ \t]*[!&]?xml$/i.test(name);
+}
+
+/** Offset of the last slash that may end an expression; spares a search from every opening one. */
+function lastClosingSlash(text: ByteString, separators: string): number {
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    if (text[at] !== '/') continue;
+    if (at + 1 < text.length && !separators.includes(text[at + 1] ?? '')) continue;
+    const escapes = /\\*$/.exec(text.slice(Math.max(0, at - 64), at))?.[0].length ?? 0;
+    if (escapes % 2 === 0) return at;
+  }
+  return -1;
 }
 
 /** The slash that ends the expression at `open`: the first one that ends its target too. */

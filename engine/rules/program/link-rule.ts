@@ -23,6 +23,9 @@ export function linkRule(
   const parts = members.map((member) =>
     linkParts(member, member !== draft, pcreMatchLimit, context),
   );
+  // A status in a link counts for the chain; the last one stated does, as in libmodsecurity.
+  const stated = parts.findLast((part) => (part?.state.status ?? 0) > 0);
+  if (stated && parts[0]) parts[0].state.status = stated.state.status;
   const rules: Rule[] = [];
   let next: Rule | null = null;
   // From the end, because each rule holds the one that follows it.
