@@ -11,7 +11,8 @@ import type { MacroReference, MacroText, VariableDefinition } from './types.ts';
 /** Finds a variable by its name in upper case; undefined when there is none. */
 export type FindVariable = (upperName: string) => VariableDefinition | undefined;
 
-const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]{0,1024}))?\}/g;
+/** A `%` behind the last brace of a text belongs to the reference, as libmodsecurity reads it. */
+const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]{0,1024}))?\}(?:%$)?/g;
 
 /**
  * Splits `text` into literal parts and references.
@@ -53,7 +54,7 @@ export function resolveReference(reference: MacroReference, tx: Transaction): By
   if (regex) return variable.entries(tx).find((entry) => regex.test(entry.key))?.value ?? '';
   if (key === '') return variable.entries(tx)[0]?.value ?? '';
   if (variable.lookup) return variable.lookup(tx, key)[0]?.value ?? '';
-  const found = variable.entries(tx).find((entry) => entry.key.toLowerCase() === key);
+  const found = variable.entries(tx).find((entry) => lowerBytes(entry.key) === key);
   return found?.value ?? '';
 }
 

@@ -1,6 +1,7 @@
 /** Owns which values a rule looks at: target by target, less what is excluded. Matches nothing. */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { lowerBytes } from '../catalog/macro.ts';
 import { isExcluded, removedTargetsOf } from '../catalog/removal.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import type { Rule, Target } from '../catalog/types.ts';
@@ -32,5 +33,5 @@ function selectEntries(rule: Rule, target: Target, tx: Transaction): readonly En
   }
   const { key } = selector;
   if (variable.lookup) return variable.lookup(tx, key);
-  return variable.entries(tx).filter((entry) => entry.key.toLowerCase() === key);
+  return variable.entries(tx).filter((entry) => lowerBytes(entry.key) === key);
 }

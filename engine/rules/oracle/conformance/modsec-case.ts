@@ -5,11 +5,12 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { systemClock } from '../../../base/clock.ts';
+import type { BodySnapshot } from '../../../contract/message.ts';
 import type { RuleCatalog } from '../../catalog/catalog.ts';
 import type { RulePorts } from '../../catalog/ports.ts';
 import { formatErrorLogLine } from '../../catalog/report.ts';
-import type { Program } from '../../catalog/types.ts';
-import { loadSourceSet, type SourceFile } from '../../language/include.ts';
+import type { Program, ProgramSettings } from '../../catalog/types.ts';
+import { loadSourceSet, type ReadFiles, type SourceFile } from '../../language/include.ts';
 import { buildProgram, closeProgram } from '../../program/build-program.ts';
 import { evaluateTransaction, type Exchange, type OracleResult } from '../evaluate.ts';
 import { makeBody, makeConnection, makeRequest, makeResponse } from './exchange.ts';
@@ -82,11 +83,12 @@ export function runModsecCase(
     return outcome([`loads, expected ${test.expected.parser_error}`], true);
   }
   const notes: ByteString[] = [];
-  const result = evaluateTransaction(program, makeExchange(test), ports, (level, text) =>
+  const { exchange, refused } = limitBodies(makeExchange(test), program.settings);
+  const result = evaluateTransaction(program, exchange, ports, (level, text) =>
     notes.push(`[${level}] ${text}`),
   );
   closeProgram(program);
-  return judge(test, result, notes.join('\n'));
+  return judge(test, result, refused, notes.join('\n'));
 }
 
 /** What the product leaves out on purpose; null when the case counts. */
@@ -105,7 +107,13 @@ function outOfScope(test: ModsecCase): string | null {
 }
 
 /** Where a case says nothing, libmodsecurity reads bodies, runs the rules and acts on nothing. */
-const unstatedSettings = 'SecRuleEngine DetectionOnly\nSecRequestBodyAccess On\n';
+const unstatedSettings = `
+SecRuleEngine DetectionOnly
+SecRequestBodyAccess On
+SecRequestBodyLimitAction ProcessPartial
+SecResponseBodyAccess On
+SecResponseBodyLimitAction ProcessPartial
+`;
 
 function linkRules(
   test: ModsecCase,
@@ -114,17 +122,25 @@ function linkRules(
 ): { program: Program | null; problem: string } {
   const engine: SourceFile = { path: 'engine.conf', text: unstatedSettings };
   const rules: SourceFile = { path: `${test.file}.json`, text: encode(test.rules) };
-  const source = loadSourceSet([engine, rules], (pattern) => findFiles(pattern, files));
+  const source = loadSourceSet([engine, rules], findFiles(files));
   const read = (name: ByteString): ByteString | null => files.get(name) ?? null;
   const { program, diagnostics } = buildProgram(source, catalog, read);
   const error = diagnostics.find(({ severity }) => severity === 'error');
   return { program, problem: error ? `${error.code}: ${error.message}` : '' };
 }
 
-function findFiles(pattern: string, files: ConformanceFiles): SourceFile[] {
-  const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  const regex = new RegExp(`^${escaped.replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`);
-  return [...files].filter(([path]) => regex.test(path)).map(([path, text]) => ({ path, text }));
+/** Files by the path as written, else beside the including file. */
+function findFiles(files: ConformanceFiles): ReadFiles {
+  return (pattern, fromFile) => {
+    const folder = fromFile.slice(0, fromFile.lastIndexOf('/') + 1);
+    for (const wanted of [pattern, folder + pattern]) {
+      const escaped = wanted.replace(/[.+^${}()|[\]\\]/g, '\\$&');
+      const regex = new RegExp(`^${escaped.replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`);
+      const found = [...files].filter(([path]) => regex.test(path));
+      if (found.length > 0) return found.map(([path, text]) => ({ path, text }));
+    }
+    return [];
+  };
 }
 
 function makeExchange(test: ModsecCase): Exchange {
@@ -150,10 +166,37 @@ function makeExchange(test: ModsecCase): Exchange {
   };
 }
 
-function judge(test: ModsecCase, result: OracleResult, notes: ByteString): ModsecOutcome {
+/** What the front does to bodies above their limit: cut them off, or refuse the message. */
+function limitBodies(
+  exchange: Exchange,
+  settings: ProgramSettings,
+): { exchange: Exchange; refused: boolean } {
+  const request = limitBody(exchange.requestBody, settings.requestBodyLimitBytes);
+  const response = limitBody(exchange.responseBody, settings.responseBodyLimitBytes);
+  const refuses =
+    (request?.truncated === true && settings.requestBodyLimitAction === 'reject') ||
+    (response?.truncated === true && settings.responseBodyLimitAction === 'reject');
+  return {
+    exchange: { ...exchange, requestBody: request, responseBody: response },
+    refused: refuses && settings.engine === 'on',
+  };
+}
+
+function limitBody(body: BodySnapshot | null, limitBytes: number): BodySnapshot | null {
+  if (body === null || body.bytes.length <= limitBytes) return body;
+  return { bytes: body.bytes.subarray(0, limitBytes), truncated: true };
+}
+
+function judge(
+  test: ModsecCase,
+  result: OracleResult,
+  refused: boolean,
+  notes: ByteString,
+): ModsecOutcome {
   const { expected } = test;
   const problems: string[] = [];
-  const status = statusOf(result);
+  // The front answers 413 or 502 to what is too large, libmodsecurity 403: both refuse.
+  const status = refused ? 403 : statusOf(result);
   const wanted = expected.http_code ?? 200;
   if (status !== wanted) problems.push(`status ${status}, expected ${wanted}`);
   if (expected.redirect_url !== undefined && result.verdict.location !== expected.redirect_url) {
