@@ -10,7 +10,7 @@ import type { ReadFiles, SourceFile } from './include.ts';
 export interface FileSet {
   readonly readFiles: ReadFiles;
   /** The bytes of one file; null when there is none of that name. */
-  readDataFile(name: string, fromFile: string): ByteString | null;
+  readonly readDataFile: (name: string, fromFile: string) => ByteString | null;
 }
 
 /** A set of `files`; paths are parted by slashes. Cost: each Include looks at every path. */

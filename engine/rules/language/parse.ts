@@ -57,7 +57,10 @@ function parseLine(line: LogicalLine, report: Report): Directive | null {
   if (name === undefined) return null;
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name.text)) {
     const span = wordSpan(name, 0, name.text.length);
-    report('error', 'expected-directive', 'expected the name of a directive', span);
+    const message = name.text.startsWith('<')
+      ? "a web server's sections are not part of a rule file"
+      : 'expected the name of a directive';
+    report('error', 'expected-directive', message, span);
     return null;
   }
   return readDirective(name, rest, report);

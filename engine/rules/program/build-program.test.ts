@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { fullCatalog } from '../catalog/full-catalog.ts';
 import type { Program, Rule } from '../catalog/types.ts';
 import { formatDiagnostic } from '../language/diagnostic.ts';
-import { loadText } from '../language/include.ts';
+import { createFileSet } from '../language/file-set.ts';
+import { loadSourceSet, loadText } from '../language/include.ts';
 import { buildProgram, type BuildResult } from './build-program.ts';
 
 function build(text: string): BuildResult {
@@ -118,6 +119,20 @@ describe('rules', () => {
     expect(rules[1]?.next).toBe(rules[2]);
     expect(rules[2]?.next).toBeNull();
     expect(phases[1]).toHaveLength(2);
+  });
+
+  it('can be the end of a skip', () => {
+    const text = `SecRule ARGS x "id:1,phase:1,skipAfter:2"
+      SecAction "id:2,phase:1"
+      SecAction "id:3,phase:1"`;
+    const items = link(text).phases[1] ?? [];
+    expect(items.map((item) => (item.kind === 'rule' ? item.id : item.name))).toEqual([
+      1,
+      2,
+      '2',
+      3,
+    ]);
+    expect(problems(text)).toEqual([]);
   });
 
   it('log as the last of the four switches says', () => {
@@ -346,6 +361,24 @@ SecRule ARGS "@rx a" "id:11,pass"`;
       'a.conf:10:22: warning: missing closing " quote [unterminated-quote]',
     ]);
     expect(build(text).program).toBeNull();
+  });
+
+  it('of several files come in the order of loading', () => {
+    const files = createFileSet([
+      { path: 'r/b.conf', text: 'SecRule ARGS "@pmFromFile w.data" "id:1"\nSecRule AGRS x "id:2"' },
+      { path: 'r/a.conf', text: '\nSecRule ARGS "@pmFromFile v.data" "id:1"' },
+      { path: 'r/w.data', text: 'word' },
+    ]);
+    const root = { path: 'main', text: 'SecFoo\nInclude r/*.conf\nInclude no.conf' };
+    const set = loadSourceSet([root], files.readFiles);
+    const { diagnostics } = buildProgram(set, fullCatalog, files.readDataFile);
+    expect(diagnostics.map(({ span, code }) => `${span.file}:${span.line} ${code}`)).toEqual([
+      'main:1 unknown-directive',
+      'main:3 include-missing',
+      'r/a.conf:2 bad-argument',
+      'r/b.conf:1 duplicate-id',
+      'r/b.conf:2 unknown-variable',
+    ]);
   });
 
   const table: [string, string][] = [

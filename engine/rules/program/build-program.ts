@@ -7,6 +7,7 @@ import { seclangLimits } from '../../base/limits.ts';
 import type { RuleCatalog } from '../catalog/catalog.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
 import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
+import type { Token } from '../language/ast.ts';
 import type { SourceSet } from '../language/include.ts';
 import { didYouMean } from '../language/nearest-name.ts';
 import { applyExceptions } from './exceptions.ts';
@@ -37,8 +38,9 @@ export function buildProgram(
   const items = draftRules(source.directives, context);
   const drafts = items.flatMap((item) => (item.kind === 'rule' ? [item.draft] : []));
   applyExceptions(source.directives, drafts, context);
-  const program = linkItems(items, settings, context);
-  checkSkips(program, drafts, context);
+  const skips = readSkips(drafts);
+  const program = linkItems(items, settings, skips, context);
+  checkSkips(program, skips, context);
   const diagnostics = sortBySource([...source.diagnostics, ...list], source.files);
   if (!hasErrors(diagnostics)) return { program, diagnostics };
   closeProgram(program);
@@ -55,6 +57,7 @@ const phaseCount = 5;
 function linkItems(
   items: readonly DraftItem[],
   settings: ProgramSettings,
+  skips: ReadonlyMap<string, Token>,
   context: LinkContext,
 ): Program {
   const phases: ProgramItem[][] = Array.from({ length: phaseCount + 1 }, () => []);
@@ -71,22 +74,41 @@ function linkItems(
     if (linked === null || first === undefined) continue;
     rules.push(...linked);
     phases[first.phase]?.push(first);
+    // skipAfter may also name a rule: the place behind it (ModSecurity v2).
+    const name = String(first.id);
+    if (first.id > 0 && skips.has(name)) phases[first.phase]?.push({ kind: 'marker', name });
   }
   return { settings, phases, rules };
 }
 
-/** A skipAfter without its marker skips the rest of the phase: allowed, but hardly meant. */
-function checkSkips(program: Program, drafts: readonly RuleDraft[], context: LinkContext): void {
-  const markers = new Set<string>();
-  for (const item of program.phases[1] ?? []) if (item.kind === 'marker') markers.add(item.name);
-  for (const { directive, removed } of drafts) {
-    for (const { name, value } of removed ? [] : directive.actions) {
-      if (name.text.toLowerCase() !== 'skipafter' || value === null) continue;
-      if (markers.has(value.text)) continue;
-      const hint = didYouMean(value.text, markers);
-      const message = `no SecMarker of that name: the rest of the phase is skipped${hint}`;
-      context.report('warning', 'unknown-marker', message, value.span);
+/** Where each target of a skipAfter is first named. */
+function readSkips(drafts: readonly RuleDraft[]): Map<string, Token> {
+  const skips = new Map<string, Token>();
+  for (const draft of drafts) {
+    if (draft.removed) continue;
+    for (const { directive } of [draft, ...draft.links]) {
+      for (const { name, value } of directive.actions) {
+        const isSkip = name.text.toLowerCase() === 'skipafter' && value !== null;
+        if (isSkip && !skips.has(value.text)) skips.set(value.text, value);
+      }
     }
+  }
+  return skips;
+}
+
+/** A skipAfter without its marker skips the rest of the phase: allowed, but hardly meant. */
+function checkSkips(
+  program: Program,
+  skips: ReadonlyMap<string, Token>,
+  context: LinkContext,
+): void {
+  const markers = new Set<string>();
+  for (const item of program.phases.flat()) if (item.kind === 'marker') markers.add(item.name);
+  for (const [name, { span }] of skips) {
+    if (markers.has(name)) continue;
+    const hint = didYouMean(name, markers);
+    const message = `no SecMarker of that name: the rest of the phase is skipped${hint}`;
+    context.report('warning', 'unknown-marker', message, span);
   }
 }
 
