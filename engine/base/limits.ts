@@ -128,6 +128,8 @@ export const valueLimits = {
   xmlAttributesMax: 10_000,
   /** Nodes one XPath selector may visit. */
   xpathVisitsMax: 200_000,
+  /** Text of what one XPath selector yields; elements inside each other repeat theirs. */
+  xpathTextCharsMax: 8_388_608,
   /** Parts of one multipart body; the arguments limit is lower in practice. */
   multipartPartsMax: 2_000,
   /** Header lines of one part. Browsers send two. */

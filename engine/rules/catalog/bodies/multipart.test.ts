@@ -274,8 +274,25 @@ const contentOf = (tx: Transaction): string =>
 
 test('random pieces never throw and never put a row outside', () => {
   const piece = fc.constantFrom(
-    ...['--B', '--', 'B', '\r\n', '\n', ':', ' ', '\f', '\0', '"', "'", ';', 'x', '\xff'],
-    ...['Content-Disposition: form-data; name="a"', 'filename=', '\r\n\r\n', '--B--', 'X: y'],
+    '--B',
+    '--',
+    'B',
+    '\r\n',
+    '\n',
+    ':',
+    ' ',
+    '\f',
+    '\0',
+    '"',
+    "'",
+    ';',
+    'x',
+    '\xff',
+    'Content-Disposition: form-data; name="a"',
+    'filename=',
+    '\r\n\r\n',
+    '--B--',
+    'X: y',
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 50 }), fc.boolean(), (pieces, truncated) => {

@@ -89,7 +89,15 @@ export function selectXml(
     }
     nodes = [...found];
   }
-  return nodes.map(textOf);
+  const texts: string[] = [];
+  let room: number = valueLimits.xpathTextCharsMax;
+  for (const node of nodes) {
+    if (room <= 0) break;
+    const text = textOf(node);
+    room -= text.length;
+    texts.push(text);
+  }
+  return texts;
 }
 
 /** Attributes or text nodes, which end a path. */
