@@ -4,7 +4,7 @@
  */
 
 import { SPAN } from '../../../contract/message.ts';
-import { readArguments } from '../bodies/arguments.ts';
+import { hexValue, readArguments } from '../bodies/arguments.ts';
 import type { Transaction } from '../transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../values.ts';
 import { readCookies } from './cookies.ts';
@@ -13,13 +13,14 @@ import { nameIs, startsWithName } from './names.ts';
 const HASH = 0x23;
 const SLASH = 0x2f;
 const COLON = 0x3a;
+const PERCENT = 0x25;
 const QUESTION = 0x3f;
 const BACKSLASH = 0x5c;
 
 /**
  * Fills the values of phase 1; call once, right after `tx.begin`. Rows: REQUEST_LINE, METHOD,
  * PROTOCOL, URI, URI_RAW, FILENAME, BASENAME, QUERY_STRING, headers, cookies and ARGS_GET; only
- * ARGS are decoded. Cost: one copy of the head, two passes over target and cookies.
+ * ARGS, FILENAME and BASENAME are decoded. Cost: one copy of the head, two passes over target and cookies.
  */
 export function loadRequestHead(tx: Transaction): void {
   const { bytes, spans } = tx.request.head;
@@ -34,10 +35,15 @@ export function loadRequestHead(tx: Transaction): void {
   addScalar(values, SOURCE.requestLine, at, spans[SPAN.lineEnd]! + move);
   const methodStart = spans[SPAN.firstStart]! + move;
   addScalar(values, SOURCE.requestMethod, methodStart, spans[SPAN.firstEnd]! + move);
-  const protocolStart = spans[SPAN.protocolStart]! + move;
-  addScalar(values, SOURCE.requestProtocol, protocolStart, spans[SPAN.protocolEnd]! + move);
+  addProtocol(values, spans[SPAN.protocolStart]! + move, spans[SPAN.protocolEnd]! + move);
   addFields(tx, spans, fieldCount, move);
   addTarget(tx, spans[SPAN.secondStart]! + move, spans[SPAN.secondEnd]! + move);
+}
+
+/** A request line without a protocol is one of HTTP/0.9, as servers read it. */
+function addProtocol(values: ValueTable, start: number, end: number): void {
+  if (end > start) addScalar(values, SOURCE.requestProtocol, start, end);
+  else values.addText(SOURCE.requestProtocol, '', 'HTTP/0.9');
 }
 
 function addFields(tx: Transaction, spans: Int32Array, fieldCount: number, move: number): void {
@@ -68,7 +74,7 @@ function chooseProcessor(tx: Transaction, start: number, end: number): void {
 
 /**
  * REQUEST_URI has neither scheme and host nor fragment, REQUEST_URI_RAW is the target as sent.
- * Neither these nor REQUEST_FILENAME are decoded: rules say `t:urlDecodeUni` where they want it.
+ * Neither is decoded; REQUEST_FILENAME and REQUEST_BASENAME are (%XX, once), as in ModSecurity.
  */
 function addTarget(tx: Transaction, start: number, end: number): void {
   const values = tx.values;
@@ -76,22 +82,55 @@ function addTarget(tx: Transaction, start: number, end: number): void {
   const path = slab[start] === SLASH ? start : skipAuthority(slab, start, end);
   let query = -1;
   let slash = path - 1;
+  let escaped = false;
   let stop = path;
   for (; stop < end; stop++) {
     const byte = slab[stop]!;
     if (byte === HASH) break;
     if (query >= 0) continue;
-    if (byte === QUESTION) query = stop;
+    if (byte === PERCENT) escaped = true;
+    else if (byte === QUESTION) query = stop;
     else if (byte === SLASH || byte === BACKSLASH) slash = stop;
   }
   const pathEnd = query < 0 ? stop : query;
   const queryStart = query < 0 ? stop : query + 1;
   addScalar(values, SOURCE.requestUriRaw, start, end);
   addScalar(values, SOURCE.requestUri, path, stop);
-  addScalar(values, SOURCE.requestFilename, path, pathEnd);
-  addScalar(values, SOURCE.requestBasename, slash + 1, pathEnd);
+  const file = escaped ? appendDecoded(values, path, pathEnd) : path;
+  const fileEnd = escaped ? values.used : pathEnd;
+  if (escaped) slash = lastSlash(values.slab, file, fileEnd);
+  addScalar(values, SOURCE.requestFilename, file, fileEnd);
+  addScalar(values, SOURCE.requestBasename, slash + 1, fileEnd);
   addScalar(values, SOURCE.queryString, queryStart, stop);
   readArguments(tx, SOURCE.argGet, queryStart, stop, tx.settings.argumentSeparator);
+}
+
+/** Writes [start, end) with its %XX decoded to the end of the slab; returns where it begins. */
+function appendDecoded(values: ValueTable, start: number, end: number): number {
+  values.reserve(end - start);
+  const slab = values.slab;
+  const from = values.used;
+  let to = from;
+  for (let at = start; at < end; at++) {
+    let byte = slab[at]!;
+    if (byte === PERCENT && at + 2 < end) {
+      const decoded = (hexValue[slab[at + 1]!]! << 4) | hexValue[slab[at + 2]!]!;
+      if (decoded >= 0) {
+        byte = decoded;
+        at += 2;
+      }
+    }
+    slab[to++] = byte;
+  }
+  values.used = to;
+  return from;
+}
+
+/** Offset of the last slash of either kind; before `start` where there is none. */
+function lastSlash(slab: Uint8Array, start: number, end: number): number {
+  let at = end - 1;
+  while (at >= start && slab[at] !== SLASH && slab[at] !== BACKSLASH) at--;
+  return at;
 }
 
 /** Offset of the path in an absolute-form target; `start` for any other form. */
