@@ -142,7 +142,11 @@ export class ClientConnection implements DeadlineHolder {
   onDeadline(nowMs: number): void {
     const exchange = this.exchange;
     if (exchange !== null) {
-      if (this.wait === WAIT.BODY && nowMs < this.totalDeadlineMs) return exchange.bodyTimedOut();
+      if (this.wait === WAIT.BODY && nowMs < this.totalDeadlineMs) {
+        if (exchange.wantsBody) return exchange.bodyTimedOut();
+        // The origin is what is slow; its own deadlines watch it.
+        return this.await(WAIT.NONE, Infinity);
+      }
       exchange.timedOut(this.wait === WAIT.GRACE || this.wait === WAIT.SEND);
       return;
     }
@@ -213,6 +217,8 @@ export class ClientConnection implements DeadlineHolder {
       exchange.acceptBody(this.input, from);
       return true;
     }
+    // A client that does not take its answers gets no more of them.
+    if (this.blocked) return false;
     if (this.burst >= frontLimits.pipelineBurstMax) {
       this.burst = 0;
       setImmediate(() => this.run());
@@ -255,7 +261,7 @@ export class ClientConnection implements DeadlineHolder {
 
   private onDrain(): void {
     this.blocked = false;
-    if (this.exchange === null) return;
+    if (this.exchange === null) return this.run();
     if (this.exchange.wantsBody) this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
     else this.await(WAIT.NONE, Infinity);
     this.exchange.clientDrained();

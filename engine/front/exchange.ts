@@ -3,25 +3,23 @@
  * which it ends on every path. Bytes in, bytes out; the connection owns sockets and order.
  */
 
-import type { InspectionSession, MaybePromise } from '../contract/inspection.ts';
 import type { BodySnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type { RequestOutcome } from '../contract/events.ts';
 import type { ResponseScenario } from '../contract/site.ts';
 import type { TransactionRecord, Verdict } from '../contract/verdict.ts';
-import { BODY } from '../http/head-scanner.ts';
-import { REFUSAL, type Refusal } from '../http/refusal.ts';
+import { REFUSAL } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { EndpointPool } from '../upstream/endpoint-pool.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from '../upstream/origin-sink.ts';
 import { upstreamLimits } from '../base/limits.ts';
-import { BodyReader } from './body-reader.ts';
 import type { ClientConnection } from './client-connection.ts';
-import { LENGTH, writeRequestHead } from './forward-heads.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
+import { InspectionRun } from './inspection-run.ts';
 import { writeOwnAnswer } from './own-answer.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
+import { RequestRelay } from './request-relay.ts';
 import { ResponseRelay } from './response-relay.ts';
 
 /** What happens to the request body. */
@@ -40,21 +38,18 @@ export class Exchange implements OriginSink {
   private readonly startedUs: number;
   private readonly generation: Generation;
   private route: Route | null = null;
-  private session: InspectionSession | null = null;
-  private inspecting = false;
+  private readonly inspection = new InspectionRun();
   private texts: RequestTexts | null = null;
   private ended = false;
 
   private up: number = UP.DONE;
-  private reader: BodyReader | null = null;
-  private readFault: Refusal | null = null;
-  private held: Buffer[] = [];
+  private readonly request: RequestRelay;
   private bodySnapshot: BodySnapshot | null = null;
 
   private pool: EndpointPool | null = null;
   private origin: OriginConnection | null = null;
   private attempts = 0;
-  private upBlocked = false;
+  private waiting = false;
   private sentUs = 0;
   private originUs = -1;
 
@@ -77,6 +72,7 @@ export class Exchange implements OriginSink {
     this.startedUs = startedUs;
     this.generation = front.generation;
     this.generation.acquire();
+    this.request = new RequestRelay(front.writer, this.head, front.settings.requestBodyBytesMax);
     this.relay = new ResponseRelay(front.writer);
   }
 
@@ -84,12 +80,12 @@ export class Exchange implements OriginSink {
 
   /** True while body bytes from the client are welcome. */
   get wantsBody(): boolean {
-    return this.up === UP.HOLD || (this.up === UP.FLOW && !this.upBlocked);
+    return this.up === UP.HOLD || (this.up === UP.FLOW && !this.request.blocked);
   }
 
   /** True while the origin takes no more body bytes. */
   get bodyBlocked(): boolean {
-    return this.up === UP.FLOW && this.upBlocked;
+    return this.up === UP.FLOW && this.request.blocked;
   }
 
   get bodyComplete(): boolean {
@@ -99,18 +95,23 @@ export class Exchange implements OriginSink {
   /** Begins: the head is complete. */
   start(): void {
     this.describe();
-    const head = this.head;
     const route = this.generation.find(this.client.host());
     this.route = route;
-    if (head.framing !== BODY.NONE) {
-      const bytesMax = this.front.settings.requestBodyBytesMax;
+    if (this.request.hasBody) {
       this.up = UP.WAIT;
-      this.reader = new BodyReader(head.framing, head.contentLength, bytesMax);
-      if (head.contentLength > bytesMax) return this.refuse(413, REFUSAL.bodyTooLarge.reason);
+      if (this.head.contentLength > this.front.settings.requestBodyBytesMax) {
+        return this.refuse(413, REFUSAL.bodyTooLarge.reason);
+      }
     }
     if (route === null) return this.answerUnrouted();
     if (route.inspector === null) return this.afterRequestBody();
-    this.openSession(route);
+    this.inspection.open(route.inspector, {
+      requestId: this.requestId,
+      receivedAtMs: this.texts!.receivedAtMs,
+      siteId: route.site.id,
+      connection: this.client.facts,
+      head: { bytes: this.bytes, spans: this.head.copySpans() },
+    });
     this.inspect(1);
   }
 
@@ -125,22 +126,25 @@ export class Exchange implements OriginSink {
 
   /** Takes framing off bytes [start, end); says where what follows the body begins. */
   readBody(bytes: Buffer, start: number, end: number): number {
-    const reader = this.reader!;
-    this.readFault = reader.read(bytes, start, end);
-    return this.readFault === null ? reader.next : end;
+    return this.request.read(bytes, start, end);
   }
 
   /** Handles what `readBody` found from `start` on. */
   acceptBody(bytes: Buffer, start: number): void {
-    const reader = this.reader!;
-    const fault = this.readFault;
-    if (fault !== null) return this.down === DOWN.STREAM ? this.cut() : this.refuseBody(fault);
-    const done = reader.done;
-    if (this.up === UP.FLOW) return this.sendBody(bytes, start, reader.dataEnd, done);
-    if (reader.dataEnd > start) this.held.push(bytes.subarray(start, reader.dataEnd));
-    if (done) this.bodyEnded();
-    const need = this.session!.bodyNeed;
-    if (done || reader.total > need.limitBytes) this.takeSnapshot(need.limitBytes, need.onExcess);
+    const { request } = this;
+    const { fault } = request;
+    if (fault !== null) {
+      return this.down === DOWN.STREAM ? this.cut() : this.refuse(fault.status, fault.reason);
+    }
+    if (this.up === UP.FLOW) {
+      request.forward(bytes, start);
+      if (request.bodyRead) this.bodyEnded();
+      return;
+    }
+    request.hold(bytes, start);
+    if (request.bodyRead) this.bodyEnded();
+    const { limitBytes, onExcess } = this.inspection.bodyNeed;
+    if (request.bodyRead || request.bodyBytes > limitBytes) this.takeSnapshot(limitBytes, onExcess);
   }
 
   bodyTimedOut(): void {
@@ -172,20 +176,9 @@ export class Exchange implements OriginSink {
 
   // ---- inspection
 
-  private openSession(route: Route): void {
-    this.inspecting = true;
-    this.session = route.inspector!.open({
-      requestId: this.requestId,
-      receivedAtMs: this.texts!.receivedAtMs,
-      siteId: route.site.id,
-      connection: this.client.facts,
-      head: { bytes: this.bytes, spans: this.head.copySpans() },
-    });
-  }
-
   /** Runs a phase; goes on at once when the answer is at hand. */
   private inspect(phase: number): void {
-    const result = this.callSession(phase);
+    const result = this.inspection.call(phase, this.bodySnapshot, this.responseSnapshot);
     if (!(result instanceof Promise)) return this.afterPhase(phase, result);
     const settle = (verdict: Verdict | null): void => {
       if (this.ended) return;
@@ -195,26 +188,14 @@ export class Exchange implements OriginSink {
     result.then(settle, () => settle(null));
   }
 
-  private callSession(phase: number): MaybePromise<Verdict> | null {
-    const session = this.session!;
-    try {
-      if (phase === 1) return session.requestHead();
-      if (phase === 2) return session.requestBody(this.bodySnapshot);
-      if (phase === 3) return session.responseHead(this.responseSnapshot!);
-      return session.responseBody(this.bodySnapshot);
-    } catch {
-      return null;
-    }
-  }
-
   /** `verdict` null: inspection itself failed. */
   private afterPhase(phase: number, verdict: Verdict | null): void {
     const { waf } = this.route!.site;
     if (verdict === null) {
-      this.inspecting = false;
+      this.inspection.active = false;
       if (waf.failPolicy === 'closed') return this.answerFailedInspection();
     } else if (verdict.action !== 'pass') {
-      this.inspecting = false;
+      this.inspection.active = false;
       if (waf.mode === 'blocking') return this.enforce(verdict);
     }
     if (phase === 1) this.afterRequestHead();
@@ -224,8 +205,8 @@ export class Exchange implements OriginSink {
   }
 
   private afterRequestHead(): void {
-    if (!this.inspecting) return this.afterRequestBody();
-    const need = this.session!.bodyNeed;
+    if (!this.inspection.active) return this.afterRequestBody();
+    const need = this.inspection.bodyNeed;
     if (this.up === UP.DONE || !need.inspect) return this.inspect(2);
     if (need.onExcess === 'reject' && this.head.contentLength > need.limitBytes) {
       return this.refuse(413, 'body_over_inspection_limit');
@@ -236,10 +217,9 @@ export class Exchange implements OriginSink {
   }
 
   private takeSnapshot(limitBytes: number, onExcess: 'reject' | 'prefix'): void {
-    const truncated = this.reader!.total > limitBytes;
+    const truncated = this.request.bodyBytes > limitBytes;
     if (truncated && onExcess === 'reject') return this.refuse(413, 'body_over_inspection_limit');
-    const whole = joinPieces(this.held);
-    this.held = whole.length > 0 ? [whole] : [];
+    const whole = this.request.joinHeld();
     if (this.up === UP.HOLD) this.up = UP.WAIT;
     this.client.bodyWanted(false);
     this.bodySnapshot = { bytes: truncated ? whole.subarray(0, limitBytes) : whole, truncated };
@@ -271,27 +251,19 @@ export class Exchange implements OriginSink {
     const pool = this.route!.upstream.pick(this.front.deadlines.nowMs, avoid);
     if (pool === null) return this.originFailed(ORIGIN_FAILURE.noEndpoint);
     this.pool = pool;
+    this.waiting = true;
     pool.acquire(this, this.head.isHead, fresh);
   }
 
   originReady(connection: OriginConnection): void {
     if (this.ended) return connection.abandon();
     this.origin = connection;
+    this.waiting = false;
     this.sentUs = this.front.clock.monotonicUs();
-    const { writer } = this.front;
-    const body = this.held;
-    this.held = [];
-    writeRequestHead(writer, this.bytes, this.head, this.headFacts(), this.bodyLength(body));
-    if (this.up === UP.DONE) {
-      for (const piece of body) writer.bytes(piece, 0, piece.length);
-      connection.endRequest();
-      connection.write(writer.take());
-      return;
-    }
-    this.upBlocked = !connection.write(writer.take());
-    for (const piece of body) this.writeBody(piece, 0, piece.length);
+    this.request.open(connection, this.bytes, this.headFacts());
+    if (this.up === UP.DONE) return;
     this.up = UP.FLOW;
-    if (!this.inspecting) this.sendContinue();
+    this.sendContinue();
     this.client.bodyWanted(true);
   }
 
@@ -300,46 +272,9 @@ export class Exchange implements OriginSink {
     return { forwardedLines, defaultHost: this.pool!.name, requestId: this.requestId };
   }
 
-  /** What the origin is told of the body; a body that is all here gets its length. */
-  private bodyLength(held: readonly Buffer[]): number {
-    if (this.reader === null) return this.head.contentLength < 0 ? LENGTH.ABSENT : 0;
-    if (this.head.framing === BODY.LENGTH) return this.head.contentLength;
-    if (this.up !== UP.DONE) return LENGTH.CHUNKED;
-    return held.reduce((sum, piece) => sum + piece.length, 0);
-  }
-
-  private writeBody(bytes: Buffer, start: number, end: number): void {
-    if (end === start) return;
-    const origin = this.origin!;
-    if (this.head.framing === BODY.LENGTH) {
-      if (!origin.write(bytes.subarray(start, end))) this.upBlocked = true;
-      return;
-    }
-    const { writer } = this.front;
-    writer.chunkSize(end - start);
-    writer.bytes(bytes, start, end);
-    writer.crlf();
-    if (!origin.write(writer.take())) this.upBlocked = true;
-  }
-
-  private sendBody(bytes: Buffer, start: number, end: number, done: boolean): void {
-    this.writeBody(bytes, start, end);
-    if (!done) return;
-    if (this.head.framing === BODY.CHUNKED) {
-      this.front.writer.text('0\r\n\r\n');
-      this.origin!.write(this.front.writer.take());
-    }
-    this.origin!.endRequest();
-    this.bodyEnded();
-  }
-
   private bodyEnded(): void {
     this.up = UP.DONE;
     this.client.bodyWanted(false);
-  }
-
-  private refuseBody(fault: Refusal): void {
-    this.refuse(fault.status, fault.reason);
   }
 
   private sendContinue(): void {
@@ -350,12 +285,13 @@ export class Exchange implements OriginSink {
 
   originDrain(): void {
     if (this.up !== UP.FLOW) return;
-    this.upBlocked = false;
+    this.request.blocked = false;
     this.client.bodyWanted(true);
   }
 
   originFailed(failure: OriginFailure): void {
     this.origin = null;
+    this.waiting = false;
     if (this.ended) return;
     if (this.down === DOWN.NONE && this.attempts < upstreamLimits.attemptsMax) {
       if (failure === ORIGIN_FAILURE.stale && this.repeatable) return this.connect(null, true);
@@ -372,7 +308,7 @@ export class Exchange implements OriginSink {
 
   /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
   private get repeatable(): boolean {
-    return this.reader === null && repeatableMethods.has(this.texts!.method);
+    return !this.request.hasBody && repeatableMethods.has(this.texts!.method);
   }
 
   // ---- the way back
@@ -383,7 +319,7 @@ export class Exchange implements OriginSink {
     this.status = head.status;
     const keep = this.head.keepAlive && !this.front.draining && this.bodyComplete;
     this.relay.begin(head, this.head, keep);
-    if (!this.inspecting) {
+    if (!this.inspection.active) {
       this.down = DOWN.STREAM;
       return this.relay.writeHead(headBytes, head, this.requestId);
     }
@@ -398,7 +334,7 @@ export class Exchange implements OriginSink {
     if (this.down === DOWN.STREAM) return this.relay.write(bytes, start, end);
     const total = this.relay.hold(bytes, start, end);
     if (this.down === DOWN.HOLD) {
-      const need = this.session!.responseNeed;
+      const need = this.inspection.responseNeed;
       if (total > need.limitBytes) this.inspectHeldResponse(need.limitBytes, need.onExcess);
     } else this.origin?.pauseRead();
   }
@@ -406,6 +342,8 @@ export class Exchange implements OriginSink {
   originEnd(): void {
     this.origin = null;
     this.responseDone = true;
+    // The origin answered without waiting for the whole body: nobody is left to take the rest.
+    if (this.up === UP.FLOW) this.up = UP.WAIT;
     if (this.down === DOWN.STREAM) return this.finishResponse();
     if (this.down === DOWN.HOLD) this.inspectHeldResponse(Infinity, 'prefix');
   }
@@ -417,9 +355,9 @@ export class Exchange implements OriginSink {
   }
 
   private afterResponseHead(): void {
-    const need = this.inspecting ? this.session!.responseNeed : null;
-    if (need === null || !need.inspect || !this.relay.hasBody) {
-      return this.inspecting ? this.inspect(4) : this.afterResponseBody();
+    const need = this.inspection.responseNeed;
+    if (!need.inspect || !this.relay.hasBody) {
+      return this.inspection.active ? this.inspect(4) : this.afterResponseBody();
     }
     this.down = DOWN.HOLD;
     if (this.responseDone || this.relay.heldBytes > need.limitBytes) {
@@ -458,8 +396,8 @@ export class Exchange implements OriginSink {
   // ---- own answers and the end
 
   private answerUnrouted(): void {
-    if (this.head.refusal !== null)
-      return this.refuse(this.head.refusal.status, this.head.refusal.reason);
+    const { refusal } = this.head;
+    if (refusal !== null) return this.refuse(refusal.status, refusal.reason);
     this.outcome = 'unrouted';
     this.answer(404, null, this.bodyComplete, null);
   }
@@ -517,26 +455,12 @@ export class Exchange implements OriginSink {
     if (this.ended) return;
     this.ended = true;
     if (this.origin !== null) this.origin.abandon();
-    else this.pool?.cancel(this);
+    else if (this.waiting) this.pool!.cancel(this);
     this.origin = null;
     this.relay.drop();
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
-    this.finishSession(durationUs);
+    this.inspection.finish((record) => this.report(durationUs, record));
     this.client.exchangeEnded(keep);
-  }
-
-  private finishSession(durationUs: number): void {
-    let record: MaybePromise<TransactionRecord> | null = null;
-    try {
-      record = this.session?.finish() ?? null;
-    } catch {
-      record = null;
-    }
-    if (!(record instanceof Promise)) return this.report(durationUs, record);
-    record.then(
-      (done) => this.report(durationUs, done),
-      () => this.report(durationUs, null),
-    );
   }
 
   private report(durationUs: number, transaction: TransactionRecord | null): void {
@@ -561,7 +485,7 @@ export class Exchange implements OriginSink {
       outcome,
       blocked: this.blockedByRule,
       refusal,
-      bytesIn: this.reader?.total ?? 0,
+      bytesIn: this.request.bodyBytes,
       bytesOut: this.ownBytes > 0 ? this.ownBytes : this.relay.bodyBytes,
       endpoint: this.pool?.name ?? null,
       transaction,
@@ -571,7 +495,3 @@ export class Exchange implements OriginSink {
 
 const continueLine = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
-
-function joinPieces(pieces: readonly Buffer[]): Buffer {
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-}

@@ -108,5 +108,6 @@ export class ResponseRelay {
   drop(): void {
     this.held = [];
     this.headPiece = null;
+    this.writer.discard();
   }
 }

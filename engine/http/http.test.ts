@@ -6,7 +6,7 @@ import { SPAN } from '../contract/message.ts';
 import { httpLimits } from '../base/limits.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
-import { BODY, SCAN } from './head-scanner.ts';
+import { BODY, SCAN, type HeadLimits } from './head-scanner.ts';
 import { RequestHeadParser, TARGET_FORM } from './request-head.ts';
 import { ResponseHeadParser } from './response-head.ts';
 
@@ -48,14 +48,18 @@ function summarise(parser: RequestHeadParser, bytes: Buffer, result: number): Su
   };
 }
 
-function parseWhole(text: string, limits = httpLimits): Summary {
+function parseWhole(text: string, limits: HeadLimits = httpLimits): Summary {
   const bytes = bytesOf(text);
   const parser = new RequestHeadParser(limits);
   parser.reset(0);
   return summarise(parser, bytes, parser.execute(bytes, bytes.length));
 }
 
-function parseSplit(text: string, cuts: readonly number[], limits = httpLimits): Summary {
+function parseSplit(
+  text: string,
+  cuts: readonly number[],
+  limits: HeadLimits = httpLimits,
+): Summary {
   const bytes = bytesOf(text);
   const parser = new RequestHeadParser(limits);
   parser.reset(0);
@@ -233,7 +237,7 @@ describe('request heads', () => {
         '\r\n\r\n',
       ],
     );
-    const limits = { headBytesMax: 60, targetBytesMax: 12, fieldsMax: 3 } as typeof httpLimits;
+    const limits = { headBytesMax: 60, targetBytesMax: 12, fieldsMax: 3 };
     fc.assert(
       fc.property(
         fc.array(piece, { maxLength: 40 }),

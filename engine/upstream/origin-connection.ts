@@ -101,6 +101,13 @@ export class OriginConnection implements DeadlineHolder {
     return this.socket.write(bytes);
   }
 
+  /** Gathers what is written in this turn into one system call. */
+  corkTurn(): void {
+    const { socket } = this;
+    socket.cork();
+    queueMicrotask(() => socket.uncork());
+  }
+
   /** The request was written to its end. */
   endRequest(): void {
     this.requestSent = true;

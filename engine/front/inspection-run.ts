@@ -1,0 +1,66 @@
+/**
+ * Owns one request's inspection session for the front: calls it phase by phase, keeps what it
+ * throws from going further, and closes it once. Never decides what a verdict leads to.
+ */
+
+import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
+import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
+import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
+
+const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
+
+/** Inspection of one request; inactive when the site has none. */
+export class InspectionRun {
+  /** True while phases are still to be run. */
+  active = false;
+  private session: InspectionSession | null = null;
+
+  /** Errors: what opening throws is a failed inspection, see `call`. */
+  open(inspector: Inspector, snapshot: RequestSnapshot): void {
+    this.active = true;
+    try {
+      this.session = inspector.open(snapshot);
+    } catch {
+      this.session = null;
+    }
+  }
+
+  get bodyNeed(): BodyNeed {
+    return this.active && this.session !== null ? this.session.bodyNeed : noNeed;
+  }
+
+  get responseNeed(): BodyNeed {
+    return this.active && this.session !== null ? this.session.responseNeed : noNeed;
+  }
+
+  /** Runs a phase, 1..4; null when inspection itself failed. */
+  call(
+    phase: number,
+    body: BodySnapshot | null,
+    response: ResponseSnapshot | null,
+  ): MaybePromise<Verdict> | null {
+    const { session } = this;
+    if (session === null) return null;
+    try {
+      if (phase === 1) return session.requestHead();
+      if (phase === 2) return session.requestBody(body);
+      if (phase === 3) return session.responseHead(response!);
+      return session.responseBody(body);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Closes the session; `done` gets its record, or null when there is none. */
+  finish(done: (record: TransactionRecord | null) => void): void {
+    let record: MaybePromise<TransactionRecord> | null = null;
+    try {
+      record = this.session?.finish() ?? null;
+    } catch {
+      record = null;
+    }
+    this.session = null;
+    if (record instanceof Promise) record.then(done, () => done(null));
+    else done(record);
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Owns how a request is put on the wire for an origin: its body read off the client's framing, held
+ * while it is inspected, and framed anew behind a head of our own.
+ */
+
+import type { ByteWriter } from '../http/byte-writer.ts';
+import { BODY } from '../http/head-scanner.ts';
+import type { Refusal } from '../http/refusal.ts';
+import type { RequestHeadParser } from '../http/request-head.ts';
+import type { OriginConnection } from '../upstream/origin-connection.ts';
+import { BodyReader } from './body-reader.ts';
+import { LENGTH, writeRequestHead, type RequestHeadFacts } from './forward-heads.ts';
+
+/** Relays one request; holds its body until `open`. */
+export class RequestRelay {
+  /** True while the origin takes no more. */
+  blocked = false;
+  /** Why the body is refused, as far as `read` saw it. */
+  fault: Refusal | null = null;
+
+  private readonly writer: ByteWriter;
+  private readonly head: RequestHeadParser;
+  private readonly reader: BodyReader | null;
+  private held: Buffer[] = [];
+  private origin: OriginConnection | null = null;
+
+  constructor(writer: ByteWriter, head: RequestHeadParser, bytesMax: number) {
+    this.writer = writer;
+    this.head = head;
+    const { framing, contentLength } = head;
+    this.reader = framing === BODY.NONE ? null : new BodyReader(framing, contentLength, bytesMax);
+  }
+
+  get hasBody(): boolean {
+    return this.reader !== null;
+  }
+
+  /** Content bytes read so far. */
+  get bodyBytes(): number {
+    return this.reader?.total ?? 0;
+  }
+
+  /** True when the body was read to its end. */
+  get bodyRead(): boolean {
+    return this.reader === null || this.reader.done;
+  }
+
+  /** Takes framing off bytes [start, end), in place; says where what follows the body begins. */
+  read(bytes: Buffer, start: number, end: number): number {
+    const reader = this.reader!;
+    this.fault = reader.read(bytes, start, end);
+    return this.fault === null ? reader.next : end;
+  }
+
+  /** Keeps the content that `read` found from `start` on. */
+  hold(bytes: Buffer, start: number): void {
+    const end = this.reader!.dataEnd;
+    if (end > start) this.held.push(bytes.subarray(start, end));
+  }
+
+  /** All that is held, in one piece; it stays held. */
+  joinHeld(): Buffer {
+    const whole = this.held.length === 1 ? this.held[0]! : Buffer.concat(this.held);
+    this.held = whole.length > 0 ? [whole] : [];
+    return whole;
+  }
+
+  /** Writes the head and what is held; the rest of the body follows by `forward`. */
+  open(origin: OriginConnection, bytes: Buffer, facts: RequestHeadFacts): void {
+    const { held, writer } = this;
+    this.origin = origin;
+    this.held = [];
+    writeRequestHead(writer, bytes, this.head, facts, this.announcedLength(held));
+    if (this.bodyRead) {
+      for (const piece of held) writer.bytes(piece, 0, piece.length);
+      origin.endRequest();
+      origin.write(writer.take());
+      return;
+    }
+    origin.corkTurn();
+    this.blocked = !origin.write(writer.take());
+    for (const piece of held) this.write(piece, 0, piece.length);
+  }
+
+  /** What the origin is told of the body; a body that is all here gets its length. */
+  private announcedLength(held: readonly Buffer[]): number {
+    if (this.reader === null) return this.head.contentLength < 0 ? LENGTH.ABSENT : 0;
+    if (this.head.framing === BODY.LENGTH) return this.head.contentLength;
+    if (!this.bodyRead) return LENGTH.CHUNKED;
+    return held.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  /** Sends the content that `read` found from `start` on, and the end if it was the last. */
+  forward(bytes: Buffer, start: number): void {
+    this.write(bytes, start, this.reader!.dataEnd);
+    if (!this.bodyRead) return;
+    if (this.head.framing === BODY.CHUNKED) {
+      this.writer.text('0\r\n\r\n');
+      this.origin!.write(this.writer.take());
+    }
+    this.origin!.endRequest();
+  }
+
+  private write(bytes: Buffer, start: number, end: number): void {
+    if (end === start) return;
+    const origin = this.origin!;
+    if (this.head.framing === BODY.LENGTH) {
+      if (!origin.write(bytes.subarray(start, end))) this.blocked = true;
+      return;
+    }
+    const { writer } = this;
+    writer.chunkSize(end - start);
+    writer.bytes(bytes, start, end);
+    writer.crlf();
+    if (!origin.write(writer.take())) this.blocked = true;
+  }
+}
