@@ -85,6 +85,7 @@ export class JsonReader {
       if (expectValue) {
         if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
           if (!this.open(byte === OPEN_LIST)) return false;
+          if (byte === OPEN_LIST && !this.addListName()) return false;
           expectValue = this.enter(byte === OPEN_LIST);
         } else {
           if (!this.readScalar(byte)) return false;
@@ -133,6 +134,12 @@ export class JsonReader {
     this.counters[depth] = isList ? 0 : IN_OBJECT;
     this.marks[depth] = this.pathLength;
     return true;
+  }
+
+  /** A member's list is an argument itself (empty), so that rules see the member's plain name. */
+  private addListName(): boolean {
+    if (this.counters[this.depth - 1] !== IN_OBJECT || this.depth < 2) return true;
+    return this.addLeaf(this.at, this.at);
   }
 
   private close(): void {

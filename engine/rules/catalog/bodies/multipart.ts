@@ -4,7 +4,7 @@
  * so that what a laxer parser would see is inspected, too. Copies no content.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
 import { valueLimits } from '../../../base/limits.ts';
 import { isSpace } from '../load/cookies.ts';
 import { nameIs } from '../load/names.ts';
@@ -19,6 +19,12 @@ const LF = 0x0a;
 const CR = 0x0d;
 const DASH = 0x2d;
 const COLON = 0x3a;
+
+const noBytes: Buffer = Buffer.alloc(0);
+/** What content is searched for: the next line that may be a boundary. */
+const dashedLine: Buffer = Buffer.from('\n--');
+/** Line ends are looked for so far before the native search is worth its call. */
+const nearBytes = 64;
 
 /** What a Content-Type of multipart/form-data asks for. */
 export const multipartBody: BodyProcessorDefinition = {
@@ -47,7 +53,8 @@ class MultipartReader {
   private readonly truncated: boolean;
   private readonly flags: MultipartFlags = newFlags();
   private at: number;
-  private delimiter: Buffer = Buffer.alloc(0);
+  private delimiter: Buffer = noBytes;
+  private boundary: Buffer = noBytes;
   private nextDelimiter = -1;
   private quoted = false;
   private flagError = false;
@@ -74,7 +81,8 @@ class MultipartReader {
     flags.boundaryWhitespace = reading.whitespace ? 1 : 0;
     flags.missingSemicolon = reading.missingSemicolon ? 1 : 0;
     if (reading.failure === null) {
-      this.delimiter = Buffer.from(`--${reading.boundary}`, 'latin1');
+      this.delimiter = fromByteString(`--${reading.boundary}`);
+      this.boundary = fromByteString(reading.boundary);
       this.readBody();
     } else {
       this.fail(reading.failure);
@@ -109,7 +117,10 @@ class MultipartReader {
 
   /** Offset behind the line that starts at `at`. */
   private lineEnd(at: number): number {
-    const newline = this.tx.values.slab.indexOf(LF, at);
+    const { slab } = this.tx.values;
+    const near = Math.min(this.end, at + nearBytes);
+    for (let i = at; i < near; i++) if (slab[i] === LF) return i + 1;
+    const newline = near === this.end ? -1 : slab.indexOf(LF, near);
     return newline < 0 || newline >= this.end ? this.end : newline + 1;
   }
 
@@ -156,14 +167,13 @@ class MultipartReader {
   /** A line that begins like a boundary but is another one. */
   private noteUnmatched(at: number, stop: number): void {
     const { slab } = this.tx.values;
-    const name = this.delimiter.subarray(2);
-    if (this.quoted && slab[at + 2] === 0x22 && this.matchesAt(at + 3, stop, name)) {
+    if (this.quoted && slab[at + 2] === 0x22 && this.matchesAt(at + 3, stop, this.boundary)) {
       this.fail('Multipart: Invalid boundary (quotes).');
       return;
     }
     let from = at + 2;
     while (from < stop && isSpace(slab[from]!)) from++;
-    if (from > at + 2 && this.matchesAt(from, stop, name)) {
+    if (from > at + 2 && this.matchesAt(from, stop, this.boundary)) {
       this.fail('Multipart: Invalid boundary (whitespace).');
       return;
     }
@@ -172,7 +182,9 @@ class MultipartReader {
 
   private matchesAt(at: number, stop: number, bytes: Buffer): boolean {
     if (stop - at < bytes.length) return false;
-    return this.tx.values.slab.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
+    const { slab } = this.tx.values;
+    for (let i = 0; i < bytes.length; i++) if (slab[at + i] !== bytes[i]) return false;
+    return true;
   }
 
   /**
@@ -183,8 +195,8 @@ class MultipartReader {
     const { slab } = this.tx.values;
     if (this.part === null) this.flags.dataBefore = 1;
     let next = stop;
-    if (stop < this.end) {
-      const dashes = slab.indexOf('\n--', stop - 1, 'latin1');
+    if (stop < this.end && (slab[stop] !== DASH || slab[stop + 1] !== DASH)) {
+      const dashes = slab.indexOf(dashedLine, stop);
       next = dashes < 0 || dashes + 1 >= this.end ? this.end : dashes + 1;
     }
     const from = this.isBoundaryLike(at, stop) || this.isCutLine(stop) ? stop : at;
