@@ -41,17 +41,18 @@ function toSite(
 ): SiteConfig {
   const upstream = upstreams.get(site.upstreamId);
   if (upstream === undefined) throw invalid(`site ${site.name}: its upstream is missing`);
+  const waf = {
+    enabled: site.wafEnabled,
+    mode: site.detectionOnly ? ('detection' as const) : ('blocking' as const),
+    policyId: site.wafEnabled ? site.policyId : '',
+    failPolicy: site.failOpen ? ('open' as const) : ('closed' as const),
+  };
   return {
     id: site.id,
     name: site.name,
     hosts: site.hosts,
     upstream,
-    waf: {
-      enabled: site.wafEnabled,
-      mode: site.detectionOnly ? 'detection' : 'blocking',
-      policyId: site.wafEnabled ? site.policyId : '',
-      failPolicy: site.failOpen ? 'open' : 'closed',
-    },
+    waf,
     ...(responses === undefined ? {} : { responses }),
   };
 }

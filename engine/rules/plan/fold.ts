@@ -191,15 +191,15 @@ class Folder {
       if (link.capture) for (let i = 0; i <= 9; i++) this.dirtyNames.add(String(i));
       for (const action of link.actions) {
         if (action.effect?.kind === 'setTx') this.noteWrite(action.effect.name);
-        else if (action.effect === undefined) this.noteUnknownAction(action.argument);
+        else if (action.definition.name === 'ctl') this.noteControl(action.argument);
       }
     }
   }
 
-  private noteUnknownAction(argument: ByteString): void {
-    this.everyTransactionGetsHere = false;
-    if (/^ruleRemoveBy/i.test(argument)) this.removals.push(argument);
-    this.noteTextReads(argument);
+  /** Of all `ctl` forms only the engine switch and removals change which rules run. */
+  private noteControl(argument: ByteString): void {
+    if (/^ruleEngine/i.test(argument)) this.everyTransactionGetsHere = false;
+    if (/^ruleRemove/i.test(argument)) this.removals.push(argument);
   }
 
   private noteWrite(name: MacroText): void {
@@ -287,15 +287,20 @@ function skippedRegion(
 }
 
 /** Argument of a `ctl:ruleRemoveBy...`: what it names and the text behind the equals sign. */
-function readRemoval(argument: ByteString): { kind: string; text: string } {
-  const [, kind, text] = /^ruleRemoveBy(\w+)=(.*)$/is.exec(argument) ?? [];
-  return { kind: (kind ?? '').toLowerCase(), text: text ?? '' };
+function readRemoval(argument: ByteString): { kind: string; text: string; targetOnly: boolean } {
+  const [, kind, text] = /^ruleRemove(?:By|TargetBy)(\w+)=([^;]*)/is.exec(argument) ?? [];
+  const targetOnly = /^ruleRemoveTarget/i.test(argument);
+  return { kind: (kind ?? '').toLowerCase(), text: text ?? '', targetOnly };
 }
 
+/** Tags and messages are compared for equality; macros in either may come out as anything. */
 function mayRemove(argument: ByteString, rule: Rule): boolean {
   const { kind, text } = readRemoval(argument);
   if (kind === 'id') return !text.split(/[\s,]+/).every((range) => surelyOutside(range, rule.id));
-  return rule.tags.length > 0 || rule.message !== null;
+  if (kind === 'msg') return rule.message?.source === text;
+  return (
+    text.includes('%{') || rule.tags.some((tag) => tag.literal === null || tag.literal === text)
+  );
 }
 
 function surelyOutside(range: string, id: number): boolean {
@@ -304,8 +309,8 @@ function surelyOutside(range: string, id: number): boolean {
 }
 
 function surelyRemoves(argument: ByteString, rule: Rule): boolean {
-  const { kind, text } = readRemoval(argument);
-  return kind === 'tag' && rule.tags.some((tag) => tag.literal === text);
+  const { kind, text, targetOnly } = readRemoval(argument);
+  return kind === 'tag' && !targetOnly && rule.tags.some((tag) => tag.literal === text);
 }
 
 /** True when a rule that is no chain link reads MATCHED_* of whatever matched before it. */
