@@ -34,6 +34,11 @@ const suites: readonly Suite[] = [
   },
 ];
 
+/** Tests whose expectation CRS itself gives anew for servers built like ours: title to reason. */
+const overridden: ReadonlyMap<string, string> = new Map([
+  ['920620-1', 'repeated Content-Type fields stay apart, as the override for nginx says'],
+]);
+
 for (const { name, corpus, place } of suites) {
   const stages = existsSync(place.setup) ? readCorpus<CrsStage>(corpus) : null;
   describe.skipIf(stages === null)(name, () => {
@@ -43,7 +48,8 @@ for (const { name, corpus, place } of suites) {
       const refused: string[] = [];
       let passed = 0;
       for (const stage of stages ?? []) {
-        const outcome = runStage(program, stage);
+        const override = overridden.has(stage.title) ? stage.overrides?.nginx?.expect : undefined;
+        const outcome = runStage(program, override ? { ...stage, expect: override } : stage);
         if (outcome.result === 'pass') passed++;
         else if (outcome.result === 'refused') refused.push(`${stage.title}: ${outcome.detail}`);
         else failures.push(outcome.detail);

@@ -26,20 +26,23 @@ export interface CrsStage {
   readonly test_id: number;
   readonly wire_b64: string;
   readonly enabled?: boolean;
-  readonly expect: {
-    readonly expect_ids?: readonly number[];
-    readonly no_expect_ids?: readonly number[];
-    readonly expect_no_ids_at_all?: boolean;
-    readonly log_regex?: string;
-    readonly no_log_regex?: string;
-    readonly status?: readonly number[];
-    readonly expect_error?: boolean;
-  };
+  readonly expect: CrsExpectation;
+  readonly overrides?: { readonly nginx?: { readonly expect: CrsExpectation } };
   readonly reflected_response?: {
     readonly status: number;
     readonly headers: readonly [string, string][];
     readonly body_b64: string;
   };
+}
+
+interface CrsExpectation {
+  readonly expect_ids?: readonly number[];
+  readonly no_expect_ids?: readonly number[];
+  readonly expect_no_ids_at_all?: boolean;
+  readonly log_regex?: string;
+  readonly no_log_regex?: string;
+  readonly status?: readonly number[];
+  readonly expect_error?: boolean;
 }
 
 const base = `

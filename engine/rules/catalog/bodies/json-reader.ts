@@ -1,7 +1,7 @@
 /**
  * Owns reading JSON (RFC 8259) in the slab: every scalar becomes an ARGS_POST row named by its path
- * (`json.a.b`, `json.list.array_0`). Values without escapes stay where they are. Keeps reading what
- * it can: depth, argument and length limits are recorded and do not hide what follows.
+ * (`json.a.b`, `json.list.array_0`; a member's list also one by its plain name, empty: CRS looks at
+ * the end of names). Values without escapes stay where they are. Keeps reading what it can: depth, argument and length limits are recorded and do not hide what follows.
  */
 
 import { isUtf8 } from 'node:buffer';
