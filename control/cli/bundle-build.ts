@@ -19,12 +19,20 @@ export const bundleBuildCommand: CommandDefinition = {
     const { buildBundleFromManifest } = await import('../publish/manifest.ts');
     const manifest = resolve(textFlag(flags, 'file') ?? '');
     const out = resolve(textFlag(flags, 'out') ?? '');
-    const bytes = await buildBundleFromManifest(readText(manifest), dirname(manifest));
+    const built = buildBundleFromManifest(readText(manifest), dirname(manifest));
+    const { bytes, sha256, warnings } = built;
+    for (const warning of warnings) output.note(`warning: ${warning}`);
     // Written whole or not at all: an engine may be reading the old one.
     writeFileSync(`${out}.tmp`, bytes, { mode: 0o600 });
     renameSync(`${out}.tmp`, out);
-    const value = { file: out, bytes: bytes.length };
-    output.result(value, { columns: ['FILE', 'BYTES'], rows: [[out, String(bytes.length)]] });
+    const { sites, policies } = built;
+    output.result(
+      { file: out, bytes: bytes.length, sha256, sites, policies, warnings },
+      {
+        columns: ['FILE', 'BYTES', 'SITES', 'POLICIES', 'SHA-256'],
+        rows: [[out, ...[bytes.length, sites, policies].map(String), sha256]],
+      },
+    );
     return 0;
   },
 };

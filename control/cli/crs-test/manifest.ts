@@ -19,9 +19,9 @@ export function testManifest(options: TestManifestOptions): string {
     kind: 'Site',
     metadata: { name: 'crs-test' },
     spec: {
-      hosts: ['*'],
-      upstreams: [{ inline: { url: options.originUrl, weight: 1 } }],
-      waf: { enabled: true, mode: 'WAF_MODE_BLOCKING', policy: 'crs-test' },
+      primaryHost: 'crs-test.invalid',
+      upstreams: [{ url: options.originUrl, weight: 1 }],
+      policyRef: 'crs-test',
     },
   };
   const policy = {
@@ -29,8 +29,10 @@ export function testManifest(options: TestManifestOptions): string {
     kind: 'Policy',
     metadata: { name: 'crs-test' },
     spec: {
-      ...(options.rulesetFolder === null ? {} : { ruleset: { path: options.rulesetFolder } }),
-      engineState: options.blocking ? 'ENGINE_STATE_ON' : 'ENGINE_STATE_DETECTION_ONLY',
+      ...(options.rulesetFolder === null
+        ? { crsRulesetRef: 'crs-3.3.4' }
+        : { ruleset: { path: options.rulesetFolder } }),
+      engineState: options.blocking ? 'on' : 'detection-only',
       crsCore: {
         blockingParanoiaLevel: options.paranoia,
         detectionParanoiaLevel: options.paranoia,

@@ -1,8 +1,14 @@
 /** Owns one test run: origin, bundle, engine, cases, report; everything is stopped at the end. */
 
 import { mkdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  RuntimeBundleSchema,
+  SignedRuntimeBundleSchema,
+} from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { buildBundleFromManifest } from '../../publish/manifest.ts';
+import { generateKeyPem, readSigningKey, signBundle } from '../../publish/signing.ts';
 import type { ProgressView } from '../../supervisor/progress.ts';
 import type { TestCase } from './case.ts';
 import { startEngine } from './engine-under-test.ts';
@@ -39,7 +45,7 @@ export async function runAgainstEngine(
     mkdirSync(data, { recursive: true });
     const engine = await startEngine({
       script: join(options.packageFolder, '.build', 'engine', 'main.js'),
-      bundle: await buildBundle(options, `http://127.0.0.1:${origin.port}`),
+      bundle: buildBundle(options, `http://127.0.0.1:${origin.port}`),
       data,
       extraArgs: options.engineArgs,
       logLevel: options.logLevel,
@@ -64,11 +70,11 @@ export async function runAgainstEngine(
   }
 }
 
-async function buildBundle(options: SessionOptions, originUrl: string): Promise<Uint8Array> {
+function buildBundle(options: SessionOptions, originUrl: string): Uint8Array {
   const { policyFile, ruleset } = options;
   if (policyFile !== undefined) {
     const text = readFileSync(policyFile, 'utf8').replaceAll('{origin}', originUrl);
-    return buildBundleFromManifest(text, resolve(policyFile, '..'));
+    return forAnyHost(buildBundleFromManifest(text, dirname(policyFile)).bytes);
   }
   const manifest = testManifest({
     rulesetFolder: ruleset === 'crs-3.3.4' ? null : resolve(ruleset),
@@ -76,5 +82,15 @@ async function buildBundle(options: SessionOptions, originUrl: string): Promise<
     paranoia: options.paranoia,
     blocking: options.blocking,
   });
-  return buildBundleFromManifest(manifest, process.cwd());
+  return forAnyHost(buildBundleFromManifest(manifest, process.cwd()).bytes);
+}
+
+/** Tests name many hosts, impossible ones and none: the first site answers for all. */
+function forAnyHost(bytes: Uint8Array): Uint8Array {
+  const { bundle } = fromBinary(SignedRuntimeBundleSchema, bytes);
+  const content = fromBinary(RuntimeBundleSchema, bundle);
+  const [site] = content.sites;
+  if (site !== undefined) site.hosts = ['*'];
+  const signed = signBundle(content, readSigningKey(generateKeyPem()));
+  return toBinary(SignedRuntimeBundleSchema, signed);
 }
