@@ -71,9 +71,8 @@ export function selectXml(
   const budget = { visits: valueLimits.xpathVisitsMax };
   const document: XmlElement = {
     name: '',
-    local: '',
-    uri: '',
     attributes: [],
+    declarations: [],
     children: [root],
     parent: null,
   };
@@ -83,7 +82,9 @@ export function selectXml(
     const found = new Set<XmlElement>();
     for (const node of nodes) {
       for (const parent of scopes(node, step.axis, budget)) {
-        const named = elementsOf(parent).filter((child) => isNamed(child, step.test, namespaces));
+        const named = elementsOf(parent).filter((child) =>
+          isNamed(child, child.name, step.test, namespaces),
+        );
         for (const child of applyPredicates(named, step.predicates, namespaces)) found.add(child);
       }
     }
@@ -147,7 +148,7 @@ function applyPredicates(
         case 'last':
           return i === kept.length - 1;
         case 'name':
-          return (predicate.local ? element.local : element.name) === predicate.value;
+          return (predicate.local ? localOf(element.name) : element.name) === predicate.value;
         case 'part': {
           const parts = partsOf(element, predicate.test, namespaces);
           return predicate.value === null ? parts.length > 0 : parts.includes(predicate.value);
@@ -166,22 +167,45 @@ function partsOf(
 ): string[] {
   if (test.kind === 'text') return element.children.filter((child) => typeof child === 'string');
   if (test.kind === 'attribute') {
-    return element.attributes.filter((a) => isNamed(a, test, namespaces)).map((a) => a.value);
+    return element.attributes
+      .filter(({ name }) => isNamed(element, name, test, namespaces))
+      .map(({ value }) => value);
   }
   return elementsOf(element)
-    .filter((child) => isNamed(child, test, namespaces))
+    .filter((child) => isNamed(child, child.name, test, namespaces))
     .map(textOf);
 }
 
+/** Tests the name of `element` or of one of its attributes. */
 function isNamed(
-  named: { readonly name: string; readonly local: string; readonly uri: string },
+  element: XmlElement,
+  name: string,
   test: NameTest,
   namespaces: ReadonlyMap<string, string>,
 ): boolean {
-  if (test.local !== null && named.local !== test.local) return false;
-  if (test.prefix === null) return test.local === null || named.uri === '';
-  const uri = namespaces.get(test.prefix);
-  return uri === undefined ? named.name.startsWith(`${test.prefix}:`) : named.uri === uri;
+  if (test.local !== null && localOf(name) !== test.local) return false;
+  if (test.local === null && test.prefix === null) return true;
+  const colon = name.indexOf(':');
+  const prefix = colon < 0 ? '' : name.slice(0, colon);
+  const isAttribute = test.kind === 'attribute';
+  const uri = isAttribute && prefix === '' ? '' : uriOf(element, prefix);
+  if (test.prefix === null) return uri === '' && prefix === '';
+  const wanted = namespaces.get(test.prefix);
+  return wanted === undefined ? prefix === test.prefix : uri === wanted;
+}
+
+/** What `prefix` stands for where `element` is; empty when it is not declared. */
+function uriOf(element: XmlElement, prefix: string): string {
+  const name = prefix === '' ? 'xmlns' : `xmlns:${prefix}`;
+  for (let at: XmlElement | null = element; at !== null; at = at.parent) {
+    const found = at.declarations.find((declaration) => declaration.name === name);
+    if (found !== undefined) return found.value;
+  }
+  return '';
+}
+
+function localOf(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
 }
 
 function elementsOf(element: XmlElement): XmlElement[] {

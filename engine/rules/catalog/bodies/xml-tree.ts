@@ -3,24 +3,22 @@
  * every entity beyond the five of the standard. Knows nothing of rules.
  */
 
-import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
 
 import { valueLimits } from '../../../base/limits.ts';
 
 export interface XmlAttribute {
   readonly name: string;
-  readonly local: string;
-  readonly uri: string;
   readonly value: string;
 }
 
-/** Text is decoded; names are as written, `local` and `uri` as namespaces resolve them. */
+/** Text is decoded; names are as written. Prefixes are resolved only when a selector asks. */
 export interface XmlElement {
   readonly name: string;
-  readonly local: string;
-  readonly uri: string;
   /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];
+  /** Attributes that declare namespaces: `xmlns` and `xmlns:...`. */
+  readonly declarations: readonly XmlAttribute[];
   readonly children: (XmlElement | string)[];
   readonly parent: XmlElement | null;
 }
@@ -34,6 +32,9 @@ export interface XmlDocument {
 /** Errors read past; the parser makes an object for each, so it has to end. */
 const errorsMax = 16;
 
+/** Shared by all elements without attributes; never written to. */
+const none: XmlAttribute[] = [];
+
 class StopReading extends Error {}
 
 /**
@@ -43,7 +44,7 @@ class StopReading extends Error {}
  */
 export function readXml(text: string, truncated: boolean): XmlDocument {
   const builder = new TreeBuilder();
-  const parser = new SaxesParser({ xmlns: true, position: false });
+  const parser = new SaxesParser({ xmlns: false, position: false });
   parser.on('error', () => builder.fault('XML: not well-formed'));
   parser.on('doctype', () => builder.fault('XML: a document type is not accepted'));
   parser.on('opentag', (tag) => builder.open(tag));
@@ -92,13 +93,23 @@ class TreeBuilder {
     if (++this.faults > errorsMax) throw new StopReading();
   }
 
-  open(tag: SaxesTagNS): void {
+  open(tag: SaxesTagPlain): void {
     if (++this.elements > valueLimits.xmlElementsMax) this.stop('XML: too many elements');
     if (++this.depth > valueLimits.xmlDepthMax) this.stop('XML: nesting too deep');
     const parent = this.current;
-    const attributes = this.ownAttributes(Object.values(tag.attributes));
-    const { name, local, uri } = tag;
-    const element: XmlElement = { name, local, uri, attributes, children: [], parent };
+    const { name } = tag;
+    let attributes = none;
+    let declarations = none;
+    for (const key in tag.attributes) {
+      if (++this.attributes > valueLimits.xmlAttributesMax) this.stop('XML: too many attributes');
+      const attribute = { name: key, value: tag.attributes[key]! };
+      if (key === 'xmlns' || key.startsWith('xmlns:')) {
+        declarations = withAttribute(declarations, attribute);
+      } else {
+        attributes = withAttribute(attributes, attribute);
+      }
+    }
+    const element: XmlElement = { name, attributes, declarations, children: [], parent };
     if (parent !== null) parent.children.push(element);
     else this.root ??= element;
     this.current = element;
@@ -113,15 +124,14 @@ class TreeBuilder {
     this.current?.children.push(part);
   }
 
-  private ownAttributes(all: readonly SaxesAttributeNS[]): XmlAttribute[] {
-    this.attributes += all.length;
-    if (this.attributes > valueLimits.xmlAttributesMax) this.stop('XML: too many attributes');
-    const own = all.filter(({ name, prefix }) => name !== 'xmlns' && prefix !== 'xmlns');
-    return own.map(({ name, local, uri, value }) => ({ name, local, uri, value }));
-  }
-
   private stop(reason: string): never {
     this.reason ??= reason;
     throw new StopReading();
   }
+}
+
+function withAttribute(list: XmlAttribute[], attribute: XmlAttribute): XmlAttribute[] {
+  if (list === none) return [attribute];
+  list.push(attribute);
+  return list;
 }

@@ -20,7 +20,8 @@ const BACKSLASH = 0x5c;
 /**
  * Fills the values of phase 1; call once, right after `tx.begin`. Rows: REQUEST_LINE, METHOD,
  * PROTOCOL, URI, URI_RAW, FILENAME, BASENAME, QUERY_STRING, headers, cookies and ARGS_GET; only
- * ARGS, FILENAME and BASENAME are decoded. Cost: one copy of the head, two passes over target and cookies.
+ * ARGS, FILENAME and BASENAME are decoded. Cost: one copy of the head, two passes over target and
+ * cookies.
  */
 export function loadRequestHead(tx: Transaction): void {
   const { bytes, spans } = tx.request.head;

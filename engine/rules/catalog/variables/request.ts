@@ -52,8 +52,8 @@ export const requestVariables: readonly VariableDefinition[] = [
   rowScalar(
     {
       name: 'REQUEST_FILENAME',
-      summary: 'The path as sent, not decoded.',
-      example: 'SecRule REQUEST_FILENAME "@endsWith .bak" "t:urlDecodeUni"',
+      summary: 'The path, %XX decoded once.',
+      example: 'SecRule REQUEST_FILENAME "@endsWith .bak"',
     },
     SOURCE.requestFilename,
   ),
