@@ -73,19 +73,14 @@ export const posixSets: ReadonlyMap<string, ByteSet> = new Map([
   ['xdigit', byteSet([0x30, 0x39], [0x41, 0x46], [0x61, 0x66])],
 ]);
 
-/** One byte as an RE2 escape. */
-export function re2Byte(code: number): string {
-  return `\\x{${code.toString(16)}}`;
-}
-
-/** The set as an RE2 character class; RE2 must not fold case over it. */
-export function re2Class(set: ByteSet): string {
-  let text = '';
+/** The set as inclusive ranges, ascending. */
+export function rangesOf(set: ByteSet): [number, number][] {
+  const ranges: [number, number][] = [];
   for (let c = 0; c < 256; c++) {
     if (set[c] !== 1) continue;
     const first = c;
     while (c < 255 && set[c + 1] === 1) c++;
-    text += first === c ? re2Byte(first) : `${re2Byte(first)}-${re2Byte(c)}`;
+    ranges.push([first, c]);
   }
-  return text === '' ? '[^\\x{0}-\\x{10ffff}]' : `[${text}]`;
+  return ranges;
 }

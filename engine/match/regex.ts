@@ -68,7 +68,7 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
   const source = translateToRe2(pattern, { caseless, dotall });
   if (source === null) return null;
   try {
-    return new Re2Regex(source, caseless);
+    return new Re2Regex(source);
   } catch {
     // Too large for RE2, or doubled quantifiers: PCRE2 says whether the pattern is good.
     return null;
@@ -92,14 +92,12 @@ class Re2Regex implements ExactRegex {
   readonly engine = 're2';
   readonly limitExceeded = 0;
   readonly #source: string;
-  readonly #flags: string;
   readonly #tester: RE2;
   #finder: RE2 | undefined;
 
-  constructor(source: string, caseless: boolean) {
+  constructor(source: string) {
     this.#source = source;
-    this.#flags = caseless ? 'iu' : 'u';
-    this.#tester = new RE2(source, this.#flags);
+    this.#tester = new RE2(source, 'u');
   }
 
   test(value: ByteString): boolean {
@@ -107,7 +105,7 @@ class Re2Regex implements ExactRegex {
   }
 
   exec(value: ByteString, start = 0): Capture[] | null {
-    this.#finder ??= new RE2(this.#source, `${this.#flags}dg`);
+    this.#finder ??= new RE2(this.#source, 'udg');
     this.#finder.lastIndex = start;
     const indices = this.#finder.exec(value)?.indices;
     if (indices === undefined) return null;
