@@ -59,7 +59,7 @@ describe('request', () => {
     ['REQUEST_METHOD', ['POST']],
     ['REQUEST_PROTOCOL', ['HTTP/1.1']],
     ['REQUEST_URI', ['/one/t%3fo/a.php?q=1&Q=2']],
-    ['REQUEST_FILENAME', ['/one/t%3fo/a.php']],
+    ['REQUEST_FILENAME', ['/one/t?o/a.php']],
     ['REQUEST_BASENAME', ['a.php']],
     ['PATH_INFO', ['/one/t?o/a.php']],
     ['QUERY_STRING', ['q=1&Q=2']],
