@@ -4,6 +4,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
 import { buildMatchedRule } from './report.ts';
 import type { Transaction } from './transaction.ts';
 import type { Rule, Target } from './types.ts';
@@ -52,5 +53,8 @@ export function matchName(target: Target, key: ByteString): ByteString {
 /** Records that a rule and its whole chain matched. */
 export function finishMatch(tx: Transaction, rule: Rule): void {
   if (rule.severity >= 0 && rule.severity < tx.highestSeverity) tx.highestSeverity = rule.severity;
-  if (rule.log || rule.auditLog) tx.matchedRules.push(buildMatchedRule(rule, tx));
+  if (!rule.log && !rule.auditLog) return;
+  if (tx.matchedRules.length < ruleRunLimits.matchedRulesMax) {
+    tx.matchedRules.push(buildMatchedRule(rule, tx));
+  }
 }

@@ -41,6 +41,19 @@ export function isExcluded(
   return false;
 }
 
+/**
+ * True when one of the exclusions names what a count target counts (all of the variable, or the
+ * same key): the target is then not looked at. Other exclusions do not change a count.
+ */
+export function isCountExcluded(exclusions: readonly Target[], target: Target): boolean {
+  const { selector } = target;
+  return exclusions.some((exclusion) => {
+    if (exclusion.variable !== target.variable) return false;
+    if (exclusion.selector === null) return true;
+    return selector?.kind === 'key' && covers(exclusion, target, selector.key);
+  });
+}
+
 /** Keys compare without case; an XPath exclusion covers the same XPath. */
 function covers(exclusion: Target, target: Target, key: ByteString): boolean {
   if (exclusion.variable !== target.variable) return false;

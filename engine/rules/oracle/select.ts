@@ -2,7 +2,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { lowerBytes } from '../catalog/macro.ts';
-import { isExcluded, removedTargetsOf } from '../catalog/removal.ts';
+import { isCountExcluded, isExcluded, removedTargetsOf } from '../catalog/removal.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import type { Rule, Target } from '../catalog/types.ts';
 import type { Entry } from '../catalog/values.ts';
@@ -14,11 +14,12 @@ export interface Candidate {
   readonly value: ByteString;
 }
 
-/** The values of one target, in order; counts are one value and know no exclusions. */
+/** The values of one target, in order; a count is one value. */
 export function selectCandidates(rule: Rule, target: Target, tx: Transaction): Candidate[] {
+  const exclusions = [...rule.exclusions, ...removedTargetsOf(rule, tx)];
+  if (target.count && isCountExcluded(exclusions, target)) return [];
   const entries = selectEntries(rule, target, tx);
   if (target.count) return [{ target, key: '', value: String(entries.length) }];
-  const exclusions = [...rule.exclusions, ...removedTargetsOf(rule, tx)];
   return entries
     .filter(({ key }) => !isExcluded(exclusions, target, key))
     .map(({ key, value }) => ({ target, key, value }));
