@@ -86,6 +86,9 @@ export const frontLimits = {
   eventBatchMax: 256,
   eventBatchDelayMs: 20,
   eventQueueMax: 65_536,
+  /** Before a front thread that died is replaced; doubles with each death. */
+  threadRestartPauseMs: 100,
+  threadRestartPauseMaxMs: 5_000,
 } as const;
 
 /** Origin connections, per front thread. */

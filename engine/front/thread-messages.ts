@@ -1,0 +1,37 @@
+/** Owns the messages between the main thread and its front threads; structured-cloneable data. */
+
+import type { RoutesConfig } from '../contract/site.ts';
+import type { EventBatch } from './event-wire.ts';
+import type { FrontSettings } from './front-context.ts';
+import type { ListenAddress } from './front.ts';
+
+/** What a front thread starts with; `extra` is for the thread's own composition. */
+export interface FrontThreadData {
+  readonly listen: ListenAddress;
+  readonly routes: RoutesConfig;
+  readonly settings: Partial<FrontSettings>;
+  readonly extra: unknown;
+}
+
+/** From the main thread. */
+export type ToFrontThread =
+  | { readonly kind: 'routes'; readonly id: number; readonly routes: RoutesConfig }
+  | { readonly kind: 'events_taken' }
+  | { readonly kind: 'drain' };
+
+/** From a front thread. */
+export type FromFrontThread =
+  | { readonly kind: 'listening'; readonly port: number }
+  | {
+      readonly kind: 'failed';
+      readonly id: number;
+      readonly code: string;
+      readonly message: string;
+    }
+  | { readonly kind: 'applied'; readonly id: number }
+  | { readonly kind: 'released'; readonly revision: string }
+  | { readonly kind: 'events'; readonly batch: EventBatch }
+  | { readonly kind: 'drained' };
+
+/** `id` of the routes a thread starts with. */
+export const FIRST_ROUTES = 0;

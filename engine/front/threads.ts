@@ -1,0 +1,196 @@
+/**
+ * Owns the front threads: starts them, gives all of them each generation, takes their finished
+ * requests, replaces one that died, and stops them. Serves nothing itself.
+ */
+
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../base/errors.ts';
+import { frontLimits } from '../base/limits.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import type { RoutesConfig } from '../contract/site.ts';
+import { unpackEvents } from './event-wire.ts';
+import type { FrontSettings } from './front-context.ts';
+import type { ListenAddress } from './front.ts';
+import {
+  FIRST_ROUTES,
+  type FromFrontThread,
+  type FrontThreadData,
+  type ToFrontThread,
+} from './thread-messages.ts';
+
+export interface FrontThreadsOptions {
+  /** Module that calls `runFrontWorker` in the thread. */
+  readonly entry: URL;
+  /** Threads; more than one needs an entry with `openSocket`. */
+  readonly count: number;
+  /** Port 0: the first thread takes a free one and the others join it. */
+  readonly listen: ListenAddress;
+  readonly routes: RoutesConfig;
+  readonly settings?: Partial<FrontSettings>;
+  /** Handed to the entry as `extra`; structured-cloneable. */
+  readonly extra?: unknown;
+  /** Finished requests; `dropped` counts those that were lost since the last call. */
+  readonly onEvents: (events: readonly RequestEvent[], dropped: number) => void;
+  /** A thread died by itself; it is being replaced. */
+  readonly onThreadDied?: (cause: Error | null) => void;
+  /** The last request on a generation ended in one thread. */
+  readonly onReleased?: (revision: string) => void;
+}
+
+export interface FrontThreads {
+  readonly port: number;
+  /** Resolves when every thread serves `routes`. Errors: that of the first thread that cannot. */
+  apply(routes: RoutesConfig): Promise<void>;
+  /** Lets requests finish, then ends the threads. */
+  drain(): Promise<void>;
+}
+
+/** Starts the threads; resolves when all of them listen. */
+export async function startFrontThreads(options: FrontThreadsOptions): Promise<FrontThreads> {
+  const threads = new Threads(options);
+  await threads.start();
+  return threads;
+}
+
+interface Pending {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+class FrontThread {
+  readonly worker: Worker;
+  readonly pending = new Map<number, Pending>();
+  port = 0;
+
+  constructor(worker: Worker) {
+    this.worker = worker;
+  }
+
+  tell(message: ToFrontThread): void {
+    this.worker.postMessage(message);
+  }
+
+  wait(id: number): Promise<void> {
+    return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
+  }
+
+  settle(id: number, error: Error | null): void {
+    const pending = this.pending.get(id);
+    this.pending.delete(id);
+    if (error === null) pending?.resolve();
+    else pending?.reject(error);
+  }
+}
+
+class Threads implements FrontThreads {
+  port = 0;
+  private readonly options: FrontThreadsOptions;
+  private readonly threads = new Set<FrontThread>();
+  private routes: RoutesConfig;
+  private nextId = FIRST_ROUTES + 1;
+  private stopping = false;
+  private deaths = 0;
+
+  constructor(options: FrontThreadsOptions) {
+    this.options = options;
+    this.routes = options.routes;
+    this.port = options.listen.port;
+  }
+
+  async start(): Promise<void> {
+    // The first alone, so that a free port is known before the others bind it.
+    await this.startThread();
+    await Promise.all(Array.from({ length: this.options.count - 1 }, () => this.startThread()));
+  }
+
+  async apply(routes: RoutesConfig): Promise<void> {
+    const id = this.nextId++;
+    const before = this.routes;
+    this.routes = routes;
+    const waits = [...this.threads].map((thread) => {
+      const wait = thread.wait(id);
+      thread.tell({ kind: 'routes', id, routes });
+      return wait;
+    });
+    try {
+      await Promise.all(waits);
+    } catch (thrown) {
+      // A thread that is replaced later must not start with what could not be served.
+      if (this.routes === routes) this.routes = before;
+      throw thrown;
+    }
+  }
+
+  async drain(): Promise<void> {
+    this.stopping = true;
+    const exits = [...this.threads].map(
+      (thread) => new Promise<void>((resolve) => thread.worker.once('exit', () => resolve())),
+    );
+    for (const thread of this.threads) thread.tell({ kind: 'drain' });
+    await Promise.all(exits);
+  }
+
+  private async startThread(): Promise<void> {
+    const { host } = this.options.listen;
+    const workerData: FrontThreadData = {
+      listen: { host, port: this.port },
+      routes: this.routes,
+      settings: this.options.settings ?? {},
+      extra: this.options.extra,
+    };
+    const thread = new FrontThread(new Worker(this.options.entry, { workerData }));
+    this.threads.add(thread);
+    let cause: Error | null = null;
+    thread.worker.on('error', (error) => (cause = error));
+    thread.worker.on('message', (message: FromFrontThread) => this.onMessage(thread, message));
+    thread.worker.on('exit', () => this.onExit(thread, cause));
+    await thread.wait(FIRST_ROUTES);
+  }
+
+  private onMessage(thread: FrontThread, message: FromFrontThread): void {
+    switch (message.kind) {
+      case 'listening':
+        thread.port = message.port;
+        this.port = message.port;
+        this.deaths = 0;
+        return thread.settle(FIRST_ROUTES, null);
+      case 'applied':
+        return thread.settle(message.id, null);
+      case 'failed': {
+        const { code, message: text } = message;
+        return thread.settle(message.id, new AppError(code, text, { source: 'config' }));
+      }
+      case 'released':
+        return this.options.onReleased?.(message.revision);
+      case 'events':
+        this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
+        return thread.tell({ kind: 'events_taken' });
+      default:
+    }
+  }
+
+  /** A thread that had served is replaced after a growing pause; one that never could is not. */
+  private onExit(thread: FrontThread, cause: Error | null): void {
+    this.threads.delete(thread);
+    const text = 'a front thread ended before it answered';
+    const error = new AppError('front_thread_died', text, { source: 'internal', cause });
+    for (const id of [...thread.pending.keys()]) thread.settle(id, error);
+    if (this.stopping || thread.port === 0) return;
+    this.options.onThreadDied?.(cause);
+    const pauseMs = Math.min(
+      frontLimits.threadRestartPauseMs * 2 ** this.deaths++,
+      frontLimits.threadRestartPauseMaxMs,
+    );
+    setTimeout(() => {
+      if (!this.stopping) this.startThread().catch((failed: Error) => this.onRestartFailed(failed));
+    }, pauseMs);
+  }
+
+  private onRestartFailed(cause: Error): void {
+    this.options.onThreadDied?.(cause);
+    if (this.stopping) return;
+    setTimeout(() => {
+      if (!this.stopping) this.startThread().catch((failed: Error) => this.onRestartFailed(failed));
+    }, frontLimits.threadRestartPauseMaxMs);
+  }
+}

@@ -1,0 +1,23 @@
+/** The thread entry of the thread tests: a front without inspection, on a shared port. */
+
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import type { FrontThreadData } from '../../engine/front/thread-messages.ts';
+import { runFrontWorker } from '../../engine/front/worker.ts';
+import { listenReusePort } from '../../engine/match/listen.ts';
+
+if (!isMainThread && parentPort !== null) {
+  const data = workerData as FrontThreadData;
+  void runFrontWorker(parentPort, data, {
+    openSocket: listenReusePort,
+    prepare: async (routes) => {
+      if (routes.revision === 'broken') throw new Error('broken');
+      return {
+        inspectorOf: (site) => {
+          if (site.name === 'dies') setTimeout(() => process.exit(3), 0);
+          return null;
+        },
+        release: () => undefined,
+      };
+    },
+  });
+}

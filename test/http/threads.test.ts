@@ -1,0 +1,150 @@
+/** Tests of the front threads: one port, one generation for all, deaths survived, clean stop. */
+
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { RequestEvent } from '../../engine/contract/events.ts';
+import { packEvents, unpackEvents } from '../../engine/front/event-wire.ts';
+import { Closing, httpOrigin, RawClient, siteFor } from '../../engine/front/fixture.ts';
+import { startFrontThreads, type FrontThreadsOptions } from '../../engine/front/threads.ts';
+import { transpileTree } from './transpile.ts';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const closing = new Closing();
+let entry: URL;
+let folder: string;
+
+beforeAll(() => {
+  ({ url: entry, folder } = transpileTree(root, 'test/http/front-thread-entry.ts'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => closing.run());
+
+function optionsFor(
+  origin: number,
+  change: Partial<FrontThreadsOptions> = {},
+): FrontThreadsOptions {
+  return {
+    entry,
+    count: 2,
+    listen: { host: '127.0.0.1', port: 0 },
+    routes: { revision: 'r1', sites: [siteFor(origin)] },
+    onEvents: () => undefined,
+    ...change,
+  };
+}
+
+async function get(port: number): Promise<string> {
+  const client = new RawClient(port);
+  return client.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n').all();
+}
+
+describe('front threads', () => {
+  test('serve one port, report every request, drain', async () => {
+    const origin = await httpOrigin(closing, (_, response) => response.end('hello'));
+    const events: RequestEvent[] = [];
+    const threads = await startFrontThreads(
+      optionsFor(origin, { onEvents: (batch) => events.push(...batch) }),
+    );
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get(threads.port)));
+    expect(answers.every((answer) => answer.endsWith('hello'))).toBe(true);
+    await threads.drain();
+    expect(events).toHaveLength(20);
+    expect(events[0]).toMatchObject({ status: 200, outcome: 'served', transaction: null });
+    expect(new Set(events.map((event) => event.requestId)).size).toBe(20);
+  });
+
+  test('all serve a new generation once it is applied; a bad one changes nothing', async () => {
+    const old = await httpOrigin(closing, (_, response) => response.end('old'));
+    const next = await httpOrigin(closing, (_, response) => response.end('next'));
+    const released: string[] = [];
+    const threads = await startFrontThreads(
+      optionsFor(old, { onReleased: (revision) => released.push(revision) }),
+    );
+    closing.add(() => threads.drain());
+    await threads.apply({ revision: 'r2', sites: [siteFor(next)] });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get(threads.port)));
+    expect(answers.every((answer) => answer.endsWith('next'))).toBe(true);
+    await expect(threads.apply({ revision: 'broken', sites: [] })).rejects.toMatchObject({
+      code: 'front_thread',
+    });
+    expect(await get(threads.port)).toMatch(/next$/);
+    expect(released).toEqual(['r1', 'r1']);
+  });
+
+  test('a thread that dies is replaced', async () => {
+    const origin = await httpOrigin(closing, (_, response) => response.end('alive'));
+    let deaths = 0;
+    const threads = await startFrontThreads(
+      optionsFor(origin, { onThreadDied: () => deaths++, count: 1 }),
+    );
+    closing.add(() => threads.drain());
+    const deadly = {
+      revision: 'r2',
+      sites: [
+        siteFor(origin, {
+          name: 'dies',
+          waf: { enabled: true, mode: 'blocking', failPolicy: 'closed' },
+        }),
+      ],
+    };
+    await threads.apply(deadly).catch(() => undefined);
+    await threads.apply({ revision: 'r3', sites: [siteFor(origin)] }).catch(() => undefined);
+    let answer = '';
+    while (!answer.endsWith('alive') || deaths === 0) {
+      answer = await get(threads.port);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(deaths).toBe(1);
+  });
+
+  test('a port that is taken is an error that says so', async () => {
+    const origin = await httpOrigin(closing, (_, response) => response.end());
+    const busy = optionsFor(origin, { listen: { host: '127.0.0.1', port: origin }, count: 1 });
+    await expect(startFrontThreads(busy)).rejects.toMatchObject({ code: 'front_thread' });
+  });
+});
+
+test('events survive the wire', () => {
+  const event: RequestEvent = {
+    requestId: 'id',
+    siteId: '',
+    receivedAtMs: 1,
+    durationUs: 2.5,
+    originUs: -1,
+    clientIp: '::1',
+    clientPort: 3,
+    method: 'GET',
+    host: '\xe4',
+    target: '/?\xff',
+    httpVersion: 'HTTP/1.1',
+    userAgent: '',
+    status: 403,
+    outcome: 'blocked',
+    blocked: true,
+    refusal: null,
+    bytesIn: 4,
+    bytesOut: 5,
+    endpoint: null,
+    transaction: null,
+  };
+  const passed = {
+    verdict: { action: 'pass', status: 0, ruleId: 0, phase: 0 },
+    matchedRules: [],
+    inboundScore: 1,
+    outboundScore: 2,
+    detectionOnly: false,
+    inspectionUs: 7,
+  } as const;
+  const whole = {
+    ...passed,
+    verdict: { action: 'block', status: 403, ruleId: 9, phase: 2 },
+  } as const;
+  const events = [
+    event,
+    { ...event, transaction: passed, refusal: 'x', endpoint: 'a:1' },
+    { ...event, transaction: whole },
+  ];
+  expect(unpackEvents(structuredClone(packEvents(events, 0)))).toEqual(events);
+});
