@@ -3,6 +3,7 @@
  * generations: an unchanged upstream keeps its connections when the configuration changes.
  */
 
+import net from 'node:net';
 import type tls from 'node:tls';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { EndpointConfig, UpstreamConfig } from '../contract/site.ts';
@@ -113,8 +114,10 @@ function tlsOptions(
   endpoint: EndpointConfig,
 ): tls.ConnectionOptions | null {
   if (config.scheme === 'http') return null;
+  const name = config.serverName ?? endpoint.host;
   const options: tls.ConnectionOptions = {
-    servername: config.serverName ?? endpoint.host,
+    // RFC 6066: an address is not a server name; it is still verified against the certificate.
+    ...(net.isIP(name) === 0 ? { servername: name } : {}),
     rejectUnauthorized: config.verifyTls !== false,
     ALPNProtocols: ['http/1.1'],
   };

@@ -1,0 +1,212 @@
+/** Tests of the origin client alone: pools, queues, weights, failures, TLS. */
+
+import net from 'node:net';
+import tls from 'node:tls';
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { Deadlines } from '../base/deadlines.ts';
+import { upstreamLimits } from '../base/limits.ts';
+import type { UpstreamConfig } from '../contract/site.ts';
+import { EndpointPool } from './endpoint-pool.ts';
+import type { OriginConnection } from './origin-connection.ts';
+import type { OriginFailure, OriginSink } from './origin-sink.ts';
+import { makeCertificate } from './test-certificate.ts';
+import { Upstream, UpstreamRegistry } from './upstream.ts';
+
+const { certificatePem, privateKeyPem } = makeCertificate('origin.test');
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+function deadlines(): Deadlines {
+  const made = new Deadlines(systemClock, 10);
+  cleanups.push(() => made.close());
+  return made;
+}
+
+function listen(server: net.Server): Promise<number> {
+  cleanups.push(() => server.close());
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as net.AddressInfo).port));
+  });
+}
+
+/** Answers every request with `answer`, and counts connections. */
+async function origin(answer: string): Promise<{ port: number; connections: () => number }> {
+  let connections = 0;
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', () => socket.write(answer));
+  });
+  cleanups.push(() => sockets.forEach((socket) => socket.destroy()));
+  return { port: await listen(server), connections: () => connections };
+}
+
+/** A request that collects its answer. */
+class Collector implements OriginSink {
+  body = '';
+  status = 0;
+  failure: string | null = null;
+  connection: OriginConnection | null = null;
+  readonly done: Promise<this>;
+  private finish: () => void = () => undefined;
+  private readonly wire: string;
+
+  constructor(wire = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n') {
+    this.wire = wire;
+    this.done = new Promise((resolve) => (this.finish = () => resolve(this)));
+  }
+
+  originReady(connection: OriginConnection): void {
+    this.connection = connection;
+    connection.endRequest();
+    connection.write(Buffer.from(this.wire));
+  }
+
+  originHead(connection: OriginConnection): void {
+    this.status = connection.head.status;
+  }
+
+  originBody(bytes: Uint8Array, start: number, end: number): void {
+    this.body += Buffer.from(bytes.subarray(start, end)).toString('latin1');
+  }
+
+  originEnd(): void {
+    this.finish();
+  }
+
+  originTurnEnd(): void {}
+
+  originDrain(): void {}
+
+  originFailed(failure: OriginFailure): void {
+    this.failure = failure.code;
+    this.finish();
+  }
+}
+
+const hello = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
+
+describe('a pool', () => {
+  test('keeps connections and uses them again', async () => {
+    const { port, connections } = await origin(hello);
+    const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
+    for (let i = 0; i < 5; i++) {
+      const request = new Collector();
+      pool.acquire(request, false, false);
+      expect((await request.done).body).toBe('hello');
+    }
+    expect(connections()).toBe(1);
+    const fresh = new Collector();
+    pool.acquire(fresh, false, true);
+    await fresh.done;
+    expect(connections()).toBe(2);
+    pool.close();
+  });
+
+  test('queues behind its bound and refuses behind the queue', async () => {
+    const { port, connections } = await origin(hello);
+    const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
+    const count = upstreamLimits.waitingPerEndpointMax + 5;
+    const requests = Array.from({ length: count }, () => new Collector());
+    for (const request of requests) pool.acquire(request, false, false);
+    const done = await Promise.all(requests.map((request) => request.done));
+    expect(done.filter((request) => request.failure === 'origin_busy')).toHaveLength(5);
+    expect(done.filter((request) => request.body === 'hello')).toHaveLength(count - 5);
+    expect(connections()).toBeLessThanOrEqual(upstreamLimits.connectionsPerEndpointMax);
+    pool.close();
+  });
+
+  test('a request that is given up leaves the queue', async () => {
+    const { port } = await origin(hello);
+    const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
+    const given = new Collector();
+    const kept = new Collector();
+    pool.acquire(given, false, false);
+    pool.acquire(kept, false, false);
+    pool.cancel(given);
+    expect((await kept.done).body).toBe('hello');
+    expect(given.connection).toBe(null);
+    pool.close();
+  });
+
+  test('bytes that nobody asked for end the connection', async () => {
+    const { port, connections } = await origin(`${hello}surplus`);
+    const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
+    for (let i = 1; i <= 2; i++) {
+      const request = new Collector();
+      pool.acquire(request, false, false);
+      expect((await request.done).body).toBe('hello');
+      expect(connections()).toBe(i);
+    }
+    pool.close();
+  });
+});
+
+describe('an upstream', () => {
+  const config = (ports: readonly number[], weights: readonly number[]): UpstreamConfig => ({
+    id: 'u',
+    scheme: 'http',
+    endpoints: ports.map((port, i) => ({ host: '127.0.0.1', port, weight: weights[i] ?? 1 })),
+  });
+
+  test('spreads by weight', () => {
+    const upstream = new Upstream(deadlines(), config([1, 2], [3, 1]));
+    const picks = Array.from({ length: 8 }, () => upstream.pick(0, null)!.name.slice(-1));
+    expect(picks.join('')).toBe('11211121');
+  });
+
+  test('asks last what just refused', () => {
+    const upstream = new Upstream(deadlines(), config([1, 2], [1, 1]));
+    const first = upstream.pick(0, null)!;
+    first.downUntilMs = 100;
+    const others = Array.from({ length: 4 }, () => upstream.pick(50, null));
+    expect(others.every((pool) => pool !== first)).toBe(true);
+    expect([upstream.pick(200, null), upstream.pick(200, null)]).toContain(first);
+  });
+
+  test('survives a change of configuration that leaves it as it was', () => {
+    const registry = new UpstreamRegistry(deadlines());
+    const first = registry.hold(config([1], [1]));
+    expect(registry.hold(config([1], [1]))).toBe(first);
+    registry.release(config([1], [1]));
+    expect(registry.hold(config([1], [1]))).toBe(first);
+    registry.release(config([1], [1]));
+    registry.release(config([1], [1]));
+    expect(registry.hold(config([1], [1]))).not.toBe(first);
+    registry.close();
+  });
+});
+
+describe('TLS origins', () => {
+  async function tlsOrigin(): Promise<number> {
+    const server = tls.createServer({ key: privateKeyPem, cert: certificatePem }, (socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', () => socket.write(hello));
+    });
+    return listen(server);
+  }
+
+  async function ask(change: Partial<UpstreamConfig>): Promise<Collector> {
+    const port = await tlsOrigin();
+    const endpoints = [{ host: '127.0.0.1', port, weight: 1 }];
+    const upstream = new Upstream(deadlines(), { id: 'u', scheme: 'https', endpoints, ...change });
+    cleanups.push(() => upstream.close());
+    const request = new Collector();
+    upstream.pick(0, null)!.acquire(request, false, false);
+    return request.done;
+  }
+
+  test('a certificate is verified against the name and the authorities', async () => {
+    expect((await ask({})).failure).toBe('origin_connect');
+    const trusted = { caPem: certificatePem, serverName: 'origin.test' };
+    expect((await ask(trusted)).body).toBe('hello');
+    expect((await ask({ ...trusted, serverName: 'other.test' })).failure).toBe('origin_connect');
+    expect((await ask({ verifyTls: false })).body).toBe('hello');
+  });
+});
