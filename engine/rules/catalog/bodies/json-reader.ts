@@ -1,7 +1,8 @@
 /**
  * Owns reading JSON (RFC 8259) in the slab: every scalar becomes an ARGS_POST row named by its path
  * (`json.a.b`, `json.list.array_0`; a member's list also one by its plain name, empty: CRS looks at
- * the end of names). Values without escapes stay where they are. Keeps reading what it can: depth, argument and length limits are recorded and do not hide what follows.
+ * the end of names). Values without escapes stay where they are. Keeps reading what it can: depth,
+ * argument and length limits are recorded and do not hide what follows.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -74,7 +75,10 @@ export class JsonReader {
     if (this.highBits >= 0x80) this.checkUtf8(start);
   }
 
-  /** The parent loop, false when reading stopped early: one turn reads one value, or closes one container. */
+  /**
+   * The parent loop: one turn reads one value, or closes one container. False when reading stopped
+   * early.
+   */
   private readValues(): boolean {
     let expectValue = true;
     for (;;) {

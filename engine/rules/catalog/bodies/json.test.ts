@@ -1,8 +1,10 @@
+/** Tests reading JSON bodies: names, values, what is wrong, limits, random input. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { decodeUtf8, encodeUtf8 } from '../../../base/byte-string.ts';
-import { misplacedRows, rowTexts, transactionWithBody } from '../load/sample.test-support.ts';
+import { misplacedRows, rowTexts, transactionWithBody } from '../load/test-sample.ts';
 import { SOURCE } from '../values.ts';
 
 const read = (text: string, settings = {}, truncated = false): [string[], string] => {

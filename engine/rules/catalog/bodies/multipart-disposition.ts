@@ -5,6 +5,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 
+/** What a part calls itself; empty texts for what it does not say. */
 export interface Disposition {
   name: ByteString;
   fileName: ByteString;
@@ -18,6 +19,9 @@ export interface Disposition {
 
 const tokenPattern = /[!#$%&'*+\-.0-9A-Z^_`a-z{|}~]*/y;
 const parameterPattern = /[\t ]*([^=\t ]+)[\t ]*=[\t ]*/y;
+/** Charset and language are not looked at, but the charset must be there. */
+const extendedPattern =
+  /^[\w!#$%&+\-^`{}~]+'[A-Za-z0-9-]*'((?:[\w!#$&+\-.^`|~]|%[0-9A-Fa-f]{2})*)$/;
 const blanksPattern = /[\t ]*/y;
 
 /** Reads the value. Never throws; names found before a mistake are kept. Source: RFC 7578. */
@@ -109,10 +113,7 @@ function keep(found: Disposition, name: string, text: ByteString): boolean {
 
 /** RFC 5987: charset'language'percent-encoded. */
 function decodeExtended(text: ByteString): ByteString | null {
-  const match =
-    /^[A-Za-z0-9!#$%&+\-^_`{}~]+'[A-Za-z0-9-]*'((?:[A-Za-z0-9!#$&+\-.^_`|~]|%[0-9A-Fa-f]{2})*)$/.exec(
-      text,
-    );
+  const match = extendedPattern.exec(text);
   if (match === null) return null;
   return match[1]!.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),

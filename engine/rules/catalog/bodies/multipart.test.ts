@@ -1,9 +1,11 @@
+/** Tests reading multipart bodies: every flag, every way to be cut, random input. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { fromByteString } from '../../../base/byte-string.ts';
 import { loadRequestBody } from '../load/request-body.ts';
-import { misplacedRows, rowTexts, transactionFor } from '../load/sample.test-support.ts';
+import { misplacedRows, rowTexts, transactionFor } from '../load/test-sample.ts';
 import type { MultipartFlags, Transaction } from '../transaction.ts';
 import { SOURCE } from '../values.ts';
 
@@ -30,7 +32,8 @@ function raised(tx: Transaction): Partial<MultipartFlags> {
 
 test('fields, files and part headers', () => {
   const file = crlf(
-    '--B|Content-Disposition: form-data; name="up"; filename="a.php"|Content-Type: image/jpeg||DATA|',
+    '--B|Content-Disposition: form-data; name="up"; filename="a.php"|' +
+      'Content-Type: image/jpeg||DATA|',
   );
   const tx = read(field('a', '1') + file + field('b', '2|x') + end);
   expect(raised(tx)).toEqual({});

@@ -1,7 +1,7 @@
 /**
  * Owns the MULTIPART body processor: walks the body from boundary to boundary, sets every
- * MULTIPART_* flag, and turns parts into arguments, files and header rows. Reads on behind mistakes,
- * so that what a laxer parser would see is inspected, too. Copies no content.
+ * MULTIPART_* flag, and turns parts into arguments, files and header rows. Reads on behind
+ * mistakes, so that what a laxer parser would see is inspected, too. Copies no content.
  */
 
 import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
@@ -134,7 +134,7 @@ class MultipartReader {
     return this.truncated && stop === this.end && this.tx.values.slab[stop - 1] !== LF;
   }
 
-  /** True when the line was a boundary and is dealt with; else it is content, with its flags set. */
+  /** True when the line was a boundary and is dealt with; else it is content, and flagged. */
   private readBoundaryLine(at: number, stop: number): boolean {
     const { slab } = this.tx.values;
     const { delimiter, flags } = this;
@@ -188,8 +188,8 @@ class MultipartReader {
   }
 
   /**
-   * Passes over content up to the next line that begins with two dashes. Cost: native searches, each
-   * byte at most twice.
+   * Passes over content up to the next line that begins with two dashes. Cost: native searches,
+   * each byte at most twice.
    */
   private skipContent(at: number, stop: number): void {
     const { slab } = this.tx.values;

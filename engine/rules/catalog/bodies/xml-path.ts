@@ -28,6 +28,7 @@ interface Step {
   readonly predicates: readonly Predicate[];
 }
 
+/** A compiled selector. */
 export type XmlPath = readonly Step[];
 
 const stepPattern = /^(\/\/?)(@?)(?:([A-Za-z_][\w.-]*):)?(\*|[A-Za-z_][\w.-]*)(\(\))?/;

@@ -7,6 +7,7 @@ import { SaxesParser, type SaxesTagPlain } from 'saxes';
 
 import { valueLimits } from '../../../base/limits.ts';
 
+/** One attribute; the value is decoded. */
 export interface XmlAttribute {
   readonly name: string;
   readonly value: string;

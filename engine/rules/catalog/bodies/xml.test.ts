@@ -1,3 +1,5 @@
+/** Tests reading XML bodies and the XPath selectors over them. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -8,7 +10,7 @@ import {
   rowTexts,
   transactionFor,
   transactionWithBody,
-} from '../load/sample.test-support.ts';
+} from '../load/test-sample.ts';
 import { SOURCE } from '../values.ts';
 import { findVariable } from '../variables/list.ts';
 import { compileXmlPath, selectXml } from './xml-path.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns the XML body processor: decoding the bytes, and which parts of the tree become rows. The tree
- * itself is xml-tree.ts, searching it xml-path.ts.
+ * Owns the XML body processor: decoding the bytes, and which parts of the tree become rows. The
+ * tree itself is xml-tree.ts, searching it xml-path.ts.
  */
 
 import { isUtf8 } from 'node:buffer';

@@ -1,9 +1,11 @@
+/** Tests how request heads become rows: targets, arguments, fields, cookies. */
+
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { SOURCE } from '../values.ts';
-import { misplacedRows, rowTexts, transactionFor } from './sample.test-support.ts';
+import { misplacedRows, rowTexts, transactionFor } from './test-sample.ts';
 
 const get = (target: string, ...fields: string[]): string =>
   [`GET ${target} HTTP/1.1`, ...fields].join('\r\n');

@@ -19,6 +19,7 @@ export interface VariableTexts {
   readonly source?: string;
 }
 
+/** Where the behaviour is defined, unless a variable says otherwise. */
 export const manual = 'ModSecurity v3 reference manual, Variables';
 const noEntries: readonly Entry[] = [];
 

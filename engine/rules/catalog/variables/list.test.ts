@@ -1,3 +1,5 @@
+/** Tests what every variable shows of heads, bodies, answers and rules. */
+
 import { describe, expect, test } from 'vitest';
 
 import { loadRequestBody } from '../load/request-body.ts';
@@ -8,7 +10,7 @@ import {
   samplePorts,
   transactionFor,
   transactionWithBody,
-} from '../load/sample.test-support.ts';
+} from '../load/test-sample.ts';
 import type { Transaction } from '../transaction.ts';
 import type { MacroText, Rule } from '../types.ts';
 import { findVariable, variables } from './list.ts';
@@ -162,7 +164,8 @@ describe('body', () => {
   test('files', () => {
     const tx = transactionFor(head('Content-Type: multipart/form-data; boundary=B'));
     const part = (n: number): string =>
-      `--B\r\nContent-Disposition: form-data; name="f${n}"; filename="n${n}"\r\n\r\n${'x'.repeat(n)}\r\n`;
+      `--B\r\nContent-Disposition: form-data; name="f${n}"; filename="n${n}"\r\n\r\n` +
+      `${'x'.repeat(n)}\r\n`;
     load(tx, `${part(1)}${part(2)}--B--\r\n`);
     expect(get(tx, 'FILES')).toEqual(['f1=n1', 'f2=n2']);
     expect(get(tx, 'FILES_NAMES')).toEqual(['f1=f1', 'f2=f2']);

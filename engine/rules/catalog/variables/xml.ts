@@ -33,6 +33,7 @@ const xml: VariableDefinition = {
 const xmlText = withRows(SOURCE.xmlText);
 const xmlAttributes = withRows(SOURCE.xmlAttribute);
 
+/** The general one; others come from its `forXPath`. */
 export const xmlVariables: readonly VariableDefinition[] = [xml];
 
 /**

@@ -1,4 +1,6 @@
-/** Owns small transactions for tests: settings, ports and a head from text. Never used at run time. */
+/**
+ * Owns small transactions for tests: settings, ports and a head from text. Never used at run time.
+ */
 
 import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
 import {
@@ -14,6 +16,7 @@ import type { SourceId } from '../values.ts';
 import { loadRequestBody } from './request-body.ts';
 import { loadRequestHead } from './request-head.ts';
 
+/** Everything on, limits that no table reaches. */
 export const sampleSettings: ProgramSettings = {
   engine: 'on',
   requestBodyAccess: true,
