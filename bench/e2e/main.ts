@@ -1,0 +1,215 @@
+/**
+ * Composition of the whole-proxy benchmark: options, targets, rounds, results. Ends everything it
+ * started, by process id, and removes its temporary folder.
+ */
+
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, stopAll } from './child-process.ts';
+import { chooseTargets, hasProgram, type Candidate } from './line-up.ts';
+import { startOrigin } from './nginx.ts';
+import { isAskedFor, parseOptions, usage, type BenchOptions } from './options.ts';
+import { readMachineFacts } from '../report/machine-facts.ts';
+import type { Report } from './report.ts';
+import { writeResults } from './results.ts';
+import { runWorkload } from './rounds.ts';
+import { availableRulesets, locateRulesets } from './ruleset.ts';
+import { splitCpus, type CpuSplit } from './cpu-split.ts';
+import { summarise } from './summary.ts';
+import type { Surroundings, Target } from './target.ts';
+import { readWorkloads, type Workload } from './workload.ts';
+
+const root = findRoot(dirname(fileURLToPath(import.meta.url)));
+const began = performance.now();
+
+function say(text: string): void {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(7);
+  process.stderr.write(`${seconds}s  ${text}\n`);
+}
+
+/** The compiled copy of this file lies one folder deeper than its source. */
+function findRoot(from: string): string {
+  if (existsSync(join(from, 'package.json')) || dirname(from) === from) return from;
+  return findRoot(dirname(from));
+}
+
+async function main(): Promise<number> {
+  const corpus = process.env['WAF_CORPUS_DIR'] ?? join(root, '..', 'shared');
+  const options = parseOptions(process.argv.slice(2), {
+    workloadFolder: join(root, 'bench', 'workloads'),
+    crs4: join(corpus, 'crs', '4.28.0'),
+    out: join(root, 'bench', 'results'),
+  });
+  if (options === null) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  if (!hasProgram('nginx') || !hasProgram('wrk')) {
+    say('nginx (the origin) and wrk (the load) are needed:');
+    say('  apt-get install -y --no-install-recommends nginx wrk');
+    return 1;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'waf-bench-'));
+  chmodSync(folder, 0o755);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void cleanUp(folder).then(() => process.exit(130)));
+  }
+  try {
+    return await measure(options, folder);
+  } finally {
+    await cleanUp(folder);
+  }
+}
+
+async function cleanUp(folder: string): Promise<void> {
+  await stopAll();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(options: BenchOptions, folder: string): Promise<number> {
+  const workloads = readWorkloads(options.workloadFolder, options.host).filter(({ name }) =>
+    isAskedFor(name, options.workloads),
+  );
+  const folders = locateRulesets(options.crs4);
+  if (folders.crs4 === null) say(`no CRS 4 in ${options.crs4}: give its folder with --crs4`);
+  const engineFile = join(root, '.build', 'engine', 'main.js');
+  const { candidates, missing } = chooseTargets({
+    rulesets: availableRulesets(folders),
+    only: options.only,
+    inspection: options.inspection,
+    engineFile: existsSync(engineFile) ? engineFile : null,
+    productData: join(root, '.cache', 'bench'),
+  });
+  for (const line of missing) say(line);
+  const split = splitCpus(options.pin, options.workers, availableParallelism());
+  const targets = await startTargets(candidates, options, split, folder);
+  if (options.hold) return hold(targets);
+  const runs = [];
+  for (const workload of workloads) {
+    runs.push(
+      ...(await runWorkload(workload, targets, {
+        rounds: options.rounds,
+        seconds: options.seconds,
+        warmupSeconds: options.warmupSeconds,
+        connections: options.connections,
+        loadThreads: options.workers > 1 ? Math.min(options.workers, options.connections) : 1,
+        prefix: split.load,
+        folder,
+        say,
+      })),
+    );
+  }
+  const names = workloads.map(({ name }) => name);
+  return finish(options, split, {
+    workloads,
+    targets,
+    runs,
+    cells: summarise(runs, names, targets),
+  });
+}
+
+/** Starts the origin and then one target after the other; one that fails to start is left out. */
+async function startTargets(
+  candidates: readonly Candidate[],
+  options: BenchOptions,
+  split: CpuSplit,
+  folder: string,
+): Promise<Target[]> {
+  const originPort = options.originPort || (await freePort());
+  const place = async (name: string, port = 0): Promise<Surroundings> => {
+    const own = join(folder, name);
+    mkdirSync(own, { mode: 0o755 });
+    const { workers, connections, host } = options;
+    return {
+      folder: own,
+      port: port || (await freePort()),
+      originPort,
+      workers,
+      connections,
+      host,
+      prefix: split.proxy,
+    };
+  };
+  const origin = await place('origin', originPort);
+  await startOrigin({ ...origin, prefix: split.load });
+  say(`origin on 127.0.0.1:${originPort}`);
+  const targets: Target[] = [];
+  for (const candidate of candidates) {
+    const where = await place(candidate.name);
+    try {
+      const { pid } = await candidate.start(where);
+      const { name, title, expectation, baseline } = candidate;
+      targets.push({
+        ...{ name, title, expectation, baseline },
+        ...{ host: '127.0.0.1', port: where.port, pid },
+      });
+      say(`${name} on 127.0.0.1:${where.port}, process ${pid}`);
+    } catch (error) {
+      say(`${candidate.name}: left out, did not start: ${(error as Error).message}`);
+    }
+  }
+  return [...targets, ...options.external.map(externalTarget)];
+}
+
+function externalTarget(external: BenchOptions['external'][number]): Target {
+  return { ...external, title: external.name, expectation: null, baseline: null };
+}
+
+/** Keeps everything running until a signal comes. */
+async function hold(targets: readonly Target[]): Promise<never> {
+  for (const { name, port } of targets) process.stdout.write(`${name} http://127.0.0.1:${port}\n`);
+  say('holding; interrupt to end');
+  return new Promise(() => undefined);
+}
+
+function finish(
+  options: BenchOptions,
+  split: CpuSplit,
+  measured: Pick<Report, 'runs' | 'cells' | 'targets'> & { workloads: readonly Workload[] },
+): number {
+  const report: Report = {
+    ...measured,
+    workloads: measured.workloads.map(({ name, title }) => ({ name, title })),
+    settings: {
+      rounds: options.rounds,
+      seconds: options.seconds,
+      warmupSeconds: options.warmupSeconds,
+      connections: options.connections,
+      workers: options.workers,
+      pinned: split.proxy.length > 0,
+      command: `npm run bench:e2e -- ${process.argv.slice(2).join(' ')}`.trim(),
+    },
+    machine: readMachineFacts({
+      nginx: ['nginx', '-v'],
+      'Apache httpd': ['/usr/sbin/apache2', '-v'],
+      'ModSecurity 3': ['dpkg-query', '-W', 'libmodsecurity3'],
+      'ModSecurity 2': ['dpkg-query', '-W', 'libapache2-mod-security2'],
+      wrk: ['wrk', '-v'],
+    }),
+  };
+  const complete = options.only.length === 0 && options.workloads.length === 0;
+  const files = writeResults(report, {
+    folder: complete ? options.out : join(options.out, 'partial'),
+    readme: options.updateReadme ? join(root, 'README.md') : null,
+    root,
+  });
+  process.stdout.write(`${files.overview}\n`);
+  for (const file of files.written) say(`wrote ${relative(process.cwd(), file)}`);
+  const failed = report.cells.filter(({ runs }) => runs === 0);
+  for (const { workload, target, faults } of failed) {
+    say(`does not count: ${target} under ${workload}: ${faults.join('; ')}`);
+  }
+  return failed.length === 0 ? 0 : 1;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    say(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,151 @@
+/** Owns the command line of the whole-proxy benchmark: flags, their defaults and their help text. */
+
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+/** A proxy that somebody else started. */
+export interface ExternalTarget {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  readonly pid: number;
+}
+
+/** What the command line asks for. */
+export interface BenchOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmupSeconds: number;
+  readonly connections: number;
+  readonly workers: number;
+  /** Names of targets, `*` for any text; empty for all. */
+  readonly only: readonly string[];
+  /** Names of workloads; empty for all. */
+  readonly workloads: readonly string[];
+  readonly workloadFolder: string;
+  readonly crs4: string | null;
+  readonly out: string;
+  readonly host: string;
+  /** Fixed port of the origin, for external targets; 0 picks one. */
+  readonly originPort: number;
+  readonly inspection: readonly string[];
+  readonly external: readonly ExternalTarget[];
+  readonly pin: boolean;
+  readonly hold: boolean;
+  readonly updateReadme: boolean;
+}
+
+/** The help text. */
+export const usage = `Measures this proxy beside others, interleaved, with the same load and the same rules.
+
+  npm run bench:e2e -- [flags]
+
+  --rounds N            rounds over all targets (3)
+  --seconds N           load per target and round (4)
+  --warmup N            seconds of uncounted load before (1)
+  --connections N       open connections (16)
+  --workers N|all       worker processes or threads of each proxy (1)
+  --only A,B            targets by name; * stands for any text
+  --workload X,Y        workloads by name
+  --workloads DIR       folder of workload files (bench/workloads)
+  --inspection A,B      where this proxy inspects: auto, inline, pool; each is a target of its own
+  --crs4 DIR            an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0)
+  --target NAME=URL:PID measures another proxy too; may be repeated. It must forward to the origin
+                        of this run, see --origin-port
+  --origin-port N       fixed port of the origin
+  --hold                start everything, print the addresses and wait
+  --host NAME           Host of all requests (www.example.com)
+  --no-pin              do not give proxies and load generator CPUs of their own
+  --out DIR             where results go (bench/results)
+  --update-readme       put the table into README.md too
+`;
+
+const flags = {
+  rounds: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '4' },
+  warmup: { type: 'string', default: '1' },
+  connections: { type: 'string', default: '16' },
+  workers: { type: 'string', default: '1' },
+  only: { type: 'string', default: '' },
+  workload: { type: 'string', default: '' },
+  workloads: { type: 'string' },
+  inspection: { type: 'string', default: 'auto' },
+  crs4: { type: 'string' },
+  target: { type: 'string', multiple: true, default: [] as string[] },
+  'origin-port': { type: 'string', default: '0' },
+  hold: { type: 'boolean', default: false },
+  host: { type: 'string', default: 'www.example.com' },
+  'no-pin': { type: 'boolean', default: false },
+  out: { type: 'string' },
+  'update-readme': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+/** Places that flags default to. */
+export interface DefaultPlaces {
+  readonly workloadFolder: string;
+  readonly crs4: string;
+  readonly out: string;
+}
+
+/** Reads the command line; null when it asks for help. Errors: says which flag is wrong. */
+export function parseOptions(args: readonly string[], places: DefaultPlaces): BenchOptions | null {
+  const { values } = parseArgs({ args: [...args], options: flags, strict: true });
+  if (values.help) return null;
+  return {
+    rounds: whole('--rounds', values.rounds, 1, 1000),
+    seconds: whole('--seconds', values.seconds, 1, 3600),
+    warmupSeconds: whole('--warmup', values.warmup, 0, 600),
+    connections: whole('--connections', values.connections, 1, 4096),
+    workers:
+      values.workers === 'all'
+        ? availableParallelism()
+        : whole('--workers', values.workers, 1, 256),
+    only: list(values.only),
+    workloads: list(values.workload),
+    workloadFolder: values.workloads ?? places.workloadFolder,
+    crs4: values.crs4 ?? places.crs4,
+    out: values.out ?? places.out,
+    host: values.host,
+    originPort: whole('--origin-port', values['origin-port'], 0, 65_535),
+    inspection: inspections(values.inspection),
+    external: values.target.map(parseTarget),
+    pin: !values['no-pin'],
+    hold: values.hold,
+    updateReadme: values['update-readme'],
+  };
+}
+
+/** Reads `NAME=URL:PID`. */
+export function parseTarget(text: string): ExternalTarget {
+  const found = /^([\w.-]+)=(?:http:\/\/)?([\w.-]+):(\d+)\/?:(\d+)$/.exec(text);
+  if (!found) throw new Error(`--target ${text}: expected NAME=http://HOST:PORT:PID`);
+  const [, name, host, port, pid] = found;
+  return { name: name!, host: host!, port: Number(port), pid: Number(pid) };
+}
+
+/** True when a name is asked for by a list of patterns; an empty list asks for all. */
+export function isAskedFor(name: string, patterns: readonly string[]): boolean {
+  if (patterns.length === 0) return true;
+  return patterns.some((pattern) => {
+    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+    return new RegExp(`^${parts.join('.*')}$`).test(name);
+  });
+}
+
+function inspections(text: string): string[] {
+  const found = list(text);
+  const wrong = found.find((one) => !['auto', 'inline', 'pool'].includes(one));
+  if (wrong !== undefined) throw new Error(`--inspection ${wrong}: expected auto, inline or pool`);
+  return found;
+}
+
+function list(text: string): string[] {
+  return text.split(',').filter((part) => part !== '');
+}
+
+function whole(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(`${flag} ${text}: expected a whole number from ${min} to ${max}`);
+}

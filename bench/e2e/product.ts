@@ -1,0 +1,111 @@
+/**
+ * Owns this project's own proxy as a target: writes a bundle with the same rule text that the other
+ * WAFs read, and starts the engine on it. Uses no control process.
+ */
+
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  RuntimeBundleSchema,
+  SignedRuntimeBundleSchema,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { startServer, type Started } from './child-process.ts';
+import { policyText, type Ruleset } from './ruleset.ts';
+import type { Surroundings } from './target.ts';
+
+/** How the engine is started. */
+export interface ProductOptions {
+  /** Compiled engine/main.js. */
+  readonly engineFile: string;
+  /** Null: the WAF is off. */
+  readonly ruleset: Ruleset | null;
+  readonly inspection: string;
+  /** Its data folder: compiled databases stay there between runs. */
+  readonly dataFolder: string;
+}
+
+/** A cold start compiles rule databases. */
+const readyTimeoutMs = 300_000;
+
+/** Starts the engine alone on a bundle made for this run. */
+export function startProduct(place: Surroundings, options: ProductOptions): Promise<Started> {
+  const { folder, port, workers, prefix } = place;
+  const bundle = join(folder, 'site.bundle');
+  writeFileSync(bundle, buildBundle(place, options.ruleset));
+  const flags = {
+    bundle,
+    listen: `127.0.0.1:${port}`,
+    data: options.dataFolder,
+    workers: String(workers),
+    inspection: options.inspection,
+    'log-level': 'warn',
+  };
+  return startServer({
+    command: [
+      ...[...prefix, process.execPath, options.engineFile],
+      ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]),
+    ],
+    cwd: folder,
+    logFile: join(folder, 'output.log'),
+    port,
+    readyTimeoutMs,
+  });
+}
+
+/** One site for any host in front of the origin. */
+function buildBundle({ originPort, folder }: Surroundings, ruleset: Ruleset | null): Uint8Array {
+  const waf = ruleset === null ? {} : { wafEnabled: true, policyId: 'policy' };
+  const policies = ruleset === null ? [] : [policyOf(ruleset, folder)];
+  const bundle = toBinary(
+    RuntimeBundleSchema,
+    create(RuntimeBundleSchema, {
+      formatVersion: 1,
+      id: 'bench',
+      revision: 1n,
+      createdAtMs: BigInt(Date.now()),
+      sites: [{ id: 'site', name: 'bench', hosts: ['*'], upstreamId: 'origin', ...waf }],
+      upstreams: [
+        { id: 'origin', endpoints: [{ host: '127.0.0.1', port: originPort, weight: 1 }] },
+      ],
+      policies,
+    }),
+  );
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return toBinary(
+    SignedRuntimeBundleSchema,
+    create(SignedRuntimeBundleSchema, {
+      bundle,
+      signature: sign(null, bundle, privateKey),
+      sha256: createHash('sha256').update(bundle).digest('hex'),
+      publicKey: Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url'),
+    }),
+  );
+}
+
+/** The text includes files by absolute path; the bundle holds them under the same paths. */
+function policyOf(
+  ruleset: Ruleset,
+  folder: string,
+): {
+  id: string;
+  name: string;
+  revision: bigint;
+  seclang: string;
+  files: { path: string; content: Uint8Array }[];
+} {
+  const folders = [ruleset.rulesFolder, dirname(ruleset.setupFile)];
+  const files = [...new Set(folders)].flatMap((where) =>
+    readdirSync(where)
+      .filter((name) => /\.(conf|data|example)$/.test(name))
+      .map((name) => join(where, name)),
+  );
+  return {
+    id: 'policy',
+    name: ruleset.title,
+    revision: 1n,
+    seclang: policyText(ruleset, folder),
+    files: files.map((path) => ({ path: path.slice(1), content: readFileSync(path) })),
+  };
+}

@@ -1,0 +1,147 @@
+/** Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures. */
+
+import type { BarGroup } from '../report/bar-chart.ts';
+import { barChart } from '../report/bar-chart.ts';
+import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';
+import { formatNumber, markdownTable } from '../report/table.ts';
+import type { Cell, RunRecord, Spread } from './summary.ts';
+import type { TargetFacts } from './target.ts';
+
+/** How a run was set up, for its readers. */
+export interface RunSettings {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmupSeconds: number;
+  readonly connections: number;
+  readonly workers: number;
+  readonly pinned: boolean;
+  readonly command: string;
+}
+
+/** Everything that a report shows. */
+export interface Report {
+  readonly settings: RunSettings;
+  readonly machine: MachineFacts;
+  readonly targets: readonly TargetFacts[];
+  readonly workloads: readonly { readonly name: string; readonly title: string }[];
+  readonly cells: readonly Cell[];
+  readonly runs: readonly RunRecord[];
+}
+
+/** The whole page. */
+export function markdownPage(report: Report, chart: string): string {
+  const sections = report.workloads.flatMap(({ name, title }) => {
+    const cells = report.cells.filter((cell) => cell.workload === name);
+    return cells.length === 0 ? [] : [`## ${title}\n\n${workloadTable(report, cells)}`];
+  });
+  return [
+    '# Whole-proxy benchmark',
+    overviewTable(report),
+    conditions(report),
+    `![CPU time per request](${chart})`,
+    ...sections,
+    '',
+  ].join('\n\n');
+}
+
+/** Targets by workloads: CPU microseconds per request and how many times cheaper than the peer. */
+export function overviewTable({ targets, workloads, cells }: Report): string {
+  const rows = targets.map((target) => {
+    const own = workloads.map(({ name }) =>
+      cells.find((cell) => cell.workload === name && cell.target === target.name),
+    );
+    const rss = Math.max(...own.map((cell) => cell?.rssBytes.max ?? NaN).filter(Number.isFinite));
+    return [target.title, ...own.map(overviewCell), formatNumber(rss / 2 ** 20)];
+  });
+  const columns = ['CPU µs per request', ...workloads.map(({ title }) => title), 'RSS MB'];
+  return markdownTable(columns, rows);
+}
+
+function overviewCell(cell: Cell | undefined): string {
+  if (cell === undefined) return '–';
+  if (cell.runs === 0) return 'failed';
+  const { timesCheaper, cpuUsPerRequest } = cell;
+  const figure = formatNumber(cpuUsPerRequest.median);
+  return timesCheaper === null ? figure : `${figure} (${factor(timesCheaper.median)})`;
+}
+
+/** "1/47" when cheaper than the baseline, "x1.3" when dearer. */
+function factor(timesCheaper: number): string {
+  if (timesCheaper >= 1) return `1/${formatNumber(timesCheaper)}`;
+  return `x${formatNumber(1 / timesCheaper)}`;
+}
+
+/** What a reader must know to judge the figures. */
+export function conditions({ settings, machine }: Report): string {
+  const { rounds, seconds, warmupSeconds, connections, workers, pinned } = settings;
+  return [
+    `Medians of ${rounds} interleaved rounds of ${seconds} s (longer for targets too slow for 40 answers) after ` +
+      `${warmupSeconds} s of warm-up, ${connections} connections, ${workers} worker(s) per proxy` +
+      `${pinned ? ', proxies on CPUs of their own, load generator and origin on the others' : ''}.`,
+    'CPU is user and system time of all processes and threads of the proxy by answers; in brackets the',
+    'share of nginx + ModSecurity 3 with the same rules in the same round (for the proxy without',
+    'inspection: of nginx). All WAFs block, read request bodies, do not read response bodies, write no',
+    'audit and no access log, and read the same rule text. Keep-alive on both sides. Latency is that',
+    'of a closed loop at full load. A run with a wrong answer does not count.',
+    '',
+    `${describeMachine(machine)}.`,
+  ].join('\n');
+}
+
+function workloadTable({ targets }: Report, cells: readonly Cell[]): string {
+  const columns = [
+    'target',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs/request',
+    'min–max',
+    'CPU busy',
+    'RSS MB',
+    'runs',
+  ];
+  const rows = cells.map((cell) => {
+    const title = targets.find(({ name }) => name === cell.target)?.title ?? cell.target;
+    if (cell.runs === 0)
+      return [`${title}: ${cell.faults.join('; ')}`, ...columns.slice(1).fill('–')];
+    const { cpuUsPerRequest: cpu } = cell;
+    return [
+      title,
+      formatNumber(cell.requestsPerSecond.median),
+      milliseconds(cell.p50Us),
+      milliseconds(cell.p99Us),
+      overviewCell(cell),
+      `${formatNumber(cpu.min)}–${formatNumber(cpu.max)}`,
+      `${formatNumber(cell.cpuBusy.median * 100)} %`,
+      formatNumber(cell.rssBytes.median / 2 ** 20),
+      String(cell.runs),
+    ];
+  });
+  return markdownTable(columns, rows);
+}
+
+function milliseconds(us: Spread): string {
+  return formatNumber(us.median / 1000);
+}
+
+const colours = [
+  { prefix: 'waf', colour: '#2a7de1' },
+  { prefix: 'nginx-modsec3', colour: '#d9822b' },
+  { prefix: 'apache', colour: '#b54848' },
+  { prefix: '', colour: '#8a9199' },
+] as const;
+
+/** CPU per request of every target, one group of bars a workload. */
+export function cpuChart({ targets, workloads, cells }: Report): string {
+  const groups = workloads.map(({ name, title }): BarGroup => {
+    const own = cells.filter((cell) => cell.workload === name);
+    const bars = own.map((cell) => ({
+      label: targets.find((target) => target.name === cell.target)?.title ?? cell.target,
+      value: cell.cpuUsPerRequest.median,
+      note: cell.runs === 0 ? 'failed' : `${formatNumber(cell.cpuUsPerRequest.median)} µs`,
+      colour: colours.find(({ prefix }) => cell.target.startsWith(prefix))!.colour,
+    }));
+    return { title, bars };
+  });
+  return barChart('CPU time per request, microseconds, logarithmic scale', groups);
+}

@@ -1,0 +1,156 @@
+/**
+ * Owns the order of a measurement: checks first, a warm-up, then rounds in which every target has
+ * its turn, so that a machine that changes pace hits all of them alike.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readTree } from './process-tree.ts';
+import { checkStatuses, faultsOfRun, type StatusCheck } from './status-check.ts';
+import type { RunRecord } from './summary.ts';
+import type { Target } from './target.ts';
+import type { Workload } from './workload.ts';
+import { runLoad, writeScript, type LoadOptions, type LoadScript } from './wrk.ts';
+
+/** How the rounds are run. */
+export interface RoundOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmupSeconds: number;
+  readonly connections: number;
+  readonly loadThreads: number;
+  readonly prefix: readonly string[];
+  /** A folder for the load generator's scripts. */
+  readonly folder: string;
+  readonly say: (text: string) => void;
+}
+
+/** Answers that a slow target should give in one run, so that the figure means something. */
+const requestsMin = 40;
+/** No run is made longer than this for a slow target. */
+const secondsMax = 20;
+/** With fewer answers than this by connection, those that are open at the end weigh too much. */
+const answersPerConnectionMin = 200;
+/** Pause before each run: what the last one left behind is done by then. */
+const settleMs = 300;
+
+interface Entry {
+  readonly target: Target;
+  readonly check: StatusCheck;
+  readonly seconds: number;
+  readonly drain: boolean;
+}
+
+/** Runs one workload against all targets. */
+export async function runWorkload(
+  workload: Workload,
+  targets: readonly Target[],
+  options: RoundOptions,
+): Promise<RunRecord[]> {
+  const script = writeScript(options.folder, workload);
+  const records: RunRecord[] = [];
+  const entries: Entry[] = [];
+  for (const target of targets) {
+    const check = await checkStatuses(target, workload);
+    if (check.faults.length > 0) {
+      options.say(`${workload.name}  ${target.name}: not measured: ${check.faults.join('; ')}`);
+      records.push(notRun(workload, target, check.faults));
+      continue;
+    }
+    entries.push({ target, check, ...pace(check, options) });
+  }
+  if (options.warmupSeconds > 0) {
+    for (const entry of entries) {
+      await runLoad(script, load(entry, options, Math.min(entry.seconds, options.warmupSeconds)));
+    }
+  }
+  for (let round = 1; round <= options.rounds; round++) {
+    // Each round begins with another target, so that none always follows the same one.
+    for (let i = 0; i < entries.length; i++) {
+      const entry = entries[(i + round - 1) % entries.length]!;
+      const record = await runOnce(script, entry, round, options);
+      records.push(record);
+      options.say(progress(record, round, options.rounds));
+    }
+  }
+  return records;
+}
+
+/** Slow targets get more time, and the answers that are open at its end are waited for. */
+function pace(check: StatusCheck, options: RoundOptions): { seconds: number; drain: boolean } {
+  const wanted = Math.ceil((requestsMin * check.meanMs) / 1000);
+  const seconds = Math.max(options.seconds, Math.min(wanted, secondsMax));
+  const answers = (seconds * 1000) / check.meanMs;
+  return { seconds, drain: answers < answersPerConnectionMin * options.connections };
+}
+
+function load(
+  { target, check, drain }: Entry,
+  options: RoundOptions,
+  seconds: number,
+): LoadOptions {
+  const { host, port } = target;
+  const { connections, loadThreads: threads, prefix } = options;
+  // Counting costs the load generator time, so it is left out where one status is expected.
+  const countStatuses = new Set(check.statuses.values()).size > 1;
+  return { host, port, connections, threads, seconds, countStatuses, drain, prefix };
+}
+
+async function runOnce(
+  script: LoadScript,
+  entry: Entry,
+  round: number,
+  options: RoundOptions,
+): Promise<RunRecord> {
+  const { target, check } = entry;
+  await sleep(settleMs);
+  const before = readTree(target.pid);
+  const began = performance.now();
+  const report = await runLoad(script, load(entry, options, entry.seconds));
+  const wallUs = (performance.now() - began) * 1000;
+  const after = readTree(target.pid);
+  const cpuUs = after.cpuUs - before.cpuUs;
+  const seconds = report.durationUs / 1_000_000;
+  return {
+    workload: script.workload.name,
+    target: target.name,
+    round,
+    requests: report.requests,
+    seconds,
+    requestsPerSecond: report.requests / seconds,
+    p50Us: report.p50Us,
+    p99Us: report.p99Us,
+    cpuUsPerRequest: report.requests > 0 ? cpuUs / report.requests : NaN,
+    cpuBusy: cpuUs / wallUs,
+    rssBytes: after.rssBytes,
+    pssBytes: after.pssBytes,
+    faults: faultsOfRun(report, check, options.connections),
+  };
+}
+
+function notRun(workload: Workload, target: Target, faults: readonly string[]): RunRecord {
+  return {
+    workload: workload.name,
+    target: target.name,
+    round: 0,
+    requests: 0,
+    seconds: 0,
+    requestsPerSecond: NaN,
+    p50Us: NaN,
+    p99Us: NaN,
+    cpuUsPerRequest: NaN,
+    cpuBusy: NaN,
+    rssBytes: NaN,
+    pssBytes: NaN,
+    faults,
+  };
+}
+
+function progress(record: RunRecord, round: number, rounds: number): string {
+  const { workload, target, requestsPerSecond, cpuUsPerRequest, p99Us, faults } = record;
+  const figures =
+    `${requestsPerSecond.toFixed(0).padStart(7)} requests/s  ` +
+    `${cpuUsPerRequest.toFixed(1).padStart(9)} us CPU  p99 ${(p99Us / 1000).toFixed(2)} ms`;
+  const note = faults.length > 0 ? `  DOES NOT COUNT: ${faults.join('; ')}` : '';
+  const where = `${workload.padEnd(18)} ${round}/${rounds}  ${target.padEnd(26)}`;
+  return `${where} ${figures}${note}`;
+}
