@@ -1,0 +1,402 @@
+/**
+ * Owns manifests: YAML documents of kind Upstream, Site and Policy, and the bundle made of them
+ * without a controller. Errors name the document and the field; nothing unknown is passed over.
+ */
+
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { fromJson, toBinary, toJson } from '@bufbuild/protobuf';
+import { parseAllDocuments } from 'yaml';
+import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { PolicySchema, type PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
+import type { SiteJson } from '../../proto/gen/waf/v1/site_pb.ts';
+import { AppError } from '../../engine/base/errors.ts';
+import { checkPolicy } from '../domain/policy.ts';
+import { builtInTemplates } from '../domain/policy-templates.ts';
+import { checkEndpoint, checkSite } from '../domain/site.ts';
+import {
+  buildBundle,
+  type BundlePolicy,
+  type BundleRuleset,
+  type BundleSite,
+  type BundleUpstream,
+} from './build-bundle.ts';
+import { debianCrsFolder, readRulesetFolder, type RulesetFile } from './ruleset-folder.ts';
+import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
+
+/** Version that every document states. */
+export const manifestApiVersion = 'waf.io/v1';
+const documentsMax = 1000;
+const manifestBytesMax = 16 * 1024 * 1024;
+
+/** One document, checked for its frame. */
+export interface ManifestDocument {
+  readonly kind: 'Upstream' | 'Site' | 'Policy';
+  readonly name: string;
+  readonly id: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** For messages, for example `document 2 (Site shop)`. */
+  readonly where: string;
+}
+
+export interface BuiltBundle {
+  /** Encoded SignedRuntimeBundle. */
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  readonly sites: number;
+  readonly policies: number;
+  readonly warnings: readonly string[];
+}
+
+export interface BuildOptions {
+  /** Default: a key made for this bundle. */
+  readonly key?: SigningKey;
+  readonly createdAtMs?: number;
+}
+
+/**
+ * Builds the artefact that control would publish. Paths in the manifest are relative to `baseDir`.
+ * Errors: AppError manifest_invalid and those of reading rulesets.
+ */
+export function buildBundleFromManifest(
+  text: string,
+  baseDir: string,
+  options: BuildOptions = {},
+): BuiltBundle {
+  const documents = readManifest(text);
+  const warnings: string[] = [];
+  const upstreams = documents.filter(({ kind }) => kind === 'Upstream').map(readUpstream);
+  const rulesets = new Map<string, BundleRuleset>();
+  const policies = documents
+    .filter(({ kind }) => kind === 'Policy')
+    .map((document) => readPolicy(document, baseDir, rulesets));
+  const sites: BundleSite[] = [];
+  for (const document of documents.filter(({ kind }) => kind === 'Site')) {
+    sites.push(readSite(document, upstreams, policies, sites));
+  }
+  if (sites.length === 0) warnings.push('the manifest has no Site: the bundle serves nothing');
+  const createdAtMs = options.createdAtMs ?? Date.now();
+  const bundle = buildBundle({
+    id: 'manifest',
+    revision: '1',
+    createdAtMs,
+    sites,
+    policies,
+    upstreams,
+    responsesJson: '',
+  });
+  const signed = signBundle(bundle, options.key ?? readSigningKey(generateKeyPem()));
+  return {
+    bytes: toBinary(SignedRuntimeBundleSchema, signed),
+    sha256: signed.sha256,
+    sites: bundle.sites.length,
+    policies: bundle.policies.length,
+    warnings,
+  };
+}
+
+/** Parses the documents and checks their frames. */
+export function readManifest(text: string): ManifestDocument[] {
+  if (text.length > manifestBytesMax) throw invalid('manifest', 'is larger than 16 MiB');
+  const parsed = parseAllDocuments(text, { uniqueKeys: true });
+  if (!Array.isArray(parsed) || parsed.length > documentsMax) {
+    throw invalid('manifest', `has at most ${documentsMax} documents`);
+  }
+  const seen = new Set<string>();
+  return parsed.flatMap((document, at) => {
+    const where = `document ${at + 1}`;
+    const error = document.errors[0];
+    if (error !== undefined) {
+      const line = error.linePos?.[0].line ?? 0;
+      throw invalid(where, `is not valid YAML at line ${line} (${error.code})`);
+    }
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    if (value === null || value === undefined) return [];
+    const framed = readFrame(value, where);
+    const key = `${framed.kind} ${framed.name}`;
+    if (seen.has(key)) throw invalid(framed.where, 'metadata.name: another document has it');
+    seen.add(key);
+    return [framed];
+  });
+}
+
+function readFrame(value: unknown, where: string): ManifestDocument {
+  const document = object(value, where, 'document');
+  known(document, ['apiVersion', 'kind', 'metadata', 'spec'], where, '');
+  if (document['apiVersion'] !== manifestApiVersion) {
+    throw invalid(where, `apiVersion: must be ${manifestApiVersion}`);
+  }
+  const kind = document['kind'];
+  if (kind !== 'Upstream' && kind !== 'Site' && kind !== 'Policy') {
+    throw invalid(where, 'kind: must be Upstream, Site or Policy');
+  }
+  const metadata = object(document['metadata'], where, 'metadata');
+  known(metadata, ['name', 'id'], where, 'metadata.');
+  const name = text(metadata, 'name', where, 'metadata.');
+  if (name === '') throw invalid(where, 'metadata.name: is required');
+  const id = text(metadata, 'id', where, 'metadata.') || name;
+  const spec = object(document['spec'], where, 'spec');
+  return { kind, name, id, spec, where: `${where} (${kind} ${name})` };
+}
+
+function readUpstream({ id, spec, where }: ManifestDocument): BundleUpstream {
+  known(spec, ['endpoints', 'algorithm', 'description'], where, 'spec.');
+  const algorithm = text(spec, 'algorithm', where, 'spec.');
+  if (algorithm !== '' && algorithm !== 'round_robin') {
+    throw invalid(where, 'spec.algorithm: only round_robin is known');
+  }
+  const endpoints = readEndpoints(spec, 'endpoints', where);
+  if (endpoints.length === 0) throw invalid(where, 'spec.endpoints: needs at least one entry');
+  return { id, endpoints };
+}
+
+function readEndpoints(
+  spec: Readonly<Record<string, unknown>>,
+  field: string,
+  where: string,
+): { url: string; weight: number }[] {
+  return list(spec, field, where, 'spec.').map((one, at) => {
+    const path = `spec.${field}[${at}]`;
+    const endpoint = object(one, where, path);
+    known(endpoint, ['url', 'weight'], where, `${path}.`);
+    const weight = endpoint['weight'] ?? 1;
+    if (typeof weight !== 'number') throw invalid(where, `${path}.weight: must be a number`);
+    const read = { url: text(endpoint, 'url', where, `${path}.`), weight };
+    rethrown(where, () => checkEndpoint(read, path));
+    return read;
+  });
+}
+
+function readSite(
+  document: ManifestDocument,
+  upstreams: readonly BundleUpstream[],
+  policies: readonly BundlePolicy[],
+  others: readonly BundleSite[],
+): BundleSite {
+  const { spec, where, id, name } = document;
+  const fields = [
+    'primaryHost',
+    'aliases',
+    'upstreamRef',
+    'upstreams',
+    'policyRef',
+    'waf',
+    'status',
+  ];
+  known(spec, fields, where, 'spec.');
+  const waf = object(spec['waf'] ?? {}, where, 'spec.waf');
+  known(waf, ['enabled', 'mode', 'failPolicy'], where, 'spec.waf.');
+  const mode = choice(waf, 'mode', ['blocking', 'detection'], where, 'spec.waf.');
+  const failPolicy = choice(waf, 'failPolicy', ['closed', 'open'], where, 'spec.waf.');
+  const policyId = text(spec, 'policyRef', where, 'spec.');
+  const enabled = waf['enabled'] ?? policyId !== '';
+  if (enabled === true && !policies.some((policy) => policy.id === policyId)) {
+    throw invalid(where, 'spec.policyRef: names no Policy of this manifest');
+  }
+  const upstreamRef = text(spec, 'upstreamRef', where, 'spec.');
+  const inline = readEndpoints(spec, 'upstreams', where);
+  const site: SiteJson = {
+    id,
+    name,
+    primaryHost: text(spec, 'primaryHost', where, 'spec.'),
+    aliases: list(spec, 'aliases', where, 'spec.').map(String),
+    upstreams:
+      upstreamRef === ''
+        ? inline.map((endpoint) => ({ inline: endpoint }))
+        : [{ upstreamId: upstreamRef }],
+    waf: {
+      enabled: enabled === true,
+      mode: `WAF_MODE_${mode.toUpperCase()}` as 'WAF_MODE_BLOCKING',
+    },
+  };
+  if ((site.upstreams ?? []).length === 0) {
+    throw invalid(where, 'spec: needs upstreamRef or upstreams');
+  }
+  const checked = rethrown(where, () =>
+    checkSite(site, {
+      others: others.map((other) => other.site as never),
+      upstreamExists: (ref) => upstreams.some((upstream) => upstream.id === ref),
+      policyExists: () => true,
+    }),
+  );
+  return {
+    site: { ...checked, id, name, primaryHost: checked.primaryHost ?? '' },
+    policyId: enabled === true ? policyId : '',
+    failOpen: failPolicy === 'open',
+  };
+}
+
+const policyFields = [
+  'ruleset',
+  'crsRulesetRef',
+  'template',
+  'description',
+  'status',
+  'engineState',
+  'blockingMode',
+  'crsCore',
+  'httpPolicy',
+  'argLimits',
+  'seclang',
+  'seclangBefore',
+  'seclangFiles',
+  'files',
+];
+
+function readPolicy(
+  document: ManifestDocument,
+  baseDir: string,
+  rulesets: Map<string, BundleRuleset>,
+): BundlePolicy {
+  const { spec, where, id, name } = document;
+  known(spec, policyFields, where, 'spec.');
+  const policy = readSettings(document, name);
+  rethrown(where, () => checkPolicy(policy, 'spec'));
+  const rulesetFolder = rulesetFolderOf(spec, where, baseDir);
+  const ruleset = rulesetFolder === '' ? null : readRulesetOnce(rulesetFolder, rulesets);
+  const files: RulesetFile[] = [];
+  const includes: string[] = [];
+  for (const field of ['seclangFiles', 'files']) {
+    list(spec, field, where, 'spec.').forEach((entry, at) => {
+      const file = readLocalFile(String(entry), baseDir, where, `spec.${field}[${at}]`);
+      files.push(file);
+      if (field === 'seclangFiles') includes.push(`Include ${file.path}`);
+    });
+  }
+  const afterCrs = [...includes, text(spec, 'seclang', where, 'spec.')].join('\n');
+  const beforeCrs = text(spec, 'seclangBefore', where, 'spec.');
+  return { id, revision: '1', policy, ruleset, added: { beforeCrs, afterCrs }, files };
+}
+
+function readSettings({ spec, where }: ManifestDocument, name: string): PolicyJson {
+  const templates = builtInTemplates.map((template) => template.name.toLowerCase());
+  const wanted = choice(spec, 'template', ['', ...templates], where, 'spec.');
+  const template = builtInTemplates.find((one) => one.name.toLowerCase() === wanted);
+  const state = choice(spec, 'engineState', ['on', 'detection-only', 'off'], where, 'spec.');
+  const mode = choice(spec, 'blockingMode', ['anomaly', 'self-contained'], where, 'spec.');
+  const layer = (field: 'crsCore' | 'httpPolicy' | 'argLimits'): object => ({
+    ...template?.[field],
+    ...object(spec[field] ?? {}, where, `spec.${field}`),
+  });
+  const upper = (value: string): string => value.toUpperCase().replace('-', '_');
+  const settings = {
+    name,
+    engineState: `ENGINE_STATE_${upper(state)}`,
+    blockingMode: `BLOCKING_MODE_${upper(mode)}`,
+    crsCore: layer('crsCore'),
+    httpPolicy: layer('httpPolicy'),
+    argLimits: layer('argLimits'),
+  };
+  try {
+    return toJson(PolicySchema, fromJson(PolicySchema, settings as never));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : '';
+    throw invalid(where, `spec: ${reason}`);
+  }
+}
+
+function rulesetFolderOf(
+  spec: Readonly<Record<string, unknown>>,
+  where: string,
+  baseDir: string,
+): string {
+  const ref = text(spec, 'crsRulesetRef', where, 'spec.');
+  if (spec['ruleset'] === undefined) {
+    if (ref === '') return '';
+    if (ref === 'crs-3.3.4' || ref === 'default') return debianCrsFolder;
+    throw invalid(where, 'spec.crsRulesetRef: must be crs-3.3.4; name others by ruleset.path');
+  }
+  if (ref !== '') throw invalid(where, 'spec.ruleset: excludes crsRulesetRef');
+  const ruleset = object(spec['ruleset'], where, 'spec.ruleset');
+  known(ruleset, ['path'], where, 'spec.ruleset.');
+  const path = text(ruleset, 'path', where, 'spec.ruleset.');
+  if (path === '') throw invalid(where, 'spec.ruleset.path: is required');
+  return resolve(baseDir, path);
+}
+
+function readRulesetOnce(folder: string, rulesets: Map<string, BundleRuleset>): BundleRuleset {
+  const known = rulesets.get(folder);
+  if (known !== undefined) return known;
+  const { fingerprint, version, includes, files } = readRulesetFolder(folder);
+  const ruleset = { id: fingerprint, version, includes, files };
+  rulesets.set(folder, ruleset);
+  return ruleset;
+}
+
+function readLocalFile(path: string, baseDir: string, where: string, field: string): RulesetFile {
+  try {
+    const content = new Uint8Array(readFileSync(resolve(baseDir, path)));
+    return { path: `local/${basename(path)}`, content };
+  } catch {
+    throw invalid(where, `${field}: the file cannot be read`);
+  }
+}
+
+function object(value: unknown, where: string, field: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>;
+  }
+  throw invalid(where, `${field}: must be a mapping`);
+}
+
+function text(
+  from: Readonly<Record<string, unknown>>,
+  field: string,
+  where: string,
+  prefix: string,
+): string {
+  const value = from[field] ?? '';
+  if (typeof value !== 'string') throw invalid(where, `${prefix}${field}: must be text`);
+  return value;
+}
+
+function list(
+  from: Readonly<Record<string, unknown>>,
+  field: string,
+  where: string,
+  prefix: string,
+): readonly unknown[] {
+  const value = from[field] ?? [];
+  if (!Array.isArray(value)) throw invalid(where, `${prefix}${field}: must be a list`);
+  return value;
+}
+
+function choice(
+  from: Readonly<Record<string, unknown>>,
+  field: string,
+  allowed: readonly string[],
+  where: string,
+  prefix: string,
+): string {
+  const value = from[field] ?? allowed[0] ?? '';
+  // YAML 1.1 habits: on and off may arrive as booleans.
+  const spelt = value === true ? 'on' : value === false ? 'off' : value;
+  if (typeof spelt === 'string' && allowed.includes(spelt)) return spelt;
+  const named = allowed.filter((one) => one !== '').join(', ');
+  throw invalid(where, `${prefix}${field}: must be one of ${named}`);
+}
+
+function known(
+  from: Readonly<Record<string, unknown>>,
+  fields: readonly string[],
+  where: string,
+  prefix: string,
+): void {
+  for (const field of Object.keys(from)) {
+    if (fields.includes(field)) continue;
+    throw invalid(where, `${prefix}${field}: is unknown; known are ${fields.join(', ')}`);
+  }
+}
+
+function rethrown<T>(where: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw invalid(where, error.message);
+  }
+}
+
+function invalid(where: string, problem: string): AppError {
+  return new AppError('manifest_invalid', `${where}: ${problem}`, { source: 'config' });
+}

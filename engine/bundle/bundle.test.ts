@@ -1,0 +1,91 @@
+import { generateKeyPairSync, sign, createHash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import {
+  RuntimeBundleSchema,
+  SignedRuntimeBundleSchema,
+  type RuntimeBundle,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { rawPublicKey } from './keys.ts';
+import { loadLastGood, saveLastGood } from './last-good.ts';
+import { toRuntimeConfig } from './runtime-config.ts';
+import { bundleFormatVersion, readSignedBundle } from './signed-bundle.ts';
+
+const pair = generateKeyPairSync('ed25519');
+const publicKey = rawPublicKey(pair.publicKey);
+
+function bundle(change: Partial<RuntimeBundle> = {}): RuntimeBundle {
+  const made = create(RuntimeBundleSchema, {
+    formatVersion: bundleFormatVersion,
+    id: 'b',
+    revision: 7n,
+    sites: [{ id: 's', name: 'shop', hosts: ['shop.example'], upstreamId: 'u' }],
+    upstreams: [{ id: 'u', endpoints: [{ host: '127.0.0.1', port: 80 }] }],
+  });
+  return Object.assign(made, change);
+}
+
+function signed(from: RuntimeBundle): Uint8Array {
+  const bytes = toBinary(RuntimeBundleSchema, from);
+  return toBinary(
+    SignedRuntimeBundleSchema,
+    create(SignedRuntimeBundleSchema, {
+      bundle: bytes,
+      signature: new Uint8Array(sign(null, bytes, pair.privateKey)),
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      publicKey,
+    }),
+  );
+}
+
+test('a good bundle reads back', () => {
+  const config = toRuntimeConfig(readSignedBundle(signed(bundle()), { publicKey }));
+  expect(config.revision).toBe('7');
+  expect(config.routes.sites[0]).toMatchObject({ id: 's', hosts: ['shop.example'] });
+  expect(config.routes.sites[0]?.upstream.endpoints[0]?.weight).toBe(1);
+});
+
+test('every single changed byte of the content is refused', () => {
+  const bytes = signed(bundle());
+  let refused = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = bytes.slice();
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    try {
+      const read = readSignedBundle(changed, { publicKey });
+      // Only the length prefix of an unknown field could be harmless; the content must be ours.
+      expect(toBinary(RuntimeBundleSchema, read.bundle)).toEqual(
+        toBinary(RuntimeBundleSchema, bundle()),
+      );
+    } catch {
+      refused++;
+    }
+  }
+  expect(refused).toBeGreaterThan(bytes.length * 0.95);
+});
+
+test('another signer and an unknown format are refused', () => {
+  const other = rawPublicKey(generateKeyPairSync('ed25519').publicKey);
+  expect(() => readSignedBundle(signed(bundle()), { publicKey: other })).toThrow(/another key/);
+  const newer = signed(bundle({ formatVersion: 99 }));
+  expect(() => readSignedBundle(newer)).toThrow(/format 99/);
+});
+
+test('references that lead nowhere are refused', () => {
+  const read = (from: RuntimeBundle) => () => toRuntimeConfig(readSignedBundle(signed(from)));
+  expect(read(bundle({ upstreams: [] }))).toThrow(/site shop: its upstream is missing/);
+  const sites = bundle().sites.map((site) => Object.assign(site, { wafEnabled: true }));
+  expect(read(bundle({ sites }))).toThrow(/site shop: its policy is missing/);
+});
+
+test('the last good bundle survives a second write', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-bundle-'));
+  expect(loadLastGood(folder)).toBeNull();
+  saveLastGood(folder, new Uint8Array([1, 2, 3]));
+  saveLastGood(folder, new Uint8Array([4, 5]));
+  expect([...(loadLastGood(folder) ?? [])]).toEqual([4, 5]);
+  expect(() => saveLastGood(join(folder, 'last-good.bundle', 'x'), new Uint8Array())).toThrow(/cannot be kept/);
+});
