@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { compareGenerated } from './generated.mjs';
-import { inRoot } from './paths.mjs';
+import { inRoot, listFiles } from './paths.mjs';
 import { run, say, tail } from './process.mjs';
 
 const bin = (name) => inRoot('node_modules', '.bin', name);
@@ -12,6 +12,7 @@ const gates = [
   { name: 'types', command: 'tsc', args: ['--noEmit', '-p', '.'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', command: 'prettier', args: ['--check', '--log-level', 'warn', '.'] },
+  { name: 'native format', command: 'clang-format', args: ['--dry-run', '--Werror'], native: true },
   {
     name: 'arrows',
     command: 'depcruise',
@@ -50,7 +51,10 @@ export async function runGates(without = []) {
 
 function runGate(gate) {
   if (gate.body) return gate.body();
-  const args = gate.name === 'arrows' ? gate.args.filter(isPresent) : gate.args;
+  const files = gate.native
+    ? listFiles(inRoot('native-bindings'), (name) => /\.(cc|h)$/.test(name))
+    : [];
+  const args = [...gate.args.filter(isPresent), ...files];
   return run(bin(gate.command), args, { env: { NO_COLOR: '1' } });
 }
 
