@@ -148,7 +148,7 @@ export const valueLimits = {
 /** What rules may make of one transaction while they run. */
 export const ruleRunLimits = {
   /** Texts of one value that a verify operator checks; each costs a regex search. */
-  verifyCandidatesMax: 256,
+  verifyCandidatesMax: 65_536,
   /** Regexes kept for one @rx with macros; CRS has none, hand-written rules a few. */
   macroRegexCacheMax: 32,
   /** Finds of one rxGlobal; only ten captures are kept. */
