@@ -35,8 +35,6 @@ export interface SessionRecord {
   readonly userId: string;
   /** SHA-256 of the refresh token that is good now, hex. */
   readonly tokenSha256: string;
-  /** Digests of tokens that were used up; one of them presented again ends the session. */
-  readonly usedSha256: readonly string[];
   readonly sessionEpoch: number;
   readonly createdAt: string;
   readonly expiresAt: string;

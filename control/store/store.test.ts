@@ -19,7 +19,6 @@ const session = (id: string, userId: string) => ({
   id,
   userId,
   tokenSha256: '',
-  usedSha256: [],
   sessionEpoch: 0,
   createdAt: '',
   expiresAt: '',

@@ -1,0 +1,153 @@
+/** Owns filtering of security events: which events a query means, page by page. */
+
+import { BlockList, isIP } from 'node:net';
+import type {
+  QuerySecurityEventsRequest,
+  SecurityEventJson,
+} from '../../proto/gen/waf/v1/log_pb.ts';
+import { SecurityEventOutcome } from '../../proto/gen/waf/v1/log_pb.ts';
+import { invalidField } from '../domain/errors.ts';
+import type { EventStore } from './event-store.ts';
+import { severityNames } from './security-event.ts';
+
+const defaultPageSize = 50;
+const pageSizeMax = 200;
+const offsetMax = 100_000;
+const filterValuesMax = 200;
+/** Events looked at for one page; a query that finds little ends here and can be continued. */
+const scannedMax = 200_000;
+const lastMs = 8.64e15 / 100;
+
+export interface EventPage {
+  readonly items: readonly SecurityEventJson[];
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
+}
+
+/** One page of events, newest first. Errors: invalid_argument naming the field. */
+export function querySecurityEvents(
+  store: EventStore,
+  tenantId: string,
+  query: QuerySecurityEventsRequest,
+): EventPage {
+  const matches = makeFilter(query);
+  const { pageSize, offset, beforeId } = readPage(query);
+  const startMs = toMs(query.timeRange?.start, 0);
+  const endMs = toMs(query.timeRange?.end, lastMs);
+  if (endMs < startMs) throw invalidField('timeRange', 'must not end before it starts');
+  const found: SecurityEventJson[] = [];
+  let skipped = 0;
+  let scanned = 0;
+  let lastId = '';
+  const source =
+    query.uniqueId === ''
+      ? store.newestFirst(beforeId, startMs, endMs)
+      : store.byRequestId(query.uniqueId).filter(({ id = '' }) => beforeId === '' || id < beforeId);
+  for (const event of source) {
+    if (++scanned > scannedMax)
+      return { items: found, nextCursor: cursorOf(lastId), hasMore: true };
+    if (event.tenantId === tenantId && matches(event)) {
+      if (skipped < offset) skipped++;
+      else if (found.length === pageSize) {
+        return { items: found, nextCursor: cursorOf(found.at(-1)?.id ?? ''), hasMore: true };
+      } else found.push(event);
+    }
+    lastId = event.id ?? '';
+  }
+  return { items: found, nextCursor: '', hasMore: false };
+}
+
+function readPage({ page }: QuerySecurityEventsRequest): {
+  pageSize: number;
+  offset: number;
+  beforeId: string;
+} {
+  const { pageSize = 0, offset = 0, cursor = '' } = page ?? {};
+  if (pageSize < 0 || pageSize > pageSizeMax) {
+    throw invalidField('page.pageSize', `must be between 1 and ${pageSizeMax}; 0 acts as 50`);
+  }
+  if (offset < 0 || offset > offsetMax) {
+    throw invalidField('page.offset', `must be between 0 and ${offsetMax}`);
+  }
+  if (offset > 0 && cursor !== '') throw invalidField('page.offset', 'excludes cursor');
+  return { pageSize: pageSize || defaultPageSize, offset, beforeId: readCursor(cursor) };
+}
+
+function readCursor(cursor: string): string {
+  if (cursor === '') return '';
+  const id = Buffer.from(cursor, 'base64url').toString('latin1');
+  if (!/^\d{14}-\d{12}$/.test(id)) throw invalidField('page.cursor', 'is not one of ours');
+  return id;
+}
+
+function cursorOf(id: string): string {
+  return Buffer.from(id, 'latin1').toString('base64url');
+}
+
+type Filter = (event: SecurityEventJson) => boolean;
+
+function makeFilter(query: QuerySecurityEventsRequest): Filter {
+  const filters: Filter[] = [];
+  const { siteId, agentId, targetIdentity, minimumSeverity, outcome } = query;
+  if (siteId !== '') filters.push((event) => event.siteId === siteId);
+  if (agentId !== '') filters.push((event) => event.agentId === agentId);
+  if (targetIdentity !== '') filters.push((event) => event.targetIdentity === targetIdentity);
+  addAny(filters, query.ruleIds, 'ruleIds', (event) => event.ruleIds ?? []);
+  addAny(filters, query.attackTypes, 'attackTypes', (event) => [
+    ...(event.attackTypes ?? []),
+    event.attackType ?? '',
+  ]);
+  if (query.clientIpCidrs.length > 0) filters.push(addressFilter(query.clientIpCidrs));
+  if (outcome === SecurityEventOutcome.BLOCKED) filters.push((event) => event.blocked === true);
+  if (outcome === SecurityEventOutcome.PASSED) filters.push((event) => event.blocked !== true);
+  if (minimumSeverity !== '') {
+    const names: readonly string[] = severityNames;
+    const bound = names.indexOf(minimumSeverity);
+    if (bound < 0) throw invalidField('minimumSeverity', `must be one of ${names.join(', ')}`);
+    const wanted = new Set(names.slice(0, bound + 1));
+    filters.push((event) => wanted.has(event.severity ?? ''));
+  }
+  return (event) => filters.every((filter) => filter(event));
+}
+
+function addAny(
+  filters: Filter[],
+  wanted: readonly string[],
+  field: string,
+  valuesOf: (event: SecurityEventJson) => readonly string[],
+): void {
+  if (wanted.length === 0) return;
+  if (wanted.length > filterValuesMax) {
+    throw invalidField(field, `has at most ${filterValuesMax} entries`);
+  }
+  const set = new Set(wanted);
+  filters.push((event) => valuesOf(event).some((value) => set.has(value)));
+}
+
+function addressFilter(cidrs: readonly string[]): Filter {
+  if (cidrs.length > filterValuesMax) {
+    throw invalidField('clientIpCidrs', `has at most ${filterValuesMax} entries`);
+  }
+  const networks = new BlockList();
+  cidrs.forEach((cidr, at) => {
+    const [address = '', bits] = cidr.split('/');
+    const version = isIP(address);
+    const max = version === 4 ? 32 : 128;
+    const length = bits === undefined ? max : Number(bits);
+    if (version === 0 || !Number.isInteger(length) || length < 0 || length > max) {
+      throw invalidField(
+        `clientIpCidrs[${at}]`,
+        'must be an address or a network such as 10.0.0.0/8',
+      );
+    }
+    networks.addSubnet(address, length, version === 4 ? 'ipv4' : 'ipv6');
+  });
+  return ({ clientIp = '' }) => {
+    const version = isIP(clientIp);
+    return version !== 0 && networks.check(clientIp, version === 4 ? 'ipv4' : 'ipv6');
+  };
+}
+
+function toMs(time: { seconds: bigint; nanos: number } | undefined, absent: number): number {
+  return time === undefined ? absent : Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6);
+}
