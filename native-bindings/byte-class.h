@@ -35,8 +35,8 @@ enum ByteClass : uint8_t {
   kComma,
   kDot,
   kColon,
-  kLess,
-  kGreater,
+  kAngle,
+  kDollar,
   kParenthesis,
   kPipe,
   kPunctuation,
@@ -71,8 +71,8 @@ constexpr uint8_t ClassOfByte(unsigned c) {
     case ',': return kComma;
     case '.': return kDot;
     case ':': return kColon;
-    case '<': return kLess;
-    case '>': return kGreater;
+    case '<': case '>': return kAngle;
+    case '$': return kDollar;
     case '(': case ')': return kParenthesis;
     case '|': return kPipe;
     default: return (c < 0x20 || c == 0x7F) ? kControl : kPunctuation;

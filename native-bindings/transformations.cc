@@ -13,7 +13,7 @@ constexpr uint32_t kUrl = MaskOf(kPercent) | MaskOf(kPlus);
 constexpr uint32_t kSpaces = MaskOf(kSpace) | MaskOf(kWhitespace);
 constexpr uint32_t kHighBytes = MaskOf(kHigh) | MaskOf(kNbsp);
 constexpr uint32_t kComments =
-    MaskOf(kSlash) | MaskOf(kAsterisk) | MaskOf(kLess) | MaskOf(kHyphen) | MaskOf(kHash);
+    MaskOf(kSlash) | MaskOf(kAsterisk) | MaskOf(kAngle) | MaskOf(kHyphen) | MaskOf(kHash);
 constexpr uint32_t kCommand = MaskOf(kDoubleQuote) | MaskOf(kSingleQuote) | MaskOf(kBackslash) |
                               MaskOf(kCaret) | MaskOf(kComma) | MaskOf(kSemicolon) |
                               MaskOf(kUpper) | kSpaces;
