@@ -1,0 +1,103 @@
+/** Tests a whole run with stand-ins for control and engine: order, arguments, failure, stop. */
+
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { silentLogger } from '../../engine/base/log.ts';
+import { supervise, type SuperviseOptions } from './supervise.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'waf-supervise-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes a stand-in that notes when it starts and stops, and with what. */
+function program(name: string, body: string): void {
+  mkdirSync(join(folder, 'build', name), { recursive: true });
+  writeFileSync(join(folder, 'build', 'package.json'), '{"type":"module"}');
+  writeFileSync(
+    join(folder, 'build', name, 'main.js'),
+    `import { appendFileSync } from 'node:fs';
+     const note = (text) => appendFileSync(${JSON.stringify(join(folder, 'notes'))}, '${name} ' + text + '\\n');
+     process.on('SIGTERM', () => { note('stop'); process.exit(0); });
+     note('start ' + process.argv.slice(2).join(' '));
+     setInterval(() => {}, 1000);
+     ${body}`,
+  );
+}
+
+const socketServer = `
+  import { createServer } from 'node:http';
+  const at = process.argv.indexOf('--admin-socket');
+  createServer((_, response) => response.end()).listen(process.argv[at + 1], () =>
+    process.send({ type: 'ready', passwordFile: '/tmp/password' }));`;
+
+function options(more: Partial<SuperviseOptions> = {}): SuperviseOptions {
+  return {
+    buildFolder: join(folder, 'build'),
+    data: join(folder, 'var'),
+    proxy: { host: '127.0.0.1', port: 0 },
+    management: { host: '127.0.0.1', port: 0 },
+    demo: true,
+    engineArgs: ['--workers', '1'],
+    logLevel: 'warn',
+    logger: silentLogger,
+    progress: { show: (what) => void shown.push(what), finish: () => undefined },
+    ...more,
+  };
+}
+let shown: string[] = [];
+
+test('control first, then the engine; stopped the other way round', async () => {
+  shown = [];
+  program('control', socketServer);
+  program(
+    'engine',
+    `process.send({ type: 'progress', done: 1, total: 2, what: 'rule databases' });
+     process.send({ type: 'ready' });`,
+  );
+  const product = await supervise(options());
+  expect(product.passwordFile).toBe('/tmp/password');
+  expect(shown).toEqual(['rule databases']);
+  const port = Number(readFileSync(join(folder, 'var', 'demo-origin'), 'utf8'));
+  await product.stop();
+  expect(await product.ended).toBe(0);
+  const notes = readFileSync(join(folder, 'notes'), 'utf8').trim().split('\n');
+  const socket = join(folder, 'var', 'admin.sock');
+  expect(notes).toEqual([
+    `control start --data ${join(folder, 'var')} --log-level warn --management 127.0.0.1:0 ` +
+      `--admin-socket ${socket} --demo-origin http://127.0.0.1:${port}`,
+    `engine start --data ${join(folder, 'var')} --log-level warn --listen 127.0.0.1:0 ` +
+      `--controller unix:${socket} --workers 1`,
+    'engine stop',
+    'control stop',
+  ]);
+  expect(existsSync(join(folder, 'var', 'supervisor.pid'))).toBe(false);
+});
+
+test('an engine that cannot start stops control again and says why', async () => {
+  program('control', socketServer);
+  program('engine', `process.send({ type: 'fatal', message: 'no libhs' }, () => process.exit(1));`);
+  await expect(supervise(options({ demo: false }))).rejects.toThrow(
+    'engine did not start: no libhs',
+  );
+  expect(readFileSync(join(folder, 'notes'), 'utf8')).toContain('control stop');
+});
+
+test('a busy port is found before anything starts', async () => {
+  program('control', socketServer);
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as AddressInfo;
+  const run = supervise(options({ proxy: { host: '127.0.0.1', port } }));
+  await expect(run).rejects.toThrow('--proxy');
+  expect(existsSync(join(folder, 'notes'))).toBe(false);
+  await new Promise((resolve) => taken.close(resolve));
+});
+
+test('a build that is missing is named', async () => {
+  await expect(supervise(options())).rejects.toThrow('main.js is missing: run npm start');
+});
