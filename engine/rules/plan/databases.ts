@@ -6,10 +6,11 @@
 
 import { createHash } from 'node:crypto';
 import { byteClassOf, maskOfClasses } from '../../match/byte-class.ts';
+import { printRegex, readRegex, restrictTo, spellEndAnchors } from '../../match/regex-syntax.ts';
 import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import type { Logger } from '../../base/log.ts';
-import { canMatchWithin, readRegex, spellEndAnchors } from './regex-syntax.ts';
+import type { Prefilter } from '../catalog/types.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
 
 /** Where compiled databases are kept between starts. A port: the state room writes files. */
@@ -38,24 +39,38 @@ export interface CompiledGroup {
 
 const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
 /** Raise it when the entry's layout or the meaning of its databases changes. */
-const cacheFormat = 3;
+const cacheFormat = 5;
 
 const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
 const mildClasses = [...plainClasses, 'space', 'hyphen', 'dot', 'comma', 'colon', 'slash'] as const;
+/** Everything but quotes, dollar, backslash, brackets and the like, with which shells are evaded. */
+const evasionFreeClasses = [
+  ...mildClasses,
+  'plus',
+  'ampersand',
+  'equals',
+  'percent',
+  'hash',
+  'asterisk',
+  'whitespace',
+  'high',
+  'nbsp',
+] as const;
 
 /** Masks of the tiers, narrowest first; the last covers every value. */
 export const tierMasks: readonly number[] = [
   maskOfClasses(...plainClasses),
   maskOfClasses(...mildClasses),
+  maskOfClasses(...evasionFreeClasses),
   0xffffffff,
 ];
 
 interface Expression {
   readonly pattern: ScanPattern;
-  readonly text: string;
   readonly literal: boolean;
   readonly flags: number;
-  readonly tiers: readonly boolean[];
+  /** What to search for in each tier; null where nothing can match. */
+  readonly tiers: readonly (string | null)[];
 }
 
 /** Compiles one group or takes it from the cache. Cost: up to some seconds when not cached. */
@@ -81,34 +96,45 @@ export function isCached(group: ScanGroup, cache: DatabaseCache): boolean {
 function expressionsOf(pattern: ScanPattern): Expression[] {
   const { filter } = pattern;
   if (filter.kind === 'pattern') {
-    const node = readRegex(filter.pattern, filter.caseless);
-    const multiline = /\(\?[a-zA-Z]*m/.test(filter.pattern);
-    return [
-      {
-        pattern,
-        text: multiline ? filter.pattern : spellEndAnchors(filter.pattern),
-        literal: false,
-        flags: baseFlags | HS_FLAG.allowEmpty | (filter.caseless ? HS_FLAG.caseless : 0),
-        tiers: tierMasks.map((mask) => pattern.negated || canMatchWithin(node, bytesWithin(mask))),
-      },
-    ];
+    const caseless = filter.caseless ? HS_FLAG.caseless : 0;
+    const flags = baseFlags | HS_FLAG.allowEmpty | caseless;
+    return [{ pattern, literal: false, flags, tiers: patternTiers(filter, pattern.negated) }];
   }
   if (filter.kind !== 'words') return [];
   return filter.words.map((word) => ({
     pattern,
-    text: word,
     literal: true,
     flags: baseFlags | (filter.caseless ? HS_FLAG.caseless : 0),
-    tiers: tierMasks.map((mask) => pattern.negated || wordWithin(word, mask, filter.caseless)),
+    tiers: tierMasks.map((mask) => {
+      return pattern.negated || wordWithin(word, mask, filter.caseless) ? word : null;
+    }),
   }));
+}
+
+/**
+ * The pattern as each tier sees it: on values of few byte classes most of a pattern falls away, and
+ * what is left is small, exact and fast.
+ */
+function patternTiers(
+  filter: Extract<Prefilter, { kind: 'pattern' }>,
+  negated: boolean,
+): (string | null)[] {
+  const multiline = /\(\?[a-zA-Z]*m/.test(filter.pattern);
+  const whole = multiline ? filter.pattern : spellEndAnchors(filter.pattern);
+  const node = readRegex(filter.pattern, filter.caseless);
+  return tierMasks.map((mask, tier) => {
+    if (tier === tierMasks.length - 1 || negated || multiline) return whole;
+    const cut = restrictTo(node, bytesWithin(mask));
+    return cut === null ? null : (printRegex(cut) ?? whole);
+  });
 }
 
 function wordWithin(word: string, mask: number, caseless: boolean): boolean {
   const allowed = bytesWithin(mask);
   const member = (c: string): boolean => Boolean(allowed[c.charCodeAt(0)]);
-  return [...word].every(
-    (c) => member(c) || (caseless && (member(c.toLowerCase()) || member(c.toUpperCase()))),
-  );
+  return [...word].every((c) => {
+    return member(c) || (caseless && (member(c.toLowerCase()) || member(c.toUpperCase())));
+  });
 }
 
 const withinCache = new Map<number, Uint8Array>();
@@ -123,50 +149,71 @@ function bytesWithin(mask: number): Uint8Array {
 }
 
 function compileExpressions(expressions: readonly Expression[]): CompiledGroup {
+  // The widest tier holds every pattern whole: it alone decides how exact each of them is.
+  const widest = tierMasks.length - 1;
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
-  // The widest tier holds everything: it settles the modes; narrower ones then compile as they are.
-  const tiers: CompiledTier[] = [];
-  for (let tier = tierMasks.length - 1; tier >= 0; tier--) {
-    const ids = expressions.flatMap((e, id) => (e.tiers[tier] ? [id] : []));
-    if (tier < tierMasks.length - 1 && !worthATier(expressions, ids, tier)) continue;
-    tiers.unshift({
-      allowedMask: tierMasks[tier]!,
-      database: compileTier(expressions, ids, modes),
-    });
-  }
-  return { expressions, modes, tiers };
+  const whole = expressions.map((e) => e.tiers[widest]!);
+  const last = compileWidest(expressions, whole, modes);
+  const tiers = tierMasks.slice(0, -1).map((allowedMask, tier) => {
+    return { allowedMask, database: compileNarrow(expressions, whole, modes, tier) };
+  });
+  return {
+    expressions,
+    modes,
+    tiers: [...tiers, { allowedMask: tierMasks[widest]!, database: last }],
+  };
 }
 
-/** A narrower tier pays only where it holds clearly less than the next wider one. */
-function worthATier(
+/** Steps an expression that does not compile down: exact, then over-approximated, then left out. */
+function compileWidest(
   expressions: readonly Expression[],
-  ids: readonly number[],
-  tier: number,
-): boolean {
-  const wider = expressions.filter((e) => e.tiers[tier + 1]).length;
-  return ids.length <= 0.8 * wider;
-}
-
-function compileTier(
-  expressions: readonly Expression[],
-  ids: readonly number[],
+  whole: readonly string[],
   modes: ExpressionMode[],
 ): Uint8Array | null {
-  let usable = ids.filter((id) => modes[id] !== 'refused');
-  while (usable.length > 0) {
-    const list: HsExpression[] = usable.map((id) => {
-      const { text, flags, literal } = expressions[id]!;
-      const mode = modes[id] === 'exact' ? flags : flags | HS_FLAG.prefilter;
-      return { pattern: text, flags: mode, id, literal };
+  for (;;) {
+    const ids = expressions.flatMap((_, id) => (modes[id] === 'refused' ? [] : [id]));
+    if (ids.length === 0) return null;
+    const outcome = tryCompile(
+      ids.map((id) => toHyperscan(expressions[id]!, id, whole[id]!, modes[id]!)),
+    );
+    if (typeof outcome !== 'number') return outcome;
+    const failed = ids[outcome]!;
+    const relaxed = modes[failed] === 'exact' && !expressions[failed]!.literal;
+    modes[failed] = relaxed ? 'prefilter' : 'refused';
+  }
+}
+
+/** As the widest tier, but of cut-down patterns; one that does not compile so stays whole. */
+function compileNarrow(
+  expressions: readonly Expression[],
+  whole: readonly string[],
+  modes: readonly ExpressionMode[],
+  tier: number,
+): Uint8Array | null {
+  const stayWhole = new Set<number>();
+  const ids = expressions.flatMap((e, id) => {
+    return e.tiers[tier] === null || modes[id] === 'refused' ? [] : [id];
+  });
+  while (ids.length > 0) {
+    const list = ids.map((id) => {
+      const expression = expressions[id]!;
+      if (stayWhole.has(id)) return toHyperscan(expression, id, whole[id]!, modes[id]!);
+      return toHyperscan(expression, id, expression.tiers[tier]!, 'exact');
     });
-    const failedAt = tryCompile(list);
-    if (typeof failedAt !== 'number') return failedAt;
-    const failed = usable[failedAt]!;
-    // One step down: exact, then over-approximated, then left out.
-    modes[failed] = modes[failed] === 'exact' && !list[failedAt]!.literal ? 'prefilter' : 'refused';
-    usable = usable.filter((id) => modes[id] !== 'refused');
+    const outcome = tryCompile(list);
+    if (typeof outcome !== 'number') return outcome;
+    stayWhole.add(ids[outcome]!);
   }
   return null;
+}
+
+function toHyperscan(
+  { flags, literal }: Expression,
+  id: number,
+  pattern: string,
+  mode: ExpressionMode,
+): HsExpression {
+  return { pattern, id, literal, flags: mode === 'exact' ? flags : flags | HS_FLAG.prefilter };
 }
 
 /** The serialised database, or the index of the expression that did not compile. */
@@ -187,8 +234,11 @@ function cacheKey(expressions: readonly Expression[]): string {
   const hash = createHash('sha256');
   hash.update(`${cacheFormat}\n${platformKey()}\n${tierMasks.join()}\n`);
   for (const e of expressions) {
-    hash.update(`${e.flags}|${e.literal}|${e.tiers.map(Number).join('')}|${e.text.length}|`);
-    hash.update(e.text, 'latin1');
+    hash.update(`${e.flags}|${e.literal}`);
+    for (const text of e.tiers) {
+      hash.update(`|${text?.length ?? -1}|`);
+      hash.update(text ?? '', 'latin1');
+    }
   }
   return hash.digest('hex');
 }

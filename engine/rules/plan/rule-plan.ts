@@ -32,10 +32,10 @@ export interface PhasePlan {
 
 /** Which scan classes look at rows of one face. */
 export interface FacePlan {
-  /** Class for any key, -1 when there is none. */
-  readonly anyKey: number;
+  /** Classes for any key. */
+  readonly anyKey: readonly number[];
   /** Classes by lower-case key; null when no rule selects by key. */
-  readonly byKey: ReadonlyMap<ByteString, number> | null;
+  readonly byKey: ReadonlyMap<ByteString, readonly number[]> | null;
 }
 
 export interface RulePlan {
@@ -127,8 +127,8 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
   const databases: HsDatabase[] = [];
   const classes: ScanClassSpec[] = [];
   const trie = new ChainTrie();
-  const anyKey = new Int32Array(faceCount).fill(-1);
-  const byKey: (Map<ByteString, number> | null)[] = Array.from({ length: faceCount }, () => null);
+  const anyKey: number[][] = Array.from({ length: faceCount }, () => []);
+  const byKey: (Map<ByteString, number[]> | null)[] = Array.from({ length: faceCount }, () => null);
   draft.groups.forEach((group, g) => {
     const compiled = groups[g]!;
     const tiers = compiled.tiers.map((tier) => ({
@@ -137,8 +137,11 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
     }));
     for (const scanClass of group.classes) {
       const id = classes.push(classSpec(scanClass, compiled, tiers, trie)) - 1;
-      if (scanClass.key === null) anyKey[scanClass.face] = id;
-      else (byKey[scanClass.face] ??= new Map()).set(scanClass.key, id);
+      if (scanClass.key === null) anyKey[scanClass.face]!.push(id);
+      else {
+        const keys = (byKey[scanClass.face] ??= new Map());
+        keys.set(scanClass.key, [...(keys.get(scanClass.key) ?? []), id]);
+      }
     }
   });
   const scan =

@@ -5,6 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { transformationIds } from '../../match/transform.ts';
 import type { Prefilter, ProgramItem, Rule, Target } from '../catalog/types.ts';
 import { sourceCount } from '../catalog/values.ts';
 
@@ -107,7 +108,8 @@ function addPattern(
     const key = target.selector?.kind === 'key' ? target.selector.key : null;
     for (const source of sources) {
       const faceId = source * 2 + (face === 'key' ? 1 : 0);
-      const id = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}`;
+      const kind = changesPlainText(pattern.chain) ? 'decoded' : 'text';
+      const id = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${kind}`;
       let entry = classes.get(id);
       if (!entry) classes.set(id, (entry = { face: faceId, key, patterns: [] }));
       if (!entry.patterns.some((p) => p.slot === pattern.slot && p.chain === pattern.chain)) {
@@ -115,6 +117,34 @@ function addPattern(
       }
     }
   }
+}
+
+/**
+ * Transformations that turn plain words into something else. What is sought behind them gets a
+ * class of its own, so that their output meets only the few patterns that ask for it.
+ */
+const decoders: ReadonlySet<number> = new Set(
+  (
+    [
+      'base64Decode',
+      'base64DecodeExt',
+      'base64Encode',
+      'hexDecode',
+      'hexEncode',
+      'length',
+      'md5',
+      'sha1',
+      'urlEncode',
+      'uppercase',
+      'parityEven7bit',
+      'parityOdd7bit',
+      'parityZero7bit',
+    ] as const
+  ).map((name) => transformationIds[name]),
+);
+
+function changesPlainText(chain: string): boolean {
+  return chain !== '' && chain.split(',').some((id) => decoders.has(Number(id)));
 }
 
 /** Keeps the first 64 chains; callers find the rules left out through `slotsLeftOut`. */

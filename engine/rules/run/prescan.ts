@@ -72,10 +72,10 @@ export class Prescan {
       const source = values.source[row]!;
       for (let face = 0; face < 2; face++) {
         const { anyKey, byKey } = faces[source * 2 + face]!;
-        if (anyKey >= 0) this.push(count++, row, face, anyKey, tx);
-        if (byKey === null) continue;
-        const byName = byKey.get(values.key(row).toLowerCase());
-        if (byName !== undefined) this.push(count++, row, face, byName, tx);
+        for (let i = 0; i < anyKey.length; i++) this.push(count++, row, face, anyKey[i]!, tx);
+        const named = byKey?.get(values.key(row).toLowerCase());
+        if (named === undefined) continue;
+        for (let i = 0; i < named.length; i++) this.push(count++, row, face, named[i]!, tx);
       }
     }
     return count;

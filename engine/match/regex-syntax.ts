@@ -3,25 +3,31 @@
  * consume. Never decides a match; whatever it does not understand "may match anything".
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../base/byte-string.ts';
 
 /** Set of byte values: 256 entries, 1 = member. */
 export type ByteSet = Uint8Array;
 
 export type RegexNode =
   | { readonly kind: 'set'; readonly set: ByteSet }
-  /** Assertions and the empty string: consume nothing. */
-  | { readonly kind: 'empty' }
+  /** Consumes nothing: the empty string, or an assertion as it is written. */
+  | { readonly kind: 'empty'; readonly text: string }
   /** Not understood: may consume anything. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'sequence'; readonly items: readonly RegexNode[] }
   | { readonly kind: 'choice'; readonly items: readonly RegexNode[] }
-  | { readonly kind: 'repeat'; readonly item: RegexNode; readonly min: number };
+  | {
+      readonly kind: 'repeat';
+      readonly item: RegexNode;
+      readonly min: number;
+      /** Infinity when unbounded. */
+      readonly max: number;
+    };
 
 /** Nesting of groups that is read; deeper patterns count as unknown. */
 const groupDepthMax = 200;
 
-const empty: RegexNode = { kind: 'empty' };
+const nothing: RegexNode = { kind: 'empty', text: '' };
 const unknown: RegexNode = { kind: 'unknown' };
 
 /** Reads `pattern` (dot matches newline); cost linear in its length. */
@@ -37,6 +43,9 @@ export function readRegex(pattern: ByteString, caseless: boolean): RegexNode {
   const node = readChoice(reader);
   return reader.failed || reader.at < pattern.length ? unknown : node;
 }
+
+/** Text of look-around, which is read past but cannot be written again. */
+const unprintable = '\u0000look-around';
 
 /** True when some string made only of `allowed` bytes may match; never false when one does. */
 export function canMatchWithin(node: RegexNode, allowed: ByteSet): boolean {
@@ -54,6 +63,172 @@ export function canMatchWithin(node: RegexNode, allowed: ByteSet): boolean {
     case 'repeat':
       return node.min === 0 || canMatchWithin(node.item, allowed);
   }
+}
+
+/** Shortest string that may match, in bytes; 0 where that is not known. */
+export function minWidth(node: RegexNode): number {
+  switch (node.kind) {
+    case 'set':
+      return 1;
+    case 'empty':
+    case 'unknown':
+      return 0;
+    case 'sequence':
+      return node.items.reduce((sum, item) => sum + minWidth(item), 0);
+    case 'choice':
+      return Math.min(...node.items.map(minWidth));
+    case 'repeat':
+      return node.min * minWidth(node.item);
+  }
+}
+
+/**
+ * The pattern as it acts on strings made only of `allowed` bytes: sets cut down, what cannot match
+ * there left out. Null when nothing can match. The result finds the same strings as the original;
+ * it has no captures.
+ */
+export function restrictTo(node: RegexNode, allowed: ByteSet): RegexNode | null {
+  switch (node.kind) {
+    case 'set': {
+      const set = node.set.map((member, byte) => (member && allowed[byte] ? 1 : 0));
+      return set.includes(1) ? { kind: 'set', set } : null;
+    }
+    case 'empty':
+    case 'unknown':
+      return node;
+    case 'sequence': {
+      const items: RegexNode[] = [];
+      for (const item of node.items) {
+        const cut = restrictTo(item, allowed);
+        if (cut === null) return null;
+        if (cut.kind !== 'empty' || cut.text !== '') items.push(cut);
+      }
+      return items.length === 1 ? items[0]! : { kind: 'sequence', items };
+    }
+    case 'choice': {
+      const items = node.items.flatMap((item) => restrictTo(item, allowed) ?? []);
+      if (items.length === 0) return null;
+      return items.length === 1 ? items[0]! : { kind: 'choice', items };
+    }
+    case 'repeat': {
+      const item = restrictTo(node.item, allowed);
+      if (item === null) return node.min === 0 ? nothing : null;
+      if (item.kind === 'empty' && item.text === '') return nothing;
+      return { ...node, item };
+    }
+  }
+}
+
+/** Writes a pattern without flags that finds the same strings; null when parts cannot be written. */
+export function printRegex(node: RegexNode): ByteString | null {
+  switch (node.kind) {
+    case 'set':
+      return printSet(node.set);
+    case 'empty':
+      return node.text === unprintable ? null : node.text;
+    case 'unknown':
+      return null;
+    case 'sequence':
+      return joinPrinted(node.items.map(printOperand), '');
+    case 'choice':
+      return joinPrinted(node.items.map(printRegex), '|');
+    case 'repeat': {
+      const item = printOperand(node.item);
+      if (item === null) return null;
+      const grouped = node.item.kind === 'set' ? item : `(?:${item})`;
+      return grouped + printBounds(node.min, node.max);
+    }
+  }
+}
+
+/** The finite set of strings an anchored pattern stands for, when it has at most `limit`. */
+export function finiteLanguage(node: RegexNode, limit: number): readonly ByteString[] | null {
+  if (node.kind !== 'sequence') return null;
+  const [first, ...rest] = node.items;
+  const last = rest.pop();
+  if (first?.kind !== 'empty' || first.text !== '^') return null;
+  if (last?.kind !== 'empty' || last.text !== '\\z') return null;
+  return stringsOf({ kind: 'sequence', items: rest }, limit);
+}
+
+function stringsOf(node: RegexNode, limit: number): string[] | null {
+  switch (node.kind) {
+    case 'set': {
+      const list: string[] = [];
+      node.set.forEach((member, byte) => member && list.push(String.fromCharCode(byte)));
+      return list.length <= limit ? list : null;
+    }
+    case 'empty':
+      return node.text === '' ? [''] : null;
+    case 'unknown':
+      return null;
+    case 'sequence': {
+      let all = [''];
+      for (const item of node.items) {
+        const next = stringsOf(item, limit);
+        if (next === null || all.length * next.length > limit) return null;
+        all = all.flatMap((head) => next.map((tail) => head + tail));
+      }
+      return all;
+    }
+    case 'choice': {
+      const all: string[] = [];
+      for (const item of node.items) {
+        const next = stringsOf(item, limit);
+        if (next === null || all.length + next.length > limit) return null;
+        all.push(...next);
+      }
+      return all;
+    }
+    case 'repeat': {
+      if (node.max > 8) return null;
+      const one: RegexNode[] = Array.from({ length: node.max }, () => node.item);
+      const all: string[] = [];
+      for (let n = node.min; n <= node.max; n++) {
+        const next = stringsOf({ kind: 'sequence', items: one.slice(0, n) }, limit);
+        if (next === null || all.length + next.length > limit) return null;
+        all.push(...next);
+      }
+      return all;
+    }
+  }
+}
+
+function printOperand(node: RegexNode): ByteString | null {
+  const text = printRegex(node);
+  return text !== null && node.kind === 'choice' ? `(?:${text})` : text;
+}
+
+function joinPrinted(parts: readonly (ByteString | null)[], separator: string): ByteString | null {
+  return parts.includes(null) ? null : parts.join(separator);
+}
+
+function printBounds(min: number, max: number): string {
+  if (max === Infinity) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`;
+  if (min === max) return `{${min}}`;
+  return min === 0 && max === 1 ? '?' : `{${min},${max}}`;
+}
+
+function printSet(set: ByteSet): string {
+  const ranges: [number, number][] = [];
+  set.forEach((member, byte) => {
+    if (!member) return;
+    const open = ranges.at(-1);
+    if (open && open[1] === byte - 1) open[1] = byte;
+    else ranges.push([byte, byte]);
+  });
+  if (ranges.length === 1 && ranges[0]![0] === 0 && ranges[0]![1] === 255) return '(?s:.)';
+  const [only] = ranges;
+  if (ranges.length === 1 && only![0] === only![1]) return printByte(only![0]);
+  const body = ranges.map(([from, to]) => {
+    return from === to ? printByte(from) : `${printByte(from)}-${printByte(to)}`;
+  });
+  return `[${body.join('')}]`;
+}
+
+function printByte(byte: number): string {
+  const c = String.fromCharCode(byte);
+  return /[A-Za-z0-9_]/.test(c) ? c : `\\x${byte.toString(16).padStart(2, '0')}`;
 }
 
 /** The pattern with every `$` that means "very end" spelt `\z`, as Hyperscan reads it. */
@@ -133,7 +308,7 @@ function readAtom(reader: Reader, c: string): RegexNode {
     case '^':
     case '$':
       reader.at++;
-      return empty;
+      return { kind: 'empty', text: c === '$' ? '\\z' : c };
     case '.':
       reader.at++;
       return { kind: 'set', set: fullSet() };
@@ -152,21 +327,28 @@ function readAtom(reader: Reader, c: string): RegexNode {
 function readQuantifiers(reader: Reader, item: RegexNode): RegexNode {
   let node = item;
   for (;;) {
-    const c = reader.text[reader.at];
-    let min: number;
-    if (c === '*' || c === '?') min = 0;
-    else if (c === '+') min = 1;
-    else if (c === '{') {
-      const bounds = /^\{(\d*)(,\d*)?\}/.exec(reader.text.slice(reader.at, reader.at + 24));
-      if (!bounds || (bounds[1] === '' && bounds[2] === undefined)) return node;
-      min = Number(bounds[1] ?? '0');
-      reader.at += bounds[0].length - 1;
-    } else return node;
-    reader.at++;
+    const bounds = readBounds(reader);
+    if (bounds === null) return node;
     const mode = reader.text[reader.at];
     if (mode === '?' || mode === '+') reader.at++;
-    node = { kind: 'repeat', item: node, min };
+    node = { kind: 'repeat', item: node, min: bounds[0], max: bounds[1] };
   }
+}
+
+function readBounds(reader: Reader): [number, number] | null {
+  const c = reader.text[reader.at];
+  const simple = c === '*' ? [0, Infinity] : c === '?' ? [0, 1] : c === '+' ? [1, Infinity] : null;
+  if (simple) {
+    reader.at++;
+    return simple as [number, number];
+  }
+  if (c !== '{') return null;
+  const counted = /^\{(\d+)(,(\d*))?\}/.exec(reader.text.slice(reader.at, reader.at + 24));
+  if (!counted) return null;
+  reader.at += counted[0].length;
+  const min = Number(counted[1]);
+  if (counted[2] === undefined) return [min, min];
+  return [min, counted[3] === '' ? Infinity : Number(counted[3])];
 }
 
 function readGroup(reader: Reader): RegexNode {
@@ -188,7 +370,7 @@ function readGroup(reader: Reader): RegexNode {
       if (close < 0) return fail(reader);
       reader.at = close + 1;
       reader.depth--;
-      return empty;
+      return nothing;
     }
     reader.at += head[0].length;
     assertion = head[2] !== undefined;
@@ -197,7 +379,7 @@ function readGroup(reader: Reader): RegexNode {
       applyFlags(reader, head[3] ?? '', head[4] ?? '');
       if (head[5] === ')') {
         reader.depth--;
-        return empty;
+        return nothing;
       }
     }
   }
@@ -207,7 +389,7 @@ function readGroup(reader: Reader): RegexNode {
   reader.depth--;
   reader.caseless = caseless;
   reader.extended = extended;
-  return assertion ? empty : node;
+  return assertion ? { kind: 'empty', text: unprintable } : node;
 }
 
 function applyFlags(reader: Reader, on: string, off: string): void {
@@ -221,11 +403,11 @@ function readEscape(reader: Reader): RegexNode {
   const { text } = reader;
   const c = text[reader.at + 1];
   if (c === undefined) return fail(reader);
-  if (/[bBAzZG]/.test(c)) {
+  if (/[bBAzZ]/.test(c)) {
     reader.at += 2;
-    return empty;
+    return { kind: 'empty', text: `\\${c}` };
   }
-  if (/[1-9kgXCRPpKuUELlNoc]/.test(c)) {
+  if (/[1-9kgGXCRPpKuUELlNoc]/.test(c)) {
     if (c === 'N') {
       reader.at += 2;
       return unknown;
