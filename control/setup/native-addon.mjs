@@ -19,6 +19,7 @@ export async function ensureNativeAddon() {
   const script = inRoot('node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const { code, output: text } = await run(process.execPath, [script, 'rebuild'], {
     env: { JOBS: String(cpus().length), ...headersEnvironment() },
+    task: 'native addon',
   });
   if (code !== 0 || !existsSync(output)) {
     throw new SetupError(`The native addon did not build:\n${tail(text)}`);

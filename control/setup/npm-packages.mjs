@@ -14,6 +14,7 @@ export async function ensureNpmPackages() {
   say('npm packages: installing from the lock file (one to three minutes the first time)');
   const { code, output } = await run('npm', ['ci', '--no-audit', '--no-fund'], {
     env: headersEnvironment(),
+    task: 'npm packages',
   });
   if (code !== 0) throw new SetupError(`npm ci failed:\n${tail(output)}`);
   writeStamp('npm', platform);

@@ -3,14 +3,17 @@
 import { spawn } from 'node:child_process';
 import { root } from './paths.mjs';
 
+const heartbeatMs = 20_000;
+
 /** A failure whose message is written for the person at the terminal; no stack is shown. */
 export class SetupError extends Error {}
 
 /**
  * Runs a program in the checkout's folder. Resolves to {code, output}; `show` passes its output on
- * instead of collecting it. Errors: SetupError when the program cannot be started.
+ * instead of collecting it, `task` names what takes long so that its silence is broken now and then.
+ * Errors: SetupError when the program cannot be started.
  */
-export function run(command, args, { show = false, env = {}, cwd = root } = {}) {
+export function run(command, args, { show = false, env = {}, cwd = root, task = '' } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
