@@ -1,4 +1,4 @@
-/** Runs the regression tests of CRS through the oracle, in process: which rules fire, per family. */
+/** Runs the regression tests of CRS through the oracle, in process: which rules fire. */
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -46,13 +46,21 @@ for (const { name, corpus, place } of suites) {
       const program = loadCrs(place);
       const failures: string[] = [];
       const refused: string[] = [];
+      const families = new Map<string, { passed: number; other: number }>();
       let passed = 0;
       for (const stage of stages ?? []) {
         const override = overridden.has(stage.title) ? stage.overrides?.nginx?.expect : undefined;
         const outcome = runStage(program, override ? { ...stage, expect: override } : stage);
+        const family = families.get(stage.family) ?? { passed: 0, other: 0 };
+        families.set(stage.family, family);
+        if (outcome.result === 'pass') family.passed++;
+        else family.other++;
         if (outcome.result === 'pass') passed++;
         else if (outcome.result === 'refused') refused.push(`${stage.title}: ${outcome.detail}`);
         else failures.push(outcome.detail);
+      }
+      for (const [family, counts] of families) {
+        console.log(`${family}: ${counts.passed} passed, ${counts.other} other`);
       }
       console.log(refused.map((line) => `refused ${line}`).join('\n'));
       console.log(failures.map((line) => `FAILED ${line}`).join('\n'));

@@ -1,4 +1,7 @@
-/** Owns loading CRS with the settings that its tests assume and running one test stage through the oracle. */
+/**
+ * Owns loading CRS with the settings that its tests assume, and running one stage of a test through
+ * the oracle. Reads no corpus.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -45,33 +48,8 @@ interface CrsExpectation {
   readonly expect_error?: boolean;
 }
 
-const base = `
-SecRuleEngine DetectionOnly
-SecRequestBodyAccess On
-SecResponseBodyAccess On
-SecResponseBodyMimeType text/plain text/html text/xml application/json
-SecRequestBodyLimit 13107200
-SecRequestBodyNoFilesLimit 131072
-SecRequestBodyJsonDepthLimit 512
-SecArgumentsLimit 1000
-SecRule REQUEST_HEADERS:Content-Type "^(?:application(?:/soap\\+|/)|text/)xml" "id:200000,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=XML"
-SecRule REQUEST_HEADERS:Content-Type "^application/json" "id:200001,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
-SecRule REQUEST_HEADERS:Content-Type "^application/[a-z0-9.-]+[+]json" "id:200006,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
-SecRule REQBODY_ERROR "!@eq 0" "id:200002,phase:2,t:none,log,deny,status:400,msg:'Failed to parse request body.',logdata:'%{reqbody_error_msg}',severity:2"
-SecRule MULTIPART_STRICT_ERROR "!@eq 0" "id:200003,phase:2,t:none,log,deny,status:400,msg:'Multipart request body failed strict validation'"
-SecRule MULTIPART_UNMATCHED_BOUNDARY "@eq 1" "id:200004,phase:2,t:none,log,deny,msg:'Multipart parser detected a possible unmatched boundary.'"
-SecRule TX:/^MSC_/ "!@streq 0" "id:200005,phase:2,t:none,deny,msg:'ModSecurity internal error flagged: %{MATCHED_VAR_NAME}'"
-`;
-
-const limitsText = `
-SecAction "id:900300,phase:1,pass,t:none,nolog,setvar:tx.max_num_args=255"
-SecAction "id:900310,phase:1,pass,t:none,nolog,setvar:tx.arg_name_length=100"
-SecAction "id:900320,phase:1,pass,t:none,nolog,setvar:tx.arg_length=400"
-SecAction "id:900330,phase:1,pass,t:none,nolog,setvar:tx.total_arg_length=64000"
-SecAction "id:900340,phase:1,pass,t:none,nolog,setvar:tx.max_file_size=64100"
-SecAction "id:900350,phase:1,pass,t:none,nolog,setvar:tx.combined_file_sizes=65535"
-SecAction "id:900950,phase:1,pass,t:none,nolog,setvar:tx.crs_validate_utf8_encoding=1"
-`;
+const settingsFile = path.join(import.meta.dirname, 'crs-settings.conf');
+const settingsText = toByteString(readFileSync(settingsFile));
 
 /** Where one version of CRS lies. */
 export interface CrsPlace {
@@ -84,7 +62,7 @@ export interface CrsPlace {
 export function loadCrs(place: CrsPlace): Program {
   const settings: SourceFile = {
     path: 'settings.conf',
-    text: `${base}\nSecAction "id:900000,phase:1,pass,t:none,nolog,${place.paranoia}"\n${limitsText}`,
+    text: `${settingsText}\nSecAction "id:900000,phase:1,pass,t:none,nolog,${place.paranoia}"\n`,
   };
   const files = readdirSync(place.rules)
     .filter((file) => file.endsWith('.conf'))
@@ -117,6 +95,7 @@ const ports: RulePorts = {
   env: new Map(),
 };
 
+/** What came of a stage. */
 export interface StageOutcome {
   readonly result: 'pass' | 'fail' | 'refused';
   readonly detail: string;

@@ -6,6 +6,7 @@ import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import type { RequestSnapshot } from '../../engine/contract/message.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 
+/** The first request of the bytes, or why it was not taken. */
 export type Wire =
   | { readonly request: RequestSnapshot; readonly body: Uint8Array | null }
   | { readonly refusal: string };

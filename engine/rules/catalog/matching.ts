@@ -40,7 +40,7 @@ export function noteMatch(
   for (const action of rule.actions) action.run(tx, rule);
 }
 
-/** Name of a matched value as logs and MATCHED_VAR_NAME show it: `ARGS:q`, `&ARGS`, `REQUEST_URI`. */
+/** A matched value's name in logs and MATCHED_VAR_NAME: `ARGS:q`, `&ARGS`, `REQUEST_URI`. */
 export function matchName(target: Target, key: ByteString): ByteString {
   const { variable } = target;
   if (target.count) {

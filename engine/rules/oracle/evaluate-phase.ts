@@ -13,6 +13,7 @@ import type { Disruption, Program, Rule } from '../catalog/types.ts';
 import { evaluateRule } from './evaluate-rule.ts';
 import type { Trace } from './trace.ts';
 
+/** The phase that runs on every path. */
 export const loggingPhase = 5;
 const requestPhaseLast = 2;
 

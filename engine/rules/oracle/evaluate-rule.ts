@@ -78,7 +78,7 @@ function testValue(
   return true;
 }
 
-/** TX.0 to TX.9; what a shorter match leaves over is removed. Operators that capture nothing keep. */
+/** TX.0 to TX.9; what a shorter match leaves over is removed, no capture at all changes nothing. */
 function keepCaptures(
   link: Rule,
   captures: readonly ByteString[],

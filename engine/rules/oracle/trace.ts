@@ -1,6 +1,6 @@
 /**
- * Owns the notes that the oracle can make while it runs. They use libmodsecurity's debug wording, so
- * that its regression cases can be read against them; nothing else may depend on them.
+ * Owns the notes that the oracle can make while it runs. They use libmodsecurity's debug wording,
+ * so that its regression cases can be read against them; nothing else may depend on them.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';

@@ -60,7 +60,7 @@ function bindCtl(argument: ByteString, context: BindContext): BoundAction | Bind
   const name = left.trim().toLowerCase();
   if (isRemoval(name)) {
     const change = bindRemoval(name, right, context);
-    return 'failure' in change ? change : bound(argument, change.run);
+    return 'failure' in change ? change : bound(argument, (tx) => change.run(tx));
   }
   const entry = switches.get(name);
   if (!entry) return { failure: `unknown switch; known are ${switchNames}` };

@@ -83,7 +83,7 @@ const int64Min = -(2n ** 63n);
 const integerPattern = /^[ \t\n\v\f\r]*([+-]?)0*([0-9]*)/;
 
 /**
- * The leading integer of a text as C's atoll reads it: blanks, a sign, digits; 0 when there is none.
+ * The leading integer of a text as C's atoll reads it: blanks, a sign, digits; else 0.
  * Limits: beyond 64 bits it stays at the largest or smallest number. Compare with < and > only.
  */
 export function readInteger(text: ByteString): number | bigint {

@@ -13,6 +13,7 @@ import {
   type ResponseSnapshot,
 } from '../../../contract/message.ts';
 
+/** Header fields in sending order. */
 export type HeaderPairs = readonly (readonly [name: ByteString, value: ByteString])[];
 
 /** Facts of a connection as tests need them; loopback on port 80 unless said otherwise. */

@@ -46,6 +46,7 @@ export interface ModsecCase {
   readonly resource?: string;
 }
 
+/** What came of a case. */
 export interface ModsecOutcome {
   readonly result: 'pass' | 'fail' | 'skip';
   /** Why it failed or is out of scope; empty when it passed. */
@@ -243,7 +244,7 @@ const portableDebugText = new RegExp(
   ].join('|'),
 );
 
-/** The corpus writes regexes for a search that ignores line ends; TX names come in lower case here. */
+/** The corpus's regexes search over line ends; TX names come in lower case here. */
 function matchesLog(pattern: string, text: ByteString): boolean {
   try {
     return new RegExp(pattern, 'is').test(text) || text.includes(pattern);

@@ -26,6 +26,7 @@ export interface UnitRow {
   readonly ambiguous_escape?: boolean;
 }
 
+/** What came of a row. */
 export interface UnitOutcome {
   readonly result: 'pass' | 'fail';
   /** What was expected and what came, or why a row passes with another reading of its source. */
