@@ -26,6 +26,9 @@ export function run(command, args, { show = false, env = {}, cwd = root, task = 
     };
     child.stdout?.setEncoding('utf8').on('data', collect);
     child.stderr?.setEncoding('utf8').on('data', collect);
+    const heartbeat = setInterval(() => task && say(`  still busy: ${task}`), heartbeatMs);
+    heartbeat.unref();
+    child.on('close', () => clearInterval(heartbeat));
     child.on('error', (error) => reject(new SetupError(`cannot run ${command}: ${error.message}`)));
     child.on('close', (code, signal) => resolve({ code: code ?? 128, signal, output }));
   });
