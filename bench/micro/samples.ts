@@ -1,0 +1,73 @@
+/**
+ * Owns the requests that micro benchmarks work on: the same bytes that the whole-proxy benchmark
+ * sends, read into snapshots as the front reads them.
+ */
+
+import type { BodySnapshot, RequestSnapshot } from '../../engine/contract/message.ts';
+import { SPAN } from '../../engine/contract/message.ts';
+import { SCAN } from '../../engine/http/head-scanner.ts';
+import { RequestHeadParser } from '../../engine/http/request-head.ts';
+import { readWorkloads, type WireRequest } from '../e2e/workload.ts';
+
+/** One request, parsed. */
+export interface SampleRequest {
+  readonly snapshot: RequestSnapshot;
+  readonly body: BodySnapshot | null;
+  readonly wire: Buffer;
+  /** A blocking WAF answers 403. */
+  readonly attack: boolean;
+}
+
+/** Requests of one shape, differing in their numbers. */
+export interface SampleShape {
+  readonly name: string;
+  readonly title: string;
+  readonly requests: readonly SampleRequest[];
+}
+
+/** The shapes of the workload folder; the attack mix gives its attacks. */
+export function readShapes(folder: string): SampleShape[] {
+  return readWorkloads(folder, 'www.example.com').map(({ name, title, requests }) => {
+    const attacks = requests.filter(isAttack);
+    const mixed = attacks.length > 0 && attacks.length < requests.length;
+    return {
+      name: mixed ? 'attack' : name,
+      title: mixed ? 'attack' : title,
+      requests: (mixed ? attacks : requests).map(parseSample),
+    };
+  });
+}
+
+function isAttack({ expect }: WireRequest): boolean {
+  return expect.waf !== expect.plain;
+}
+
+function parseSample(request: WireRequest): SampleRequest {
+  const parser = new RequestHeadParser();
+  parser.reset(0);
+  const { bytes } = request;
+  if (parser.execute(bytes, bytes.length) !== SCAN.DONE || parser.refusal !== null) {
+    throw new Error('a workload holds a request that the parser refuses');
+  }
+  const spans = parser.spans.slice(0, SPAN.fields + 4 * parser.fieldCount);
+  const body = bytes.subarray(parser.headEnd);
+  return {
+    snapshot: {
+      requestId: '00000000-0000-4000-8000-000000000000',
+      receivedAtMs: Date.now(),
+      siteId: 'bench',
+      connection: {
+        clientIp: '127.0.0.1',
+        clientPort: 40_000,
+        peerIp: '127.0.0.1',
+        serverIp: '127.0.0.1',
+        serverPort: 8080,
+        scheme: 'http',
+      },
+      head: { bytes: bytes.subarray(0, parser.headEnd), spans },
+    },
+    body: body.length === 0 ? null : { bytes: body, truncated: false },
+    wire: bytes,
+    attack: isAttack(request),
+  };
+}
