@@ -105,7 +105,9 @@ export class Transaction {
     removedTargets: [],
   };
   multipart: MultipartFlags | null = null;
-  /** The document that XPath selectors search; null when no XML was read. */
+  /** An XML body was read; the tree that other selectors search is made when one asks. */
+  xmlPresent = false;
+  xmlTruncated = false;
   xmlRoot: XmlElement | null = null;
   files: UploadedFile[] = [];
 
@@ -175,6 +177,8 @@ export class Transaction {
     if (this.env.size > 0) this.env.clear();
     this.resetControl(settings);
     this.multipart = null;
+    this.xmlPresent = false;
+    this.xmlTruncated = false;
     this.xmlRoot = null;
     if (this.files.length > 0) this.files = [];
     this.request = request;

@@ -11,6 +11,7 @@ import { valueLimits } from '../../../base/limits.ts';
 import type { Transaction } from '../transaction.ts';
 import { SOURCE, type ValueTable } from '../values.ts';
 import { failBody, hasArgumentRoom, hexValue } from './arguments.ts';
+import { writeUtf8 } from './utf8.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -432,25 +433,4 @@ function plainEscape(kind: number): number {
     default:
       return -1;
   }
-}
-
-/** Writes one code point; never more bytes than its escape had. */
-function writeUtf8(slab: Uint8Array, at: number, code: number): number {
-  let out = at;
-  if (code < 0x80) {
-    slab[out++] = code;
-  } else if (code < 0x800) {
-    slab[out++] = 0xc0 | (code >> 6);
-    slab[out++] = 0x80 | (code & 0x3f);
-  } else if (code < 0x10000) {
-    slab[out++] = 0xe0 | (code >> 12);
-    slab[out++] = 0x80 | ((code >> 6) & 0x3f);
-    slab[out++] = 0x80 | (code & 0x3f);
-  } else {
-    slab[out++] = 0xf0 | (code >> 18);
-    slab[out++] = 0x80 | ((code >> 12) & 0x3f);
-    slab[out++] = 0x80 | ((code >> 6) & 0x3f);
-    slab[out++] = 0x80 | (code & 0x3f);
-  }
-  return out;
 }

@@ -14,7 +14,7 @@ import {
 import { SOURCE } from '../values.ts';
 import { findVariable } from '../variables/list.ts';
 import { compileXmlPath, selectXml } from './xml-path.ts';
-import { readXml } from './xml-tree.ts';
+import { readXml, textOf, type XmlElement } from './xml-tree.ts';
 
 /** Text of the root, attributes, reason. */
 function read(text: string, truncated = false): [string, string, string] {
@@ -165,6 +165,51 @@ test('parseXmlIntoArgs', () => {
     expect(rowTexts(tx, SOURCE.xmlText)).toHaveLength(texts);
   }
 });
+
+test('the reader and the tree agree on what a document says and whether it is well-formed', () => {
+  const value = fc.constantFrom('x', '&lt;', '&#65;', '&#x20AC;', '\n', 'é', '&', '<', '&#0;', '');
+  const attribute = fc
+    .tuple(fc.constantFrom('a', 'b', 'xmlns', 'p:c', '1'), fc.constantFrom('"', "'", ''), value)
+    .map(([name, quote, text]) => ` ${name}=${quote}${text}${quote}`);
+  const leaf = fc.oneof(
+    fc.constantFrom('text', '\r\n', ' ', ']]>', '&amp;', '&x;', 'é', '\r', '>', '"', '\x01'),
+    fc.constantFrom('<!-- c -->', '<!-- a--b -->', '<![CDATA[<&\r\n]]>', '<?pi x?>', '<', '</d>'),
+    fc.array(attribute, { maxLength: 3 }).map((all) => `<e${all.join('')}/>`),
+  );
+  const element = fc.letrec<{ node: string }>((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 3 },
+      leaf,
+      fc
+        .tuple(fc.array(attribute, { maxLength: 2 }), fc.array(tie('node'), { maxLength: 4 }))
+        .map(([all, inner]) => `<n${all.join('')}>${inner.join('')}</n>`),
+    ),
+  })).node;
+  const document = fc
+    .tuple(fc.constantFrom('', ' ', '\ufeff', '<?xml version="1.0"?>\n'), fc.array(element))
+    .map(([prolog, inner]) => `${prolog}<root>${inner.join('')}</root>`);
+  let sound = 0;
+  fc.assert(
+    fc.property(document, (text) => {
+      const { root, reason } = readXml(text.replace('\ufeff', ''), false);
+      const [found, attributes, why] = read(text);
+      expect(why === '').toBe(reason === null);
+      if (reason !== null || root === null) return;
+      sound++;
+      expect(found).toBe(`/*=${textOf(root)}`);
+      expect(attributes).toBe(attributesOf(root).join('|'));
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(sound).toBeGreaterThan(300);
+});
+
+function attributesOf(element: XmlElement): string[] {
+  return [
+    ...element.attributes.map(({ value }) => `//@*=${value}`),
+    ...element.children.flatMap((child) => (typeof child === 'string' ? [] : attributesOf(child))),
+  ];
+}
 
 test('random pieces never throw and never put a row outside', () => {
   const piece = fc.constantFrom(

@@ -1,6 +1,6 @@
 /**
- * Owns the XML body processor: decoding the bytes, and which parts of the tree become rows. The
- * tree itself is xml-tree.ts, searching it xml-path.ts.
+ * Owns the XML body processor: decoding the bytes, and what of the document becomes rows. Reading
+ * it is xml-reader.ts; the tree for selectors is xml-tree.ts, searching it xml-path.ts.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -10,7 +10,11 @@ import type { Transaction } from '../transaction.ts';
 import type { BodyProcessorDefinition } from '../types.ts';
 import { SOURCE } from '../values.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
+import { XmlReader } from './xml-reader.ts';
 import { readXml, textOf, type XmlElement } from './xml-tree.ts';
+
+/** One a thread: inspection is synchronous. */
+const reader = new XmlReader();
 
 /**
  * `ctl:requestBodyProcessor=XML`. Rows: the text of the root element (`XML:/*`) and every attribute
@@ -22,11 +26,21 @@ export const xmlBody: BodyProcessorDefinition = {
   example: 'ctl:requestBodyProcessor=XML',
   source: 'ModSecurity v3 reference, XML; XML 1.0 and Namespaces',
   process(tx: Transaction, start: number, end: number, truncated: boolean): void {
-    const text = decode(tx, tx.values.slab.subarray(start, end), truncated);
-    const { root, reason } = readXml(text, truncated);
+    const bytes = tx.values.slab.subarray(start, end);
+    const encoding = encodingOf(bytes);
+    if (encoding === 'unknown') failBody(tx, 'XML: an unknown encoding');
+    if (encoding === 'utf-8' && !truncated && !isUtf8(bytes)) failBody(tx, 'XML: not UTF-8');
+    const { parseXmlIntoArgs } = tx.control;
+    tx.xmlPresent = parseXmlIntoArgs !== 'onlyArgs';
+    tx.xmlTruncated = truncated;
+    const inPlace = encoding === 'utf-8' || encoding === 'unknown';
+    if (inPlace && parseXmlIntoArgs === 'off') {
+      reader.read(tx, start, end, truncated);
+      return;
+    }
+    const { root, reason } = readXml(decode(bytes, encoding), truncated);
     if (reason !== null) failBody(tx, reason);
     if (root === null) return;
-    const { parseXmlIntoArgs } = tx.control;
     if (parseXmlIntoArgs !== 'off') addArguments(tx, root);
     if (parseXmlIntoArgs === 'onlyArgs') return;
     tx.xmlRoot = root;
@@ -35,20 +49,36 @@ export const xmlBody: BodyProcessorDefinition = {
   },
 };
 
+/** The tree of the XML body, made at the first call; null when there is none. */
+export function xmlRootOf(tx: Transaction): XmlElement | null {
+  if (!tx.xmlPresent || tx.xmlRoot !== null) return tx.xmlRoot;
+  const bytes = tx.values.slab.subarray(tx.bodyStart, tx.bodyStart + tx.requestBodyBytes);
+  tx.xmlRoot = readXml(decode(bytes, encodingOf(bytes)), tx.xmlTruncated).root;
+  tx.xmlPresent = tx.xmlRoot !== null;
+  return tx.xmlRoot;
+}
+
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1' | 'unknown';
+
 /** XML 1.0 appendix F: the byte order mark, then what the declaration says, else UTF-8. */
-function decode(tx: Transaction, bytes: Buffer, truncated: boolean): string {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
+function encodingOf(bytes: Buffer): Encoding {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  const declaration = /^(?:\xef\xbb\xbf)?<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.-]+)["']/.exec(
+    bytes.latin1Slice(0, Math.min(bytes.length, 200)),
+  );
+  const name = declaration?.[1]?.toLowerCase() ?? 'utf-8';
+  if (/^(?:iso-?8859-1|latin1|windows-1252)$/.test(name)) return 'latin1';
+  return /^(?:utf-?8|us-ascii)$/.test(name) ? 'utf-8' : 'unknown';
+}
+
+function decode(bytes: Buffer, encoding: Encoding): string {
+  if (encoding === 'utf-16le') return new TextDecoder('utf-16le').decode(bytes);
+  if (encoding === 'utf-16be') {
     const swapped = Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
     return new TextDecoder('utf-16le').decode(swapped);
   }
-  const declaration = /^<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']/.exec(
-    bytes.latin1Slice(0, Math.min(bytes.length, 200)),
-  );
-  const encoding = declaration?.[1]?.toLowerCase() ?? 'utf-8';
-  if (/^(?:iso-?8859-1|latin1|windows-1252)$/.test(encoding)) return bytes.toString('latin1');
-  if (!/^(?:utf-?8|us-ascii)$/.test(encoding)) failBody(tx, 'XML: an unknown encoding');
-  else if (!truncated && !isUtf8(bytes)) failBody(tx, 'XML: not UTF-8');
+  if (encoding === 'latin1') return bytes.toString('latin1');
   return bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0);
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { decodeUtf8, encodeUtf8, type ByteString } from '../../../base/byte-string.ts';
+import { xmlRootOf } from '../bodies/xml.ts';
 import { compileXmlPath, selectXml, type XmlPath } from '../bodies/xml-path.ts';
 import type { Transaction } from '../transaction.ts';
 import type { VariableDefinition } from '../types.ts';
@@ -25,7 +26,7 @@ const xml: VariableDefinition = {
   ...texts,
   shape: 'collection',
   selector: 'xpath',
-  entries: (tx) => (tx.xmlRoot === null ? [] : [{ key: '', value: '[XML document tree]' }]),
+  entries: (tx) => (tx.xmlPresent ? [{ key: '', value: '[XML document tree]' }] : []),
   select,
   forXPath,
 };
@@ -59,8 +60,9 @@ function select(
   if (xpath === '/*') return xmlText.entries(tx);
   if (xpath === '//@*') return xmlAttributes.entries(tx);
   const path = pathOf(xpath);
-  if (path === null || tx.xmlRoot === null) return [];
-  return selectXml(tx.xmlRoot, path, namespaces).map((value) => ({
+  const root = path === null ? null : xmlRootOf(tx);
+  if (path === null || root === null) return [];
+  return selectXml(root, path, namespaces).map((value) => ({
     key: xpath,
     value: encodeUtf8(value),
   }));
