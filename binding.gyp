@@ -25,7 +25,12 @@
       "include_dirs": [
         "<!(node -p \"require('node-addon-api').include_dir\")"
       ],
-      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "defines": [
+        "NAPI_VERSION=8",
+        "NAPI_DISABLE_CPP_EXCEPTIONS",
+        "NODE_ADDON_API_DISABLE_DEPRECATED",
+        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
+      ],
       "cflags": ["<!@(pkg-config --cflags libhs libpcre2-8)", "-Wall", "-Wextra", "-Werror", "-O3"],
       "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"],

@@ -97,7 +97,7 @@ Napi::Uint8Array NewBytes(Napi::Env env, const uint8_t* data, size_t size) {
 
 Napi::Int32Array NewInt32Array(Napi::Env env, const std::vector<int32_t>& values) {
   Napi::Int32Array array = Napi::Int32Array::New(env, values.size());
-  if (!values.empty()) std::memcpy(array.Data(), values.data(), values.size() * sizeof(int32_t));
+  if (!values.empty() && !array.IsEmpty()) std::memcpy(array.Data(), values.data(), values.size() * sizeof(int32_t));
   return array;
 }
 

@@ -37,6 +37,14 @@ inline uint8_t FoldFullWidth(uint8_t low, const uint8_t* high) {
   return full && low > 0x00 && low < 0x5f ? static_cast<uint8_t>(low + 0x20) : low;
 }
 
+// Marks some byte values; a table look-up a byte keeps the copying loops free of long branches.
+struct ByteTable {
+  bool has[256];
+  constexpr explicit ByteTable(const char* bytes) : has() {
+    for (; *bytes != '\0'; ++bytes) has[static_cast<unsigned char>(*bytes)] = true;
+  }
+};
+
 }  // namespace waf
 
 #endif  // WAF_NATIVE_HEX_H

@@ -134,6 +134,7 @@ class Pcre : public Napi::ObjectWrap<Pcre> {
     const uint32_t pairs = pcre2_get_ovector_count(match_data_.get());
     const PCRE2_SIZE* ovector = pcre2_get_ovector_pointer(match_data_.get());
     Napi::Int32Array out = Napi::Int32Array::New(info.Env(), pairs * 2);
+    if (out.IsEmpty()) return info.Env().Undefined();
     for (uint32_t i = 0; i < pairs * 2; ++i) {
       const bool set = i < static_cast<uint32_t>(result) * 2 && ovector[i] != PCRE2_UNSET;
       out[i] = set ? static_cast<int32_t>(ovector[i]) : -1;

@@ -47,7 +47,7 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
     steps = std::max(steps, c.steps.size());
     patterns = std::max(patterns, c.patterns.size());
   }
-  outputs_.reserve(steps);
+  outputs_.resize(steps);
   output_of_step_.resize(steps);
   pattern_stamp_.resize(patterns, 0);
 }
@@ -86,12 +86,13 @@ size_t ScanProgram::Scan(const uint8_t* slab, const int32_t* rows, size_t row_co
     NextRow();
     const uint32_t mask = MaskOfBytes(data, size);
     if (!class_->always && (mask & class_->trigger_union) == 0) {
-      ScanOutput(Output{data, size, mask, class_->all_chains});
+      ScanOutput(data, size, mask, class_->all_chains);
       continue;
     }
     Transform(data, size, mask);
-    for (const Output& output : outputs_) {
-      if (output.chains != 0) ScanOutput(output);
+    for (size_t k = 0; k < output_count_; ++k) {
+      const Output& output = outputs_[k];
+      if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
     }
   }
   return count_;
@@ -100,61 +101,80 @@ size_t ScanProgram::Scan(const uint8_t* slab, const int32_t* rows, size_t row_co
 // Fills outputs_ with the distinct values of the row, each with the chains that end in it.
 void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask) {
   arena_.Reset();
-  outputs_.clear();
+  output_count_ = 0;
   const std::vector<ScanStep>& steps = class_->steps;
-  outputs_.push_back(Output{data, size, mask, steps[0].chains});
-  output_of_step_[0] = 0;
+  output_of_step_[0] = AddOutput(data, size, mask, steps[0].chains);
   for (size_t i = 1; i < steps.size(); ++i) {
     const ScanStep& step = steps[i];
-    const uint16_t parent = output_of_step_[step.parent];
-    const bool may_change = step.always || (outputs_[parent].mask & step.trigger) != 0;
-    const uint16_t at = may_change ? RunStep(step, parent) : parent;
+    uint16_t at = output_of_step_[step.parent];
+    Output& parent = outputs_[at];
+    if (step.always || (parent.mask & step.trigger) != 0) {
+      const uint64_t bit = uint64_t{1} << step.transformation;
+      if ((parent.tried & bit) == 0) {
+        parent.result[step.transformation] = RunStep(step, at);
+        parent.tried |= bit;
+      }
+      at = parent.result[step.transformation];
+    }
     output_of_step_[i] = at;
     outputs_[at].chains |= step.chains;
   }
 }
 
+uint16_t ScanProgram::AddOutput(const uint8_t* data, uint32_t size, uint32_t mask,
+                                uint64_t chains) {
+  Output& output = outputs_[output_count_];
+  output.data = data;
+  output.size = size;
+  output.mask = mask;
+  output.chains = chains;
+  output.tried = 0;
+  return static_cast<uint16_t>(output_count_++);
+}
+
 // Runs one transformation; the index of its output among the distinct ones.
 uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
   const Transformation& t = kTransformations[step.transformation];
-  const Output input = outputs_[parent];
-  uint8_t* out = arena_.Reserve(OutputBound(t, input.size) + 1);
+  const uint8_t* data = outputs_[parent].data;
+  const uint32_t length = outputs_[parent].size;
+  uint8_t* out = arena_.Reserve(OutputBound(t, length) + 1);
   if (out == nullptr) {
     ++stats_.overflows;
     return parent;
   }
   ++stats_.transforms;
-  const size_t size = t.run(input.data, input.size, out, context_);
-  for (size_t k = 0; k < outputs_.size(); ++k) {
+  const size_t size = t.run(data, length, out, context_);
+  for (size_t k = 0; k < output_count_; ++k) {
     const Output& other = outputs_[k];
     if (other.size == size && std::memcmp(other.data, out, size) == 0) {
       return static_cast<uint16_t>(k);
     }
   }
   arena_.Commit(size);
-  outputs_.push_back(Output{out, static_cast<uint32_t>(size), MaskOfBytes(out, size), 0});
-  return static_cast<uint16_t>(outputs_.size() - 1);
+  return AddOutput(out, static_cast<uint32_t>(size), MaskOfBytes(out, size), 0);
 }
 
-void ScanProgram::ScanOutput(const Output& output) {
+void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask,
+                             uint64_t chains) {
   ++stats_.outputs;
-  chains_ = output.chains;
+  chains_ = chains;
   NextScan();
   for (const ScanGroup& group : class_->groups) {
-    if ((group.chains & output.chains) != 0) ScanGroupOf(group, output);
+    if ((group.chains & chains) != 0) ScanGroupOf(group, data, size, mask);
   }
   for (const uint32_t id : class_->negated) {
     const ScanPattern& pattern = class_->patterns[id];
     const bool present = ((chains_ >> pattern.chain) & 1) != 0;
     if (present && pattern_stamp_[id] != scan_epoch_) Emit(pattern.slot);
   }
-  if (!class_->tests.empty()) RunTests(output);
+  if (!class_->tests.empty()) RunTests(data, size, mask);
 }
 
-void ScanProgram::ScanGroupOf(const ScanGroup& group, const Output& output) {
+void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size,
+                              uint32_t mask) {
   int32_t database = -1;
   for (const ScanTier& tier : group.tiers) {
-    if ((output.mask & ~tier.allowed_mask) == 0) {
+    if ((mask & ~tier.allowed_mask) == 0) {
       database = tier.database;
       break;
     }
@@ -164,10 +184,9 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const Output& output) {
     return;
   }
   ++stats_.scans;
-  stats_.bytes += output.size;
+  stats_.bytes += size;
   hs_scan(databases_[static_cast<size_t>(database)]->get(),
-          reinterpret_cast<const char*>(output.data), output.size, 0, scratch_.get(), OnMatch,
-          this);
+          reinterpret_cast<const char*>(data), size, 0, scratch_.get(), OnMatch, this);
 }
 
 int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, unsigned,
@@ -200,18 +219,18 @@ bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
 
 }  // namespace
 
-void ScanProgram::RunTests(const Output& output) {
+void ScanProgram::RunTests(const uint8_t* data, uint32_t size, uint32_t mask) {
   // One answer a kind and output: several rules ask the same of the same bytes.
   int8_t known[5] = {-1, -1, -1, -1, -1};
   for (const ScanTest& test : class_->tests) {
     if (((chains_ >> test.chain) & 1) == 0) continue;
-    const bool skip = test.skip_mask != 0 && (output.mask & ~test.skip_mask) == 0;
+    const bool skip = test.skip_mask != 0 && (mask & ~test.skip_mask) == 0;
     bool match = false;
     if (!skip) {
       int8_t& memory = known[static_cast<size_t>(test.kind)];
       if (memory < 0 || test.kind == TestKind::kByteRange) {
         ++stats_.tests;
-        memory = RunTest(test, output.data, output.size) ? 1 : 0;
+        memory = RunTest(test, data, size) ? 1 : 0;
       }
       match = memory == 1;
     }

@@ -129,15 +129,20 @@ class ScanProgram {
     uint32_t size;
     uint32_t mask;
     uint64_t chains;
+    // Transformations that ran on this value already (a bit each) and the outputs they gave: trie
+    // nodes that were left unchanged lead to the same work again.
+    uint64_t tried;
+    uint16_t result[64];
   };
 
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                      void* context);
   void Transform(const uint8_t* data, uint32_t size, uint32_t mask);
   uint16_t RunStep(const ScanStep& step, uint16_t parent);
-  void ScanOutput(const Output& output);
-  void ScanGroupOf(const ScanGroup& group, const Output& output);
-  void RunTests(const Output& output);
+  uint16_t AddOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
+  void ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
+  void ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size, uint32_t mask);
+  void RunTests(const uint8_t* data, uint32_t size, uint32_t mask);
   void Emit(uint32_t slot);
   void NextRow();
   uint32_t NextScan();
@@ -148,7 +153,8 @@ class ScanProgram {
   TransformContext context_;
   Scratch scratch_;
   Arena arena_;
-  std::vector<Output> outputs_;
+  std::vector<Output> outputs_;  // as many as a class has steps; the first output_count_ count
+  size_t output_count_ = 0;
   std::vector<uint16_t> output_of_step_;
   // Stamps say "seen in this row / scan" without clearing.
   std::vector<uint32_t> slot_stamp_;

@@ -111,7 +111,7 @@ Napi::Value TransformationTriggers(const Napi::CallbackInfo& info) {
 
 Napi::Value ByteClasses(const Napi::CallbackInfo& info) {
   Napi::Uint8Array classes = Napi::Uint8Array::New(info.Env(), 256);
-  for (unsigned c = 0; c < 256; ++c) classes[c] = ClassOfByte(c);
+  for (unsigned c = 0; !classes.IsEmpty() && c < 256; ++c) classes[c] = ClassOfByte(c);
   return classes;
 }
 

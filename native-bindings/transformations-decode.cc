@@ -17,13 +17,17 @@ inline size_t CopyUntil(const uint8_t* in, size_t n, uint8_t* out, uint8_t mark)
   return length;
 }
 
+constexpr ByteTable kUrlMarks{"%+"};
+
 }  // namespace
 
 WAF_TRANSFORM(UrlDecode) {
   (void)context;
   size_t o = 0;
   for (size_t i = 0; i < n;) {
-    if (in[i] == '%' && i + 2 < n && IsHex(in[i + 1]) && IsHex(in[i + 2])) {
+    if (!kUrlMarks.has[in[i]]) {
+      out[o++] = in[i++];
+    } else if (in[i] == '%' && i + 2 < n && IsHex(in[i + 1]) && IsHex(in[i + 2])) {
       out[o++] = HexByte(in + i + 1);
       i += 3;
     } else {
@@ -55,8 +59,11 @@ WAF_TRANSFORM(UrlDecodeUni) {
   size_t o = 0;
   for (size_t i = 0; i < n;) {
     const uint8_t c = in[i];
-    if (c != '%') {
-      out[o++] = c == '+' ? ' ' : c;
+    if (!kUrlMarks.has[c]) {
+      out[o++] = c;
+      ++i;
+    } else if (c == '+') {
+      out[o++] = ' ';
       ++i;
     } else if (i + 1 < n && (in[i + 1] | 0x20) == 'u') {
       if (i + 5 < n && FourHex(in + i + 2)) {

@@ -97,8 +97,24 @@ class PathNormalizer {
 
 }  // namespace
 
+namespace {
+
+// Nothing changes unless a separator follows one, or a segment ends in a dot that stands behind a
+// dot, a separator or nothing.
+bool IsNormal(const uint8_t* in, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    const bool last = i + 1 == n;
+    if (in[i] == '/' && !last && in[i + 1] == '/') return false;
+    if (in[i] != '.' || (!last && in[i + 1] != '/')) continue;
+    if (i == 0 || in[i - 1] == '.' || in[i - 1] == '/') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 WAF_TRANSFORM(NormalizePath) {
-  (void)context;
+  if (IsNormal(in, n)) return None(in, n, out, context);
   return PathNormalizer(in, n, out, false).Run();
 }
 

@@ -27,16 +27,14 @@ WAF_TRANSFORM(Uppercase) {
 
 WAF_TRANSFORM(CompressWhitespace) {
   (void)context;
+  static constexpr ByteTable kSpaces{" \t\n\v\f\r"};
   size_t o = 0;
   bool in_space = false;
   for (size_t i = 0; i < n; ++i) {
-    if (IsSpace(in[i])) {
-      if (!in_space) out[o++] = ' ';
-      in_space = true;
-    } else {
-      out[o++] = in[i];
-      in_space = false;
-    }
+    const bool space = kSpaces.has[in[i]];
+    out[o] = space ? ' ' : in[i];
+    o += space && in_space ? 0 : 1;
+    in_space = space;
   }
   return o;
 }
@@ -45,9 +43,11 @@ WAF_TRANSFORM(CompressWhitespace) {
 // compressWhitespace leaves both.
 WAF_TRANSFORM(RemoveWhitespace) {
   (void)context;
+  static constexpr ByteTable kDropped{" \t\n\v\f\r\xa0\xc2"};
   size_t o = 0;
   for (size_t i = 0; i < n; ++i) {
-    if (!IsSpace(in[i]) && in[i] != 0xA0 && in[i] != 0xC2) out[o++] = in[i];
+    out[o] = in[i];
+    o += kDropped.has[in[i]] ? 0 : 1;
   }
   return o;
 }
@@ -104,12 +104,15 @@ WAF_TRANSFORM(TrimRight) {
 // cut the rest off. All of this is what ModSecurity does.
 WAF_TRANSFORM(RemoveComments) {
   (void)context;
+  static constexpr ByteTable kOpenings{"/<-#"};
   size_t i = 0;
   size_t o = 0;
   bool inside = false;
   while (i < n) {
     if (!inside) {
-      if (StartsWith(in, n, i, "/*", 2)) {
+      if (!kOpenings.has[in[i]]) {
+        out[o++] = in[i++];
+      } else if (StartsWith(in, n, i, "/*", 2)) {
         inside = true;
         i += 2;
       } else if (StartsWith(in, n, i, "<!--", 4)) {
@@ -138,10 +141,13 @@ WAF_TRANSFORM(RemoveComments) {
 
 WAF_TRANSFORM(RemoveCommentsChar) {
   (void)context;
+  static constexpr ByteTable kMarks{"/*<-#"};
   size_t i = 0;
   size_t o = 0;
   while (i < n) {
-    if (StartsWith(in, n, i, "/*", 2) || StartsWith(in, n, i, "*/", 2)) {
+    if (!kMarks.has[in[i]]) {
+      out[o++] = in[i++];
+    } else if (StartsWith(in, n, i, "/*", 2) || StartsWith(in, n, i, "*/", 2)) {
       i += 2;
     } else if (StartsWith(in, n, i, "<!--", 4)) {
       i += 4;
@@ -181,36 +187,54 @@ WAF_TRANSFORM(ReplaceComments) {
   return o;
 }
 
+namespace {
+
+// What cmdLine does with a byte: copy it in lower case, drop it, make it a blank, or drop the
+// blank before it.
+enum CommandAction : uint8_t { kCopy, kDrop, kBlank, kJoin };
+
+struct CommandTable {
+  uint8_t action[256];
+  uint8_t lower[256];
+  constexpr CommandTable() : action(), lower() {
+    for (int c = 0; c < 256; ++c) {
+      action[c] = kCopy;
+      lower[c] = static_cast<uint8_t>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    Mark("\"'\\^", kDrop);
+    Mark(" ,;\t\r\n", kBlank);
+    Mark("/(", kJoin);
+  }
+  constexpr void Mark(const char* bytes, CommandAction what) {
+    for (; *bytes != '\0'; ++bytes) action[static_cast<uint8_t>(*bytes)] = what;
+  }
+};
+constexpr CommandTable kCommandTable;
+
+}  // namespace
+
 WAF_TRANSFORM(CmdLine) {
   (void)context;
   size_t o = 0;
   bool space = false;
   for (size_t i = 0; i < n; ++i) {
     const uint8_t c = in[i];
-    switch (c) {
-      case '"':
-      case '\'':
-      case '\\':
-      case '^':
+    switch (kCommandTable.action[c]) {
+      case kCopy:
+        out[o++] = kCommandTable.lower[c];
+        space = false;
         break;
-      case ' ':
-      case ',':
-      case ';':
-      case '\t':
-      case '\r':
-      case '\n':
+      case kBlank:
         if (!space) out[o++] = ' ';
         space = true;
         break;
-      case '/':
-      case '(':
+      case kJoin:
         if (space) --o;
         space = false;
         out[o++] = c;
         break;
       default:
-        out[o++] = IsUpper(c) ? static_cast<uint8_t>(c + 32) : c;
-        space = false;
+        break;
     }
   }
   return o;

@@ -62,6 +62,8 @@ const Transformation kTransformations[] = {
     {"utf8toUnicode", Utf8ToUnicode, kHighBytes | MaskOf(kNul), false, 4, 16},
 };
 const size_t kTransformationCount = sizeof(kTransformations) / sizeof(kTransformations[0]);
+// The scan program keeps a bit for each.
+static_assert(sizeof(kTransformations) / sizeof(kTransformations[0]) <= 64, "too many");
 
 WAF_TRANSFORM(None) {
   (void)context;
