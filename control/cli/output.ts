@@ -1,4 +1,4 @@
-/** Owns how results look: tables for people, JSON for programs. Diagnostics go to standard error. */
+/** Owns how results look: tables for people, JSON for programs. Notes go to standard error. */
 
 /** One table: column titles and rows of cells. */
 export interface Table {

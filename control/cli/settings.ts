@@ -1,4 +1,4 @@
-/** Owns where global settings come from: flags, then environment, then the config file, then defaults. */
+/** Owns where global settings come from: flags, environment, config file, defaults, in this order. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

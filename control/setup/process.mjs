@@ -10,7 +10,7 @@ export class SetupError extends Error {}
 
 /**
  * Runs a program in the checkout's folder. Resolves to {code, output}; `show` passes its output on
- * instead of collecting it, `task` names what takes long so that its silence is broken now and then.
+ * instead of collecting it, `task` names what takes long, so that its silence is broken at times.
  * Errors: SetupError when the program cannot be started.
  */
 export function run(command, args, { show = false, env = {}, cwd = root, task = '' } = {}) {

@@ -28,7 +28,8 @@ test('a child that dies after it was ready is started again', async () => {
     `import { appendFileSync, readFileSync } from 'node:fs';
      appendFileSync(${JSON.stringify(counter)}, 'x');
      process.send({ type: 'ready' });
-     if (readFileSync(${JSON.stringify(counter)}, 'utf8').length === 1) setTimeout(() => process.exit(3), 20);
+     const runs = readFileSync(${JSON.stringify(counter)}, 'utf8').length;
+     if (runs === 1) setTimeout(() => process.exit(3), 20);
      else setInterval(() => {}, 1000);`,
   );
   let readies = 0;
@@ -71,7 +72,9 @@ test('a child that never became ready is a start failure with its reason', async
 test('a child that ignores SIGTERM is ended by force', async () => {
   const path = script(
     'stubborn.mjs',
-    `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); process.send({ type: 'ready' });`,
+    `process.on('SIGTERM', () => {});
+     setInterval(() => {}, 1000);
+     process.send({ type: 'ready' });`,
   );
   const pid = await new Promise<number>((resolve, reject) => {
     const child = startChild({

@@ -21,7 +21,8 @@ function program(name: string, body: string): void {
   writeFileSync(
     join(folder, 'build', name, 'main.js'),
     `import { appendFileSync } from 'node:fs';
-     const note = (text) => appendFileSync(${JSON.stringify(join(folder, 'notes'))}, '${name} ' + text + '\\n');
+     const notes = ${JSON.stringify(join(folder, 'notes'))};
+     const note = (text) => appendFileSync(notes, '${name} ' + text + '\\n');
      process.on('SIGTERM', () => { note('stop'); process.exit(0); });
      note('start ' + process.argv.slice(2).join(' '));
      setInterval(() => {}, 1000);

@@ -1,4 +1,4 @@
-/** Owns how the `input` of a go-ftw stage becomes bytes: autocompletion, form encoding, templates. */
+/** Owns how a go-ftw stage becomes bytes: autocompletion, form encoding, templates. */
 
 import { recordOf, scalarText, textOrNull } from './case.ts';
 

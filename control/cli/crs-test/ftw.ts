@@ -90,7 +90,7 @@ function readOutput(output: Readonly<Record<string, unknown>>): Expectation {
   };
 }
 
-/** The rule ids of a `log_contains` such as `id "920100"`; none when it looks for something else. */
+/** The rule ids of a `log_contains` such as `id "920100"`; none when it looks for other text. */
 function idsNamed(text: string | null): number[] {
   const match = /^\s*\[?id "(\d+)"\]?\s*$/.exec(text ?? '');
   return match === null ? [] : [Number(match[1])];

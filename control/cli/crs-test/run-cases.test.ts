@@ -1,4 +1,4 @@
-/** Tests the runner against a stand-in for the proxy: it writes the events that its requests ask for. */
+/** Tests the runner against a stand-in for the proxy that writes the events requests ask for. */
 
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
