@@ -1,4 +1,4 @@
-/** Owns where global settings come from: flags, environment, config file, defaults, in this order. */
+/** Owns where global settings come from: flags, environment, config file, then defaults. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

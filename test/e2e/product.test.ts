@@ -1,0 +1,113 @@
+/** The product as a newcomer meets it: started, tried, asked, broken and stopped. */
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { statSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, missingBuild, startProduct, type Product } from '../support/product.ts';
+
+if (missingBuild !== null) console.log(missingBuild);
+
+describe.skipIf(missingBuild !== null)('waf run', () => {
+  let product: Product;
+  let origin: Server;
+
+  beforeAll(async () => {
+    origin = createServer((_request, response) => response.end('from the origin'));
+    await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
+    product = await startProduct();
+  }, 600_000);
+  afterAll(async () => {
+    expect(await product?.stop()).toBe(0);
+    origin.close();
+  });
+
+  const ask = (path: string, host?: string): Promise<Response> =>
+    fetchWithHost(`http://127.0.0.1:${product.proxyPort}${path}`, host);
+
+  test('prints what a person needs next', () => {
+    const text = product.output();
+    expect(text).toContain(`http://127.0.0.1:${product.proxyPort}`);
+    expect(text).toContain(`http://127.0.0.1:${product.managementPort}`);
+    const password = /first password in (\S+)/.exec(text)?.[1] ?? '';
+    expect(statSync(password).mode & 0o777).toBe(0o600);
+  });
+
+  test('the two printed lines pass and are blocked; the event is found by its request id', async () => {
+    const [passes = '', blocked = ''] = [...product.output().matchAll(/curl -i '([^']+)'/g)].map(
+      ([, url]) => url ?? '',
+    );
+    expect((await fetch(passes)).status).toBe(200);
+    const answer = await fetch(blocked);
+    expect(answer.status).toBe(403);
+    const id = answer.headers.get('x-request-id') ?? '';
+    expect(id).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
+    const found = await eventually(() => {
+      const { code, stdout } = product.waf(
+        'log',
+        'security',
+        '--request-id',
+        id,
+        '--output',
+        'json',
+      );
+      return code === 0 ? (JSON.parse(stdout) as { items: { ruleIds: string[] }[] }) : null;
+    }, 10_000);
+    expect(found.items).toHaveLength(1);
+    expect(found.items[0]?.ruleIds).toContain('942100');
+  });
+
+  test('health is anonymous; readiness and metrics are for the local socket only', async () => {
+    const management = `http://127.0.0.1:${product.managementPort}`;
+    expect((await fetch(`${management}/healthz`)).status).toBe(200);
+    expect((await fetch(`${management}/readyz`)).status).toBe(404);
+    expect((await fetch(`${management}/metrics`)).status).toBe(404);
+  });
+
+  test('a site created active serves within a second', async () => {
+    const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+    const made = product.waf(
+      ...['site', 'create', '--name', 'shop', '--host', 'shop.example', '--upstream', url],
+    );
+    expect(made.stderr).toBe('');
+    expect(made.code).toBe(0);
+    const body = await eventually(async () => {
+      const answer = await ask('/', 'shop.example');
+      return answer.status === 200 ? answer.text() : null;
+    }, 1000);
+    expect(body).toBe('from the origin');
+    expect(product.waf('site', 'list').stdout).toContain('shop.example');
+  });
+
+  test('an engine that is killed comes back and serves the last bundle', async () => {
+    const before = product.childPid('engine/main.js');
+    expect(before).toBeGreaterThan(0);
+    process.kill(before, 'SIGKILL');
+    const status = await eventually(async () => {
+      const after = product.childPid('engine/main.js');
+      if (after === 0 || after === before) return null;
+      return ask('/', 'shop.example').then(
+        (answer) => (answer.status === 200 ? answer.status : null),
+        () => null,
+      );
+    }, 20_000);
+    expect(status).toBe(200);
+  });
+});
+
+/** fetch may not set Host; node:http may. */
+async function fetchWithHost(url: string, host?: string): Promise<Response> {
+  if (host === undefined) return fetch(url);
+  const { request } = await import('node:http');
+  return new Promise((resolve, reject) => {
+    const call = request(url, { headers: { host }, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve(new Response(Buffer.concat(chunks), { status: response.statusCode ?? 0 })),
+      );
+    });
+    call.on('error', reject);
+    call.end();
+  });
+}

@@ -1,0 +1,126 @@
+/** Owns starting the compiled product for end-to-end tests, on free ports and a folder of its own. */
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The folder that holds package.json. */
+export const root = join(import.meta.dirname, '..', '..');
+
+const commandLine = join(root, '.build', 'control', 'cli', 'main.js');
+
+/** Null when the product is compiled, else why an end-to-end test cannot run. */
+export const missingBuild: string | null = [
+  commandLine,
+  join(root, '.build', 'engine', 'main.js'),
+  join(root, '.build', 'control', 'main.js'),
+].every((path) => existsSync(path))
+  ? null
+  : 'skipped: not compiled; npm test compiles first';
+
+/** A running product. */
+export interface Product {
+  readonly proxyPort: number;
+  readonly managementPort: number;
+  readonly data: string;
+  /** What it printed so far. */
+  output(): string;
+  /** Pid of the supervisor's child whose command line holds `text`; 0 when there is none. */
+  childPid(text: string): number;
+  /** Runs `waf` against its administration socket. */
+  waf(...args: string[]): { code: number; stdout: string; stderr: string };
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number>;
+}
+
+/** Runs one `waf` command. */
+export function runWaf(args: readonly string[]): { code: number; stdout: string; stderr: string } {
+  const options = { encoding: 'utf8', cwd: root, maxBuffer: 64 << 20 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [commandLine, ...args], options);
+  return { code: status ?? 128, stdout, stderr };
+}
+
+/** Starts `waf run` and resolves when it says that it is ready. Errors: what it printed. */
+export async function startProduct(...args: string[]): Promise<Product> {
+  const data = mkdtempSync(join(tmpdir(), 'waf-e2e-'));
+  const [proxyPort, managementPort] = [await freePort(), await freePort()];
+  const addresses = [
+    ['--proxy', `127.0.0.1:${proxyPort}`],
+    ['--management', `127.0.0.1:${managementPort}`],
+  ];
+  const line = [commandLine, 'run', '--data', data, ...addresses.flat(), ...args];
+  const child = spawn(process.execPath, line, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await waitForReady(child, () => output);
+  return {
+    proxyPort,
+    managementPort,
+    data,
+    output: () => output,
+    childPid: (text) => findChild(child.pid ?? 0, text),
+    waf: (...words) => runWaf([...words, '--data', data]),
+    stop: async () => {
+      const closed = new Promise<number>((resolve) => {
+        child.once('close', (code) => resolve(code ?? 128));
+      });
+      if (child.exitCode === null) child.kill('SIGTERM');
+      const code = child.exitCode ?? (await closed);
+      rmSync(data, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
+
+function waitForReady(child: ChildProcess, output: () => string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      if (output().includes('Ready in')) resolve();
+    });
+    child.once('close', (code) => reject(new Error(`exit code ${code}:\n${output()}`)));
+  });
+}
+
+/** Looks through /proc for a child of `parent`. */
+function findChild(parent: number, text: string): number {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const parentPid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      if (parentPid !== parent) continue;
+      if (readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text)) return Number(name);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return 0;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Asks again and again until `ask` gives something other than null. Errors: after `timeoutMs`. */
+export async function eventually<T>(
+  ask: () => T | null | Promise<T | null>,
+  timeoutMs: number,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== null) return found;
+    if (performance.now() > deadline) throw new Error(`nothing within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
