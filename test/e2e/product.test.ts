@@ -18,7 +18,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     product = await startProduct();
   }, 600_000);
   afterAll(async () => {
-    expect(await product?.stop()).toBe(0);
+    await product?.stop();
     origin.close();
   });
 
@@ -92,6 +92,24 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
       );
     }, 20_000);
     expect(status).toBe(200);
+  });
+
+  test('the engine serves without control, which comes back', async () => {
+    const before = product.childPid('control/main.js');
+    process.kill(before, 'SIGKILL');
+    expect((await ask('/', 'shop.example')).status).toBe(200);
+    const listed = await eventually(() => {
+      const { code, stdout } = product.waf('site', 'list');
+      return code === 0 ? stdout : null;
+    }, 20_000);
+    expect(listed).toContain('shop.example');
+  });
+
+  test('SIGTERM ends everything with exit code 0', async () => {
+    const engine = product.childPid('engine/main.js');
+    const control = product.childPid('control/main.js');
+    expect(await product.stop()).toBe(0);
+    for (const pid of [engine, control]) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 });
 
