@@ -50,32 +50,64 @@ constexpr uint8_t ClassOfByte(unsigned c) {
   if (c == 0xA0) return kNbsp;
   if (c >= 0x80) return kHigh;
   switch (c) {
-    case '_': return kUnderscore;
-    case ' ': return kSpace;
-    case '\t': case '\n': case '\v': case '\f': case '\r': return kWhitespace;
-    case 0: return kNul;
-    case '%': return kPercent;
-    case '+': return kPlus;
-    case '&': return kAmpersand;
-    case ';': return kSemicolon;
-    case '=': return kEquals;
-    case '\\': return kBackslash;
-    case '/': return kSlash;
-    case '*': return kAsterisk;
-    case '-': return kHyphen;
-    case '#': return kHash;
-    case '"': return kDoubleQuote;
-    case '\'': return kSingleQuote;
-    case '`': return kBacktick;
-    case '^': return kCaret;
-    case ',': return kComma;
-    case '.': return kDot;
-    case ':': return kColon;
-    case '<': case '>': return kAngle;
-    case '$': return kDollar;
-    case '(': case ')': return kParenthesis;
-    case '|': return kPipe;
-    default: return (c < 0x20 || c == 0x7F) ? kControl : kPunctuation;
+    case '_':
+      return kUnderscore;
+    case ' ':
+      return kSpace;
+    case '\t':
+    case '\n':
+    case '\v':
+    case '\f':
+    case '\r':
+      return kWhitespace;
+    case 0:
+      return kNul;
+    case '%':
+      return kPercent;
+    case '+':
+      return kPlus;
+    case '&':
+      return kAmpersand;
+    case ';':
+      return kSemicolon;
+    case '=':
+      return kEquals;
+    case '\\':
+      return kBackslash;
+    case '/':
+      return kSlash;
+    case '*':
+      return kAsterisk;
+    case '-':
+      return kHyphen;
+    case '#':
+      return kHash;
+    case '"':
+      return kDoubleQuote;
+    case '\'':
+      return kSingleQuote;
+    case '`':
+      return kBacktick;
+    case '^':
+      return kCaret;
+    case ',':
+      return kComma;
+    case '.':
+      return kDot;
+    case ':':
+      return kColon;
+    case '<':
+    case '>':
+      return kAngle;
+    case '$':
+      return kDollar;
+    case '(':
+    case ')':
+      return kParenthesis;
+    case '|':
+      return kPipe;
+    default:
+      return (c < 0x20 || c == 0x7F) ? kControl : kPunctuation;
   }
 }
 

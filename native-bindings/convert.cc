@@ -76,8 +76,26 @@ int64_t ReadInteger(const Napi::Object& object, const char* key, int64_t fallbac
   return value.IsNumber() ? value.As<Napi::Number>().Int64Value() : fallback;
 }
 
-bool ReadFlag(const Napi::Object& object, const char* key) {
-  return object.Get(key).ToBoolean().Value();
+bool ReadFlag(const Napi::Object& object, const char* key) { return ReadBoolean(object.Get(key)); }
+
+bool ReadBoolean(const Napi::Value& value) {
+  bool flag = false;
+  if (value.IsEmpty()) return false;
+  return napi_get_value_bool(value.Env(), value, &flag) == napi_ok && flag;
+}
+
+bool ReadObject(const Napi::Array& list, uint32_t index, Napi::Object* object) {
+  Napi::Value value = list.Get(index);
+  if (value.IsEmpty() || !value.IsObject()) return false;
+  *object = value.As<Napi::Object>();
+  return true;
+}
+
+bool ReadArray(const Napi::Object& object, const char* key, Napi::Array* list) {
+  Napi::Value value = object.Get(key);
+  if (value.IsEmpty() || !value.IsArray()) return false;
+  *list = value.As<Napi::Array>();
+  return true;
 }
 
 Napi::Value NewLatin1(Napi::Env env, const uint8_t* data, size_t size) {
@@ -97,7 +115,8 @@ Napi::Uint8Array NewBytes(Napi::Env env, const uint8_t* data, size_t size) {
 
 Napi::Int32Array NewInt32Array(Napi::Env env, const std::vector<int32_t>& values) {
   Napi::Int32Array array = Napi::Int32Array::New(env, values.size());
-  if (!values.empty() && !array.IsEmpty()) std::memcpy(array.Data(), values.data(), values.size() * sizeof(int32_t));
+  if (!values.empty() && !array.IsEmpty())
+    std::memcpy(array.Data(), values.data(), values.size() * sizeof(int32_t));
   return array;
 }
 

@@ -47,6 +47,12 @@ bool ReadInt32Array(napi_env env, napi_value value, int32_t** data, size_t* leng
 std::string ReadLatin1(Napi::Value value);
 int64_t ReadInteger(const Napi::Object& object, const char* key, int64_t fallback);
 bool ReadFlag(const Napi::Object& object, const char* key);
+// Is it `true`? Unlike ToBoolean it runs no JavaScript, which a closing environment refuses.
+bool ReadBoolean(const Napi::Value& value);
+// False when there is no such thing; also when the environment is shutting down, where every
+// property reads as nothing at all.
+bool ReadObject(const Napi::Array& list, uint32_t index, Napi::Object* object);
+bool ReadArray(const Napi::Object& object, const char* key, Napi::Array* list);
 
 Napi::Value NewLatin1(Napi::Env env, const uint8_t* data, size_t size);
 Napi::Uint8Array NewBytes(Napi::Env env, const uint8_t* data, size_t size);

@@ -61,13 +61,14 @@ bool ReadExpressions(Napi::Env env, const Napi::Value& value, ExpressionSet* set
   Napi::Array list = value.As<Napi::Array>();
   for (uint32_t i = 0; i < list.Length(); ++i) {
     Napi::HandleScope scope(env);
-    Napi::Value entry = list.Get(i);
-    if (!entry.IsObject() || !entry.As<Napi::Object>().Get("pattern").IsString()) {
+    Napi::Object expression;
+    Napi::Value pattern;
+    if (ReadObject(list, i, &expression)) pattern = expression.Get("pattern");
+    if (pattern.IsEmpty() || !pattern.IsString()) {
       FailType(env, "an expression has pattern, flags and id");
       return false;
     }
-    Napi::Object expression = entry.As<Napi::Object>();
-    set->patterns.push_back(ReadLatin1(expression.Get("pattern")));
+    set->patterns.push_back(ReadLatin1(pattern));
     set->flags.push_back(static_cast<unsigned>(ReadInteger(expression, "flags", 0)));
     set->ids.push_back(static_cast<unsigned>(ReadInteger(expression, "id", 0)));
     set->literal.push_back(ReadFlag(expression, "literal"));
@@ -125,7 +126,7 @@ Napi::Value Compile(const Napi::CallbackInfo& info) {
   ExpressionSet set;
   if (!ReadExpressions(env, info[0], &set)) return env.Undefined();
   if (set.patterns.empty()) return FailType(env, "a database needs at least one expression");
-  const unsigned mode = info[1].ToBoolean().Value() ? HS_MODE_STREAM : HS_MODE_BLOCK;
+  const unsigned mode = ReadBoolean(info[1]) ? HS_MODE_STREAM : HS_MODE_BLOCK;
   hs_database_t* database = nullptr;
   hs_compile_error_t* error = nullptr;
   if (CompileSet(set, mode, &database, &error) == HS_SUCCESS) {
@@ -167,7 +168,7 @@ Napi::Value CheckExpression(const Napi::CallbackInfo& info) {
   result.Set("matchesAtEnd", Napi::Boolean::New(env, facts->matches_at_eod != 0));
   result.Set("matchesOnlyAtEnd", Napi::Boolean::New(env, facts->matches_only_at_eod != 0));
   free(facts);
-  if (!info[2].ToBoolean().Value()) return result;
+  if (!ReadBoolean(info[2])) return result;
   hs_database_t* database = nullptr;
   if (CompileSet(set, HS_MODE_BLOCK, &database, &error) != HS_SUCCESS) return Refusal(env, error);
   size_t size = 0;

@@ -11,16 +11,26 @@ namespace waf {
 
 const char* ErrorText(hs_error_t error) {
   switch (error) {
-    case HS_INVALID: return "invalid or corrupt database";
-    case HS_NOMEM: return "out of memory";
-    case HS_DB_VERSION_ERROR: return "the database was made by another Hyperscan version";
-    case HS_DB_PLATFORM_ERROR: return "the database was made for another platform";
-    case HS_DB_MODE_ERROR: return "the database has another mode (block or stream)";
-    case HS_BAD_ALIGN: return "the memory is not aligned";
-    case HS_SCRATCH_IN_USE: return "the scratch space is in use";
-    case HS_ARCH_ERROR: return "this processor lacks SSSE3";
-    case HS_INSUFFICIENT_SPACE: return "not enough room";
-    default: return "unknown Hyperscan error";
+    case HS_INVALID:
+      return "invalid or corrupt database";
+    case HS_NOMEM:
+      return "out of memory";
+    case HS_DB_VERSION_ERROR:
+      return "the database was made by another Hyperscan version";
+    case HS_DB_PLATFORM_ERROR:
+      return "the database was made for another platform";
+    case HS_DB_MODE_ERROR:
+      return "the database has another mode (block or stream)";
+    case HS_BAD_ALIGN:
+      return "the memory is not aligned";
+    case HS_SCRATCH_IN_USE:
+      return "the scratch space is in use";
+    case HS_ARCH_ERROR:
+      return "this processor lacks SSSE3";
+    case HS_INSUFFICIENT_SPACE:
+      return "not enough room";
+    default:
+      return "unknown Hyperscan error";
   }
 }
 
@@ -107,13 +117,11 @@ int CollectId(unsigned id, unsigned long long, unsigned long long, unsigned, voi
 }  // namespace
 
 void HsDatabase::Register(Napi::Env env, Napi::Object exports) {
-  Napi::Function constructor =
-      DefineClass(env, "HsDatabase",
-                  {InstanceMethod<&HsDatabase::Serialize>("serialize"),
-                   InstanceMethod<&HsDatabase::Scan>("scan"),
-                   InstanceMethod<&HsDatabase::Info>("info"),
-                   InstanceMethod<&HsDatabase::Size>("size"),
-                   InstanceMethod<&HsDatabase::Close>("close")});
+  Napi::Function constructor = DefineClass(
+      env, "HsDatabase",
+      {InstanceMethod<&HsDatabase::Serialize>("serialize"),
+       InstanceMethod<&HsDatabase::Scan>("scan"), InstanceMethod<&HsDatabase::Info>("info"),
+       InstanceMethod<&HsDatabase::Size>("size"), InstanceMethod<&HsDatabase::Close>("close")});
   DataOf(env).database_class = Napi::Persistent(constructor);
   exports.Set("HsDatabase", constructor);
 }

@@ -30,8 +30,7 @@ class DatabaseHandle {
  public:
   DatabaseHandle(Napi::Env env, hs_database_t* owned)
       : database_(owned), owned_(true), external_(env, SizeOf(owned)) {}
-  DatabaseHandle(Napi::Env env, const hs_database_t* shared,
-                 Napi::Reference<Napi::Uint8Array> keep)
+  DatabaseHandle(Napi::Env env, const hs_database_t* shared, Napi::Reference<Napi::Uint8Array> keep)
       : database_(shared), owned_(false), keep_(std::move(keep)), external_(env, 0) {}
   DatabaseHandle(const DatabaseHandle&) = delete;
   DatabaseHandle& operator=(const DatabaseHandle&) = delete;

@@ -58,8 +58,7 @@ bool SetSocketOptions(int fd, int family) {
   const int off = 0;
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0) return false;
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) != 0) return false;
-  return family != AF_INET6 ||
-         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0;
+  return family != AF_INET6 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0;
 }
 
 Napi::Value ListenReusePort(const Napi::CallbackInfo& info) {
@@ -74,7 +73,8 @@ Napi::Value ListenReusePort(const Napi::CallbackInfo& info) {
   Descriptor socket_fd;
   socket_fd.fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket_fd.fd < 0) return FailErrno(env, "socket", errno);
-  if (!SetSocketOptions(socket_fd.fd, address.ss_family)) return FailErrno(env, "setsockopt", errno);
+  if (!SetSocketOptions(socket_fd.fd, address.ss_family))
+    return FailErrno(env, "setsockopt", errno);
   if (bind(socket_fd.fd, reinterpret_cast<sockaddr*>(&address), length) != 0) {
     return FailErrno(env, "bind", errno);
   }

@@ -36,12 +36,9 @@ uint32_t OptionsOf(const Napi::Object& flags) {
     const char* key;
     uint32_t option;
   };
-  const Name names[] = {{"caseless", PCRE2_CASELESS},
-                        {"multiline", PCRE2_MULTILINE},
-                        {"dotall", PCRE2_DOTALL},
-                        {"dollarEndOnly", PCRE2_DOLLAR_ENDONLY},
-                        {"extended", PCRE2_EXTENDED},
-                        {"anchored", PCRE2_ANCHORED},
+  const Name names[] = {{"caseless", PCRE2_CASELESS}, {"multiline", PCRE2_MULTILINE},
+                        {"dotall", PCRE2_DOTALL},     {"dollarEndOnly", PCRE2_DOLLAR_ENDONLY},
+                        {"extended", PCRE2_EXTENDED}, {"anchored", PCRE2_ANCHORED},
                         {"ungreedy", PCRE2_UNGREEDY}};
   uint32_t options = 0;
   for (const Name& name : names) {

@@ -54,8 +54,8 @@ class SpecReader {
   }
 
   bool ReadDatabases(const Napi::Object& spec) {
-    if (!spec.Get("databases").IsArray()) return Refuse("databases must be an array");
-    Napi::Array list = spec.Get("databases").As<Napi::Array>();
+    Napi::Array list;
+    if (!ReadArray(spec, "databases", &list)) return Refuse("databases must be an array");
     for (uint32_t i = 0; i < list.Length(); ++i) {
       auto handle = HsDatabase::HandleOf(env_, list.Get(i));
       if (handle == nullptr) return Refuse("a database is closed or not a database");
@@ -66,7 +66,7 @@ class SpecReader {
 
   bool ReadMap(const Napi::Object& spec) {
     Napi::Value value = spec.Get("unicodeMap");
-    if (value.IsUndefined()) return true;
+    if (value.IsEmpty() || value.IsUndefined()) return true;
     uint8_t* data = nullptr;
     size_t size = 0;
     if (!ReadUint8Array(env_, value, &data, &size) || size != 65536) {
@@ -77,13 +77,12 @@ class SpecReader {
   }
 
   bool ReadClasses(const Napi::Object& spec) {
-    if (!spec.Get("classes").IsArray()) return Refuse("classes must be an array");
-    Napi::Array list = spec.Get("classes").As<Napi::Array>();
+    Napi::Array list;
+    if (!ReadArray(spec, "classes", &list)) return Refuse("classes must be an array");
     for (uint32_t i = 0; i < list.Length(); ++i) {
       Napi::HandleScope scope(env_);
-      Napi::Value entry = list.Get(i);
-      if (!entry.IsObject()) return Refuse("a class must be an object");
-      Napi::Object object = entry.As<Napi::Object>();
+      Napi::Object object;
+      if (!ReadObject(list, i, &object)) return Refuse("a class must be an object");
       classes.emplace_back();
       ScanClass& target = classes.back();
       if (!ReadChains(object, &target) || !ReadPatterns(object, &target) ||
@@ -174,15 +173,16 @@ class SpecReader {
 
   // Either `groups`, or `tiers` alone for one group of all chains.
   bool ReadGroups(const Napi::Object& object, ScanClass* target) {
-    if (object.Get("groups").IsUndefined()) {
+    Napi::Value groups = object.Get("groups");
+    if (groups.IsEmpty() || groups.IsUndefined()) {
       target->groups.push_back(ScanGroup{target->all_chains, {}});
       return ReadTiers(object, &target->groups.back());
     }
-    if (!object.Get("groups").IsArray()) return Refuse("groups must be an array");
-    Napi::Array list = object.Get("groups").As<Napi::Array>();
+    Napi::Array list;
+    if (!ReadArray(object, "groups", &list)) return Refuse("groups must be an array");
     for (uint32_t i = 0; i < list.Length(); ++i) {
-      if (!list.Get(i).IsObject()) return Refuse("a group must be an object");
-      Napi::Object entry = list.Get(i).As<Napi::Object>();
+      Napi::Object entry;
+      if (!ReadObject(list, i, &entry)) return Refuse("a group must be an object");
       int32_t* chains = nullptr;
       size_t count = 0;
       if (!ReadInt32Array(env_, entry.Get("chains"), &chains, &count)) {
@@ -199,11 +199,11 @@ class SpecReader {
   }
 
   bool ReadTiers(const Napi::Object& object, ScanGroup* target) {
-    if (!object.Get("tiers").IsArray()) return Refuse("tiers must be an array");
-    Napi::Array list = object.Get("tiers").As<Napi::Array>();
+    Napi::Array list;
+    if (!ReadArray(object, "tiers", &list)) return Refuse("tiers must be an array");
     for (uint32_t i = 0; i < list.Length(); ++i) {
-      if (!list.Get(i).IsObject()) return Refuse("a tier must be an object");
-      Napi::Object entry = list.Get(i).As<Napi::Object>();
+      Napi::Object entry;
+      if (!ReadObject(list, i, &entry)) return Refuse("a tier must be an object");
       const int64_t database = ReadInteger(entry, "database", -2);
       if (database < -1 || database >= static_cast<int64_t>(databases.size())) {
         return Refuse("a tier names no database");
@@ -225,11 +225,12 @@ class SpecReader {
   }
 
   bool ReadTests(const Napi::Object& object, ScanClass* target) {
-    if (!object.Get("tests").IsArray()) return Refuse("tests must be an array");
-    Napi::Array list = object.Get("tests").As<Napi::Array>();
+    Napi::Array list;
+    if (!ReadArray(object, "tests", &list)) return Refuse("tests must be an array");
     for (uint32_t i = 0; i < list.Length(); ++i) {
-      if (!list.Get(i).IsObject()) return Refuse("a test must be an object");
-      if (!ReadTest(list.Get(i).As<Napi::Object>(), target)) return false;
+      Napi::Object entry;
+      if (!ReadObject(list, i, &entry)) return Refuse("a test must be an object");
+      if (!ReadTest(entry, target)) return false;
     }
     return true;
   }
@@ -265,14 +266,13 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
  public:
   static void Register(Napi::Env env, Napi::Object exports) {
     // `scan` is a plain callback: the wrapper of ObjectWrap would cost as much as a short scan.
-    napi_property_descriptor scan = {"scan",  nullptr, Scan,    nullptr, nullptr,
-                                     nullptr, napi_default_method, nullptr};
-    exports.Set("ScanProgram",
-                DefineClass(env, "ScanProgram",
-                            {Napi::ClassPropertyDescriptor<ScanProgramObject>(scan),
-                             InstanceMethod<&ScanProgramObject::Bind>("bind"),
-                             InstanceMethod<&ScanProgramObject::Stats>("stats"),
-                             InstanceMethod<&ScanProgramObject::Close>("close")}));
+    napi_property_descriptor scan = {
+        "scan", nullptr, Scan, nullptr, nullptr, nullptr, napi_default_method, nullptr};
+    exports.Set("ScanProgram", DefineClass(env, "ScanProgram",
+                                           {Napi::ClassPropertyDescriptor<ScanProgramObject>(scan),
+                                            InstanceMethod<&ScanProgramObject::Bind>("bind"),
+                                            InstanceMethod<&ScanProgramObject::Stats>("stats"),
+                                            InstanceMethod<&ScanProgramObject::Close>("close")}));
   }
 
   // (spec, arenaBytesMax)
@@ -289,9 +289,9 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
       return;
     }
     const auto limit = static_cast<size_t>(info[1].As<Napi::Number>().Int64Value());
-    program_ = std::make_unique<ScanProgram>(std::move(reader.databases),
-                                             std::move(reader.classes), reader.slot_count,
-                                             std::move(reader.unicode_map), limit);
+    program_ =
+        std::make_unique<ScanProgram>(std::move(reader.databases), std::move(reader.classes),
+                                      reader.slot_count, std::move(reader.unicode_map), limit);
     if (program_->Prepare()) {
       external_ = std::make_unique<ExternalBytes>(env, program_->scratch_size());
       return;

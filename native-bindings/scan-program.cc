@@ -154,8 +154,7 @@ uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
   return AddOutput(out, static_cast<uint32_t>(size), MaskOfBytes(out, size), 0);
 }
 
-void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask,
-                             uint64_t chains) {
+void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains) {
   ++stats_.outputs;
   chains_ = chains;
   NextScan();
@@ -185,8 +184,8 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
   }
   ++stats_.scans;
   stats_.bytes += size;
-  hs_scan(databases_[static_cast<size_t>(database)]->get(),
-          reinterpret_cast<const char*>(data), size, 0, scratch_.get(), OnMatch, this);
+  hs_scan(databases_[static_cast<size_t>(database)]->get(), reinterpret_cast<const char*>(data),
+          size, 0, scratch_.get(), OnMatch, this);
 }
 
 int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, unsigned,
@@ -208,11 +207,16 @@ namespace {
 bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
   char fingerprint[8];
   switch (test.kind) {
-    case TestKind::kSqli: return IsSqli(data, size, fingerprint);
-    case TestKind::kXss: return IsXss(data, size);
-    case TestKind::kByteRange: return OutsideByteRange(data, size, test.allowed);
-    case TestKind::kUrlEncoding: return BadUrlEncoding(data, size);
-    case TestKind::kUtf8: return BadUtf8(data, size);
+    case TestKind::kSqli:
+      return IsSqli(data, size, fingerprint);
+    case TestKind::kXss:
+      return IsXss(data, size);
+    case TestKind::kByteRange:
+      return OutsideByteRange(data, size, test.allowed);
+    case TestKind::kUrlEncoding:
+      return BadUrlEncoding(data, size);
+    case TestKind::kUtf8:
+      return BadUtf8(data, size);
   }
   return false;
 }

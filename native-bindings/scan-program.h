@@ -67,14 +67,14 @@ struct ScanClass {
 };
 
 struct ScanStats {
-  uint64_t scans = 0;        // calls of hs_scan
-  uint64_t bytes = 0;        // bytes given to them
+  uint64_t scans = 0;  // calls of hs_scan
+  uint64_t bytes = 0;  // bytes given to them
   uint64_t rows = 0;
-  uint64_t outputs = 0;      // distinct values that chains end in
-  uint64_t skipped = 0;      // scans of them left out because nothing of the group can match
-  uint64_t transforms = 0;   // transformations that ran
-  uint64_t overflows = 0;    // transformations left out because the arena's limit was reached
-  uint64_t tests = 0;        // tests that ran
+  uint64_t outputs = 0;     // distinct values that chains end in
+  uint64_t skipped = 0;     // scans of them left out because nothing of the group can match
+  uint64_t transforms = 0;  // transformations that ran
+  uint64_t overflows = 0;   // transformations left out because the arena's limit was reached
+  uint64_t tests = 0;       // tests that ran
 };
 
 // Bump allocation that is reset for every row; pointers stay valid within the row.
@@ -110,8 +110,8 @@ class Arena {
 class ScanProgram {
  public:
   ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
-              std::vector<ScanClass> classes, uint32_t slot_count,
-              std::vector<uint8_t> unicode_map, size_t arena_limit);
+              std::vector<ScanClass> classes, uint32_t slot_count, std::vector<uint8_t> unicode_map,
+              size_t arena_limit);
   // Scratch for all databases; false when memory ran out.
   bool Prepare();
 

@@ -161,14 +161,22 @@ namespace {
 // The control character that a C or JavaScript escape letter stands for, or 0.
 inline uint8_t ControlEscape(uint8_t c) {
   switch (c) {
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
-    default: return 0;
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
+    default:
+      return 0;
   }
 }
 
@@ -276,8 +284,8 @@ namespace {
 uint8_t CssByte(const uint8_t* p, size_t count) {
   if (count == 1) return static_cast<uint8_t>(kHex.value[p[0]]);
   const uint8_t low = HexByte(p + count - 2);
-  const bool four = count == 4 || (count == 5 && p[0] == '0') ||
-                    (count == 6 && p[0] == '0' && p[1] == '0');
+  const bool four =
+      count == 4 || (count == 5 && p[0] == '0') || (count == 6 && p[0] == '0' && p[1] == '0');
   return four ? FoldFullWidth(low, p + count - 4) : low;
 }
 

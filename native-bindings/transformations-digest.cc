@@ -37,8 +37,8 @@ constexpr uint32_t kMd5Sines[64] = {
     0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
-constexpr unsigned kMd5Shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23},
-                                       {6, 10, 15, 21}};
+constexpr unsigned kMd5Shifts[4][4] = {
+    {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
 
 struct Md5State {
   uint32_t h[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
@@ -79,8 +79,8 @@ struct Sha1State {
   void Block(const uint8_t* p) {
     uint32_t w[80];
     for (unsigned k = 0; k < 16; ++k) {
-      w[k] = uint32_t{p[4 * k]} << 24 | uint32_t{p[4 * k + 1]} << 16 |
-             uint32_t{p[4 * k + 2]} << 8 | uint32_t{p[4 * k + 3]};
+      w[k] = uint32_t{p[4 * k]} << 24 | uint32_t{p[4 * k + 1]} << 16 | uint32_t{p[4 * k + 2]} << 8 |
+             uint32_t{p[4 * k + 3]};
     }
     for (unsigned k = 16; k < 80; ++k) {
       w[k] = RotateLeft(w[k - 3] ^ w[k - 8] ^ w[k - 14] ^ w[k - 16], 1);
