@@ -36,9 +36,13 @@ export class PolicyError extends AppError {
     const errors = diagnostics.filter((one) => one.severity === 'error');
     const first = errors[0];
     const place = first ? ` ${first.span.file}:${first.span.line}:${first.span.column}` : '';
-    super('policy_invalid', `policy ${policy.name} has ${errors.length} errors, the first at${place}`, {
-      source: 'config',
-    });
+    super(
+      'policy_invalid',
+      `policy ${policy.name} has ${errors.length} errors, the first at${place}`,
+      {
+        source: 'config',
+      },
+    );
     this.diagnostics = diagnostics;
   }
 }

@@ -8,7 +8,7 @@ import type { Inspector } from './contract/inspection.ts';
 import type { PolicySource } from './contract/policy.ts';
 import type { Pool } from './pool/dispatch.ts';
 import type { PolicyEngine } from './rules/run/policy-engine.ts';
-import type { KeyedPolicy } from './thread-messages.ts';
+import type { KeyedPolicy } from './inspection-config.ts';
 
 interface Held {
   readonly engine: PolicyEngine;

@@ -231,16 +231,6 @@ export const stateLimits = {
   collectionKeyCharsMax: 480,
 } as const;
 
-/** Finished requests on their way to the main thread. */
-export const observerLimits = {
-  /** Events kept in one thread between two hand-overs; beyond it they are dropped and counted. */
-  bufferedEventsMax: 8192,
-  /** Events after which a hand-over starts at once. */
-  batchEvents: 128,
-  /** How long an event may wait for its hand-over. */
-  flushIntervalMs: 50,
-} as const;
-
 /** Searching values: regular expressions, transformations, scan programs. */
 export const matchLimits = {
   /** PCRE2's own count of match steps; about 10 ms, then the rule counts as not matched. */
@@ -253,4 +243,16 @@ export const matchLimits = {
   globalMatchesMax: 1_000,
   /** Outputs of one value's transformations together; a transformation past it is left out. */
   arenaBytesMax: 64 * 1024 * 1024,
+} as const;
+
+/** The engine's composition. */
+export const engineLimits = {
+  /** Policies kept compiled in the main thread for simulations. */
+  simulatedPoliciesMax: 4,
+  /** Outcomes of planning that are remembered. */
+  plannedPoliciesMax: 4096,
+  /** The planner thread ends after this long without work, and frees its memory. */
+  plannerIdleMs: 30_000,
+  /** How long the main thread waits at the end for threads and the link. */
+  stopDeadlineMs: 12_000,
 } as const;

@@ -28,6 +28,8 @@ export interface UpstreamConfig {
 /** How a site's inspection acts. */
 export interface SiteWafConfig {
   readonly enabled: boolean;
+  /** Policy that inspects this site's requests; absent where inspection is off. */
+  readonly policyId?: string;
   /** `detection` records what would have been done and lets everything pass. */
   readonly mode: 'blocking' | 'detection';
   /** What a request gets when its inspection failed: 503 (`closed`) or through (`open`). */
@@ -76,4 +78,6 @@ export interface RoutesConfig {
   /** Identifies the generation, for example the bundle's revision. */
   readonly revision: string;
   readonly sites: readonly SiteConfig[];
+  /** What the composition root needs to make this generation's inspectors; cloneable plain data. */
+  readonly inspection?: unknown;
 }

@@ -9,6 +9,7 @@ import { frontLimits } from '../base/limits.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
+import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
 import { routingHost } from './generation.ts';
@@ -19,7 +20,7 @@ const empty = Buffer.alloc(0);
 const WAIT = { IDLE: 0, HEAD: 1, BODY: 2, SEND: 3, LINGER: 4, GRACE: 5, NONE: 6 } as const;
 
 /** One client connection; see the header. */
-export class ClientConnection implements DeadlineHolder {
+export class ClientConnection implements ClientPort, DeadlineHolder {
   readonly parser: RequestHeadParser;
   readonly facts: ConnectionFacts;
   /** Ready header lines about this connection for origins. */

@@ -13,7 +13,7 @@ import type { EndpointPool } from '../upstream/endpoint-pool.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from '../upstream/origin-sink.ts';
 import { upstreamLimits } from '../base/limits.ts';
-import type { ClientConnection } from './client-connection.ts';
+import type { ClientPort } from './client-port.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
 import { InspectionRun } from './inspection-run.ts';
@@ -34,7 +34,7 @@ export class Exchange implements OriginSink {
   requestId = '';
 
   private readonly front: FrontContext;
-  private readonly client: ClientConnection;
+  private readonly client: ClientPort;
   private readonly startedUs: number;
   private readonly generation: Generation;
   private route: Route | null = null;
@@ -64,7 +64,7 @@ export class Exchange implements OriginSink {
   private blockedByRule = false;
   private ownBytes = 0;
 
-  constructor(front: FrontContext, client: ClientConnection, bytes: Buffer, startedUs: number) {
+  constructor(front: FrontContext, client: ClientPort, bytes: Buffer, startedUs: number) {
     this.front = front;
     this.client = client;
     this.head = client.parser;

@@ -15,6 +15,7 @@ import {
 } from '../contract/verdict.ts';
 import { createFront, type Front } from './front.ts';
 import type { FrontSettings } from './front-context.ts';
+import type { ListenerKind } from './listener.ts';
 
 /** A site on any host with one origin on loopback. */
 export function siteFor(port: number, change: Partial<SiteConfig> = {}): SiteConfig {
@@ -96,6 +97,7 @@ export async function startFront(
   sites: readonly SiteConfig[],
   inspector: Inspector | null = null,
   settings: Partial<FrontSettings> = {},
+  listener: ListenerKind = 'strict',
 ): Promise<Running> {
   const events: RequestEvent[] = [];
   let notify = (): void => undefined;
@@ -103,6 +105,7 @@ export async function startFront(
     routes: { revision: 'r1', sites },
     inspectorOf: () => inspector,
     settings: { sweepIntervalMs: 10, ...settings },
+    listener,
     onRequestDone: (event) => {
       events.push(event);
       notify();

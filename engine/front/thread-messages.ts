@@ -3,13 +3,14 @@
 import type { RoutesConfig } from '../contract/site.ts';
 import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
-import type { ListenAddress } from './front.ts';
+import type { ListenAddress, ListenerKind } from './listener.ts';
 
 /** What a front thread starts with; `extra` is for the thread's own composition. */
 export interface FrontThreadData {
   readonly listen: ListenAddress;
   readonly routes: RoutesConfig;
   readonly settings: Partial<FrontSettings>;
+  readonly listener: ListenerKind;
   readonly extra: unknown;
 }
 

@@ -10,7 +10,7 @@ import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import { unpackEvents } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
-import type { ListenAddress } from './front.ts';
+import type { ListenAddress, ListenerKind } from './listener.ts';
 import {
   FIRST_ROUTES,
   type FromFrontThread,
@@ -27,6 +27,8 @@ export interface FrontThreadsOptions {
   readonly listen: ListenAddress;
   readonly routes: RoutesConfig;
   readonly settings?: Partial<FrontSettings>;
+  /** Default `strict`. */
+  readonly listener?: ListenerKind;
   /** Handed to the entry as `extra`; structured-cloneable. */
   readonly extra?: unknown;
   /** Finished requests; `dropped` counts those that were lost since the last call. */
@@ -136,6 +138,7 @@ class Threads implements FrontThreads {
       listen: { host, port: this.port },
       routes: this.routes,
       settings: this.options.settings ?? {},
+      listener: this.options.listener ?? 'strict',
       extra: this.options.extra,
     };
     const thread = new FrontThread(new Worker(this.options.entry, { workerData }));

@@ -44,6 +44,7 @@ export async function runFrontWorker(
     front = createFront({
       ...first,
       settings: data.settings,
+      listener: data.listener,
       onRequestDone: (event) => batcher.add(event),
     });
     tell({ kind: 'listening', port: await bind(front, data, parts) });
@@ -100,6 +101,7 @@ function failure(id: number, thrown: unknown): FromFrontThread {
 
 function bind(front: Front, data: FrontThreadData, parts: FrontWorkerParts): Promise<number> {
   const { host, port } = data.listen;
-  if (parts.openSocket === null) return front.listen({ host, port });
+  // uWebSockets.js binds by itself, with SO_REUSEPORT.
+  if (parts.openSocket === null || data.listener === 'uws') return front.listen({ host, port });
   return front.listen({ host, ...parts.openSocket(host, port) });
 }

@@ -171,6 +171,7 @@ describe('request heads', () => {
     [`GET / \r\n${host}\r\n`, 'version_missing', ['GET', '/', '']],
     [`GET /\r\n\r\n`, 'version_missing', ['GET', '/', '']],
     ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 'connect_method', ['CONNECT', 'a:1', 'HTTP/1.1']],
+    ['CONNECT a HTTP/1.1\r\nHost: a\r\n\r\n', 'target', ['CONNECT', 'a', 'HTTP/1.1']],
     [`GET / HTTP/1.1\r\n${host}A: b\x07c\r\n\r\n`, 'field_value', ['GET', '/', 'HTTP/1.1']],
     [
       `GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,

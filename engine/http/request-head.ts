@@ -219,7 +219,9 @@ export class RequestHeadParser extends HeadScanner {
     this.pathEnd = end;
     if (spansEqual(bytes, methodStart, methodEnd, connectMethod)) {
       this.targetForm = TARGET_FORM.AUTHORITY;
-      this.note(REFUSAL.connectMethod);
+      // RFC 9110 section 9.3.6: the port is not optional here.
+      const named = isAuthority(bytes, start, end) && bytes.lastIndexOf(0x3a, end - 1) > start;
+      this.note(named ? REFUSAL.connectMethod : REFUSAL.target);
     } else if (bytes[start] === 0x2f) {
       this.targetForm = TARGET_FORM.ORIGIN;
     } else if (end - start === 1 && bytes[start] === 0x2a) {

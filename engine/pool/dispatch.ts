@@ -27,6 +27,15 @@ export interface PoolOptions extends LaneOptions {
   readonly threads: number;
 }
 
+/** How the pool inspects for one site. */
+export interface PooledPolicy {
+  /** Key under which the policy was loaded. */
+  readonly policy: string;
+  readonly failPolicy: 'closed' | 'open';
+  /** Disruptive outcomes are recorded, not enforced. */
+  readonly recordOnly: boolean;
+}
+
 /** The lanes of one front thread; started at first use. */
 export class Pool {
   private readonly options: PoolOptions;
@@ -54,8 +63,8 @@ export class Pool {
     await Promise.all(this.lanes.map((lane) => lane.send({ op: 'retire', policy: '' })));
   }
 
-  open(policy: string, request: RequestSnapshot, failPolicy: 'closed' | 'open'): InspectionSession {
-    return new PoolSession(this.lane(), this.nextSession++, policy, request, failPolicy);
+  open(request: RequestSnapshot, how: PooledPolicy): InspectionSession {
+    return new PoolSession(this.lane(), this.nextSession++, request, how);
   }
 
   async close(): Promise<void> {
@@ -74,16 +83,15 @@ export class Pool {
   }
 }
 
-/** Chooses the place per request. `inline` may be null when everything goes to the pool. */
+/** Chooses the place per request. */
 export function placeInspector(
   place: InspectionPlace,
   inline: Inspector,
   pool: Pool,
-  policy: string,
-  failPolicy: 'closed' | 'open',
+  how: PooledPolicy,
 ): Inspector {
   if (place === 'inline') return inline;
-  const viaPool: Inspector = { open: (request) => pool.open(policy, request, failPolicy) };
+  const viaPool: Inspector = { open: (request) => pool.open(request, how) };
   if (place === 'pool') return viaPool;
   return {
     open: (request) => (announcesLargeBody(request.head) ? viaPool : inline).open(request),
@@ -130,38 +138,31 @@ class PoolSession implements InspectionSession {
   responseNeed: BodyNeed = noNeed;
   private readonly lane: Lane;
   private readonly session: number;
-  private readonly policy: string;
   private readonly request: RequestSnapshot;
-  private readonly failPolicy: 'closed' | 'open';
+  private readonly how: PooledPolicy;
   private failure: PoolFailure | null = null;
   private bodyVerdict: Verdict | null = null;
   private lastVerdict: Verdict = passVerdict;
 
-  constructor(
-    lane: Lane,
-    session: number,
-    policy: string,
-    request: RequestSnapshot,
-    failPolicy: 'closed' | 'open',
-  ) {
+  constructor(lane: Lane, session: number, request: RequestSnapshot, how: PooledPolicy) {
     this.lane = lane;
     this.session = session;
-    this.policy = policy;
     this.request = request;
-    this.failPolicy = failPolicy;
+    this.how = how;
   }
 
   requestHead(): Promise<Verdict> {
-    const { session, policy } = this;
+    const { session } = this;
+    const { policy, recordOnly } = this.how;
     const request = ownHead(this.request);
     const bodyless = bodyLength(request.head) === 0;
-    return this.step({ op: 'open', session, policy, request, bodyless }, (need) => {
+    return this.step({ op: 'open', session, policy, recordOnly, request, bodyless }, (need) => {
       this.bodyNeed = need;
     });
   }
 
   requestBody(body: BodySnapshot | null): MaybePromise<Verdict> {
-    if (this.failure) return failVerdict(this.failPolicy);
+    if (this.failure) return failVerdict(this.how.failPolicy);
     if (body === null && this.bodyVerdict) return (this.lastVerdict = this.bodyVerdict);
     return this.step({ op: 'requestBody', session: this.session, body: ownBody(body) });
   }
@@ -210,7 +211,7 @@ class PoolSession implements InspectionSession {
       return (this.lastVerdict = result.verdict);
     }
     this.failure = result.kind === 'lost' ? result.failure : 'internal';
-    return (this.lastVerdict = failVerdict(this.failPolicy));
+    return (this.lastVerdict = failVerdict(this.how.failPolicy));
   }
 }
 

@@ -11,6 +11,7 @@ export type PoolOperation =
       readonly op: 'open';
       readonly session: number;
       readonly policy: string;
+      readonly recordOnly: boolean;
       readonly request: RequestSnapshot;
       /** True: there is no body, so run phase 2 in the same step. */
       readonly bodyless: boolean;

@@ -21,7 +21,7 @@ export interface SyncSession extends InspectionSession {
 
 /** What the worker needs of a policy engine. */
 export interface WorkerEngine {
-  open(request: RequestSnapshot): SyncSession;
+  open(request: RequestSnapshot, recordOnly: boolean): SyncSession;
   retire(): void;
 }
 
@@ -74,7 +74,7 @@ function open(
   if (sessions.size >= poolLimits.sessionsPerWorkerMax) {
     return { kind: 'failed', reason: 'too many open sessions' };
   }
-  const session = engine.open(operation.request);
+  const session = engine.open(operation.request, operation.recordOnly);
   sessions.set(operation.session, session);
   const verdict = session.requestHead();
   const goOn = verdict.action === 'pass' && operation.bodyless;

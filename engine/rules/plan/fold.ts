@@ -254,6 +254,8 @@ class Folder {
   }
 
   private isDirty(name: string): boolean {
+    // Operators write their own facts there.
+    if (name.startsWith('msc_')) return true;
     if (this.allDirty || this.dirtyNames.has(name)) return true;
     return this.dirtyPrefixes.some((prefix) => name.startsWith(prefix));
   }

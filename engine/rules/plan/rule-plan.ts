@@ -26,8 +26,8 @@ export interface PhasePlan {
   readonly items: readonly ProgramItem[];
   /** Bit set of the rules that run whatever was scanned. */
   readonly always: Uint32Array;
-  /** First item behind each marker. */
-  readonly markers: ReadonlyMap<string, number>;
+  /** Items behind the markers of each name, ascending. */
+  readonly markers: ReadonlyMap<string, readonly number[]>;
 }
 
 /** Which scan classes look at rows of one face. */
@@ -248,10 +248,12 @@ class ChainTrie {
 
 function planPhase({ items, kept }: FoldedPhase, slotOfRule: Int32Array): PhasePlan {
   const always = new Uint32Array((items.length + 31) >>> 5);
-  const markers = new Map<string, number>();
+  const markers = new Map<string, number[]>();
   items.forEach((item, index) => {
-    if (item.kind === 'marker') markers.set(item.name, index + 1);
-    else if (kept[index] && slotOfRule[item.index]! < 0) always[index >>> 5]! |= 1 << (index & 31);
+    if (item.kind === 'marker') {
+      markers.set(item.name, [...(markers.get(item.name) ?? []), index + 1]);
+    } else if (kept[index] && slotOfRule[item.index]! < 0)
+      always[index >>> 5]! |= 1 << (index & 31);
   });
   return { items, always, markers };
 }

@@ -6,9 +6,10 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { noteMatch } from '../catalog/matching.ts';
-import { isExcluded as isCovered, removedTargetsOf } from '../catalog/removal.ts';
+import { isCountExcluded, isExcluded as isCovered, removedTargetsOf } from '../catalog/removal.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import type { Rule, Target } from '../catalog/types.ts';
+import type { Entry } from '../catalog/values.ts';
 import type { Prescan } from './prescan.ts';
 
 const captures: ByteString[] = [];
@@ -52,16 +53,14 @@ export function evaluateTargets(tx: Transaction, rule: Rule): boolean {
 
 function evaluateTarget(tx: Transaction, rule: Rule, target: Target): boolean {
   const { variable, selector } = target;
-  if (target.count) return evaluateValue(tx, rule, target, '', String(countOf(tx, rule, target)));
+  if (target.count) {
+    if (isCountExcluded(rule.exclusions, target)) return false;
+    if (!noneRemoved(tx) && isCountExcluded(removedTargetsOf(rule, tx), target)) return false;
+    return evaluateValue(tx, rule, target, '', String(countOf(tx, rule, target)));
+  }
   if (variable.rows && selector?.kind !== 'xpath') return evaluateRows(tx, rule, target);
-  const entries =
-    selector?.kind === 'key' && variable.lookup
-      ? variable.lookup(tx, selector.key)
-      : selector?.kind === 'xpath' && variable.select
-        ? variable.select(tx, selector.text, rule.namespaces)
-        : variable.entries(tx);
   let matched = false;
-  for (const { key, value } of entries) {
+  for (const { key, value } of entriesOf(tx, rule, target)) {
     if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
     if (evaluateValue(tx, rule, target, key, value)) matched = true;
   }
@@ -85,22 +84,22 @@ function evaluateRows(tx: Transaction, rule: Rule, target: Target): boolean {
   return matched;
 }
 
+/** The number of entries; exclusions do not change it. */
 function countOf(tx: Transaction, rule: Rule, target: Target): number {
   const { variable, selector } = target;
-  if (selector === null && rule.exclusions.length === 0 && noneRemoved(tx) && variable.count) {
-    return variable.count(tx);
-  }
-  const entries =
-    selector?.kind === 'key' && variable.lookup
-      ? variable.lookup(tx, selector.key)
-      : selector?.kind === 'xpath' && variable.select
-        ? variable.select(tx, selector.text, rule.namespaces)
-        : variable.entries(tx);
+  if (selector === null && variable.count) return variable.count(tx);
+  if (selector === null) return variable.entries(tx).length;
   let count = 0;
-  for (const { key } of entries) {
-    if (selects(target, key) && !isExcluded(tx, rule, target, key)) count++;
-  }
+  for (const { key } of entriesOf(tx, rule, target)) if (selects(target, key)) count++;
   return count;
+}
+
+function entriesOf(tx: Transaction, rule: Rule, { variable, selector }: Target): readonly Entry[] {
+  if (selector?.kind === 'key' && variable.lookup) return variable.lookup(tx, selector.key);
+  if (selector?.kind === 'xpath' && variable.select) {
+    return variable.select(tx, selector.text, rule.namespaces);
+  }
+  return variable.entries(tx);
 }
 
 function evaluateValue(
@@ -164,7 +163,7 @@ function selects(target: Target, key: ByteString): boolean {
 
 function isExcluded(tx: Transaction, rule: Rule, target: Target, key: ByteString): boolean {
   if (rule.exclusions.length > 0 && isCovered(rule.exclusions, target, key)) return true;
-  return !noneRemoved(tx) && isCovered(removedTargetsOf(tx.rule ?? rule, tx), target, key);
+  return !noneRemoved(tx) && isCovered(removedTargetsOf(rule, tx), target, key);
 }
 
 function noneRemoved(tx: Transaction): boolean {

@@ -13,6 +13,8 @@ import { loadRequestHead } from '../catalog/load/request-head.ts';
 import { loadResponseBody } from '../catalog/load/response-body.ts';
 import { loadResponseHead } from '../catalog/load/response-head.ts';
 import type { RulePorts } from '../catalog/ports.ts';
+import { maskSanitised } from '../catalog/report.ts';
+import { selectUnicodeMap } from '../catalog/transformations/list.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import { SOURCE } from '../catalog/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
@@ -40,6 +42,7 @@ export class PolicyEngine implements Inspector {
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
     const runner = this.idle.pop() ?? new Runner(this.plan);
     this.open_++;
+    selectUnicodeMap(this.plan.settings.unicodeMap);
     runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
     if (recordOnly && runner.tx.control.engine === 'on') runner.tx.control.engine = 'detectionOnly';
     runner.reset();
@@ -128,7 +131,7 @@ export class RuleSession implements InspectionSession {
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
     const record: TransactionRecord = {
       verdict: this.verdict,
-      matchedRules: tx.matchedRules,
+      matchedRules: maskSanitised(tx),
       inboundScore: score(tx, 'blocking_inbound_anomaly_score', 'anomaly_score'),
       outboundScore: score(tx, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
       detectionOnly: tx.control.engine === 'detectionOnly',

@@ -58,9 +58,13 @@ export class Runner {
         bits[word]! ^= low;
         const index = (word << 5) | (31 - Math.clz32(low));
         const rule = phase.items[index] as Rule;
-        if (!this.runRule(rule)) continue;
+        if (!this.runRule(rule)) {
+          if (this.tx.control.engine === 'off') return passVerdict;
+          continue;
+        }
         const verdict = this.disrupt(rule);
         if (verdict !== null) return verdict;
+        if (this.tx.control.engine === 'off') return passVerdict;
         if (rule.skip > 0 || rule.skipAfter !== null) {
           const next = skipTarget(phase, index, rule);
           clearBelow(bits, next);
@@ -83,10 +87,8 @@ export class Runner {
       slot >= 0 ? evaluateCandidate(tx, rule, slot, this.prescan) : evaluateTargets(tx, rule);
     if (!matched) return false;
     for (let link = rule.next; link; link = link.next) {
-      tx.rule = link;
       if (!evaluateTargets(tx, link)) return false;
     }
-    tx.rule = rule;
     finishMatch(tx, rule);
     return true;
   }
@@ -127,8 +129,8 @@ function interruption(rule: Rule, tx: Transaction): Verdict {
 /** Index of the first item that runs after the skip. */
 function skipTarget(phase: PhasePlan, index: number, rule: Rule): number {
   if (rule.skipAfter !== null) {
-    const target = phase.markers.get(rule.skipAfter);
-    return target === undefined || target <= index ? phase.items.length : target;
+    const next = phase.markers.get(rule.skipAfter)?.find((position) => position > index);
+    return next ?? phase.items.length;
   }
   let next = index + 1;
   for (let left = rule.skip; left > 0 && next < phase.items.length; next++) {

@@ -1,0 +1,117 @@
+/**
+ * Owns the answers to control that need compiled rules: compile a policy, try a request. Uses the
+ * code that serves traffic, on the engine's main thread and away from it.
+ */
+
+import { engineLimits } from './base/limits.ts';
+import type {
+  CompileOutcome,
+  EngineHandler,
+  EngineStatus,
+  EvaluationInput,
+  EvaluationOutcome,
+  PolicyDiagnostic,
+} from './contract/evaluation.ts';
+import type { RequestSnapshot } from './contract/message.ts';
+import type { PolicySource } from './contract/policy.ts';
+import { SCAN } from './http/head-scanner.ts';
+import { RequestHeadParser } from './http/request-head.ts';
+import { policyKey } from './inspection-config.ts';
+import type { SharedFiles } from './inspection-config.ts';
+import type { Planner } from './planner.ts';
+import { linkPolicy } from './policy-build.ts';
+import type { Diagnostic } from './rules/language/diagnostic.ts';
+import type { PolicyEngine } from './rules/run/policy-engine.ts';
+import { closeProgram } from './rules/program/build-program.ts';
+
+export interface EvaluatorOptions {
+  readonly planner: Planner;
+  readonly files: SharedFiles;
+  readonly build: (source: PolicySource) => PolicyEngine;
+  readonly status: () => EngineStatus;
+}
+
+/** Makes the handler that the engine's own socket serves. */
+export function createEvaluator(options: EvaluatorOptions): EngineHandler {
+  const engines = new EngineCache(options.build);
+  return {
+    status: options.status,
+    compile: async (policy) => compile(policy),
+    evaluate: async (policy, input) => {
+      const key = policyKey(policy);
+      const source = options.files.share(policy);
+      const planned = await options.planner.plan({ key, source });
+      if (!planned.ok) {
+        return { record: null, diagnostics: planned.diagnostics.map(toDiagnostic), refusal: '' };
+      }
+      return evaluate(engines.get(key, source), input);
+    },
+  };
+}
+
+/** The few policies simulated last. */
+class EngineCache {
+  private readonly engines = new Map<string, PolicyEngine>();
+  private readonly build: (source: PolicySource) => PolicyEngine;
+
+  constructor(build: (source: PolicySource) => PolicyEngine) {
+    this.build = build;
+  }
+
+  get(key: string, source: PolicySource): PolicyEngine {
+    const known = this.engines.get(key) ?? this.build(source);
+    this.engines.delete(key);
+    this.engines.set(key, known);
+    for (const [oldKey, old] of this.engines) {
+      if (this.engines.size <= engineLimits.simulatedPoliciesMax) break;
+      this.engines.delete(oldKey);
+      old.retire();
+    }
+    return known;
+  }
+}
+
+function compile(policy: PolicySource): CompileOutcome {
+  const { program, diagnostics } = linkPolicy(policy);
+  const ruleCount = program?.rules.filter((rule) => rule.id !== 0).length ?? 0;
+  if (program) closeProgram(program);
+  return { ok: program !== null, diagnostics: diagnostics.map(toDiagnostic), ruleCount };
+}
+
+function toDiagnostic({ severity, code, message, span }: Diagnostic): PolicyDiagnostic {
+  const { file, line, column } = span;
+  return { file, line, column, severity, code, message };
+}
+
+function evaluate(engine: PolicyEngine, input: EvaluationInput): EvaluationOutcome {
+  const parser = new RequestHeadParser();
+  parser.reset(0);
+  const state = parser.execute(input.head, input.head.length);
+  if (state !== SCAN.DONE) {
+    const refusal = parser.refusal?.reason ?? 'head_incomplete';
+    return { record: null, diagnostics: [], refusal };
+  }
+  const request: RequestSnapshot = {
+    requestId: 'simulated',
+    receivedAtMs: Date.now(),
+    siteId: input.siteId,
+    connection: {
+      clientIp: input.clientIp,
+      clientPort: 0,
+      peerIp: input.peerIp,
+      serverIp: '127.0.0.1',
+      serverPort: 80,
+      scheme: 'http',
+    },
+    head: { bytes: input.head, spans: parser.copySpans() },
+  };
+  const session = engine.open(request);
+  const verdict = session.requestHead();
+  if (verdict.action === 'pass') {
+    const { inspect, limitBytes } = session.bodyNeed;
+    const bytes = input.body.subarray(0, limitBytes);
+    const body = { bytes, truncated: input.body.length > limitBytes };
+    session.requestBody(inspect && input.body.length > 0 ? body : null);
+  }
+  return { record: session.finish(), diagnostics: [], refusal: '' };
+}

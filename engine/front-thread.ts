@@ -1,0 +1,73 @@
+/** Composition root of one front thread: a front with policy engines, inline or behind a pool. */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from './base/clock.ts';
+import { poolLimits } from './base/limits.ts';
+import type { Inspector } from './contract/inspection.ts';
+import type { RoutesConfig, SiteConfig } from './contract/site.ts';
+import type { FrontThreadData } from './front/thread-messages.ts';
+import { runFrontWorker, type PreparedInspection } from './front/worker.ts';
+import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
+import { listenReusePort } from './match/listen.ts';
+import { PolicyRegistry, recordOnly } from './policy-registry.ts';
+import { placeInspector, Pool } from './pool/dispatch.ts';
+import { threadParts } from './thread-parts.ts';
+
+const data = workerData as FrontThreadData;
+const settings = data.extra as ThreadSettings;
+const parts = threadParts('front', settings);
+const pool = new Pool({
+  workerFile: new URL(
+    `./pool-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
+    import.meta.url,
+  ),
+  workerData: settings,
+  clock: systemClock,
+  log: parts.log,
+  deadlineMs: poolLimits.deadlineMs,
+  threads: settings.poolThreads,
+});
+const registry = new PolicyRegistry(parts.build, settings.place === 'inline' ? null : pool);
+
+/** Builds a generation's policies one a turn, so that running requests get their share between. */
+async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
+  const { policies, keyOfSite } = (routes.inspection ?? {
+    policies: [],
+    keyOfSite: new Map(),
+  }) as InspectionConfig;
+  const held: string[] = [];
+  try {
+    for (const policy of policies) {
+      registry.holdAll([policy]);
+      held.push(policy.key);
+      await nextTurn();
+    }
+  } catch (thrown) {
+    registry.releaseAll(held);
+    throw thrown;
+  }
+  return {
+    inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id)),
+    release: () => registry.releaseAll(held),
+  };
+}
+
+function inspectorOf(site: SiteConfig, key: string | undefined): Inspector | null {
+  if (key === undefined) return null;
+  const engine = registry.engine(key);
+  const records = site.waf.mode === 'detection';
+  const inline = records ? recordOnly(engine) : engine;
+  return placeInspector(settings.place, inline, pool, {
+    policy: key,
+    failPolicy: site.waf.failPolicy,
+    recordOnly: records,
+  });
+}
+
+await runFrontWorker(parentPort!, data, {
+  prepare,
+  openSocket: settings.sharedSocket ? listenReusePort : null,
+});
+await pool.close();
+process.exit(0);

@@ -1,0 +1,26 @@
+/** Owns what a request needs of the client side, whatever listener it came through; no behaviour. */
+
+import type { ConnectionFacts } from '../contract/message.ts';
+import type { RequestHeadParser } from '../http/request-head.ts';
+
+/** The client of one running request. */
+export interface ClientPort {
+  /** Holds the head of the running request. */
+  readonly parser: RequestHeadParser;
+  readonly facts: ConnectionFacts;
+  /** Ready header lines about this connection for origins. */
+  readonly forwardedLines: string;
+  /** Lower-case host without port of the running request. */
+  host(): string;
+  /**
+   * Sends bytes of the answer as they stand on the wire (HTTP/1.1, heads never split); false when
+   * the sender should wait for `clientDrained`.
+   */
+  send(bytes: Uint8Array): boolean;
+  /** The running request wants its body now, or wants no more for a while. */
+  bodyWanted(wanted: boolean): void;
+  /** The running request ended. `keep` allows another; else the connection closes. */
+  exchangeEnded(keep: boolean): void;
+  /** Closes at once, without an answer. */
+  destroy(): void;
+}

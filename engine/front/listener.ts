@@ -1,0 +1,22 @@
+/** Owns what a front needs of its listener; the kinds are in `listener-*.ts`. */
+
+/** Where to listen: an address, or a socket that is bound already (`host` and `port` inform). */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly fd?: number;
+}
+
+/** `strict`: our own parser on plain sockets. `uws`: uWebSockets.js, see `listener-uws.ts`. */
+export type ListenerKind = 'strict' | 'uws';
+
+export interface Listener {
+  /** Open client connections. */
+  readonly connections: number;
+  /** Binds and serves; resolves with the port. Errors: `listen_failed`. */
+  open(address: ListenAddress): Promise<number>;
+  /** Stops accepting and lets running requests finish; resolves when nobody is left. */
+  drain(): Promise<void>;
+  /** Closes everything at once. */
+  close(): void;
+}

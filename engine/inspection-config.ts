@@ -1,0 +1,81 @@
+/**
+ * Owns the shape in which policies travel from the main thread to front, pool and planner threads.
+ * File bytes lie in shared memory, so that a policy is one copy however many threads hold it.
+ */
+
+import { createHash } from 'node:crypto';
+import type { PolicySource, RuntimeConfig } from './contract/policy.ts';
+import type { RoutesConfig } from './contract/site.ts';
+import type { InspectionPlace } from './pool/dispatch.ts';
+
+/** A policy with the name under which threads share it: equal keys mean equal text and files. */
+export interface KeyedPolicy {
+  readonly key: string;
+  readonly source: PolicySource;
+}
+
+/** `RoutesConfig.inspection` as this composition fills it. */
+export interface InspectionConfig {
+  readonly policies: readonly KeyedPolicy[];
+  /** Policy key by site id; sites without inspection are absent. */
+  readonly keyOfSite: ReadonlyMap<string, string>;
+}
+
+/** What every thread of the engine needs to build policies; `extra` of front threads. */
+export interface ThreadSettings {
+  readonly place: InspectionPlace;
+  readonly poolThreads: number;
+  readonly sharedSocket: boolean;
+  readonly cacheFolder: string;
+  readonly collectionsFolder: string;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+}
+
+/** Routes with their inspection, from a decoded bundle. Files are shared through `keep`. */
+export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig {
+  const keyOf = new Map(config.policies.map((policy) => [policy.id, policyKey(policy)]));
+  const policies = new Map(
+    config.policies.map((policy) => {
+      const key = keyOf.get(policy.id)!;
+      return [key, { key, source: keep.share(policy) }];
+    }),
+  );
+  const keyOfSite = new Map<string, string>();
+  for (const { id, waf } of config.routes.sites) {
+    const key = waf.enabled ? keyOf.get(waf.policyId ?? '') : undefined;
+    if (key !== undefined) keyOfSite.set(id, key);
+  }
+  const inspection: InspectionConfig = { policies: [...policies.values()], keyOfSite };
+  return { ...config.routes, inspection };
+}
+
+/** Hash of all that decides how a policy acts. */
+export function policyKey({ seclangEntry, files }: PolicySource): string {
+  const hash = createHash('sha256').update(`${seclangEntry.length}\n${seclangEntry}`);
+  for (const path of [...files.keys()].sort()) {
+    const bytes = files.get(path)!;
+    hash.update(`\n${path}\n${bytes.length}\n`).update(bytes);
+  }
+  return hash.digest('hex');
+}
+
+/** File contents in shared memory, one copy per distinct content in use. */
+export class SharedFiles {
+  private readonly byHash = new Map<string, WeakRef<Uint8Array>>();
+
+  /** The same policy with its files in shared memory. */
+  share(policy: PolicySource): PolicySource {
+    const files = new Map([...policy.files].map(([path, bytes]) => [path, this.one(bytes)]));
+    return { ...policy, files };
+  }
+
+  private one(bytes: Uint8Array): Uint8Array {
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    const known = this.byHash.get(hash)?.deref();
+    if (known) return known;
+    const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+    shared.set(bytes);
+    this.byHash.set(hash, new WeakRef(shared));
+    return shared;
+  }
+}

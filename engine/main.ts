@@ -1,0 +1,226 @@
+/**
+ * Composition root of the engine process: reads options, starts front threads, serves what control
+ * publishes or a bundle file holds, and hands what was observed up. Holds no logic of its own.
+ */
+
+import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import type { WriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { AppError, toAppError } from './base/errors.ts';
+import { engineLimits } from './base/limits.ts';
+import { createLogger } from './base/log.ts';
+import type { Logger } from './base/log.ts';
+import { loadLastGood } from './bundle/last-good.ts';
+import { toRuntimeConfig } from './bundle/runtime-config.ts';
+import { readSignedBundle } from './bundle/signed-bundle.ts';
+import type { VerifiedBundle } from './bundle/signed-bundle.ts';
+import type { RequestEvent } from './contract/events.ts';
+import type { RoutesConfig } from './contract/site.ts';
+import { createEvaluator } from './evaluate.ts';
+import { startFrontThreads } from './front/threads.ts';
+import type { FrontThreads } from './front/threads.ts';
+import { routesOf, SharedFiles } from './inspection-config.ts';
+import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
+import { startControllerLink } from './link/controller-link.ts';
+import type { ControllerLink } from './link/controller-link.ts';
+import { serveEngineService } from './link/engine-service.ts';
+import { readOptions } from './options.ts';
+import type { EngineOptions } from './options.ts';
+import { PolicyError } from './policy-build.ts';
+import { Planner } from './planner.ts';
+import { threadParts } from './thread-parts.ts';
+
+const version = '3.8.0';
+const noRoutes: RoutesConfig = { revision: '0', sites: [] };
+
+/** What serves right now. */
+interface Serving {
+  revision: string;
+  sha256: string;
+}
+
+class Engine {
+  private readonly options: EngineOptions;
+  private readonly log: Logger;
+  private readonly settings: ThreadSettings;
+  private readonly files = new SharedFiles();
+  private readonly planner: Planner;
+  private readonly serving: Serving = { revision: '0', sha256: '' };
+  private readonly startedMs = performance.now();
+  private threads: FrontThreads | null = null;
+  private link: ControllerLink | null = null;
+  private events: WriteStream | null = null;
+  private closers: (() => Promise<unknown>)[] = [];
+
+  constructor(options: EngineOptions) {
+    this.options = options;
+    this.log = createLogger('engine', options.logLevel);
+    const folder = join(options.data, 'engine');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.settings = {
+      place: options.inspection,
+      poolThreads: options.poolThreads,
+      sharedSocket: options.workers > 1,
+      cacheFolder: join(folder, 'databases'),
+      collectionsFolder: join(folder, 'collections'),
+      logLevel: options.logLevel,
+    };
+    this.planner = new Planner({
+      entry: sibling('planner-thread'),
+      settings: this.settings,
+      onProgress: (done, total, what) => tellSupervisor({ type: 'progress', done, total, what }),
+    });
+  }
+
+  async start(): Promise<void> {
+    const { options } = this;
+    if (options.events !== null) this.events = createWriteStream(options.events, { flags: 'a' });
+    const first = this.firstBundle();
+    const routes = first ? await this.plan(first) : noRoutes;
+    this.threads = await startFrontThreads({
+      entry: sibling('front-thread'),
+      count: options.workers,
+      listen: { host: options.host, port: options.port },
+      routes,
+      extra: this.settings,
+      onEvents: (events, dropped) => this.observe(events, dropped),
+      onThreadDied: (cause) => {
+        this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
+      },
+    });
+    if (first) this.noteServing(first);
+    if (options.controller !== null) await this.connect(options.controller);
+    this.log.info('listening', { host: options.host, port: this.threads.port });
+    tellSupervisor({ type: 'ready', port: this.threads.port });
+  }
+
+  async stop(): Promise<void> {
+    await this.threads?.drain();
+    await this.link?.close();
+    for (const close of this.closers.reverse()) await close();
+    await this.planner.close();
+    await new Promise<void>((resolve) => (this.events ? this.events.end(resolve) : resolve()));
+  }
+
+  /** The bundle of `--bundle`, else the last good one of an earlier run, else none. */
+  private firstBundle(): VerifiedBundle | null {
+    const { bundle, data } = this.options;
+    if (bundle !== null) return readSignedBundle(readBundleFile(bundle));
+    const bytes = loadLastGood(join(data, 'engine'));
+    if (bytes === null) return null;
+    try {
+      return readSignedBundle(bytes);
+    } catch (thrown) {
+      this.log.error('the kept bundle cannot be used; waiting for control', {
+        reason: toAppError(thrown).message,
+      });
+      return null;
+    }
+  }
+
+  /** Routes of a bundle whose policies all link and whose databases are ready. Errors: PolicyError. */
+  private async plan(verified: VerifiedBundle): Promise<RoutesConfig> {
+    const routes = routesOf(toRuntimeConfig(verified), this.files);
+    const { policies } = routes.inspection as InspectionConfig;
+    for (const policy of policies) {
+      const outcome = await this.planner.plan(policy);
+      for (const { severity, message, span } of outcome.diagnostics) {
+        const place = `${span.file}:${span.line}:${span.column}`;
+        this.log[severity === 'error' ? 'error' : 'warn'](message, { place });
+      }
+      if (!outcome.ok) throw new PolicyError(policy.source, outcome.diagnostics);
+    }
+    return routes;
+  }
+
+  private async apply(verified: VerifiedBundle): Promise<void> {
+    const routes = await this.plan(verified);
+    await this.threads!.apply(routes);
+    this.noteServing(verified);
+  }
+
+  private noteServing(verified: VerifiedBundle): void {
+    this.serving.revision = String(verified.bundle.revision);
+    this.serving.sha256 = verified.sha256;
+  }
+
+  private async connect(socketPath: string): Promise<void> {
+    const parts = threadParts('engine', this.settings);
+    const handler = createEvaluator({
+      planner: this.planner,
+      files: this.files,
+      build: parts.build,
+      status: () => ({
+        ...this.serving,
+        version,
+        uptimeMs: Math.round(performance.now() - this.startedMs),
+      }),
+    });
+    const service = await serveEngineService({
+      socketPath: join(this.options.data, 'engine.sock'),
+      handler,
+      logger: this.log,
+    });
+    this.closers.push(() => service.close());
+    this.link = startControllerLink({
+      socketPath,
+      agentId: 'local',
+      version,
+      bundleFolder: join(this.options.data, 'engine'),
+      configHash: () => this.serving.sha256,
+      apply: (verified) => this.apply(verified),
+      logger: this.log,
+    });
+  }
+
+  private observe(events: readonly RequestEvent[], dropped: number): void {
+    if (dropped > 0) this.log.warn('finished requests were not reported', { dropped });
+    for (const event of events) this.link?.observe(event);
+    if (this.events === null) return;
+    this.events.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+}
+
+function readBundleFile(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new AppError('bundle_unreadable', `the bundle file ${path} cannot be read`, {
+      source: 'config',
+      cause,
+    });
+  }
+}
+
+/** A module beside this one, compiled or not. */
+function sibling(name: string): URL {
+  const ending = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+  return new URL(`./${name}${ending}`, import.meta.url);
+}
+
+function tellSupervisor(message: Readonly<Record<string, unknown>>): void {
+  process.send?.(message);
+}
+
+function stopOnSignals(engine: Engine): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), engineLimits.stopDeadlineMs).unref();
+    void engine.stop().then(() => process.exit(0));
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+  process.on('disconnect', stop);
+}
+
+try {
+  const engine = new Engine(readOptions(process.argv.slice(2)));
+  stopOnSignals(engine);
+  await engine.start();
+} catch (thrown) {
+  const { code, message } = toAppError(thrown);
+  tellSupervisor({ type: 'fatal', message });
+  process.stderr.write(`engine: ${message} (${code})\n`);
+  process.exit(1);
+}

@@ -1,0 +1,98 @@
+/** Owns the engine's command line: flags, defaults, and errors that name the flag. */
+
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { AppError } from './base/errors.ts';
+import type { LogLevel } from './base/log.ts';
+import type { InspectionPlace } from './pool/dispatch.ts';
+
+export interface EngineOptions {
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  /** Path of the controller's socket, null when the engine runs alone. */
+  readonly controller: string | null;
+  readonly workers: number;
+  readonly poolThreads: number;
+  readonly inspection: InspectionPlace;
+  /** Bundle file to serve, null for what control publishes or the last good one. */
+  readonly bundle: string | null;
+  /** File that gets one JSON line per finished request, null for none. */
+  readonly events: string | null;
+  readonly logLevel: LogLevel;
+}
+
+/** Reads the arguments behind the script's name. Errors: `bad_option`. */
+export function readOptions(args: readonly string[]): EngineOptions {
+  const { values } = parse(args);
+  const { host, port } = address(values.listen);
+  return {
+    data: values.data,
+    host,
+    port,
+    controller: values.controller === undefined ? null : socketPath(values.controller),
+    workers: count('--workers', values.workers, availableParallelism(), 1),
+    poolThreads: count('--pool-threads', values['pool-threads'], 1, 1),
+    inspection: oneOf('--inspection', values.inspection, ['auto', 'pool', 'inline'] as const),
+    bundle: values.bundle ?? null,
+    events: values.events ?? null,
+    logLevel: oneOf('--log-level', values['log-level'], [
+      'debug',
+      'info',
+      'warn',
+      'error',
+    ] as const),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        data: { type: 'string', default: 'var' },
+        listen: { type: 'string', default: '127.0.0.1:8080' },
+        controller: { type: 'string' },
+        workers: { type: 'string' },
+        'pool-threads': { type: 'string' },
+        inspection: { type: 'string', default: 'auto' },
+        bundle: { type: 'string' },
+        events: { type: 'string' },
+        'log-level': { type: 'string', default: 'info' },
+      },
+    });
+  } catch (thrown) {
+    throw bad(thrown instanceof Error ? thrown.message : 'the arguments cannot be read');
+  }
+}
+
+function address(text: string): { host: string; port: number } {
+  const found = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
+  const port = Number(found?.[3]);
+  if (!found || port > 65_535) throw bad(`--listen takes HOST:PORT, not ${text}`);
+  return { host: found[1] ?? found[2]!, port };
+}
+
+function socketPath(text: string): string {
+  if (!text.startsWith('unix:') || text.length < 6) throw bad('--controller takes unix:PATH');
+  return text.slice(5);
+}
+
+function count(flag: string, text: string | undefined, otherwise: number, least: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least || value > 256) {
+    throw bad(`${flag} takes a whole number from ${least} to 256`);
+  }
+  return value;
+}
+
+function oneOf<T extends string>(flag: string, text: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) throw bad(`${flag} takes one of ${choices.join(', ')}`);
+  return found;
+}
+
+function bad(message: string): AppError {
+  return new AppError('bad_option', message, { source: 'config' });
+}

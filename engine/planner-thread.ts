@@ -1,0 +1,40 @@
+/**
+ * Composition root of the planner thread: links new policies and fills the database cache, so that
+ * front threads only load what is ready. Serves nothing.
+ */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
+import type { PlannerAnswer, PlannerTask } from './planner.ts';
+import { linkPolicy } from './policy-build.ts';
+import { warmCache } from './rules/plan/rule-plan.ts';
+import { closeProgram } from './rules/program/build-program.ts';
+import { threadParts } from './thread-parts.ts';
+
+const parts = threadParts('planner', workerData as ThreadSettings);
+const tell = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
+
+parentPort!.on('message', (task: PlannerTask) => {
+  try {
+    tell({ kind: 'done', id: task.id, outcome: plan(task.policy) });
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    tell({ kind: 'failed', id: task.id, message });
+  }
+});
+
+function plan({ source }: KeyedPolicy): Extract<PlannerAnswer, { kind: 'done' }>['outcome'] {
+  const { program, diagnostics } = linkPolicy(source);
+  if (program === null) return { ok: false, diagnostics, rules: 0 };
+  try {
+    warmCache(program, {
+      cache: parts.cache,
+      log: parts.log,
+      ports: parts.ports,
+      onProgress: (done, total) => tell({ kind: 'progress', done, total, what: source.name }),
+    });
+    return { ok: true, diagnostics, rules: program.rules.filter((rule) => rule.id !== 0).length };
+  } finally {
+    closeProgram(program);
+  }
+}

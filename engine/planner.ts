@@ -1,0 +1,121 @@
+/**
+ * Owns the planner thread from the main thread's side: policies are linked and their databases
+ * compiled there, away from traffic. The thread ends when it has been idle for a while.
+ */
+
+import { Worker } from 'node:worker_threads';
+import { AppError } from './base/errors.ts';
+import { engineLimits } from './base/limits.ts';
+import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
+import type { Diagnostic } from './rules/language/diagnostic.ts';
+
+export interface PlannerTask {
+  readonly id: number;
+  readonly policy: KeyedPolicy;
+}
+
+export interface PlanOutcome {
+  readonly ok: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly rules: number;
+}
+
+export type PlannerAnswer =
+  | { readonly kind: 'done'; readonly id: number; readonly outcome: PlanOutcome }
+  | { readonly kind: 'failed'; readonly id: number; readonly message: string }
+  | {
+      readonly kind: 'progress';
+      readonly done: number;
+      readonly total: number;
+      readonly what: string;
+    };
+
+export interface PlannerOptions {
+  readonly entry: URL;
+  readonly settings: ThreadSettings;
+  readonly onProgress: (done: number, total: number, what: string) => void;
+}
+
+interface Waiting {
+  readonly resolve: (outcome: PlanOutcome) => void;
+  readonly reject: (error: AppError) => void;
+}
+
+export class Planner {
+  private readonly options: PlannerOptions;
+  private worker: Worker | null = null;
+  private readonly waiting = new Map<number, Waiting>();
+  private nextId = 1;
+  private idle: NodeJS.Timeout | null = null;
+  /** Outcomes of policies planned before, by key. */
+  private readonly known = new Map<string, PlanOutcome>();
+
+  constructor(options: PlannerOptions) {
+    this.options = options;
+  }
+
+  /** Plans one policy; the same key is planned once. Errors: `planner_failed`. */
+  async plan(policy: KeyedPolicy): Promise<PlanOutcome> {
+    const known = this.known.get(policy.key);
+    if (known) return known;
+    const outcome = await this.ask(policy);
+    if (this.known.size >= engineLimits.plannedPoliciesMax) this.known.clear();
+    this.known.set(policy.key, outcome);
+    return outcome;
+  }
+
+  async close(): Promise<void> {
+    if (this.idle) clearTimeout(this.idle);
+    await this.worker?.terminate();
+  }
+
+  private ask(policy: KeyedPolicy): Promise<PlanOutcome> {
+    if (this.idle) clearTimeout(this.idle);
+    const worker = (this.worker ??= this.start());
+    const id = this.nextId++;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, policy } satisfies PlannerTask);
+    });
+  }
+
+  private start(): Worker {
+    const worker = new Worker(this.options.entry, { workerData: this.options.settings });
+    worker.on('message', (answer: PlannerAnswer) => this.take(answer));
+    worker.on('error', (cause) => this.fail(cause));
+    worker.on('exit', () => this.fail(null));
+    worker.unref();
+    return worker;
+  }
+
+  private take(answer: PlannerAnswer): void {
+    if (answer.kind === 'progress') {
+      return this.options.onProgress(answer.done, answer.total, answer.what);
+    }
+    const waiting = this.waiting.get(answer.id);
+    this.waiting.delete(answer.id);
+    if (answer.kind === 'done') waiting?.resolve(answer.outcome);
+    else waiting?.reject(plannerFailed(answer.message, null));
+    if (this.waiting.size > 0) return;
+    this.idle = setTimeout(() => this.stop(), engineLimits.plannerIdleMs);
+    this.idle.unref();
+  }
+
+  private stop(): void {
+    const worker = this.worker;
+    this.worker = null;
+    void worker?.terminate();
+  }
+
+  private fail(cause: Error | null): void {
+    if (this.waiting.size === 0) return;
+    this.worker = null;
+    const lost = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const one of lost) one.reject(plannerFailed('the planner thread ended', cause));
+  }
+}
+
+function plannerFailed(message: string, cause: Error | null): AppError {
+  return new AppError('planner_failed', message, { source: 'internal', retryable: true, cause });
+}

@@ -1,0 +1,18 @@
+/** Composition root of one pool thread: policy engines behind the pool's messages. */
+
+import { workerData } from 'node:worker_threads';
+import type { PolicySource } from './contract/policy.ts';
+import type { ThreadSettings } from './inspection-config.ts';
+import { createPoolWorker } from './pool/worker.ts';
+import { threadParts } from './thread-parts.ts';
+
+const parts = threadParts('pool', poolSettings(workerData));
+
+/** Piscina wraps what its creator passes. */
+function poolSettings(raw: unknown): ThreadSettings {
+  return (Array.isArray(raw) ? (raw[1] as ThreadSettings) : raw) as ThreadSettings;
+}
+
+// Piscina takes the handler from the module's default export.
+// oxlint-disable-next-line import/no-default-export
+export default createPoolWorker((source) => parts.build(source as PolicySource));
