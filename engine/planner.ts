@@ -72,6 +72,7 @@ export class Planner {
   private ask(policy: KeyedPolicy): Promise<PlanOutcome> {
     if (this.idle) clearTimeout(this.idle);
     const worker = (this.worker ??= this.start());
+    worker.ref();
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
@@ -84,7 +85,6 @@ export class Planner {
     worker.on('message', (answer: PlannerAnswer) => this.take(answer));
     worker.on('error', (cause) => this.fail(cause));
     worker.on('exit', () => this.fail(null));
-    worker.unref();
     return worker;
   }
 
@@ -97,6 +97,7 @@ export class Planner {
     if (answer.kind === 'done') waiting?.resolve(answer.outcome);
     else waiting?.reject(plannerFailed(answer.message, null));
     if (this.waiting.size > 0) return;
+    this.worker?.unref();
     this.idle = setTimeout(() => this.stop(), engineLimits.plannerIdleMs);
     this.idle.unref();
   }

@@ -3,7 +3,7 @@
  * started, by process id, and removes its temporary folder.
  */
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -86,6 +86,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
   const split = splitCpus(options.pin, options.workers, availableParallelism());
   const targets = await startTargets(candidates, options, split, folder);
   if (options.hold) return hold(targets);
+  const program = readFileSync(join(root, 'bench', 'e2e', 'load.lua'), 'utf8');
   const runs = [];
   for (const workload of workloads) {
     runs.push(
@@ -97,6 +98,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
         loadThreads: options.workers > 1 ? Math.min(options.workers, options.connections) : 1,
         prefix: split.load,
         folder,
+        program,
         say,
       })),
     );

@@ -21,6 +21,8 @@ export interface RoundOptions {
   readonly prefix: readonly string[];
   /** A folder for the load generator's scripts. */
   readonly folder: string;
+  /** Text of load.lua. */
+  readonly program: string;
   readonly say: (text: string) => void;
 }
 
@@ -46,7 +48,7 @@ export async function runWorkload(
   targets: readonly Target[],
   options: RoundOptions,
 ): Promise<RunRecord[]> {
-  const script = writeScript(options.folder, workload);
+  const script = writeScript(options.folder, workload, options.program);
   const records: RunRecord[] = [];
   const entries: Entry[] = [];
   for (const target of targets) {

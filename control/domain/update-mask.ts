@@ -15,14 +15,14 @@ const pathsMax = 256;
  * leaves out is cleared. Names may be spelt as in JSON or in proto. Errors: invalid_argument at
  * updateMask for an empty mask or an unknown path.
  */
-export function applyMask<T extends JsonRecord>(
+export function applyMask<T extends object>(
   record: T,
-  change: JsonRecord,
+  change: object,
   mask: string,
   fields: MaskFields,
 ): T {
-  let result: JsonRecord = record;
-  for (const path of readMask(mask, fields)) result = replaceAt(result, change, path);
+  let result = record as JsonRecord;
+  for (const path of readMask(mask, fields)) result = replaceAt(result, change as JsonRecord, path);
   return result as T;
 }
 

@@ -89,6 +89,9 @@ type Filter = (event: SecurityEventJson) => boolean;
 function makeFilter(query: QuerySecurityEventsRequest): Filter {
   const filters: Filter[] = [];
   const { siteId, agentId, targetIdentity, minimumSeverity, outcome } = query;
+  if (outcome === SecurityEventOutcome.UNSPECIFIED) {
+    throw invalidField('outcome', 'is required; SECURITY_EVENT_OUTCOME_ANY for every event');
+  }
   if (siteId !== '') filters.push((event) => event.siteId === siteId);
   if (agentId !== '') filters.push((event) => event.agentId === agentId);
   if (targetIdentity !== '') filters.push((event) => event.targetIdentity === targetIdentity);

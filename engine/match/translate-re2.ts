@@ -38,10 +38,16 @@ function print(node: RegexNode): string | null {
     case 'repeat':
       return printRepeat(node.body, node.min, node.max, node.lazy);
     case 'assertion':
-      return node.name === '^' || node.name === '$' ? node.name : `\\${node.name}`;
+      return printAssertion(node.name);
     case 'opaque':
       return null;
   }
+}
+
+/** RE2 finds \\B inside the UTF-8 form of a byte from 0x80, where no position of the value is. */
+function printAssertion(name: string): string | null {
+  if (name === 'B') return null;
+  return name === '^' || name === '$' ? name : `\\${name}`;
 }
 
 function joined(nodes: readonly RegexNode[], separator: string): string | null {
@@ -56,6 +62,8 @@ function joined(nodes: readonly RegexNode[], separator: string): string | null {
 
 function printRepeat(body: RegexNode, min: number, max: number, lazy: boolean): string | null {
   if (min > re2RepeatMax || (max !== Infinity && max > re2RepeatMax)) return null;
+  // After an empty round PCRE reports that round's captures, RE2 those of the round before.
+  if (max > 1 && isNullable(body)) return null;
   const inner = print(body);
   if (inner === null) return null;
   const atom = body.kind === 'set' || body.kind === 'capture' ? inner : `(?:${inner})`;
@@ -68,6 +76,24 @@ function printRepeat(body: RegexNode, min: number, max: number, lazy: boolean): 
           ? `{${min}}`
           : `{${min},${max}}`;
   return atom + sign + (lazy ? '?' : '');
+}
+
+function isNullable(node: RegexNode): boolean {
+  switch (node.kind) {
+    case 'set':
+      return false;
+    case 'sequence':
+      return node.parts.every(isNullable);
+    case 'choice':
+      return node.options.some(isNullable);
+    case 'capture':
+      return isNullable(node.body);
+    case 'repeat':
+      return node.min === 0 || isNullable(node.body);
+    case 'assertion':
+    case 'opaque':
+      return true;
+  }
 }
 
 const wordByte = /^\w$/;
