@@ -1,0 +1,228 @@
+/**
+ * Owns AgentStreamService/Connect on the controller's side: hello, welcome, configurations down,
+ * results and observations up. The node `local` is accepted on the administration socket only.
+ */
+
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import type { HandlerContext } from '@connectrpc/connect';
+import {
+  AgentStreamService,
+  BatchAckSchema,
+  ConnectResponseSchema,
+  ObservationAckDurability,
+  ObservationAckErrorCode,
+  ObservationBatchAckStatus,
+  ObservationGapAckStatus,
+  ObservationStreamKind,
+  type AgentHello,
+  type BatchAck,
+  type ConnectRequest,
+  type GapNotice,
+  type ObservationBatch,
+} from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { refusal } from '../../domain/errors.ts';
+import { defaultTenantId } from '../../domain/records.ts';
+import type { Publication } from '../../publish/publisher.ts';
+import { entranceKey, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { Outgoing } from './outgoing.ts';
+
+/** Both sides must have the same. */
+const observationProtocolVersion = 1;
+const pingIntervalMs = 15_000;
+const localNodeId = 'local';
+
+type Down = MessageInitShape<typeof ConnectResponseSchema>['message'];
+
+/** One stream of one node. */
+export function connect(parts: ApiParts): Method<typeof AgentStreamService, 'connect'> {
+  return async function* (requests, context) {
+    const outgoing = new Outgoing();
+    const reading = readAll(parts, requests, context, outgoing);
+    reading.catch(() => undefined).finally(() => outgoing.close());
+    yield* outgoing;
+    await reading;
+  };
+}
+
+async function readAll(
+  parts: ApiParts,
+  requests: AsyncIterable<ConnectRequest>,
+  context: HandlerContext,
+  outgoing: Outgoing,
+): Promise<void> {
+  let nodeId = '';
+  let release = (): void => undefined;
+  try {
+    for await (const { message } of requests) {
+      if (nodeId === '') {
+        if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
+        nodeId = admit(message.value, context);
+        release = welcome(parts, nodeId, message.value, outgoing);
+        continue;
+      }
+      parts.nodes.update(nodeId, { lastSeenMs: parts.clock.nowMs() });
+      await take(parts, nodeId, message, outgoing);
+    }
+  } finally {
+    release();
+    if (nodeId !== '') {
+      parts.nodes.update(nodeId, { connected: false });
+      parts.logger.info('node disconnected', { node: nodeId });
+    }
+  }
+}
+
+/** Errors: permission_denied, failed_precondition. */
+function admit(hello: AgentHello, context: HandlerContext): string {
+  if (hello.observationProtocolVersion !== observationProtocolVersion) {
+    throw refusal(
+      'failed_precondition',
+      `observationProtocolVersion: must be ${observationProtocolVersion}`,
+    );
+  }
+  const local = context.values.get(entranceKey) === 'socket';
+  if (local && hello.agentId === localNodeId) return localNodeId;
+  throw refusal('permission_denied', 'hello: this node is not enrolled');
+}
+
+function welcome(
+  parts: ApiParts,
+  nodeId: string,
+  hello: AgentHello,
+  outgoing: Outgoing,
+): () => void {
+  const { publisher, clock, logger } = parts;
+  parts.nodes.update(nodeId, {
+    connected: true,
+    version: hello.version,
+    configHash: hello.configHash,
+    lastSeenMs: clock.nowMs(),
+  });
+  logger.info('node connected', { node: nodeId, version: hello.version.slice(0, 64) });
+  send(outgoing, {
+    case: 'welcome',
+    value: {
+      serverId: 'control',
+      bundleSigningPublicKey: publisher.publicKey,
+      metricPayloadVersion: 9,
+      capabilities: hello.capabilities,
+    },
+  });
+  const deliver = (publication: Publication): void => sendConfig(outgoing, publication);
+  const current = publisher.current();
+  if (current !== null) deliver(current);
+  const unsubscribe = publisher.subscribe(deliver);
+  const pings = setInterval(() => {
+    send(outgoing, { case: 'ping', value: { nonce: String(clock.nowMs()) } });
+  }, pingIntervalMs);
+  return () => {
+    unsubscribe();
+    clearInterval(pings);
+  };
+}
+
+function sendConfig(outgoing: Outgoing, { revision, signed }: Publication): void {
+  send(outgoing, {
+    case: 'configUpdate',
+    value: {
+      correlationId: `config-${revision}`,
+      revision: BigInt(revision),
+      bundle: signed.bundle,
+      signature: signed.signature,
+      bundleSha256: signed.sha256,
+      bundleSigningPublicKey: signed.publicKey,
+    },
+  });
+}
+
+async function take(
+  parts: ApiParts,
+  nodeId: string,
+  message: ConnectRequest['message'],
+  outgoing: Outgoing,
+): Promise<void> {
+  switch (message.case) {
+    case 'applyResult': {
+      const { success, error, targetRevision, artifactSha256 } = message.value;
+      const apply = {
+        revision: String(targetRevision),
+        sha256: artifactSha256,
+        success,
+        error: error.slice(0, 2000),
+        atMs: parts.clock.nowMs(),
+      };
+      const configHash = success ? { configHash: artifactSha256 } : {};
+      parts.nodes.update(nodeId, { apply, ...configHash });
+      if (!success) parts.logger.warn('a node could not apply', { node: nodeId });
+      return;
+    }
+    case 'stateReport':
+      parts.nodes.update(nodeId, { configHash: message.value.configHash });
+      return;
+    case 'observationBatch':
+      send(outgoing, {
+        case: 'batchAck',
+        value: await takeBatch(parts, nodeId, message.value),
+      });
+      return;
+    case 'gapNotice':
+      parts.logger.warn('a node gave observations up', { node: nodeId });
+      send(outgoing, { case: 'gapNoticeAck', value: gapAck(message.value) });
+      return;
+    default:
+  }
+}
+
+async function takeBatch(
+  parts: ApiParts,
+  nodeId: string,
+  { header, payload }: ObservationBatch,
+): Promise<BatchAck> {
+  const batchSeq = header?.batchSeq ?? 0n;
+  const ack = (status: ObservationBatchAckStatus, errorCode: ObservationAckErrorCode): BatchAck =>
+    create(BatchAckSchema, {
+      bootId: header?.bootId ?? new Uint8Array(),
+      streamKind: header?.streamKind ?? ObservationStreamKind.UNSPECIFIED,
+      batchSeq,
+      ackThroughBatchSeq: batchSeq,
+      status,
+      durability: ObservationAckDurability.MEMORY,
+      errorCode,
+    });
+  const { ACCEPTED_MEMORY, FATAL_PROTOCOL, RETRYABLE, TERMINAL_GAP } = ObservationBatchAckStatus;
+  if (header?.streamKind !== ObservationStreamKind.SECURITY_FACT) {
+    return ack(FATAL_PROTOCOL, ObservationAckErrorCode.SCHEMA);
+  }
+  try {
+    const result = await parts.events.ingest({
+      agentId: nodeId,
+      tenantId: defaultTenantId,
+      bootId: Buffer.from(header.bootId).toString('hex'),
+      batchSeq,
+      crc32c: header.crc32c,
+      payload,
+    });
+    if (result === 'crc') return ack(TERMINAL_GAP, ObservationAckErrorCode.CRC);
+    if (result === 'schema') return ack(TERMINAL_GAP, ObservationAckErrorCode.SCHEMA);
+    return ack(ACCEPTED_MEMORY, ObservationAckErrorCode.NONE);
+  } catch {
+    parts.logger.error('observations could not be kept', { node: nodeId });
+    return ack(RETRYABLE, ObservationAckErrorCode.TEMPORARY_IO);
+  }
+}
+
+function gapAck(gap: GapNotice) {
+  return {
+    bootId: gap.bootId,
+    streamKind: gap.streamKind,
+    ackThroughBatchSeq: gap.lastBatchSeq,
+    firstBatchSeq: gap.firstBatchSeq,
+    status: ObservationGapAckStatus.ACCEPTED,
+    errorCode: ObservationAckErrorCode.NONE,
+  };
+}
+
+function send(outgoing: Outgoing, message: Down): void {
+  if (message !== undefined) outgoing.push(create(ConnectResponseSchema, { message }));
+}

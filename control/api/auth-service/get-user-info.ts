@@ -1,0 +1,26 @@
+/** Owns AuthService/GetUserInfo. */
+
+import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
+import { users } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { accessCodes, toCurrentUser } from './current-user.ts';
+
+/** The caller; on the administration socket the local administrator. */
+export function getUserInfo(parts: ApiParts): Method<typeof AuthService, 'getUserInfo'> {
+  return (_request, context) => {
+    const caller = callerOf(context);
+    const user = parts.store.get(users, caller.userId);
+    if (user !== undefined) return { user: toCurrentUser(parts.store, user) };
+    return {
+      user: {
+        id: caller.userId,
+        tenantId: caller.tenantId,
+        username: caller.username,
+        displayName: 'Local administrator',
+        roles: ['Administrator'],
+        accessCodes: accessCodes(caller.permissions),
+      },
+    };
+  };
+}

@@ -1,0 +1,16 @@
+/** Owns AuthService/Logout. */
+
+import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { clearRefreshCookie, readRefreshCookie } from './cookie.ts';
+
+/** Ends the session of the cookie. */
+export function logout(parts: ApiParts): Method<typeof AuthService, 'logout'> {
+  return async (_request, context) => {
+    const token = readRefreshCookie(context);
+    const loggedOut = token !== '' && (await parts.sessions.logout(token));
+    clearRefreshCookie(context, parts.secureCookies);
+    return { loggedOut };
+  };
+}

@@ -1,0 +1,23 @@
+/** Owns which methods of AuthService are built. */
+
+import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { getAccessCodes } from './get-access-codes.ts';
+import { getLoginOptions } from './get-login-options.ts';
+import { getUserInfo } from './get-user-info.ts';
+import { login } from './login.ts';
+import { logout } from './logout.ts';
+import { refresh } from './refresh.ts';
+
+/** AuthService. */
+export function authService(parts: ApiParts): Built<typeof AuthService> {
+  return {
+    getLoginOptions: getLoginOptions(),
+    login: login(parts),
+    logout: logout(parts),
+    refresh: refresh(parts),
+    getUserInfo: getUserInfo(parts),
+    getAccessCodes: getAccessCodes(),
+  };
+}

@@ -1,0 +1,41 @@
+/** Owns who may call what: the caller from socket or token, the rule from the method's option. */
+
+import { getOption, hasOption, type DescMethod } from '@bufbuild/protobuf';
+import type { Interceptor } from '@connectrpc/connect';
+import { authorization } from '../../proto/gen/waf/v1/options_pb.ts';
+import type { Caller, PermissionRule } from '../auth/permissions.ts';
+import { requirePermission } from '../auth/permissions.ts';
+import { localAdministrator, type Sessions } from '../auth/sessions.ts';
+import { defaultTenantId } from '../domain/records.ts';
+import { addressKey, callerKey, entranceKey } from './context.ts';
+
+/** The rule of a method; a method without one is refused at start. */
+export function ruleOf(method: DescMethod): PermissionRule {
+  if (!hasOption(method, authorization)) {
+    throw new Error(`${method.parent.typeName}/${method.name} has no permission rule`);
+  }
+  return getOption(method, authorization);
+}
+
+/** Finds the caller and refuses calls whose rule does not hold. */
+export function authorizeInterceptor(sessions: Sessions): Interceptor {
+  return (next) => async (request) => {
+    const { contextValues: values, header } = request;
+    const caller =
+      values.get(entranceKey) === 'socket'
+        ? localAdministrator(defaultTenantId)
+        : await bearer(sessions, header.get('authorization'), values.get(addressKey));
+    requirePermission(ruleOf(request.method), caller);
+    values.set(callerKey, caller);
+    return next(request);
+  };
+}
+
+async function bearer(
+  sessions: Sessions,
+  header: string | null,
+  address: string,
+): Promise<Caller | null> {
+  const token = /^Bearer ([\w.-]{1,8192})$/i.exec(header ?? '')?.[1];
+  return token === undefined ? null : sessions.callerOf(token, address);
+}

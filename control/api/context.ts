@@ -1,0 +1,49 @@
+/** Owns what every RPC works with: the parts of the process, and who calls. */
+
+import { createContextKey, type HandlerContext } from '@connectrpc/connect';
+import type { Clock } from '../../engine/base/clock.ts';
+import type { Logger } from '../../engine/base/log.ts';
+import type { Caller } from '../auth/permissions.ts';
+import type { Sessions } from '../auth/sessions.ts';
+import { refusal } from '../domain/errors.ts';
+import type { EventStore } from '../observe/event-store.ts';
+import type { Publisher } from '../publish/publisher.ts';
+import type { AuditNote } from '../store/audit-chain.ts';
+import type { Store } from '../store/store.ts';
+import type { EngineClient } from './engine-client.ts';
+import type { NodeRegistry } from './node-registry.ts';
+
+/** The parts that methods use. */
+export interface ApiParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly sessions: Sessions;
+  readonly events: EventStore;
+  readonly publisher: Publisher;
+  readonly engine: EngineClient;
+  readonly nodes: NodeRegistry;
+  readonly version: string;
+  /** Marks cookies Secure; off only where the management listener speaks plain HTTP. */
+  readonly secureCookies: boolean;
+}
+
+/** Where a call came in. */
+export type Entrance = 'socket' | 'network';
+
+/** The caller; null where there is none. */
+export const callerKey = createContextKey<Caller | null>(null, { description: 'caller' });
+export const entranceKey = createContextKey<Entrance>('network', { description: 'entrance' });
+export const addressKey = createContextKey<string>('', { description: 'peer address' });
+
+/** The caller of an RPC that is not public. */
+export function callerOf(context: HandlerContext): Caller {
+  const caller = context.values.get(callerKey);
+  if (caller === null) throw refusal('unauthenticated', 'sign in, or send a valid bearer token');
+  return caller;
+}
+
+/** The actor's part of an audit row. */
+export function actorNote(caller: Caller): Pick<AuditNote, 'actorId' | 'actorName' | 'tenantId'> {
+  return { actorId: caller.userId, actorName: caller.username, tenantId: caller.tenantId };
+}

@@ -1,0 +1,69 @@
+/** Owns the step between messages and stored records, pages and revisions. */
+
+import {
+  fromJson,
+  toJson,
+  type DescMessage,
+  type JsonValue,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import type { PageRequest } from '../../proto/gen/waf/v1/common_pb.ts';
+import { invalidField, refusal } from '../domain/errors.ts';
+
+const defaultPageSize = 50;
+const pageSizeMax = 200;
+
+/** The JSON form of a message, as records are kept. */
+export function toRecord<T>(schema: DescMessage, message: MessageShape<DescMessage>): T {
+  return toJson(schema, message) as T;
+}
+
+/** The message of a stored record; fields of the record that the message lacks are left out. */
+export function toMessage<S extends DescMessage>(schema: S, record: object): MessageShape<S> {
+  return fromJson(schema, record as JsonValue, { ignoreUnknownFields: true });
+}
+
+/** One page of `all`. Errors: invalid_argument for a page that cannot be. */
+export function pageOf<T>(
+  all: readonly T[],
+  request: PageRequest | undefined,
+): {
+  readonly items: readonly T[];
+  readonly page: { page: number; pageSize: number; total: bigint };
+} {
+  const page = request?.page || 1;
+  const pageSize = request?.pageSize || defaultPageSize;
+  if (page < 1) throw invalidField('page.page', 'must be 1 or more');
+  if (pageSize < 1 || pageSize > pageSizeMax) {
+    throw invalidField('page.pageSize', `must be between 1 and ${pageSizeMax}; 0 acts as 50`);
+  }
+  const start = (page - 1) * pageSize;
+  return {
+    items: all.slice(start, start + pageSize),
+    page: { page, pageSize, total: BigInt(all.length) },
+  };
+}
+
+/** Errors: invalid_argument without a revision, aborted when the record has moved on. */
+export function requireRevision(sent: bigint, stored: string): void {
+  if (sent <= 0n) throw invalidField('revision', 'is required: send the revision that you read');
+  if (String(sent) === stored) return;
+  throw refusal('aborted', `revision: the resource changed since; it has revision ${stored} now`);
+}
+
+/** The revision after `stored`. */
+export function nextRevision(stored: string): string {
+  return String(BigInt(stored) + 1n);
+}
+
+/** Errors: invalid_argument at `field` when the text is empty. */
+export function requireText(value: string, field: string): string {
+  if (value === '') throw invalidField(field, 'is required');
+  return value;
+}
+
+/** Case-insensitive part of any of the texts; an empty query fits everything. */
+export function fitsQuery(query: string, ...texts: readonly (string | undefined)[]): boolean {
+  const wanted = query.trim().toLowerCase();
+  return wanted === '' || texts.some((text) => (text ?? '').toLowerCase().includes(wanted));
+}

@@ -1,0 +1,80 @@
+/** Owns asking the local engine for what needs compiled rules. */
+
+import { Agent } from 'node:http';
+import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createConnectTransport } from '@connectrpc/connect-node';
+import type { RuntimePolicy, RuntimeRuleset } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import {
+  CompilePolicyRequestSchema,
+  EngineService,
+  EvaluateRequestSchema,
+  type CompilePolicyResponse,
+  type EvaluateResponse,
+} from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
+import { refusal } from '../domain/errors.ts';
+
+/** A policy with the ruleset that it names. */
+export interface PolicyForEngine {
+  readonly policy: RuntimePolicy;
+  readonly ruleset: RuntimeRuleset | null;
+}
+
+/** One request to try, as on the wire. */
+export interface RequestForEngine {
+  readonly siteId: string;
+  readonly head: Uint8Array;
+  readonly body: Uint8Array;
+  readonly clientIp: string;
+  readonly peerIp: string;
+}
+
+export interface EngineClient {
+  /** Errors: unavailable when no engine answers. */
+  compile(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
+  /** Errors: unavailable when no engine answers. */
+  evaluate(policy: PolicyForEngine, request: RequestForEngine): Promise<EvaluateResponse>;
+}
+
+/** Compiling a whole ruleset without a cache takes most of this. */
+const timeoutMs = 60_000;
+
+/** A client of the engine behind a Unix socket; connects when it is asked. */
+export function openEngineClient(socketPath: string): EngineClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const transport = createConnectTransport({
+    baseUrl: 'http://engine',
+    httpVersion: '1.1',
+    useBinaryFormat: true,
+    nodeOptions: { socketPath, agent },
+    defaultTimeoutMs: timeoutMs,
+  });
+  const client = createClient(EngineService, transport);
+  return {
+    compile: ({ policy, ruleset }) =>
+      asked(() =>
+        client.compilePolicy(
+          create(CompilePolicyRequestSchema, { policy, ...(ruleset ? { ruleset } : {}) }),
+        ),
+      ),
+    evaluate: ({ policy, ruleset }, request) =>
+      asked(() =>
+        client.evaluate(
+          create(EvaluateRequestSchema, { policy, ...(ruleset ? { ruleset } : {}), ...request }),
+        ),
+      ),
+  };
+}
+
+async function asked<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const code = error instanceof ConnectError ? error.code : Code.Unknown;
+    if (code === Code.DeadlineExceeded) throw refusal('unavailable', 'the engine took too long');
+    if (code === Code.InvalidArgument || code === Code.Internal) {
+      throw refusal('failed_precondition', 'the engine could not use this policy; see its log');
+    }
+    throw refusal('unavailable', 'no engine answers: is it running?');
+  }
+}

@@ -1,0 +1,49 @@
+/** Owns how failures reach clients: a code, a text of ours, nothing from outside and no internals. */
+
+import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { AppError } from '../../engine/base/errors.ts';
+import type { Logger } from '../../engine/base/log.ts';
+
+const codes: Readonly<Record<string, Code>> = {
+  invalid_argument: Code.InvalidArgument,
+  not_found: Code.NotFound,
+  already_exists: Code.AlreadyExists,
+  aborted: Code.Aborted,
+  failed_precondition: Code.FailedPrecondition,
+  permission_denied: Code.PermissionDenied,
+  unauthenticated: Code.Unauthenticated,
+  resource_exhausted: Code.ResourceExhausted,
+  unavailable: Code.Unavailable,
+  unimplemented: Code.Unimplemented,
+  store_full: Code.ResourceExhausted,
+  store_failed: Code.Unavailable,
+};
+
+/** The error that a client gets for anything thrown; what is unexpected is logged. */
+export function toConnectError(thrown: unknown, logger: Logger, where: string): ConnectError {
+  if (thrown instanceof ConnectError) return thrown;
+  if (thrown instanceof AppError) {
+    const code = codes[thrown.code];
+    if (code !== undefined) return new ConnectError(thrown.message, code);
+    if (thrown.source === 'config' || thrown.source === 'client') {
+      return new ConnectError(thrown.message, Code.FailedPrecondition);
+    }
+  }
+  logger.error('an RPC failed', {
+    rpc: where,
+    reason: thrown instanceof Error ? thrown.message : 'unknown',
+    stack: thrown instanceof Error ? (thrown.stack ?? '') : '',
+  });
+  return new ConnectError('internal error; the log of the service says more', Code.Internal);
+}
+
+/** Turns what methods throw into RPC errors. */
+export function errorInterceptor(logger: Logger): Interceptor {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (thrown) {
+      throw toConnectError(thrown, logger, `${request.service.typeName}/${request.method.name}`);
+    }
+  };
+}

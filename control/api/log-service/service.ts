@@ -1,0 +1,15 @@
+/** Owns which methods of LogService are built. */
+
+import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { getSecurityEvent } from './get-security-event.ts';
+import { querySecurityEvents } from './query-security-events.ts';
+
+/** LogService. */
+export function logService(parts: ApiParts): Built<typeof LogService> {
+  return {
+    querySecurityEvents: querySecurityEvents(parts),
+    getSecurityEvent: getSecurityEvent(parts),
+  };
+}

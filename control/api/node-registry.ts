@@ -1,0 +1,45 @@
+/** Owns what is known of connected nodes: in memory, from their streams. */
+
+/** What became of the latest configuration on a node. */
+export interface NodeApply {
+  readonly revision: string;
+  readonly sha256: string;
+  readonly success: boolean;
+  readonly error: string;
+  readonly atMs: number;
+}
+
+export interface NodeState {
+  readonly id: string;
+  readonly version: string;
+  readonly connected: boolean;
+  readonly lastSeenMs: number;
+  readonly configHash: string;
+  readonly apply: NodeApply | null;
+}
+
+/** Nodes by id. */
+export class NodeRegistry {
+  readonly #nodes = new Map<string, NodeState>();
+
+  get(id: string): NodeState | undefined {
+    return this.#nodes.get(id);
+  }
+
+  list(): NodeState[] {
+    return [...this.#nodes.values()];
+  }
+
+  /** Merges what was learned into what is known. */
+  update(id: string, change: Partial<Omit<NodeState, 'id'>>): void {
+    const unknown: NodeState = {
+      id,
+      version: '',
+      connected: false,
+      lastSeenMs: 0,
+      configHash: '',
+      apply: null,
+    };
+    this.#nodes.set(id, { ...(this.#nodes.get(id) ?? unknown), ...change });
+  }
+}

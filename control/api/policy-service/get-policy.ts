@@ -1,0 +1,15 @@
+/** Owns PolicyService/GetPolicy. */
+
+import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedPolicy } from './stored-policy.ts';
+
+/** One policy. */
+export function getPolicy(parts: ApiParts): Method<typeof PolicyService, 'getPolicy'> {
+  return (request, context) => {
+    const policy = storedPolicy(parts.store, callerOf(context), request.id, 'id');
+    return { policy: toMessage(PolicySchema, policy) };
+  };
+}

@@ -1,0 +1,44 @@
+/** Owns PolicyService/ListPolicies and ListPolicyTemplates. */
+
+import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import type { PageRequest } from '../../../proto/gen/waf/v1/common_pb.ts';
+import type { PolicyRecord } from '../../domain/records.ts';
+import { policies } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { fitsQuery, pageOf, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+/** Policies of the caller's tenant, templates included, by name. */
+export function listPolicies(parts: ApiParts): Method<typeof PolicyService, 'listPolicies'> {
+  return (request, context) => {
+    const { tenantId } = callerOf(context);
+    return pageOfPolicies(parts, tenantId, request.page, (policy) => {
+      if (request.templatesOnly && policy.isTemplate !== true) return false;
+      return fitsQuery(request.query, policy.name);
+    });
+  };
+}
+
+/** The templates. */
+export function listPolicyTemplates(
+  parts: ApiParts,
+): Method<typeof PolicyService, 'listPolicyTemplates'> {
+  return (request, context) => {
+    const { tenantId } = callerOf(context);
+    return pageOfPolicies(parts, tenantId, request.page, (policy) => policy.isTemplate === true);
+  };
+}
+
+function pageOfPolicies(
+  parts: ApiParts,
+  tenantId: string,
+  page: PageRequest | undefined,
+  fits: (policy: PolicyRecord) => boolean,
+) {
+  const found = parts.store
+    .list(policies)
+    .filter((policy) => policy.tenantId === tenantId && fits(policy))
+    .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+  const cut = pageOf(found, page);
+  return { items: cut.items.map((policy) => toMessage(PolicySchema, policy)), page: cut.page };
+}

@@ -1,0 +1,38 @@
+/** Owns PolicyService/PreviewSecLang. */
+
+import {
+  PolicySchema,
+  type PolicyJson,
+  type PolicyService,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { checkPolicy } from '../../domain/policy.ts';
+import { renderPolicy } from '../../domain/policy-seclang.ts';
+import { rulesets } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+import { storedPolicy } from './stored-policy.ts';
+
+/** Renders a saved policy or a candidate. */
+export function previewSecLang(parts: ApiParts): Method<typeof PolicyService, 'previewSecLang'> {
+  return (request, context) => {
+    const caller = callerOf(context);
+    const { candidate, policyId } = request;
+    if (policyId === '' && candidate === undefined) {
+      throw invalidField('policyId', 'is required, or a candidate');
+    }
+    const saved = policyId === '' ? null : storedPolicy(parts.store, caller, policyId, 'policyId');
+    if (request.siteId !== '') storedSite(parts.store, caller, request.siteId, 'siteId');
+    const policy: PolicyJson =
+      candidate === undefined
+        ? (saved ?? {})
+        : { name: saved?.name ?? 'candidate', ...toRecord<PolicyJson>(PolicySchema, candidate) };
+    if (candidate !== undefined) checkPolicy(policy, 'candidate');
+    const rulesetId = policy.crsRulesetId || saved?.crsRulesetId || '';
+    const ruleset = parts.store.get(rulesets, rulesetId) ?? null;
+    const { seclang, warnings } = renderPolicy(policy, ruleset);
+    return { seclang, warnings: [...warnings] };
+  };
+}

@@ -1,0 +1,29 @@
+/** Owns which methods of PolicyService are built. */
+
+import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { createPolicy, createPolicyFromTemplate } from './create-policy.ts';
+import { getPolicy } from './get-policy.ts';
+import { listPolicies, listPolicyTemplates } from './list-policies.ts';
+import { previewSecLang } from './preview-sec-lang.ts';
+import { setEngineState } from './set-engine-state.ts';
+import { testPolicy } from './test-policy.ts';
+import { updatePolicy } from './update-policy.ts';
+import { updatePolicyLayer } from './update-policy-layer.ts';
+
+/** PolicyService. */
+export function policyService(parts: ApiParts): Built<typeof PolicyService> {
+  return {
+    listPolicies: listPolicies(parts),
+    getPolicy: getPolicy(parts),
+    createPolicy: createPolicy(parts),
+    createPolicyFromTemplate: createPolicyFromTemplate(parts),
+    updatePolicy: updatePolicy(parts),
+    updatePolicyLayer: updatePolicyLayer(parts),
+    setEngineState: setEngineState(parts),
+    previewSecLang: previewSecLang(parts),
+    testPolicy: testPolicy(parts),
+    listPolicyTemplates: listPolicyTemplates(parts),
+  };
+}

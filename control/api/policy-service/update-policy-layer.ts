@@ -1,0 +1,55 @@
+/** Owns PolicyService/UpdatePolicyLayer. */
+
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import {
+  PolicyLayerKind,
+  PolicySchema,
+  type PolicyJson,
+  type PolicyService,
+} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { checkPolicy, layerFields } from '../../domain/policy.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { requireRevision, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { refuseUncompiled } from './compile.ts';
+import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
+
+/** Replaces one complete layer. */
+export function updatePolicyLayer(
+  parts: ApiParts,
+): Method<typeof PolicyService, 'updatePolicyLayer'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const before = storedPolicy(parts.store, caller, request.policyId, 'policyId');
+    refuseTemplate(before);
+    requireRevision(request.revision, before.revision);
+    if (request.config === undefined) throw invalidField('config', 'is required');
+    const layer = readLayer(request.layer, request.config as JsonValue);
+    const changed = { ...before, ...layer };
+    checkPolicy(changed, 'config');
+    await refuseUncompiled(parts, changed, 'config');
+    const saved = await parts.store.write((tx) => {
+      const current = storedPolicy(tx, caller, before.id, 'policyId');
+      requireRevision(request.revision, current.revision);
+      return savePolicy(tx, caller, current, changed, parts.clock.nowMs(), 'update_layer');
+    });
+    return { policy: toMessage(PolicySchema, saved) };
+  };
+}
+
+function readLayer(kind: PolicyLayerKind, config: JsonValue): PolicyJson {
+  const name = Object.entries(PolicyLayerKind).find(([, value]) => value === kind)?.[0] ?? '';
+  const field = layerFields[`POLICY_LAYER_KIND_${name}`];
+  if (field === undefined) {
+    throw invalidField('layer', 'must be CRS_CORE, HTTP_POLICY, ARG_LIMITS or PLUGINS here');
+  }
+  try {
+    const value = field === 'plugins' ? (config as { plugins?: JsonValue }).plugins : config;
+    const message = fromJson(PolicySchema, { [field]: value ?? [] });
+    return { [field]: toRecord<PolicyJson>(PolicySchema, message)[field] ?? {} };
+  } catch (error) {
+    const reason = error instanceof Error ? /field [\w.]+|key "\w+"/.exec(error.message)?.[0] : '';
+    throw invalidField('config', `does not fit the layer${reason ? ` at ${reason}` : ''}`);
+  }
+}

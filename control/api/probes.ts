@@ -1,0 +1,82 @@
+/** Owns what is served beside RPCs: liveness everywhere, readiness and metrics on the socket only. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import type { ApiParts, Entrance } from './context.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+const json = 'application/json';
+const openMetrics = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
+/** What an answer needs of a response, whatever the version of HTTP. */
+interface ProbeResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/** Answers a request that is no RPC. */
+export function answerProbe(
+  parts: ApiParts,
+  entrance: Entrance,
+  request: IncomingMessage | Http2ServerRequest,
+  response: ProbeResponse,
+): void {
+  const path = (request.url ?? '').split('?', 1)[0] ?? '';
+  const reading = request.method === 'GET' || request.method === 'HEAD';
+  const answer = reading ? probe(parts, entrance, path) : notFound;
+  response.statusCode = answer.status;
+  response.setHeader('content-type', answer.type);
+  response.setHeader('cache-control', 'no-store');
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.end(request.method === 'HEAD' ? '' : answer.body);
+}
+
+const notFound: Answer = {
+  status: 404,
+  type: json,
+  body: '{"code":"not_found","message":"nothing is served here"}',
+};
+
+function probe(parts: ApiParts, entrance: Entrance, path: string): Answer {
+  if (path === '/healthz') return { status: 200, type: json, body: '{"status":"ok"}' };
+  if (entrance !== 'socket') return notFound;
+  if (path === '/readyz') return readiness(parts);
+  if (path === '/metrics') return { status: 200, type: openMetrics, body: metrics(parts) };
+  return notFound;
+}
+
+/** Ready when the store answers and the local engine serves the present configuration. */
+function readiness(parts: ApiParts): Answer {
+  const wanted = parts.publisher.current()?.signed.sha256 ?? '';
+  const local = parts.nodes.get('local');
+  const serving = local?.connected === true && wanted !== '' && local.configHash === wanted;
+  const body = JSON.stringify({ status: serving ? 'ready' : 'not_ready', store: true, serving });
+  return { status: serving ? 200 : 503, type: json, body };
+}
+
+function metrics(parts: ApiParts): string {
+  const revision = parts.publisher.current()?.revision ?? '0';
+  const nodes = parts.nodes.list();
+  const connected = nodes.filter((node) => node.connected).length;
+  const failed = nodes.filter((node) => node.apply?.success === false).length;
+  return [
+    '# TYPE waf_config_revision gauge',
+    `waf_config_revision ${revision}`,
+    '# TYPE waf_nodes_connected gauge',
+    `waf_nodes_connected ${connected}`,
+    '# TYPE waf_nodes_apply_failed gauge',
+    `waf_nodes_apply_failed ${failed}`,
+    '# TYPE waf_security_events gauge',
+    `waf_security_events ${parts.events.count()}`,
+    '# TYPE process_resident_memory_bytes gauge',
+    `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
+    '# EOF',
+    '',
+  ].join('\n');
+}

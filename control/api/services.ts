@@ -1,0 +1,85 @@
+/** Owns the list of all services of the contract, and which methods of each are built. */
+
+import type { DescService } from '@bufbuild/protobuf';
+import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
+import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { AgentStreamService } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { AIService } from '../../proto/gen/waf/v1/ai_pb.ts';
+import { AlertService } from '../../proto/gen/waf/v1/alert_pb.ts';
+import { ApiSchemaService } from '../../proto/gen/waf/v1/api_schema_pb.ts';
+import { AuditService } from '../../proto/gen/waf/v1/audit_pb.ts';
+import { AuthService } from '../../proto/gen/waf/v1/auth_pb.ts';
+import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
+import { CountryAccessService } from '../../proto/gen/waf/v1/country_access_pb.ts';
+import { CrsService } from '../../proto/gen/waf/v1/crs_pb.ts';
+import { CustomRuleService } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { EvidenceUploadService } from '../../proto/gen/waf/v1/evidence_upload_pb.ts';
+import { IpListService } from '../../proto/gen/waf/v1/ip_list_pb.ts';
+import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
+import { MenuService } from '../../proto/gen/waf/v1/menu_pb.ts';
+import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
+import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
+import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
+import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
+import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
+import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
+import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
+import { agentStreamService } from './agent-stream-service/service.ts';
+import { authService } from './auth-service/service.ts';
+import type { ApiParts } from './context.ts';
+import { logService } from './log-service/service.ts';
+import type { Built } from './method.ts';
+import { policyService } from './policy-service/service.ts';
+import { siteService } from './site-service/service.ts';
+import { systemService } from './system-service/service.ts';
+
+/** A service and how its methods are made. */
+export interface ServiceEntry {
+  readonly service: DescService;
+  readonly build: (parts: ApiParts) => Readonly<Record<string, unknown>>;
+}
+
+/** All 26 services in the order of the catalogue. */
+export const services: readonly ServiceEntry[] = [
+  entry(AuthService, authService),
+  entry(SystemService, systemService),
+  entry(SiteService, siteService),
+  entry(UpstreamService, nothing),
+  entry(CertService, nothing),
+  entry(PolicyService, policyService),
+  entry(RuleOverrideService, nothing),
+  entry(CustomRuleService, nothing),
+  entry(IpListService, nothing),
+  entry(CountryAccessService, nothing),
+  entry(RateLimitService, nothing),
+  entry(CrsService, nothing),
+  entry(LogService, logService),
+  entry(AlertService, nothing),
+  entry(AuditService, nothing),
+  entry(AgentService, nothing),
+  entry(AgentGroupService, nothing),
+  entry(AgentStreamService, agentStreamService),
+  entry(EvidenceUploadService, nothing),
+  entry(TrustService, nothing),
+  entry(UserService, nothing),
+  entry(RoleService, nothing),
+  entry(MenuService, nothing),
+  entry(AIService, nothing),
+  entry(ApiSchemaService, nothing),
+  entry(OperationControlService, nothing),
+];
+
+function entry<S extends DescService>(
+  service: S,
+  build: (parts: ApiParts) => Built<S>,
+): ServiceEntry {
+  return { service, build: build as unknown as ServiceEntry['build'] };
+}
+
+/** No method of the service is built yet; each answers unimplemented. */
+function nothing(): object {
+  return {};
+}

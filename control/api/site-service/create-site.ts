@@ -1,0 +1,60 @@
+/** Owns SiteService/CreateSite. */
+
+import { randomUUID } from 'node:crypto';
+import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { SiteRecord } from '../../domain/records.ts';
+import { checkSite } from '../../domain/site.ts';
+import { sites } from '../../store/collections.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { surroundingsIn } from './surroundings.ts';
+
+/** Creates a site; without a stated WAF it is protected by the default policy. */
+export function createSite(parts: ApiParts): Method<typeof SiteService, 'createSite'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.site === undefined) throw invalidField('site', 'is required');
+    const asked = withDefaults(toRecord<SiteJson>(SiteSchema, request.site));
+    const now = new Date(parts.clock.nowMs()).toISOString();
+    const stored = await parts.store.write((tx) => {
+      const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId));
+      const record: SiteRecord = {
+        ...checked,
+        id: `site-${randomUUID()}`,
+        tenantId: caller.tenantId,
+        name: checked.name ?? '',
+        primaryHost: checked.primaryHost ?? '',
+        revision: '1',
+        createdAt: now,
+        updatedAt: now,
+      };
+      tx.put(sites, record);
+      tx.audit({
+        ...actorNote(caller),
+        action: 'create',
+        resourceType: 'site',
+        resourceId: record.id,
+        resourceName: record.name,
+        after: record,
+      });
+      return record;
+    });
+    return { site: toMessage(SiteSchema, stored) };
+  };
+}
+
+function withDefaults(site: SiteJson): SiteJson {
+  const { id: _id, deletedAt: _deletedAt, ...rest } = site;
+  const status = rest.status ?? 'RESOURCE_STATUS_ACTIVE';
+  if (status !== 'RESOURCE_STATUS_ACTIVE' && status !== 'RESOURCE_STATUS_DISABLED') {
+    throw invalidField('site.status', 'must be RESOURCE_STATUS_ACTIVE or RESOURCE_STATUS_DISABLED');
+  }
+  return {
+    ...rest,
+    status,
+    tls: rest.tls ?? { mode: 'TLS_MODE_NONE' },
+    waf: { mode: 'WAF_MODE_BLOCKING', ...(rest.waf ?? { enabled: true }) },
+  };
+}

@@ -1,0 +1,30 @@
+/** Owns SiteService/DeleteSite. */
+
+import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { sites } from '../../store/collections.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { nextRevision } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from './stored-site.ts';
+
+/** Removes a site; it stops serving with the next publication. */
+export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteSite'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const removed = await parts.store.write((tx) => {
+      const before = storedSite(tx, caller, request.id, 'id');
+      tx.remove(sites, before.id);
+      tx.audit({
+        ...actorNote(caller),
+        action: 'delete',
+        resourceType: 'site',
+        resourceId: before.id,
+        resourceName: before.name,
+        before,
+      });
+      return before;
+    });
+    const revision = BigInt(nextRevision(removed.revision));
+    return { result: { id: removed.id, revision, changed: true } };
+  };
+}

@@ -1,0 +1,31 @@
+/** Owns SiteService/ListSites. */
+
+import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { hostsOf } from '../../domain/site.ts';
+import { sites } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { fitsQuery, pageOf, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+const statuses = ['active', 'disabled', 'error'];
+
+/** Sites of the caller's tenant, by name. */
+export function listSites(parts: ApiParts): Method<typeof SiteService, 'listSites'> {
+  return (request, context) => {
+    const { tenantId } = callerOf(context);
+    const status = request.status.toLowerCase().replace(/^resource_status_/, '');
+    if (status !== '' && !statuses.includes(status)) {
+      throw invalidField('status', `must be one of ${statuses.join(', ')}`);
+    }
+    const wanted = `RESOURCE_STATUS_${status.toUpperCase()}`;
+    const found = parts.store
+      .list(sites)
+      .filter((site) => site.tenantId === tenantId)
+      .filter((site) => status === '' || site.status === wanted)
+      .filter((site) => fitsQuery(request.query, site.name, ...hostsOf(site)))
+      .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+    const { items, page } = pageOf(found, request.page);
+    return { items: items.map((site) => toMessage(SiteSchema, site)), page };
+  };
+}

@@ -1,0 +1,24 @@
+/** Owns which methods of SiteService are built. */
+
+import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { createSite } from './create-site.ts';
+import { deleteSite } from './delete-site.ts';
+import { getSite } from './get-site.ts';
+import { listSites } from './list-sites.ts';
+import { disableSite, enableSite } from './set-site-status.ts';
+import { updateSite } from './update-site.ts';
+
+/** SiteService. */
+export function siteService(parts: ApiParts): Built<typeof SiteService> {
+  return {
+    listSites: listSites(parts),
+    getSite: getSite(parts),
+    createSite: createSite(parts),
+    updateSite: updateSite(parts),
+    deleteSite: deleteSite(parts),
+    enableSite: enableSite(parts),
+    disableSite: disableSite(parts),
+  };
+}

@@ -1,0 +1,69 @@
+/** Owns the control process: flags in, signals, the channel to the supervisor. */
+
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { toAppError } from '../engine/base/errors.ts';
+import { createLogger, type LogLevel } from '../engine/base/log.ts';
+import { startControl, type Control } from './start.ts';
+
+const usage =
+  'control --data DIR --management HOST:PORT --admin-socket PATH [--engine-socket PATH] ' +
+  '[--no-demo] [--demo-origin URL] [--log-level LEVEL]';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      data: { type: 'string', default: 'var' },
+      management: { type: 'string', default: '127.0.0.1:9080' },
+      'admin-socket': { type: 'string' },
+      'engine-socket': { type: 'string' },
+      'no-demo': { type: 'boolean', default: false },
+      'demo-origin': { type: 'string' },
+      'log-level': { type: 'string', default: 'info' },
+    },
+  });
+  const logger = createLogger('control', values['log-level'] as LogLevel);
+  const demoOrigin = values['no-demo'] ? null : (values['demo-origin'] ?? null);
+  const control = await startControl({
+    dataFolder: values.data,
+    management: readAddress(values.management),
+    adminSocket: values['admin-socket'] ?? join(values.data, 'admin.sock'),
+    engineSocket: values['engine-socket'] ?? join(values.data, 'engine.sock'),
+    demoOrigin,
+    logger,
+  });
+  stopOnSignal(control);
+  const { passwordFile, firstStart } = control;
+  process.send?.(firstStart ? { type: 'ready', passwordFile } : { type: 'ready' });
+}
+
+function readAddress(text: string): { host: string; port: number } {
+  const found = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
+  const port = Number(found?.[3]);
+  if (found === null || port > 65_535) throw new Error(`--management wants HOST:PORT\n${usage}`);
+  return { host: found[1] ?? found[2] ?? '', port };
+}
+
+function stopOnSignal(control: Control): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    control.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  // The supervisor is gone: nobody will restart or stop this process.
+  process.on('disconnect', stop);
+}
+
+main().catch((error: unknown) => {
+  const { message } = toAppError(error);
+  process.send?.({ type: 'fatal', message });
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
+  setTimeout(() => process.exit(1), 50);
+});

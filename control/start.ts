@@ -1,0 +1,100 @@
+/** Owns putting control together and taking it apart; main.ts only reads flags. */
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../engine/base/clock.ts';
+import type { Logger } from '../engine/base/log.ts';
+import type { ApiParts } from './api/context.ts';
+import { openEngineClient } from './api/engine-client.ts';
+import { NodeRegistry } from './api/node-registry.ts';
+import { startServer, type RunningServer } from './api/server.ts';
+import { openAccessTokens } from './auth/access-tokens.ts';
+import { ensureAdministrator } from './auth/first-administrator.ts';
+import { openSessions } from './auth/sessions.ts';
+import { openEventStore } from './observe/event-store.ts';
+import { ensureFirstContent } from './publish/first-content.ts';
+import { startPublisher } from './publish/publisher.ts';
+import { openLmdbKv } from './store/lmdb-kv.ts';
+import { openStore } from './store/store.ts';
+
+export interface ControlOptions {
+  readonly dataFolder: string;
+  readonly management: { readonly host: string; readonly port: number };
+  readonly adminSocket: string;
+  /** Socket on which the local engine answers questions. */
+  readonly engineSocket: string;
+  /** Origin of the demo site; null for none. */
+  readonly demoOrigin: string | null;
+  readonly rulesetFolder?: string;
+  readonly logger: Logger;
+}
+
+/** Control while it runs. */
+export interface Control {
+  readonly managementPort: number;
+  readonly passwordFile: string;
+  readonly firstStart: boolean;
+  close(): Promise<void>;
+}
+
+/** Opens the stores, publishes, listens. Errors: AppError of what cannot be opened. */
+export async function startControl(options: ControlOptions): Promise<Control> {
+  const { dataFolder, logger } = options;
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  const clock = systemClock;
+  const store = await openStore(
+    openLmdbKv({ folder: join(dataFolder, 'control'), durable: true }),
+    clock,
+  );
+  const events = openEventStore(openLmdbKv({ folder: join(dataFolder, 'events'), durable: false }));
+  const passwordFile = join(dataFolder, 'admin-password');
+  const firstStart = await ensureAdministrator(store, clock, passwordFile);
+  const { demoOrigin, rulesetFolder } = options;
+  await ensureFirstContent(store, clock, logger, {
+    demoOrigin,
+    ...(rulesetFolder === undefined ? {} : { rulesetFolder }),
+  });
+  const publisher = await startPublisher(store, clock, logger);
+  const sessions = openSessions(store, await openAccessTokens(store, clock), clock);
+  const parts: ApiParts = {
+    store,
+    clock,
+    logger,
+    sessions,
+    events,
+    publisher,
+    engine: openEngineClient(options.engineSocket),
+    nodes: new NodeRegistry(),
+    version: productVersion(),
+    secureCookies: false,
+  };
+  const running: RunningServer[] = [];
+  const close = async (): Promise<void> => {
+    publisher.close();
+    await Promise.all(running.map((server) => server.close()));
+    await events.close();
+    await store.close();
+  };
+  try {
+    running.push(await startServer(parts, 'socket', { path: options.adminSocket }));
+    const network = await startServer(parts, 'network', options.management);
+    running.push(network);
+    return { managementPort: network.port, passwordFile, firstStart, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Version in the nearest package.json upward. */
+function productVersion(): string {
+  for (const up of ['../', '../../']) {
+    try {
+      const text = readFileSync(new URL(`${up}package.json`, import.meta.url), 'utf8');
+      return (JSON.parse(text) as { version?: string }).version ?? '';
+    } catch {
+      continue;
+    }
+  }
+  return '';
+}
