@@ -22,13 +22,15 @@ export const logSecurityCommand: CommandDefinition = {
     { flags: '--limit <n>', summary: 'events shown', default: '50' },
   ],
   run: async (context, _args, flags) => {
-    const { QuerySecurityEventsResponseSchema } = await import('../../proto/gen/waf/v1/log_pb.ts');
+    const { QuerySecurityEventsResponseSchema, SecurityEventOutcome } =
+      await import('../../proto/gen/waf/v1/log_pb.ts');
     const { toJson } = await import('@bufbuild/protobuf');
     const { logs } = await context.api();
     const requestId = textFlag(flags, 'requestId');
     const response = await logs.querySecurityEvents({
       page: { pageSize: readCount(flags, 'limit', '--limit') },
       ...(await readTimeRange(textFlag(flags, 'since'))),
+      outcome: SecurityEventOutcome.ANY,
       uniqueId: requestId ?? '',
       siteId: textFlag(flags, 'site') ?? '',
       ruleIds: [...listFlag(flags, 'rule')],
