@@ -1,4 +1,8 @@
 /** Proves the detectors by the operator tables and by known values. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   detectSqli,
@@ -43,4 +47,17 @@ test('byte ranges are bitmaps', () => {
   expect(isOutsideByteRange('abc', allowed)).toBe(false);
   expect(isOutsideByteRange('a\0', allowed)).toBe(true);
   expect(() => isOutsideByteRange('a', new Uint8Array(3))).toThrow(TypeError);
+});
+
+test('a build without libinjection names the package to install', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-build-'));
+  const compiler = join(folder, 'compiler');
+  // Answers -print-file-name=X with X, as a compiler does that knows no such library.
+  writeFileSync(compiler, '#!/bin/sh\necho "${1#-print-file-name=}"\n', { mode: 0o755 });
+  const script = join(process.cwd(), 'native-bindings', 'find-libinjection.mjs');
+  const env = { ...process.env, CXX: compiler };
+  const run = spawnSync(process.execPath, [script], { env, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  expect(run.status).toBe(1);
+  expect(run.stderr).toContain('libmodsecurity-dev');
 });
