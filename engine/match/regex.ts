@@ -68,12 +68,17 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
   const source = translateToRe2(pattern, { caseless, dotall });
   if (source === null) return null;
   try {
-    return new Re2Regex(source);
+    const regex = new Re2Regex(source);
+    if (mayBeRefused.test(source)) regex.compile();
+    return regex;
   } catch {
     // Too large for RE2, or doubled quantifiers: PCRE2 says whether the pattern is good.
     return null;
   }
 }
+
+/** What RE2 refuses although the tree could be read: counts that multiply, quantified quantifiers. */
+const mayBeRefused = /\{\d{2,}|\}.*\{\d|[*+?}][*+{]|\)[*+{?].*\)[*+{]/s;
 
 function collectAll(regex: ExactRegex, value: ByteString, limit: number): Capture[][] {
   const all: Capture[][] = [];
@@ -88,20 +93,28 @@ function collectAll(regex: ExactRegex, value: ByteString, limit: number): Captur
   return all;
 }
 
+/**
+ * Compiles at the first use: of the hundreds of patterns of a rule set, few are ever confirmed, and
+ * each costs RE2 some hundred kilobytes.
+ */
 class Re2Regex implements ExactRegex {
   readonly engine = 're2';
   readonly limitExceeded = 0;
   readonly #source: string;
-  readonly #tester: RE2;
+  #tester: RE2 | undefined;
   #finder: RE2 | undefined;
 
   constructor(source: string) {
     this.#source = source;
-    this.#tester = new RE2(source, 'u');
+  }
+
+  /** Errors: what RE2 throws for a pattern that it cannot take. */
+  compile(): RE2 {
+    return (this.#tester ??= new RE2(this.#source, 'u'));
   }
 
   test(value: ByteString): boolean {
-    return this.#tester.test(value);
+    return this.compile().test(value);
   }
 
   exec(value: ByteString, start = 0): Capture[] | null {
@@ -123,6 +136,7 @@ class Re2Regex implements ExactRegex {
   }
 
   close(): void {
+    this.#tester = undefined;
     this.#finder = undefined;
   }
 }

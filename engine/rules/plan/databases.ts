@@ -6,7 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { byteClassOf, maskOfClasses } from '../../match/byte-class.ts';
-import { printRegex, readRegex, restrictTo, spellEndAnchors } from '../../match/regex-syntax.ts';
+import { printForScan, restrictTo, spellEndAnchors } from '../../match/regex-analysis.ts';
+import { readRegexTree } from '../../match/regex-tree.ts';
 import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import type { Logger } from '../../base/log.ts';
@@ -39,7 +40,7 @@ export interface CompiledGroup {
 
 const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
 /** Raise it when the entry's layout or the meaning of its databases changes. */
-const cacheFormat = 5;
+const cacheFormat = 6;
 
 const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
 const mildClasses = [...plainClasses, 'space', 'hyphen', 'dot', 'comma', 'colon', 'slash'] as const;
@@ -55,6 +56,7 @@ const evasionFreeClasses = [
   'whitespace',
   'high',
   'nbsp',
+  'punctuation',
 ] as const;
 
 /** Masks of the tiers, narrowest first; the last covers every value. */
@@ -75,22 +77,24 @@ interface Expression {
 
 /** Compiles one group or takes it from the cache. Cost: up to some seconds when not cached. */
 export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger): CompiledGroup {
-  const expressions = group.patterns.flatMap(expressionsOf);
-  const key = cacheKey(expressions);
+  const key = cacheKey(group);
+  const owners = group.patterns.flatMap((pattern) => ownersOf(pattern));
   const cached = cache.get(key);
   if (cached) {
-    const entry = readEntry(cached, expressions);
+    const entry = readEntry(cached, owners);
     if (entry) return entry;
     log.warn('database cache entry is damaged or foreign; compiling it again', { key });
   }
-  const compiled = compileExpressions(expressions);
+  const compiled = compileExpressions(group.patterns.flatMap(expressionsOf));
   cache.put(key, writeEntry(compiled));
   return compiled;
 }
 
-/** True when the group is in the cache; for progress reports. */
-export function isCached(group: ScanGroup, cache: DatabaseCache): boolean {
-  return cache.get(cacheKey(group.patterns.flatMap(expressionsOf))) !== null;
+/** One entry per expression that `expressionsOf` makes, without making them. */
+function ownersOf(pattern: ScanPattern): { readonly pattern: ScanPattern }[] {
+  const { filter } = pattern;
+  if (filter.kind === 'pattern') return [{ pattern }];
+  return filter.kind === 'words' ? filter.words.map(() => ({ pattern })) : [];
 }
 
 function expressionsOf(pattern: ScanPattern): Expression[] {
@@ -116,16 +120,17 @@ function expressionsOf(pattern: ScanPattern): Expression[] {
  * what is left is small, exact and fast.
  */
 function patternTiers(
-  filter: Extract<Prefilter, { kind: 'pattern' }>,
+  { pattern, caseless }: Extract<Prefilter, { kind: 'pattern' }>,
   negated: boolean,
 ): (string | null)[] {
-  const multiline = /\(\?[a-zA-Z]*m/.test(filter.pattern);
-  const whole = multiline ? filter.pattern : spellEndAnchors(filter.pattern);
-  const node = readRegex(filter.pattern, filter.caseless);
+  const multiline = /\(\?[a-zA-Z]*m/.test(pattern);
+  const whole = multiline ? pattern : spellEndAnchors(pattern);
+  const tree = multiline || negated ? null : readRegexTree(pattern, { caseless, dotall: true });
   return tierMasks.map((mask, tier) => {
-    if (tier === tierMasks.length - 1 || negated || multiline) return whole;
-    const cut = restrictTo(node, bytesWithin(mask));
-    return cut === null ? null : (printRegex(cut) ?? whole);
+    if (tree === null || tier === tierMasks.length - 1) return whole;
+    const cut = restrictTo(tree.root, bytesWithin(mask));
+    if (cut === null) return null;
+    return tree.exact ? (printForScan(cut) ?? whole) : whole;
   });
 }
 
@@ -230,15 +235,16 @@ function tryCompile(list: readonly HsExpression[]): Uint8Array | number {
   }
 }
 
-function cacheKey(expressions: readonly Expression[]): string {
+/** Names all that decides the entry's content, but for this file's own ways: `cacheFormat`. */
+function cacheKey(group: ScanGroup): string {
   const hash = createHash('sha256');
   hash.update(`${cacheFormat}\n${platformKey()}\n${tierMasks.join()}\n`);
-  for (const e of expressions) {
-    hash.update(`${e.flags}|${e.literal}`);
-    for (const text of e.tiers) {
-      hash.update(`|${text?.length ?? -1}|`);
-      hash.update(text ?? '', 'latin1');
-    }
+  for (const { filter, negated } of group.patterns) {
+    if (filter.kind !== 'pattern' && filter.kind !== 'words') continue;
+    hash.update(`${filter.kind}|${filter.caseless}|${negated}|`);
+    const texts = filter.kind === 'pattern' ? [filter.pattern] : filter.words;
+    for (const text of texts) hash.update(`${text.length}:`).update(text, 'latin1');
+    hash.update('\n');
   }
   return hash.digest('hex');
 }
@@ -261,7 +267,10 @@ function writeEntry(group: CompiledGroup): Uint8Array {
   return Buffer.concat([body, createHash('sha256').update(body).digest()]);
 }
 
-function readEntry(bytes: Uint8Array, expressions: readonly Expression[]): CompiledGroup | null {
+function readEntry(
+  bytes: Uint8Array,
+  expressions: CompiledGroup['expressions'],
+): CompiledGroup | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length < 36) return null;
   const body = buffer.subarray(0, -32);

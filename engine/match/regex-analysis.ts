@@ -1,0 +1,205 @@
+/**
+ * Owns what is worked out from a pattern's tree ahead of matching: the pattern cut down to few
+ * bytes, its spelling for Hyperscan, the finite set of strings it stands for. Decides no match.
+ */
+
+import type { ByteString } from '../base/byte-string.ts';
+import { rangesOf } from './byte-set.ts';
+import type { ByteSet } from './byte-set.ts';
+import type { RegexNode } from './regex-tree.ts';
+
+const nothing: RegexNode = { kind: 'sequence', parts: [] };
+
+/**
+ * The pattern as it acts on strings made only of `allowed` bytes: sets cut down, what cannot match
+ * there left out. Null when nothing can match. The result finds the same strings as the original;
+ * it has no captures.
+ */
+export function restrictTo(node: RegexNode, allowed: ByteSet): RegexNode | null {
+  switch (node.kind) {
+    case 'set': {
+      const set = node.set.map((member, byte) => member & (allowed[byte] ?? 0));
+      return set.includes(1) ? { kind: 'set', set } : null;
+    }
+    case 'assertion':
+    case 'opaque':
+      return node;
+    case 'capture':
+      return restrictTo(node.body, allowed);
+    case 'sequence': {
+      const parts: RegexNode[] = [];
+      for (const part of node.parts) {
+        const cut = restrictTo(part, allowed);
+        if (cut === null) return null;
+        if (!isNothing(cut)) parts.push(cut);
+      }
+      return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
+    }
+    case 'choice': {
+      const options = node.options.flatMap((option) => restrictTo(option, allowed) ?? []);
+      if (options.length === 0) return null;
+      return options.length === 1 ? options[0]! : { kind: 'choice', options };
+    }
+    case 'repeat': {
+      const body = restrictTo(node.body, allowed);
+      if (body === null) return node.min === 0 ? nothing : null;
+      return isNothing(body) ? nothing : { ...node, body };
+    }
+  }
+}
+
+/**
+ * Writes a pattern for Hyperscan that finds the same strings: no flags, no captures, `\z` for the
+ * end. Null when a part has no such spelling.
+ */
+export function printForScan(node: RegexNode): ByteString | null {
+  switch (node.kind) {
+    case 'set':
+      return printSet(node.set);
+    case 'assertion':
+      return node.name === '^' ? '^' : node.name === '$' ? '\\z' : `\\${node.name}`;
+    case 'opaque':
+      return null;
+    case 'capture':
+      return printOperand(node.body);
+    case 'sequence':
+      return join(node.parts.map(printOperand), '');
+    case 'choice':
+      return join(node.options.map(printForScan), '|');
+    case 'repeat': {
+      const body = printForScan(node.body);
+      if (body === null) return null;
+      const operand = node.body.kind === 'set' ? body : `(?:${body})`;
+      return operand + printBounds(node.min, node.max);
+    }
+  }
+}
+
+/** The strings that a pattern anchored at both ends stands for, when they are at most `limit`. */
+export function finiteLanguage(node: RegexNode, limit: number): readonly ByteString[] | null {
+  if (node.kind !== 'sequence') return null;
+  const [first, ...rest] = node.parts;
+  const last = rest.pop();
+  if (first?.kind !== 'assertion' || (first.name !== '^' && first.name !== 'A')) return null;
+  if (last?.kind !== 'assertion' || (last.name !== '$' && last.name !== 'z')) return null;
+  return stringsOf({ kind: 'sequence', parts: rest }, limit);
+}
+
+/** Copies of a repeated part that are tried before a language counts as too large. */
+const copiesMax = 8;
+
+function stringsOf(node: RegexNode, limit: number): string[] | null {
+  switch (node.kind) {
+    case 'set': {
+      const list: string[] = [];
+      node.set.forEach((member, byte) => member && list.push(String.fromCharCode(byte)));
+      return list.length <= limit ? list : null;
+    }
+    case 'assertion':
+    case 'opaque':
+      return null;
+    case 'capture':
+      return stringsOf(node.body, limit);
+    case 'sequence':
+      return product(node.parts, limit);
+    case 'choice':
+      return union(
+        node.options.map((option) => stringsOf(option, limit)),
+        limit,
+      );
+    case 'repeat': {
+      if (node.max > copiesMax) return null;
+      const counts = Array.from({ length: node.max - node.min + 1 }, (_, n) => n + node.min);
+      const copies = (n: number): RegexNode[] => Array.from({ length: n }, () => node.body);
+      return union(
+        counts.map((n) => product(copies(n), limit)),
+        limit,
+      );
+    }
+  }
+}
+
+function product(parts: readonly RegexNode[], limit: number): string[] | null {
+  let all = [''];
+  for (const part of parts) {
+    const next = stringsOf(part, limit);
+    if (next === null || all.length * next.length > limit) return null;
+    all = all.flatMap((head) => next.map((tail) => head + tail));
+  }
+  return all;
+}
+
+function union(lists: readonly (string[] | null)[], limit: number): string[] | null {
+  const all: string[] = [];
+  for (const list of lists) {
+    if (list === null || all.length + list.length > limit) return null;
+    all.push(...list);
+  }
+  return all;
+}
+
+function isNothing(node: RegexNode): boolean {
+  return node.kind === 'sequence' && node.parts.length === 0;
+}
+
+function printOperand(node: RegexNode): ByteString | null {
+  const text = printForScan(node);
+  const inner = node.kind === 'capture' ? node.body : node;
+  return text !== null && inner.kind === 'choice' && node === inner ? `(?:${text})` : text;
+}
+
+function join(parts: readonly (ByteString | null)[], separator: string): ByteString | null {
+  return parts.includes(null) ? null : parts.join(separator);
+}
+
+function printBounds(min: number, max: number): string {
+  if (max === Infinity) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`;
+  if (min === max) return `{${min}}`;
+  return min === 0 && max === 1 ? '?' : `{${min},${max}}`;
+}
+
+function printSet(set: ByteSet): string {
+  const ranges = rangesOf(set);
+  const [only] = ranges;
+  if (only && ranges.length === 1) {
+    if (only[0] === 0 && only[1] === 255) return '(?s:.)';
+    if (only[0] === only[1]) return printByte(only[0]);
+  }
+  const body = ranges.map(([from, to]) => {
+    return from === to ? printByte(from) : `${printByte(from)}-${printByte(to)}`;
+  });
+  return `[${body.join('')}]`;
+}
+
+function printByte(byte: number): string {
+  const c = String.fromCharCode(byte);
+  return /[A-Za-z0-9_]/.test(c) ? c : `\\x${byte.toString(16).padStart(2, '0')}`;
+}
+
+/** The pattern with every `$` that means "very end" spelt `\z`, as Hyperscan reads it. */
+export function spellEndAnchors(pattern: ByteString): ByteString {
+  let out = '';
+  let inClass = false;
+  for (let i = 0; i < pattern.length; i++) {
+    const c = pattern[i]!;
+    if (c === '\\') {
+      out += c + (pattern[i + 1] ?? '');
+      i++;
+    } else if (inClass) {
+      const close = c === '[' && pattern[i + 1] === ':' ? pattern.indexOf(':]', i) : -1;
+      if (close > 0) {
+        out += pattern.slice(i, close + 2);
+        i = close + 1;
+        continue;
+      }
+      if (c === ']') inClass = false;
+      out += c;
+    } else if (c === '[') {
+      inClass = true;
+      out += c;
+      if (pattern[i + 1] === '^') out += pattern[++i]!;
+      if (pattern[i + 1] === ']') out += pattern[++i]!;
+    } else out += c === '$' ? '\\z' : c;
+  }
+  return out;
+}
