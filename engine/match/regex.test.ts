@@ -158,7 +158,6 @@ const { anyPattern } = fc.letrec<{ anyPattern: string; atom: string; piece: stri
     .array(fc.array(tie('piece'), { maxLength: 4 }), {
       minLength: 1,
       maxLength: 3,
-      depthSize: 'small',
     })
     .map((options) => options.map((pieces) => pieces.join('')).join('|')),
 }));
