@@ -242,3 +242,14 @@ test('matches and the running rule', () => {
   tx.rule = rule;
   expect(get(tx, 'RULE')).toEqual(['id=7', 'rev=2', 'severity=2', 'msg=is is %{RULE.msg}']);
 });
+
+test('a chain link that matches MATCHED_VARS does not walk what it adds itself', () => {
+  const tx = transactionFor(head('Host: a'));
+  tx.matchedVariables = [{ key: 'ARGS:a', value: 'v' }];
+  let walked = 0;
+  for (const entry of findVariable('MATCHED_VARS')!.entries(tx)) {
+    if (walked < 5) tx.matchedVariables.push(entry);
+    walked++;
+  }
+  expect(walked).toBe(1);
+});

@@ -39,7 +39,8 @@ export const matchedVariables: readonly VariableDefinition[] = [
       summary: 'All values that this chain matched, keyed by name.',
       example: 'SecRule MATCHED_VARS "@eq x"',
     },
-    (tx) => tx.matchedVariables,
+    // A copy: a chain link that matches one of these adds to them while they are walked.
+    (tx) => tx.matchedVariables.slice(),
   ),
   collection(
     {
