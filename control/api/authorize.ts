@@ -1,7 +1,7 @@
 /** Owns who may call what: the caller from socket or token, the rule from the method's option. */
 
 import { getOption, hasOption, type DescMethod } from '@bufbuild/protobuf';
-import type { Interceptor } from '@connectrpc/connect';
+import type { ContextValues, Interceptor } from '@connectrpc/connect';
 import { authorization } from '../../proto/gen/waf/v1/options_pb.ts';
 import type { Caller, PermissionRule } from '../auth/permissions.ts';
 import { requirePermission } from '../auth/permissions.ts';
@@ -17,18 +17,30 @@ export function ruleOf(method: DescMethod): PermissionRule {
   return getOption(method, authorization);
 }
 
-/** Finds the caller and refuses calls whose rule does not hold. */
+/** Refuses calls whose rule does not hold. */
 export function authorizeInterceptor(sessions: Sessions): Interceptor {
   return (next) => async (request) => {
     const { contextValues: values, header } = request;
-    const caller =
-      values.get(entranceKey) === 'socket'
-        ? localAdministrator(defaultTenantId)
-        : await bearer(sessions, header.get('authorization'), values.get(addressKey));
-    requirePermission(ruleOf(request.method), caller);
-    values.set(callerKey, caller);
+    await authorize(sessions, request.method, header.get('authorization'), values);
     return next(request);
   };
+}
+
+/** Finds the caller, keeps it in `values`, and rejects when the method's rule does not hold. */
+export async function authorize(
+  sessions: Sessions,
+  method: DescMethod,
+  header: string | null,
+  values: ContextValues,
+): Promise<void> {
+  const known = values.get(callerKey);
+  const caller =
+    known ??
+    (values.get(entranceKey) === 'socket'
+      ? localAdministrator(defaultTenantId)
+      : await bearer(sessions, header, values.get(addressKey)));
+  requirePermission(ruleOf(method), caller);
+  values.set(callerKey, caller);
 }
 
 async function bearer(

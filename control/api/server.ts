@@ -4,16 +4,16 @@
  */
 
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer as createHttp1, type IncomingMessage } from 'node:http';
-import { createServer as createHttp2, type Http2ServerRequest } from 'node:http2';
+import { createServer as createHttp1 } from 'node:http';
+import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { createContextValues } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { AppError } from '../../engine/base/errors.ts';
-import { authorizeInterceptor } from './authorize.ts';
+import { createAdapter, type NodeRequest } from './adapter.ts';
+import { authorize, authorizeInterceptor } from './authorize.ts';
 import { addressKey, entranceKey, type ApiParts, type Entrance } from './context.ts';
-import { errorInterceptor } from './errors.ts';
+import { errorInterceptor, toConnectError } from './errors.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
 
@@ -38,13 +38,15 @@ export async function startServer(
   entrance: Entrance,
   at: ListenAt,
 ): Promise<RunningServer> {
-  const handler = connectNodeAdapter({
+  const handler = createAdapter({
     routes: (router) => addRoutes(router, parts),
     interceptors: [errorInterceptor(parts.logger), authorizeInterceptor(parts.sessions)],
-    jsonOptions: { ignoreUnknownFields: false },
-    readMaxBytes: requestBytesMax,
+    requestBytesMax,
     contextValues: (request) =>
       createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
+    authorize: (rpc, request, values) =>
+      authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
+    toError: (thrown, where) => toConnectError(thrown, parts.logger, where),
     fallback: (request, response) => answerProbe(parts, entrance, request, response),
   });
   const http1 = createHttp1({ headersTimeout: 15_000, requestTimeout: 0 }, handler);
@@ -113,7 +115,7 @@ function listenError(error: unknown, at: ListenAt): AppError {
   return new AppError('address_unusable', message, { source: 'config', cause: error });
 }
 
-function addressOf(request: IncomingMessage | Http2ServerRequest): string {
+function addressOf(request: NodeRequest): string {
   return request.socket.remoteAddress ?? '';
 }
 

@@ -34,7 +34,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
   const target = decoder.decode(fact.target);
   const path = target.split('?', 1)[0] ?? '';
   const method = decoder.decode(fact.method);
-  const host = decoder.decode(fact.host);
+  const host = decoder.decode(fact.host).replace(/:\d{1,5}$/, '');
   const attackTypes = attackTypesOf(fact.matches);
   const worst = fact.matches
     .map(({ severity }) => severity)

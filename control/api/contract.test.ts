@@ -1,0 +1,171 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { silentLogger } from '../../engine/base/log.ts';
+import { builtInRoles, meets, permissionCodes, requirePermission } from '../auth/permissions.ts';
+import { startControl, type Control } from '../start.ts';
+import { ruleOf } from './authorize.ts';
+import { services } from './services.ts';
+import { contractStatus, renderStatus } from './status.ts';
+
+const proto = new URL('../../proto/', import.meta.url);
+const methods = services.flatMap(({ service }) => service.methods);
+
+test('26 services, 309 RPCs', () => {
+  expect(services).toHaveLength(26);
+  expect(methods).toHaveLength(309);
+});
+
+test('every permission is the one of the catalogue', () => {
+  const table = readFileSync(new URL('permissions.txt', proto), 'utf8').trim().split('\n');
+  const found = methods.map((method) => {
+    const rule = ruleOf(method);
+    const codes = [...rule.anyPermission, ...rule.allPermission].join(' ');
+    const text = rule.public ? 'public' : codes === '' ? 'session' : codes;
+    return `${method.parent.name}/${method.name} ${text}`;
+  });
+  expect(found.sort()).toEqual(table.sort());
+  // Several codes mean all of them; none of the contract's rules is an alternative.
+  for (const method of methods) expect(ruleOf(method).anyPermission.length).toBeLessThan(2);
+});
+
+test('59 permission codes, and every rule names known ones', () => {
+  const codes = new Set(permissionCodes.map(([code]) => code));
+  expect(codes.size).toBe(59);
+  for (const method of methods) {
+    const rule = ruleOf(method);
+    for (const code of [...rule.anyPermission, ...rule.allPermission]) {
+      expect(codes.has(code)).toBe(true);
+    }
+  }
+  for (const role of builtInRoles) {
+    for (const code of role.permissions) expect(codes.has(code)).toBe(true);
+  }
+});
+
+test('each of the 309 is refused without its permission and open with it', () => {
+  const caller = { userId: 'u', username: 'u', tenantId: 't', sessionId: 's', address: '' };
+  for (const method of methods) {
+    const rule = ruleOf(method);
+    const needed = [...rule.anyPermission, ...rule.allPermission];
+    const as = (codes: readonly string[]) => ({ ...caller, permissions: new Set(codes) });
+    if (rule.public) {
+      requirePermission(rule, null);
+      continue;
+    }
+    expect(() => requirePermission(rule, null)).toThrow(/sign in/);
+    requirePermission(rule, as(needed));
+    requirePermission(rule, as(['waf:superadmin']));
+    for (const left of needed) {
+      const others = permissionCodes.map(([code]) => code).filter((code) => code !== left);
+      const without = others.filter((code) => code !== 'waf:superadmin');
+      expect(meets(rule, new Set(without))).toBe(false);
+    }
+  }
+});
+
+test('proto/STATUS.md says what is built', () => {
+  const path = new URL('STATUS.md', proto);
+  const text = renderStatus(contractStatus());
+  if (process.env['WAF_WRITE_STATUS'] === '1') writeFileSync(path, text);
+  expect(readFileSync(path, 'utf8')).toBe(text);
+});
+
+test('field names are lowerCamelCase in JSON and every enum begins with its zero', () => {
+  const seen = new Set<string>();
+  const visit = (message: DescMessage): void => {
+    if (seen.has(message.typeName) || message.typeName.startsWith('google.')) return;
+    seen.add(message.typeName);
+    for (const field of message.fields) {
+      expect(field.jsonName).toMatch(/^[a-z][a-zA-Z0-9]*$/);
+
+      if (field.message !== undefined) visit(field.message);
+      if (field.enum !== undefined) expect(field.enum.values[0]?.name).toMatch(/_UNSPECIFIED$/);
+    }
+  };
+  for (const method of methods) {
+    visit(method.input);
+    visit(method.output);
+  }
+  expect(seen.size).toBeGreaterThan(700);
+});
+
+let control: Control;
+const folder = mkdtempSync(join(tmpdir(), 'waf-contract-'));
+
+beforeAll(async () => {
+  control = await startControl({
+    dataFolder: folder,
+    management: { host: '127.0.0.1', port: 0 },
+    adminSocket: join(folder, 'admin.sock'),
+    engineSocket: join(folder, 'engine.sock'),
+    demoOrigin: null,
+    rulesetFolder: join(folder, 'none'),
+    logger: silentLogger,
+  });
+});
+
+afterAll(() => control.close());
+
+function post(path: string, body: string, overSocket: boolean) {
+  const where = overSocket
+    ? { socketPath: join(folder, 'admin.sock') }
+    : { host: '127.0.0.1', port: control.managementPort };
+  const headers = { 'content-type': 'application/json', 'connect-protocol-version': '1' };
+  return new Promise<{ status: number; code: string; message: string }>((resolve, reject) => {
+    const sent = httpRequest({ ...where, path, method: 'POST', headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => {
+        const { code = '', message = '' } = JSON.parse(text || '{}') as Record<string, string>;
+        resolve({ status: response.statusCode ?? 0, code, message });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const unary = methods.filter((method) => method.methodKind === 'unary');
+const pathOf = (method: (typeof methods)[number]): string =>
+  `/${method.parent.typeName}/${method.name}`;
+
+test('over the network no unary RPC but the public ones answers a stranger', async () => {
+  let refused = 0;
+  for (const method of unary) {
+    if (ruleOf(method).public) continue;
+    const answer = await post(pathOf(method), '{}', false);
+    expect([method.name, answer.status, answer.code]).toEqual([
+      method.name,
+      401,
+      'unauthenticated',
+    ]);
+    refused++;
+  }
+  expect(refused).toBe(unary.length - 6);
+});
+
+test('unknown fields, wrong types and bad enums are invalid_argument that names the field', async () => {
+  const isEnum = (field: DescField): boolean => field.fieldKind === 'enum';
+  let enums = 0;
+  for (const method of unary) {
+    const unknown = await post(pathOf(method), '{"notAField":1}', true);
+    expect([method.name, unknown.status, unknown.code]).toEqual([
+      method.name,
+      400,
+      'invalid_argument',
+    ]);
+    expect(unknown.message).toContain('notAField');
+    const found = method.input.fields.find(isEnum);
+    if (found === undefined) continue;
+    enums++;
+    const body = JSON.stringify({ [found.jsonName]: 'NO_SUCH_VALUE' });
+    const bad = await post(pathOf(method), body, true);
+    expect([method.name, bad.code]).toEqual([method.name, 'invalid_argument']);
+    expect(bad.message).toMatch(new RegExp(`^${found.jsonName}.*: must be (?:one of|a list)`));
+  }
+  expect(enums).toBeGreaterThan(5);
+});
