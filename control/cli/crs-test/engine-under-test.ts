@@ -26,8 +26,6 @@ export interface EngineUnderTest {
   readonly port: number;
   readonly pid: number;
   readonly events: EventTail;
-  /** Null while it runs, then how it ended. */
-  ended(): string | null;
   stop(): Promise<void>;
 }
 
@@ -50,15 +48,13 @@ export async function startEngine(options: EngineOptions): Promise<EngineUnderTe
   const child = spawn(process.execPath, [options.script, ...args.flat()], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  let ended: string | null = null;
-  child.on('close', (code, signal) => {
-    ended = `ended with ${signal ?? `exit code ${code ?? -1}`}`;
-  });
+  const forget = endWithUs(child, scratch);
   try {
     await waitForReady(child, options.onProgress);
   } catch (error) {
     child.kill('SIGKILL');
     rmSync(scratch, { recursive: true, force: true });
+    forget();
     throw error;
   }
   const tail = openEventTail(events);
@@ -66,12 +62,26 @@ export async function startEngine(options: EngineOptions): Promise<EngineUnderTe
     port,
     pid: child.pid ?? 0,
     events: tail,
-    ended: () => ended,
     stop: async () => {
       await stopChild(child);
+      forget();
       tail.close();
       rmSync(scratch, { recursive: true, force: true });
     },
+  };
+}
+
+/** A run that is broken off leaves neither an engine nor files behind. Returns the undoing. */
+function endWithUs(child: ChildProcess, scratch: string): () => void {
+  const end = (): void => {
+    child.kill('SIGKILL');
+    rmSync(scratch, { recursive: true, force: true });
+    process.exit(130);
+  };
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
   };
 }
 
