@@ -7,7 +7,8 @@ import {
   type JsonValue,
   type MessageShape,
 } from '@bufbuild/protobuf';
-import type { PageRequest } from '../../proto/gen/waf/v1/common_pb.ts';
+import type { Clock } from '../../engine/base/clock.ts';
+import type { PageRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from '../domain/errors.ts';
 
 const defaultPageSize = 50;
@@ -66,4 +67,16 @@ export function requireText(value: string, field: string): string {
 export function fitsQuery(query: string, ...texts: readonly (string | undefined)[]): boolean {
   const wanted = query.trim().toLowerCase();
   return wanted === '' || texts.some((text) => (text ?? '').toLowerCase().includes(wanted));
+}
+
+/** Whether a time lies in a half-open range. */
+export function inTimeRange(range: TimeRange | undefined, atMs: number): boolean {
+  const ms = (time: { seconds: bigint; nanos: number } | undefined, absent: number): number =>
+    time === undefined ? absent : Number(time.seconds) * 1000 + time.nanos / 1e6;
+  return atMs >= ms(range?.start, -Infinity) && atMs < ms(range?.end, Infinity);
+}
+
+/** Now, as records keep it. */
+export function isoNow(clock: Clock): string {
+  return new Date(clock.nowMs()).toISOString();
 }

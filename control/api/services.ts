@@ -28,13 +28,16 @@ import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
 import { agentStreamService } from './agent-stream-service/service.ts';
+import { auditService } from './audit-service/service.ts';
 import { authService } from './auth-service/service.ts';
 import type { ApiParts } from './context.ts';
 import { logService } from './log-service/service.ts';
 import type { Built } from './method.ts';
 import { policyService } from './policy-service/service.ts';
+import { roleService } from './role-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
+import { userService } from './user-service/service.ts';
 
 /** A service and how its methods are made. */
 export interface ServiceEntry {
@@ -58,14 +61,14 @@ export const services: readonly ServiceEntry[] = [
   entry(CrsService, nothing),
   entry(LogService, logService),
   entry(AlertService, nothing),
-  entry(AuditService, nothing),
+  entry(AuditService, auditService),
   entry(AgentService, nothing),
   entry(AgentGroupService, nothing),
   entry(AgentStreamService, agentStreamService),
   entry(EvidenceUploadService, nothing),
   entry(TrustService, nothing),
-  entry(UserService, nothing),
-  entry(RoleService, nothing),
+  entry(UserService, userService),
+  entry(RoleService, roleService),
   entry(MenuService, nothing),
   entry(AIService, nothing),
   entry(ApiSchemaService, nothing),

@@ -27,6 +27,20 @@ export interface CredentialRecord {
   readonly lockedUntil: string;
   /** Rises when every session of the user must end. */
   readonly sessionEpoch: number;
+  /** Second factor; absent when there is none. */
+  readonly totp?: TotpRecord;
+}
+
+/** A time-based second factor. */
+export interface TotpRecord {
+  /** Base32. */
+  readonly secret: string;
+  /** RFC 3339; '' until a code has proved it. */
+  readonly confirmedAt: string;
+  /** Number of the last time step that was used; a code works once. */
+  readonly lastStep: number;
+  /** SHA-256 of the recovery codes that are left, hex. */
+  readonly recoverySha256: readonly string[];
 }
 
 /** One sign-in and the refresh tokens that came of it. */

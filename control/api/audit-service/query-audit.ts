@@ -1,0 +1,69 @@
+/** Owns AuditService/QueryAudit and GetAuditEntry. */
+
+import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
+import type { AuditRow } from '../../store/audit-chain.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { inTimeRange, requireText } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { toEntry } from './to-entry.ts';
+
+const pageSizeMax = 200;
+/** Rows looked at for one page and its total. */
+const scannedMax = 200_000;
+
+/** Audit entries of the caller's tenant, newest first. */
+export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryAudit'> {
+  return (request, context) => {
+    const { tenantId } = callerOf(context);
+    const { cursor = '', pageSize: asked = 0, offset = 0 } = request.page ?? {};
+    if (asked < 0 || asked > pageSizeMax) {
+      throw invalidField('page.pageSize', `must be between 1 and ${pageSizeMax}; 0 acts as 50`);
+    }
+    if (cursor !== '' && !/^\d{16}$/.test(cursor)) {
+      throw invalidField('page.cursor', 'is not one of ours');
+    }
+    const pageSize = asked || 50;
+    const found: AuditRow[] = [];
+    let total = 0;
+    let scanned = 0;
+    for (const row of parts.store.auditRows({ reverse: true })) {
+      if (++scanned > scannedMax) break;
+      if (row.tenantId !== tenantId || !fits(row, request)) continue;
+      total++;
+      const wanted = total > offset && (cursor === '' || row.id < cursor);
+      if (wanted && found.length <= pageSize) found.push(row);
+    }
+    const items = found.slice(0, pageSize);
+    const hasMore = found.length > pageSize;
+    const nextCursor = hasMore ? (items.at(-1)?.id ?? '') : '';
+    return { items: items.map(toEntry), page: { nextCursor, hasMore }, total: BigInt(total) };
+  };
+}
+
+/** One audit entry. */
+export function getAuditEntry(parts: ApiParts): Method<typeof AuditService, 'getAuditEntry'> {
+  return (request, context) => {
+    const row = parts.store.auditRow(requireText(request.id, 'id'));
+    if (row === undefined || row.tenantId !== callerOf(context).tenantId) {
+      throw notFound('audit entry');
+    }
+    return { entry: toEntry(row) };
+  };
+}
+
+function fits(row: AuditRow, request: QueryAuditRequest): boolean {
+  const { actorId, action, resourceType, resourceId, actorQuery, outcome, actorIp } = request;
+  const same = (wanted: string, value: string): boolean => wanted === '' || wanted === value;
+  const failed = row.action.endsWith('_failed');
+  return (
+    same(actorId, row.actorId) &&
+    same(action, row.action) &&
+    same(resourceType, row.resourceType) &&
+    same(resourceId, row.resourceId) &&
+    same(outcome, failed ? 'failure' : 'success') &&
+    same(actorIp, row.metadata?.['address'] ?? '') &&
+    row.actorName.toLowerCase().includes(actorQuery.toLowerCase()) &&
+    inTimeRange(request.timeRange, Date.parse(row.createdAt))
+  );
+}

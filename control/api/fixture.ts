@@ -1,0 +1,104 @@
+/** Owns control as tests use it: in a folder of its own, with a tiny ruleset and plain JSON calls. */
+
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '../../engine/base/log.ts';
+import { startControl, type Control, type ControlOptions } from '../start.ts';
+
+/** What a call came back with. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly text: string;
+  readonly cookie: string;
+}
+
+/** How a call goes in: over the socket, or over the network with a token or cookie. */
+export interface Way {
+  readonly token?: string;
+  readonly cookie?: string;
+  readonly network?: boolean;
+}
+
+export interface TestControl {
+  readonly folder: string;
+  readonly socket: string;
+  readonly control: Control;
+  /** Password of the first administrator. */
+  readonly password: string;
+  /** One call as a plain JSON client makes it; over the socket unless a way says otherwise. */
+  call(rpc: string, body: unknown, way?: Way): Promise<Answer>;
+  /** A GET that is no RPC. */
+  get(path: string, network: boolean): Promise<Answer>;
+}
+
+/** Starts control for a test. */
+export async function startTestControl(
+  options: Partial<ControlOptions> = {},
+): Promise<TestControl> {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-control-'));
+  const rulesetFolder = join(folder, 'crs');
+  mkdirSync(join(rulesetFolder, 'rules'), { recursive: true });
+  const rule = `SecRule ARGS "@contains evil" "id:942999,phase:2,deny,ver:'OWASP_CRS/4.9.1'"\n`;
+  writeFileSync(join(rulesetFolder, 'rules', 'REQUEST-942.conf'), rule);
+  const socket = join(folder, 'admin.sock');
+  const control = await startControl({
+    dataFolder: folder,
+    management: { host: '127.0.0.1', port: 0 },
+    adminSocket: socket,
+    engineSocket: join(folder, 'engine.sock'),
+    demoOrigin: 'http://127.0.0.1:1',
+    rulesetFolder,
+    logger: silentLogger,
+    ...options,
+  });
+  const send = (method: string, path: string, way: Way, body: string): Promise<Answer> => {
+    const network = way.network === true || way.token !== undefined || way.cookie !== undefined;
+    const where = network
+      ? { host: '127.0.0.1', port: control.managementPort }
+      : { socketPath: socket };
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (way.token !== undefined) headers['authorization'] = `Bearer ${way.token}`;
+    if (way.cookie !== undefined) headers['cookie'] = way.cookie;
+    return sendOnce({ ...where, method, path, headers }, body);
+  };
+  return {
+    folder,
+    socket,
+    control,
+    password: readFileSync(control.passwordFile, 'utf8').trim(),
+    call: (rpc, body, way = {}) => send('POST', `/waf.v1.${rpc}`, way, JSON.stringify(body)),
+    get: (path, network) => send('GET', path, { network }, ''),
+  };
+}
+
+function sendOnce(options: object, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ ...options, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => {
+        const isJson = (response.headers['content-type'] ?? '').includes('json');
+        resolve({
+          status: response.statusCode ?? 0,
+          body: isJson ? (JSON.parse(text || '{}') as Record<string, unknown>) : {},
+          text,
+          cookie: (response.headers['set-cookie'] ?? [])[0] ?? '',
+        });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** Waits until a check comes true. Rejects after two seconds. */
+export async function eventually(check: () => boolean | Promise<boolean>): Promise<void> {
+  for (let at = 0; at < 200; at++) {
+    if (await check()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('it never came true');
+}

@@ -1,0 +1,104 @@
+/** Owns UserService/ResetPassword, LockUser, UnlockUser and ResetUserMFA. */
+
+import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
+import { checkPassword, hashPassword } from '../../auth/passwords.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { refusal } from '../../domain/errors.ts';
+import type { UserRecord } from '../../domain/records.ts';
+import { credentials, users } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { isoNow } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { endSessions, keepAdministrator, showUser, storedUser, userNote } from './stored-user.ts';
+import { refuseStronger } from './write-users.ts';
+
+/** Sets a password and ends the user's sessions. */
+export function resetPassword(parts: ApiParts): Method<typeof UserService, 'resetPassword'> {
+  return async ({ userId, password }, context) => {
+    const caller = callerOf(context);
+    checkPassword(password, 'password');
+    storedUser(parts.store, caller, userId, 'userId');
+    const passwordHash = await hashPassword(password);
+    await parts.store.write((tx) => {
+      const user = storedUser(tx, caller, userId, 'userId');
+      refuseStronger(tx, caller, user);
+      endSessions(tx, user.id);
+      const credential = tx.get(credentials, user.id);
+      const sessionEpoch = credential?.sessionEpoch ?? 1;
+      tx.put(credentials, {
+        ...credential,
+        id: user.id,
+        passwordHash,
+        failedAttempts: 0,
+        lockedUntil: '',
+        sessionEpoch,
+      });
+      tx.audit({ ...userNote(caller, user), action: 'reset_password' });
+    });
+    return { changed: true };
+  };
+}
+
+/** Keeps a user out. */
+export function lockUser(parts: ApiParts): Method<typeof UserService, 'lockUser'> {
+  return async ({ userId }, context) => {
+    const user = await setLocked(parts, callerOf(context), userId, true);
+    return { user: showUser(parts.store, user) };
+  };
+}
+
+/** Lets a user in again; also ends a lock-out after wrong passwords. */
+export function unlockUser(parts: ApiParts): Method<typeof UserService, 'unlockUser'> {
+  return async ({ userId }, context) => {
+    const user = await setLocked(parts, callerOf(context), userId, false);
+    return { user: showUser(parts.store, user) };
+  };
+}
+
+/** Removes the second factors of a user. */
+export function resetUserMfa(parts: ApiParts): Method<typeof UserService, 'resetUserMFA'> {
+  return async ({ userId }, context) => {
+    const caller = callerOf(context);
+    const mfaReset = await parts.store.write((tx) => {
+      const user = storedUser(tx, caller, userId, 'userId');
+      refuseStronger(tx, caller, user);
+      const credential = tx.get(credentials, user.id);
+      if (credential?.totp === undefined) return false;
+      const { totp: _removed, ...rest } = credential;
+      tx.put(credentials, rest);
+      endSessions(tx, user.id);
+      tx.audit({ ...userNote(caller, user), action: 'reset_mfa' });
+      return true;
+    });
+    return { mfaReset };
+  };
+}
+
+function setLocked(
+  parts: ApiParts,
+  caller: Caller,
+  userId: string,
+  locked: boolean,
+): Promise<UserRecord> {
+  return parts.store.write((tx) => {
+    const before = storedUser(tx, caller, userId, 'userId');
+    if (locked && before.id === caller.userId) {
+      throw refusal('failed_precondition', 'userId: nobody can lock the own user');
+    }
+    refuseStronger(tx, caller, before);
+    const after = { ...before, locked, updatedAt: isoNow(parts.clock) };
+    tx.put(users, after);
+    if (locked) {
+      keepAdministrator(tx, caller.tenantId);
+      endSessions(tx, after.id);
+    } else {
+      const credential = tx.get(credentials, after.id);
+      if (credential !== undefined) {
+        tx.put(credentials, { ...credential, failedAttempts: 0, lockedUntil: '' });
+      }
+    }
+    const action = locked ? 'lock' : 'unlock';
+    tx.audit({ ...userNote(caller, after), action, before, after });
+    return after;
+  });
+}

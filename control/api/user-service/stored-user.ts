@@ -1,0 +1,86 @@
+/** Owns finding a caller's user, showing it, and what a change of it may not do. */
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { UserSchema, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
+import { superadmin, type Caller } from '../../auth/permissions.ts';
+import { notFound, refusal } from '../../domain/errors.ts';
+import type { UserRecord } from '../../domain/records.ts';
+import { credentials, roles, sessions, users } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote } from '../context.ts';
+import { requireText } from '../convert.ts';
+import { showRole } from '../role-service/stored-role.ts';
+
+/** A user of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
+export function storedUser(
+  store: ReadStore,
+  caller: Caller,
+  id: string,
+  field: string,
+): UserRecord {
+  const user = store.get(users, requireText(id, field));
+  if (user === undefined || user.tenantId !== caller.tenantId) throw notFound('user');
+  return user;
+}
+
+/** A user as others see it. */
+export function showUser(store: ReadStore, user: UserRecord): User {
+  const time = (text: string | undefined) =>
+    text === undefined || text === '' ? undefined : timestampFromDate(new Date(text));
+  const lastLoginAt = time(user.lastLoginAt);
+  const createdAt = time(user.createdAt);
+  const updatedAt = time(user.updatedAt);
+  return create(UserSchema, {
+    id: user.id,
+    tenantId: user.tenantId,
+    username: user.username,
+    email: user.email,
+    displayName: user.displayName,
+    locked: user.locked,
+    roles: user.roleIds.flatMap((id) => {
+      const role = store.get(roles, id);
+      return role === undefined ? [] : [showRole(store, role)];
+    }),
+    totpEnabled: (store.get(credentials, user.id)?.totp?.confirmedAt ?? '') !== '',
+    ...(lastLoginAt === undefined ? {} : { lastLoginAt }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(updatedAt === undefined ? {} : { updatedAt }),
+  });
+}
+
+/** Ends every session of a user. */
+export function endSessions(tx: WriteStore, userId: string): void {
+  const credential = tx.get(credentials, userId);
+  if (credential !== undefined) {
+    tx.put(credentials, { ...credential, sessionEpoch: credential.sessionEpoch + 1 });
+  }
+  for (const session of tx.find(sessions, 'user', userId)) tx.remove(sessions, session.id);
+}
+
+/**
+ * Errors: failed_precondition when the change would leave the tenant without an administrator who
+ * can sign in.
+ */
+export function keepAdministrator(tx: ReadStore, tenantId: string): void {
+  const left = tx
+    .list(users)
+    .some(
+      (user) =>
+        user.tenantId === tenantId &&
+        !user.locked &&
+        user.roleIds.some((id) => tx.get(roles, id)?.permissions.includes(superadmin) === true),
+    );
+  if (left) return;
+  throw refusal('failed_precondition', 'the last administrator must stay able to sign in');
+}
+
+/** The audit note of a change of a user. */
+export function userNote(caller: Caller, user: UserRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'user',
+    resourceId: user.id,
+    resourceName: user.username,
+  };
+}
