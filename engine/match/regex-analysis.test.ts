@@ -12,6 +12,13 @@ function read(pattern: string): RegexNode {
   return tree.root;
 }
 
+/** What is printed for Hyperscan, as a JavaScript regex. */
+function asJavaScript(printed: string): RegExp {
+  const caseless = printed.startsWith('(?i)');
+  const body = (caseless ? printed.slice(4) : printed).replaceAll('\\z', '$');
+  return new RegExp(body.replaceAll('(?s:.)', '[^]'), caseless ? 'i' : '');
+}
+
 const setOf = (bytes: string): Uint8Array => {
   const set = new Uint8Array(256);
   for (const c of bytes) set[c.charCodeAt(0)] = 1;
@@ -75,10 +82,7 @@ describe('restrictTo and printForScan', () => {
         const expected = new RegExp(pattern, 's').test(value);
         const cut = restrictTo(read(pattern), word);
         const printed = cut && printForScan(cut);
-        const found =
-          printed === null
-            ? false
-            : new RegExp(printed.replaceAll('\\z', '$').replaceAll('(?s:.)', '[^]')).test(value);
+        const found = printed === null ? false : asJavaScript(printed).test(value);
         expect(found).toBe(expected);
       }),
       { numRuns: 5000 },
@@ -86,7 +90,7 @@ describe('restrictTo and printForScan', () => {
   });
 
   it('fold case into the sets', () => {
-    expect(printForScan(read('(?i)ab'))).toBe('[Aa][Bb]');
+    expect(printForScan(read('(?i)ab'))).toBe('(?i)ab');
   });
 
   it('cannot write look-around', () => {

@@ -49,25 +49,65 @@ export function restrictTo(node: RegexNode, allowed: ByteSet): RegexNode | null 
 }
 
 /**
- * Writes a pattern for Hyperscan that finds the same strings: no flags, no captures, `\z` for the
- * end. Null when a part has no such spelling.
+ * Writes a pattern for Hyperscan that finds the same strings: no captures, `\z` for the end, `(?i)`
+ * in front where case plays no part (Hyperscan takes 16,000 characters at most). Null when a part
+ * has no such spelling.
  */
 export function printForScan(node: RegexNode): ByteString | null {
+  const caseless = ignoresCase(node);
+  const text = print(node, caseless);
+  return text !== null && caseless ? `(?i)${text}` : text;
+}
+
+/** True when every set holds both cases of its letters, and there are letters at all. */
+function ignoresCase(node: RegexNode): boolean {
+  const seen = { letters: false, cased: false };
+  visitSets(node, (set) => {
+    for (let upper = 0x41; upper <= 0x5a; upper++) {
+      if (set[upper] !== set[upper + 32]) seen.cased = true;
+      if (set[upper] === 1) seen.letters = true;
+    }
+  });
+  return seen.letters && !seen.cased;
+}
+
+function visitSets(node: RegexNode, visit: (set: ByteSet) => void): void {
   switch (node.kind) {
     case 'set':
-      return printSet(node.set);
+      return visit(node.set);
+    case 'capture':
+    case 'repeat':
+      return visitSets(node.body, visit);
+    case 'sequence':
+      return node.parts.forEach((part) => visitSets(part, visit));
+    case 'choice':
+      return node.options.forEach((option) => visitSets(option, visit));
+    default:
+  }
+}
+
+function print(node: RegexNode, caseless: boolean): ByteString | null {
+  switch (node.kind) {
+    case 'set':
+      return printSet(caseless ? lowerOnly(node.set) : node.set);
     case 'assertion':
       return node.name === '^' ? '^' : node.name === '$' ? '\\z' : `\\${node.name}`;
     case 'opaque':
       return null;
     case 'capture':
-      return printOperand(node.body);
+      return printOperand(node.body, caseless);
     case 'sequence':
-      return join(node.parts.map(printOperand), '');
+      return join(
+        node.parts.map((part) => printOperand(part, caseless)),
+        '',
+      );
     case 'choice':
-      return join(node.options.map(printForScan), '|');
+      return join(
+        node.options.map((option) => print(option, caseless)),
+        '|',
+      );
     case 'repeat': {
-      const body = printForScan(node.body);
+      const body = print(node.body, caseless);
       if (body === null) return null;
       const operand = node.body.kind === 'set' ? body : `(?:${body})`;
       return operand + printBounds(node.min, node.max);
@@ -142,10 +182,19 @@ function isNothing(node: RegexNode): boolean {
   return node.kind === 'sequence' && node.parts.length === 0;
 }
 
-function printOperand(node: RegexNode): ByteString | null {
-  const text = printForScan(node);
+function printOperand(node: RegexNode, caseless: boolean): ByteString | null {
   const inner = node.kind === 'capture' ? node.body : node;
-  return text !== null && inner.kind === 'choice' && node === inner ? `(?:${text})` : text;
+  if (inner !== node) return printOperand(inner, caseless);
+  const text = print(node, caseless);
+  return text !== null && node.kind === 'choice' ? `(?:${text})` : text;
+}
+
+/** A set that ignores case without its capital letters. */
+function lowerOnly(set: ByteSet): ByteSet {
+  const lower = Uint8Array.from(set);
+  const whole = set.every((member) => member === 1);
+  if (!whole) lower.fill(0, 0x41, 0x5b);
+  return lower;
 }
 
 function join(parts: readonly (ByteString | null)[], separator: string): ByteString | null {

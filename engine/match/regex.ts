@@ -68,7 +68,7 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
   const source = translateToRe2(pattern, { caseless, dotall });
   if (source === null) return null;
   try {
-    const regex = new Re2Regex(source);
+    const regex = new Re2Regex(source, () => new PcreRegex(pattern, { caseless, dotall }, {}));
     if (mayBeRefused.test(source)) regex.compile();
     return regex;
   } catch {
@@ -78,7 +78,7 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
 }
 
 /** What RE2 refuses although the tree could be read: counts that multiply, quantified quantifiers. */
-const mayBeRefused = /\{\d{2,}|\}.*\{\d|[*+?}][*+{]|\)[*+{?].*\)[*+{]/s;
+const mayBeRefused = /\{\d{3,}|,\d{3,}\}|\}\)\{|[*+?}][*+{]/;
 
 function collectAll(regex: ExactRegex, value: ByteString, limit: number): Capture[][] {
   const all: Capture[][] = [];
@@ -95,17 +95,26 @@ function collectAll(regex: ExactRegex, value: ByteString, limit: number): Captur
 
 /**
  * Compiles at the first use: of the hundreds of patterns of a rule set, few are ever confirmed, and
- * each costs RE2 some hundred kilobytes.
+ * each costs RE2 some hundred kilobytes. What RE2 then refuses after all, PCRE2 does.
  */
 class Re2Regex implements ExactRegex {
-  readonly engine = 're2';
-  readonly limitExceeded = 0;
   readonly #source: string;
+  readonly #fallBack: () => ExactRegex;
+  #other: ExactRegex | undefined;
   #tester: RE2 | undefined;
   #finder: RE2 | undefined;
 
-  constructor(source: string) {
+  constructor(source: string, fallBack: () => ExactRegex) {
     this.#source = source;
+    this.#fallBack = fallBack;
+  }
+
+  get engine(): 're2' | 'pcre2' {
+    return this.#other ? 'pcre2' : 're2';
+  }
+
+  get limitExceeded(): number {
+    return this.#other?.limitExceeded ?? 0;
   }
 
   /** Errors: what RE2 throws for a pattern that it cannot take. */
@@ -114,10 +123,24 @@ class Re2Regex implements ExactRegex {
   }
 
   test(value: ByteString): boolean {
-    return this.compile().test(value);
+    if (this.#tester) return this.#tester.test(value);
+    return this.#ready() ? this.compile().test(value) : this.#other!.test(value);
+  }
+
+  /** False when PCRE2 has to do the work. */
+  #ready(): boolean {
+    if (this.#other) return false;
+    try {
+      this.compile();
+      return true;
+    } catch {
+      this.#other = this.#fallBack();
+      return false;
+    }
   }
 
   exec(value: ByteString, start = 0): Capture[] | null {
+    if (!this.#finder && !this.#ready()) return this.#other!.exec(value, start);
     this.#finder ??= new RE2(this.#source, 'udg');
     this.#finder.lastIndex = start;
     const indices = this.#finder.exec(value)?.indices;
@@ -138,6 +161,7 @@ class Re2Regex implements ExactRegex {
   close(): void {
     this.#tester = undefined;
     this.#finder = undefined;
+    this.#other?.close();
   }
 }
 

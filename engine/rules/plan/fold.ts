@@ -76,9 +76,7 @@ class Folder {
   }
 
   base(): ReadonlyMap<string, ByteString> {
-    const base = this.scratch.tx.snapshot();
-    for (const name of [...base.keys()]) if (/^\d$/.test(name)) base.delete(name);
-    return base;
+    return this.scratch.tx.snapshot();
   }
 
   foldPhase(items: readonly ProgramItem[], phase: number): FoldedPhase {
@@ -315,12 +313,33 @@ function surelyRemoves(argument: ByteString, rule: Rule): boolean {
   return kind === 'tag' && !targetOnly && rule.tags.some((tag) => tag.literal === text);
 }
 
-/** True when a rule that is no chain link reads MATCHED_* of whatever matched before it. */
+/** True when a rule may read MATCHED_* of whatever matched before it. */
 function readsForeignMatch(rule: Rule): boolean {
+  // A link reads what its starter left, unless the starter is an action, which leaves nothing.
   if (rule.id === 0) return false;
-  const targets = rule.targets.some((target) => target.variable.name.startsWith('MATCHED_VAR'));
-  if (targets || rule.operator !== null) return targets;
-  return rule.actions.some((action) => /%\{matched_var/i.test(action.argument));
+  if (rule.operator !== null) return looksAtMatches(rule);
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (looksAtMatches(link) || writesMatches(link)) return true;
+    if (link.operator !== null) return false;
+  }
+  return false;
+}
+
+/** Reads them before it has matched itself. */
+function looksAtMatches({ targets, operator }: Rule): boolean {
+  if (targets.some((target) => target.variable.name.startsWith('MATCHED_VAR'))) return true;
+  return operator !== null && namesMatches(operator.argument);
+}
+
+/** Reads them when it has matched: of use only to rules that leave no match of their own. */
+function writesMatches(rule: Rule): boolean {
+  const texts = [rule.message, rule.logData, rule.disruption.location, ...rule.tags];
+  if (texts.some((text) => text !== null && namesMatches(text.source))) return true;
+  return rule.operator === null && rule.actions.some((action) => namesMatches(action.argument));
+}
+
+function namesMatches(text: ByteString): boolean {
+  return /%\{matched_var/i.test(text);
 }
 
 const emptyBytes = new Uint8Array(0);

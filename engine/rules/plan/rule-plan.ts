@@ -51,6 +51,8 @@ export interface RulePlan {
   readonly slotItem: Int32Array;
   /** Per rule index: its slot, -1 for rules that are not scanned for. */
   readonly slotOfRule: Int32Array;
+  /** Per slot: 1 when a hit is a match, because the scan was exact and nothing is captured. */
+  readonly hitIsMatch: Uint8Array;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
   close(): void;
@@ -166,6 +168,7 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
     slotPhase,
     slotItem,
     slotOfRule,
+    hitIsMatch: exactSlots(draft, groups),
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
       foldedRules: folded.foldedRules,
@@ -244,6 +247,19 @@ class ChainTrie {
   nodes(): Int32Array {
     return Int32Array.from(this.pairs);
   }
+}
+
+/** Slots whose every expression was compiled exactly and whose rule needs no captures. */
+function exactSlots(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
+  const exact = Uint8Array.from(draft.slots, (rule) => {
+    return rule.capture || rule.multiMatch || rule.negated ? 0 : 1;
+  });
+  for (const { expressions, modes } of groups) {
+    expressions.forEach(({ pattern }, id) => {
+      if (modes[id] !== 'exact') exact[pattern.slot] = 0;
+    });
+  }
+  return exact;
 }
 
 function planPhase({ items, kept }: FoldedPhase, slotOfRule: Int32Array): PhasePlan {

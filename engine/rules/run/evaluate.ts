@@ -13,6 +13,7 @@ import type { Entry } from '../catalog/values.ts';
 import type { Prescan } from './prescan.ts';
 
 const captures: ByteString[] = [];
+const noCaptures: readonly ByteString[] = [];
 const origins: number[] = [];
 
 /** Evaluates a rule that was scanned for, on the rows that were hit. True when one matched. */
@@ -21,6 +22,7 @@ export function evaluateCandidate(
   rule: Rule,
   slot: number,
   scan: Prescan,
+  hitIsMatch: boolean,
 ): boolean {
   const count = scan.originsOf(slot, origins);
   let matched = false;
@@ -32,7 +34,9 @@ export function evaluateCandidate(
       const key = tx.values.key(row);
       if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
       const value = (origin & 1) === 1 ? key : tx.values.value(row);
-      if (evaluateValue(tx, rule, target, key, value)) matched = true;
+      if (hitIsMatch) noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
+      else if (!evaluateValue(tx, rule, target, key, value)) continue;
+      matched = true;
     }
   }
   return matched;
@@ -41,7 +45,7 @@ export function evaluateCandidate(
 /** Evaluates a rule or chain link on every value of its targets. True when one matched. */
 export function evaluateTargets(tx: Transaction, rule: Rule): boolean {
   if (rule.operator === null) {
-    noteMatch(tx, rule, null, '', '', captures);
+    noteMatch(tx, rule, null, '', '', noCaptures);
     return true;
   }
   let matched = false;
@@ -110,9 +114,13 @@ function evaluateValue(
   value: ByteString,
 ): boolean {
   if (rule.multiMatch) return evaluateStages(tx, rule, target, key, value);
+  return evaluateOne(tx, rule, target, key, transform(rule, value));
+}
+
+function transform(rule: Rule, value: ByteString): ByteString {
   let current = value;
   for (const transformation of rule.transformations) current = transformation.apply(current);
-  return evaluateOne(tx, rule, target, key, current);
+  return current;
 }
 
 /** multiMatch: the value itself and every transformation result that differs from the one before. */

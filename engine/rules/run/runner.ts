@@ -42,7 +42,8 @@ export class Runner {
     const { tx } = this;
     if (tx.control.engine === 'off') return passVerdict;
     if (number !== 5 && (this.interrupted || this.passesOver(number))) return passVerdict;
-    if (number !== 5) this.prescan.scan(tx);
+    // Phase 5, too: an `allow` passes over phases whose values were loaded all the same.
+    this.prescan.scan(tx);
     tx.phase = number;
     return this.visit(this.plan.phases[number]!, this.prescan.bits[number]!);
   }
@@ -84,7 +85,9 @@ export class Runner {
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
     const slot = this.plan.slotOfRule[rule.index]!;
     const matched =
-      slot >= 0 ? evaluateCandidate(tx, rule, slot, this.prescan) : evaluateTargets(tx, rule);
+      slot >= 0
+        ? evaluateCandidate(tx, rule, slot, this.prescan, this.plan.hitIsMatch[slot] === 1)
+        : evaluateTargets(tx, rule);
     if (!matched) return false;
     for (let link = rule.next; link; link = link.next) {
       if (!evaluateTargets(tx, link)) return false;
@@ -103,6 +106,8 @@ export class Runner {
         this.allowed = 'all';
         return passVerdict;
       case 'allowRequest':
+        // Of no effect behind the request's own phases.
+        if (this.tx.phase > 2) return null;
         this.allowed = 'request';
         return passVerdict;
       case 'allowPhase':

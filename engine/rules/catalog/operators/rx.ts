@@ -2,6 +2,8 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';
+import { finiteLanguage } from '../../../match/regex-analysis.ts';
+import { readRegexTree } from '../../../match/regex-tree.ts';
 import { compileExact, type ExactRegex } from '../../../match/regex.ts';
 import { expandMacro } from '../macro.ts';
 import type { Transaction } from '../transaction.ts';
@@ -44,6 +46,8 @@ function bindRegex(
 ): BoundOperator | BindFailure {
   const macro = context.parseMacros(argument);
   if (macro.literal === null) return bindMacroRegex(definition, argument, context, macro, matcher);
+  const simple = definition === rx ? bindSimple(argument) : null;
+  if (simple) return simple;
   const regex = compile(argument, context.pcreMatchLimit);
   if (!regex) return { failure: 'the argument is not a valid regular expression' };
   return {
@@ -53,6 +57,36 @@ function bindRegex(
     evaluate: (value, tx, captures) => matchLimited(matcher, regex, value, tx, captures),
     close: () => regex.close(),
   };
+}
+
+/** Strings of an anchored pattern that are compared one by one instead of by a regex. */
+const listedStringsMax = 64;
+
+/**
+ * Patterns that every request meets and that need no regex: `^.*$`, and those that stand for a few
+ * whole strings, such as `^(?:GET|HEAD)$`. Null for all others and for those that capture groups.
+ */
+function bindSimple(argument: ByteString): BoundOperator | null {
+  const all = /^\^?\.\*\$?$/.test(argument);
+  const strings = all || !/^\^.*\$$/s.test(argument) ? null : listStrings(argument);
+  if (!all && strings === null) return null;
+  return {
+    definition: rx,
+    argument,
+    prefilter: { kind: 'pattern', pattern: argument, caseless: false },
+    evaluate: (value, _tx, captures) => {
+      if (strings !== null && !strings.has(value)) return false;
+      captures?.push(value);
+      return true;
+    },
+  };
+}
+
+function listStrings(pattern: ByteString): ReadonlySet<ByteString> | null {
+  if (/\((?!\?)/.test(pattern)) return null;
+  const tree = readRegexTree(pattern, { caseless: false, dotall: true });
+  const strings = tree?.exact ? finiteLanguage(tree.root, listedStringsMax) : null;
+  return strings && new Set(strings);
 }
 
 /** Compiles the expanded text when it is first seen; what is no regex then never matches. */
