@@ -35,7 +35,10 @@ const target = fc.oneof(
       .map(([name, key]) => `${name}:${key}`),
   },
   { weight: 2, arbitrary: fc.constantFrom('REQUEST_HEADERS:Host', 'REQUEST_HEADERS:User-Agent') },
-  { weight: 1, arbitrary: fc.constantFrom('ARGS:/^[xy]$/', 'REQUEST_HEADERS:/^User/', 'TX:/^late/') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('ARGS:/^[xy]$/', 'REQUEST_HEADERS:/^User/', 'TX:/^late/'),
+  },
   { weight: 3, arbitrary: fc.constantFrom(...txNames).map((name) => `TX:${name}`) },
   {
     weight: 2,
@@ -44,7 +47,12 @@ const target = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('MATCHED_VAR', 'MATCHED_VARS', 'MATCHED_VAR_NAME') },
 );
 
-const exclusion = fc.constantFrom('!ARGS:x', '!ARGS:/^q$/', '!REQUEST_HEADERS:Host', '!REQUEST_COOKIES:y');
+const exclusion = fc.constantFrom(
+  '!ARGS:x',
+  '!ARGS:/^q$/',
+  '!REQUEST_HEADERS:Host',
+  '!REQUEST_COOKIES:y',
+);
 
 const targets = fc
   .tuple(
@@ -53,7 +61,20 @@ const targets = fc
   )
   .map(([list, out]) => [...list, ...(out === undefined ? [] : [out])].join('|'));
 
-const word = fc.constantFrom('a', 'b1', 'ab', 'Select', 'x', '<b', "o'r", '%41', '..', '1', '0', '');
+const word = fc.constantFrom(
+  'a',
+  'b1',
+  'ab',
+  'Select',
+  'x',
+  '<b',
+  "o'r",
+  '%41',
+  '..',
+  '1',
+  '0',
+  '',
+);
 
 const patterns = [
   'a',
@@ -170,7 +191,13 @@ const flow = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('skipAfter:M1', 'skipAfter:M2', 'skipAfter:M3') },
 );
 
-const extras = fc.subarray(['capture', 'multiMatch', "tag:'t1'", "severity:'CRITICAL'", "msg:'m %{TX.1}'"]);
+const extras = fc.subarray([
+  'capture',
+  'multiMatch',
+  "tag:'t1'",
+  "severity:'CRITICAL'",
+  "msg:'m %{TX.1}'",
+]);
 const logging = fc.constantFrom('nolog', 'log', 'nolog,auditlog', '');
 
 const transformations = fc.array(transformation, { maxLength: 3 });
@@ -202,17 +229,32 @@ const rule = fc
     logging,
   )
   .map(([phase, isAction, head, links, outcome, jump, more, log]) => {
-    return { phase, isAction: isAction && links.length === 0, head, links, outcome, jump, more, log };
+    return {
+      phase,
+      isAction: isAction && links.length === 0,
+      head,
+      links,
+      outcome,
+      jump,
+      more,
+      log,
+    };
   });
 
 /** A rule set as text; ids count from 1 in order. */
 export const ruleTexts: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('On', 'On', 'On', 'DetectionOnly'),
-    fc.array(fc.oneof({ weight: 9, arbitrary: rule }, { weight: 1, arbitrary: fc.constantFrom('M1', 'M2') }), {
-      minLength: 1,
-      maxLength: 14,
-    }),
+    fc.array(
+      fc.oneof(
+        { weight: 9, arbitrary: rule },
+        { weight: 1, arbitrary: fc.constantFrom('M1', 'M2') },
+      ),
+      {
+        minLength: 1,
+        maxLength: 14,
+      },
+    ),
   )
   .map(([engine, items]) => {
     const lines = [`SecRuleEngine ${engine}`, 'SecRequestBodyAccess On'];
@@ -225,7 +267,16 @@ export const ruleTexts: fc.Arbitrary<string> = fc
   });
 
 function writeRule(
-  { phase, isAction, head, links, outcome, jump, more, log }: typeof rule extends fc.Arbitrary<infer T> ? T : never,
+  {
+    phase,
+    isAction,
+    head,
+    links,
+    outcome,
+    jump,
+    more,
+    log,
+  }: typeof rule extends fc.Arbitrary<infer T> ? T : never,
   id: number,
 ): string[] {
   const first = [`id:${id}`, `phase:${phase}`, outcome, log, ...head.list, ...more, jump];
@@ -246,7 +297,18 @@ function join(parts: readonly string[]): string {
 
 const value = fc.oneof(
   word,
-  fc.constantFrom('abab1', 'select', 'x--y', '1 or 1=1', '<script>', 'aa', '%3Cb', 'YWI=', 'A B', '5'),
+  fc.constantFrom(
+    'abab1',
+    'select',
+    'x--y',
+    '1 or 1=1',
+    '<script>',
+    'aa',
+    '%3Cb',
+    'YWI=',
+    'A B',
+    '5',
+  ),
   fc.string({ maxLength: 6 }),
 );
 
@@ -278,7 +340,8 @@ export const randomRequests: fc.Arbitrary<RandomRequest> = fc
       ['Host', 'a.example'],
       ['User-Agent', agent],
     ];
-    if (cookies.length > 0) headers.push(['Cookie', cookies.map(([k, v]) => `${k}=${v}`).join('; ')]);
+    if (cookies.length > 0)
+      headers.push(['Cookie', cookies.map(([k, v]) => `${k}=${v}`).join('; ')]);
     const body = form === null ? null : encode(form);
     if (body !== null) {
       headers.push(['Content-Type', 'application/x-www-form-urlencoded']);
