@@ -11,6 +11,7 @@ import { startServer, type RunningServer } from './api/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
 import { ensureAdministrator } from './auth/first-administrator.ts';
 import { openSessions } from './auth/sessions.ts';
+import { openSignIn } from './auth/sign-in.ts';
 import { openEventStore } from './observe/event-store.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { startPublisher } from './publish/publisher.ts';
@@ -61,6 +62,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     clock,
     logger,
     sessions,
+    signIn: openSignIn(store, clock),
     events,
     publisher,
     engine: openEngineClient(options.engineSocket),

@@ -6,8 +6,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { JsonValue } from '@bufbuild/protobuf';
-import { Code, ConnectError, createConnectRouter, type ContextValues } from '@connectrpc/connect';
-import type { ConnectRouter, Interceptor } from '@connectrpc/connect';
+import {
+  Code,
+  createConnectRouter,
+  type ConnectError,
+  type ConnectRouter,
+  type ContextValues,
+  type Interceptor,
+} from '@connectrpc/connect';
 import {
   compressionBrotli,
   compressionGzip,

@@ -5,6 +5,7 @@ import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import type { Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
+import type { SignIn } from '../auth/sign-in.ts';
 import { refusal } from '../domain/errors.ts';
 import type { EventStore } from '../observe/event-store.ts';
 import type { Publisher } from '../publish/publisher.ts';
@@ -19,6 +20,7 @@ export interface ApiParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly sessions: Sessions;
+  readonly signIn: SignIn;
   readonly events: EventStore;
   readonly publisher: Publisher;
   readonly engine: EngineClient;

@@ -18,7 +18,8 @@ const created = (body: Record<string, unknown>, field: string): Named => body[fi
 
 async function signIn(username: string, secret = password): Promise<string> {
   const { body } = await waf.call('AuthService/Login', { username, password: secret });
-  return String(body['accessToken'] ?? '');
+  const token = body['accessToken'];
+  return typeof token === 'string' ? token : '';
 }
 
 test('a role gives exactly its permissions, and changes end sessions', async () => {
@@ -122,4 +123,50 @@ test('every change is in the audit chain, without secrets, and the chain holds',
   expect(JSON.stringify(items)).not.toMatch(/argon2|correct horse/);
   const verified = await waf.call('AuditService/VerifyChain', {});
   expect(verified.body).toMatchObject({ healthy: true, checkedRows: String(items.length) });
+});
+
+test('a second factor is enrolled, asked for, used once, and replaced by a recovery code', async () => {
+  await waf.call('UserService/CreateUser', { user: { username: 'tom' }, password });
+  const token = await signIn('tom');
+  const begun = await waf.call('AuthService/BeginTOTPEnrollment', {}, { token });
+  const { secret, enrollmentToken } = begun.body as { secret: string; enrollmentToken: string };
+  const { Secret, TOTP } = await import('otpauth');
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  const code = totp.generate();
+  const wrong = { enrollmentToken, code: '000000' };
+  const refused = await waf.call('AuthService/ConfirmTOTPEnrollment', wrong, { token });
+  expect(refused.status).toBe(400);
+  const confirmed = await waf.call(
+    'AuthService/ConfirmTOTPEnrollment',
+    { enrollmentToken, code },
+    { token },
+  );
+  const codes = confirmed.body['recoveryCodes'] as string[];
+  expect(codes).toHaveLength(10);
+  const login = { username: 'tom', password };
+  const challenged = await waf.call('AuthService/Login', login, { network: true });
+  expect(challenged.body).toMatchObject({ challengeRequired: true, challengeKind: 'totp' });
+  expect(challenged.body['accessToken']).toBeUndefined();
+  const cookie = challenged.cookie.split(';')[0] ?? '';
+  const answer = (given: string) =>
+    waf.call('AuthService/CompleteAuthenticationChallenge', { code: given }, { cookie });
+  // The code that enrolled was used up by it.
+  expect((await answer(code)).status).toBe(401);
+  const entered = await answer(codes[0] ?? '');
+  expect(entered.status).toBe(200);
+  expect(entered.body['accessToken']).toBeTypeOf('string');
+  expect((await answer(codes[1] ?? '')).status).toBe(401);
+});
+
+test('changing the password ends the other sessions and keeps this one', async () => {
+  await waf.call('UserService/CreateUser', { user: { username: 'pam' }, password });
+  const first = await signIn('pam');
+  const second = await signIn('pam');
+  const change = { currentPassword: password, newPassword: 'another long password' };
+  const done = await waf.call('AuthService/ChangePassword', change, { token: second });
+  expect(done.body).toMatchObject({ changed: true });
+  expect((await waf.call('AuthService/GetUserInfo', {}, { token: first })).status).toBe(401);
+  expect((await waf.call('AuthService/GetUserInfo', {}, { token: second })).status).toBe(200);
+  expect(await signIn('pam')).toBe('');
+  expect(await signIn('pam', 'another long password')).not.toBe('');
 });

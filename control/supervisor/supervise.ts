@@ -68,7 +68,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   }
 }
 
-/** Control first: the engine wants its socket. Resolves to the password file's path. */
+/** Starts control and engine. Resolves to the password file's path. */
 async function startBoth(
   options: SuperviseOptions,
   data: DataFolder,
@@ -88,9 +88,12 @@ async function startBoth(
     options.engineArgs,
   ];
   const { children } = parts;
-  const ready = await startOne(options, children, 'control', [...shared, ...controlArgs.flat()]);
+  // Side by side: an engine with a bundle from before serves it without waiting for control.
+  const [ready] = await Promise.all([
+    startOne(options, children, 'control', [...shared, ...controlArgs.flat()]),
+    startOne(options, children, 'engine', [...shared, ...engineArgs.flat()]),
+  ]);
   if (ready.type === 'ready' && ready.passwordFile !== undefined) passwordFile = ready.passwordFile;
-  await startOne(options, children, 'engine', [...shared, ...engineArgs.flat()]);
   options.progress.finish();
   await waitUntilReady(data.adminSocket);
   return passwordFile;

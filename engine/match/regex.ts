@@ -57,6 +57,8 @@ export function compileExact(
   limits: ExactLimits = {},
 ): ExactRegex {
   const plain = flags.multiline !== true && flags.extended !== true;
+  if (plain && literalPattern.test(pattern))
+    return new LiteralRegex(pattern, flags.caseless ?? false);
   if (plain && (flags.dollarEndOnly ?? true)) {
     const re2 = tryRe2(pattern, flags.caseless ?? false, flags.dotall ?? true);
     if (re2 !== null) return re2;
@@ -162,6 +164,48 @@ class Re2Regex implements ExactRegex {
     this.#tester = undefined;
     this.#finder = undefined;
     this.#other?.close();
+  }
+}
+
+/** A word, or a word at the start: no engine needed. */
+const literalPattern = /^\^?[A-Za-z0-9_]+$/;
+
+class LiteralRegex implements ExactRegex {
+  readonly engine = 're2';
+  readonly limitExceeded = 0;
+  readonly #word: string;
+  readonly #anchored: boolean;
+  readonly #caseless: boolean;
+
+  constructor(pattern: ByteString, caseless: boolean) {
+    this.#anchored = pattern.startsWith('^');
+    const word = this.#anchored ? pattern.slice(1) : pattern;
+    this.#word = caseless ? word.toLowerCase() : word;
+    this.#caseless = caseless;
+  }
+
+  test(value: ByteString): boolean {
+    return this.#find(value, 0) >= 0;
+  }
+
+  exec(value: ByteString, start = 0): Capture[] | null {
+    const at = this.#find(value, start);
+    return at < 0 ? null : [{ start: at, end: at + this.#word.length }];
+  }
+
+  execAll(value: ByteString, limit: number = matchLimits.globalMatchesMax): Capture[][] {
+    return collectAll(this, value, limit);
+  }
+
+  close(): void {
+    // Holds nothing.
+  }
+
+  #find(value: ByteString, start: number): number {
+    // Bytes from 0x80 on have no place in the word, so that folding them changes nothing.
+    const text = this.#caseless ? value.toLowerCase() : value;
+    if (!this.#anchored) return text.indexOf(this.#word, start);
+    return start === 0 && text.startsWith(this.#word) ? 0 : -1;
   }
 }
 

@@ -1,45 +1,16 @@
 /** Runs the regression tests of CRS through the oracle, in process: which rules fire. */
 
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { corpusRoot, readCorpus } from './corpus.ts';
-import { loadCrs, runStage, type CrsPlace, type CrsStage } from './crs-run.ts';
-
-interface Suite {
-  readonly name: string;
-  readonly corpus: string;
-  readonly place: CrsPlace;
-}
-
-const crs4 = path.join(corpusRoot, 'crs/4.28.0');
-const suites: readonly Suite[] = [
-  {
-    name: 'CRS 4.28.0',
-    corpus: 'crs4-regression.jsonl',
-    place: {
-      setup: path.join(crs4, 'crs-setup.conf.example'),
-      rules: path.join(crs4, 'rules'),
-      paranoia: 'setvar:tx.blocking_paranoia_level=4,setvar:tx.detection_paranoia_level=4',
-    },
-  },
-  {
-    name: 'CRS 3.3.4',
-    corpus: 'crs334-regression.jsonl',
-    place: {
-      setup: '/etc/modsecurity/crs/crs-setup.conf',
-      rules: '/usr/share/modsecurity-crs/rules',
-      paranoia: 'setvar:tx.paranoia_level=4,setvar:tx.executing_paranoia_level=4',
-    },
-  },
-];
+import { readCorpus } from './corpus.ts';
+import { crsSuites, loadCrs, runStage, type CrsStage } from './crs-run.ts';
 
 /** Tests whose expectation CRS itself gives anew for servers built like ours: title to reason. */
 const overridden: ReadonlyMap<string, string> = new Map([
   ['920620-1', 'repeated Content-Type fields stay apart, as the override for nginx says'],
 ]);
 
-for (const { name, corpus, place } of suites) {
+for (const { name, corpus, place } of crsSuites) {
   const stages = existsSync(place.setup) ? readCorpus<CrsStage>(corpus) : null;
   describe.skipIf(stages === null)(name, () => {
     test('every test of the shared corpus passes', { timeout: 600_000 }, () => {

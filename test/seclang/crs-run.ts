@@ -19,6 +19,7 @@ import {
 } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
+import { corpusRoot } from './corpus.ts';
 import { readWire } from './wire.ts';
 
 /** One stage of a test as the corpus writes it. */
@@ -57,6 +58,38 @@ export interface CrsPlace {
   readonly rules: string;
   readonly paranoia: string;
 }
+
+/** A version of CRS with its regression tests. */
+export interface CrsSuite {
+  readonly name: string;
+  /** File of the corpus. */
+  readonly corpus: string;
+  readonly place: CrsPlace;
+}
+
+const crs4 = path.join(corpusRoot, 'crs/4.28.0');
+
+/** Both versions that the corpora test, at the paranoia level that the tests ask for. */
+export const crsSuites: readonly CrsSuite[] = [
+  {
+    name: 'CRS 4.28.0',
+    corpus: 'crs4-regression.jsonl',
+    place: {
+      setup: path.join(crs4, 'crs-setup.conf.example'),
+      rules: path.join(crs4, 'rules'),
+      paranoia: 'setvar:tx.blocking_paranoia_level=4,setvar:tx.detection_paranoia_level=4',
+    },
+  },
+  {
+    name: 'CRS 3.3.4',
+    corpus: 'crs334-regression.jsonl',
+    place: {
+      setup: '/etc/modsecurity/crs/crs-setup.conf',
+      rules: '/usr/share/modsecurity-crs/rules',
+      paranoia: 'setvar:tx.paranoia_level=4,setvar:tx.executing_paranoia_level=4',
+    },
+  },
+];
 
 /** Loads CRS; throws the diagnostics when it does not link. */
 export function loadCrs(place: CrsPlace): Program {
@@ -103,12 +136,23 @@ export interface StageOutcome {
 
 /** Runs one stage; `refused` when the HTTP parser would not take the request at all. */
 export function runStage(program: Program, stage: CrsStage): StageOutcome {
+  const exchange = stageExchange(stage);
+  if ('refusal' in exchange) return { result: 'refused', detail: exchange.refusal };
+  const result = evaluateTransaction(program, exchange, ports);
+  const logged = result.matchedRules.filter(({ log }) => log);
+  const ids = new Set(logged.map(({ ruleId }) => ruleId));
+  const log = logged.map((rule) => formatErrorLogLine(rule, result.transaction)).join('\n');
+  return judge(stage, ids, log);
+}
+
+/** A stage's request and the answer it would get, or why the parser would not take it. */
+export function stageExchange(stage: CrsStage): Exchange | { readonly refusal: string } {
   const wire = readWire(Buffer.from(stage.wire_b64, 'base64'));
-  if ('refusal' in wire) return { result: 'refused', detail: wire.refusal };
+  if ('refusal' in wire) return wire;
   const reflected = stage.reflected_response;
   const headers = reflected?.headers ?? [];
   const typed = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  const exchange: Exchange = {
+  return {
     request: { ...wire.request, connection: makeConnection() },
     requestBody: makeBody(wire.body),
     response: makeResponse(reflected?.status ?? 200, 'HTTP/1.1', [
@@ -117,11 +161,6 @@ export function runStage(program: Program, stage: CrsStage): StageOutcome {
     ]),
     responseBody: makeBody(Buffer.from(reflected?.body_b64 ?? '', 'base64')),
   };
-  const result = evaluateTransaction(program, exchange, ports);
-  const logged = result.matchedRules.filter(({ log }) => log);
-  const ids = new Set(logged.map(({ ruleId }) => ruleId));
-  const log = logged.map((rule) => formatErrorLogLine(rule, result.transaction)).join('\n');
-  return judge(stage, ids, log);
 }
 
 function judge(stage: CrsStage, ids: ReadonlySet<number>, log: ByteString): StageOutcome {

@@ -6,7 +6,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import {
-  AgentStreamService,
   BatchAckSchema,
   ConnectResponseSchema,
   ObservationAckDurability,
@@ -15,6 +14,7 @@ import {
   ObservationGapAckStatus,
   ObservationStreamKind,
   type AgentHello,
+  type AgentStreamService,
   type BatchAck,
   type ConnectRequest,
   type GapNotice,

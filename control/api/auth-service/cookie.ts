@@ -1,14 +1,16 @@
-/** Owns the refresh cookie: its name, its reach, how it is read and written. */
+/** Owns the cookies of sign-in: their names, their reach, how they are read and written. */
 
 import type { HandlerContext } from '@connectrpc/connect';
 import { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 
-const name = 'waf_refresh';
+/** Cookies: the refresh token, and an open challenge. */
+export type CookieName = 'waf_refresh' | 'waf_challenge';
+
 const path = `/${AuthService.typeName}`;
 const valueMax = 256;
 
-/** The refresh token of the request; '' when there is none. */
-export function readRefreshCookie(context: HandlerContext): string {
+/** The value of a cookie of the request; '' when there is none. */
+export function readCookie(context: HandlerContext, name: CookieName): string {
   const header = context.requestHeader.get('cookie') ?? '';
   for (const part of header.split(';')) {
     const [key, value = ''] = part.trim().split('=', 2);
@@ -17,23 +19,30 @@ export function readRefreshCookie(context: HandlerContext): string {
   return '';
 }
 
-/** Sets the cookie until `expiresAtMs`. */
-export function setRefreshCookie(
+/** Sets a cookie until `expiresAtMs`. */
+export function setCookie(
   context: HandlerContext,
-  token: string,
+  name: CookieName,
+  value: string,
   expiresAtMs: number,
   secure: boolean,
 ): void {
   const expires = new Date(expiresAtMs).toUTCString();
-  context.responseHeader.append('set-cookie', cookie(token, `Expires=${expires}`, secure));
+  append(context, name, value, `Expires=${expires}`, secure);
 }
 
-/** Removes the cookie. */
-export function clearRefreshCookie(context: HandlerContext, secure: boolean): void {
-  context.responseHeader.append('set-cookie', cookie('', 'Max-Age=0', secure));
+/** Removes a cookie. */
+export function clearCookie(context: HandlerContext, name: CookieName, secure: boolean): void {
+  append(context, name, '', 'Max-Age=0', secure);
 }
 
-function cookie(value: string, lifetime: string, secure: boolean): string {
+function append(
+  context: HandlerContext,
+  name: CookieName,
+  value: string,
+  lifetime: string,
+  secure: boolean,
+): void {
   const flags = `Path=${path}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
-  return `${name}=${value}; ${lifetime}; ${flags}`;
+  context.responseHeader.append('set-cookie', `${name}=${value}; ${lifetime}; ${flags}`);
 }

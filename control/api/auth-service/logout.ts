@@ -3,14 +3,14 @@
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-import { clearRefreshCookie, readRefreshCookie } from './cookie.ts';
+import { clearCookie, readCookie } from './cookie.ts';
 
 /** Ends the session of the cookie. */
 export function logout(parts: ApiParts): Method<typeof AuthService, 'logout'> {
   return async (_request, context) => {
-    const token = readRefreshCookie(context);
+    const token = readCookie(context, 'waf_refresh');
     const loggedOut = token !== '' && (await parts.sessions.logout(token));
-    clearRefreshCookie(context, parts.secureCookies);
+    clearCookie(context, 'waf_refresh', parts.secureCookies);
     return { loggedOut };
   };
 }

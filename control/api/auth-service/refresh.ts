@@ -5,15 +5,16 @@ import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-import { readRefreshCookie, setRefreshCookie } from './cookie.ts';
+import { readCookie, setCookie } from './cookie.ts';
 
 /** A new access token; the cookie rotates. */
 export function refresh(parts: ApiParts): Method<typeof AuthService, 'refresh'> {
   return async (request, context) => {
-    const token = readRefreshCookie(context) || request.refreshToken;
+    const token = readCookie(context, 'waf_refresh') || request.refreshToken;
     if (token === '') throw refusal('unauthenticated', 'no refresh cookie: sign in again');
     const issued = await parts.sessions.refresh(token);
-    setRefreshCookie(context, issued.refreshToken, issued.refreshExpiresAtMs, parts.secureCookies);
+    const { refreshToken, refreshExpiresAtMs } = issued;
+    setCookie(context, 'waf_refresh', refreshToken, refreshExpiresAtMs, parts.secureCookies);
     return {
       accessToken: issued.accessToken,
       expiresAt: timestampFromMs(issued.accessExpiresAtMs),

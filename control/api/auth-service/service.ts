@@ -6,7 +6,15 @@ import type { Built } from '../method.ts';
 import { getAccessCodes } from './get-access-codes.ts';
 import { getLoginOptions } from './get-login-options.ts';
 import { getUserInfo } from './get-user-info.ts';
-import { login } from './login.ts';
+import { changePassword } from './change-password.ts';
+import { completeAuthenticationChallenge, login } from './login.ts';
+import {
+  beginTotpEnrollment,
+  confirmTotpEnrollment,
+  disableTotp,
+  getMfaStatus,
+  regenerateRecoveryCodes,
+} from './second-factor.ts';
 import { logout } from './logout.ts';
 import { refresh } from './refresh.ts';
 
@@ -19,5 +27,12 @@ export function authService(parts: ApiParts): Built<typeof AuthService> {
     refresh: refresh(parts),
     getUserInfo: getUserInfo(parts),
     getAccessCodes: getAccessCodes(),
+    completeAuthenticationChallenge: completeAuthenticationChallenge(parts),
+    changePassword: changePassword(parts),
+    getMFAStatus: getMfaStatus(parts),
+    beginTOTPEnrollment: beginTotpEnrollment(parts),
+    confirmTOTPEnrollment: confirmTotpEnrollment(parts),
+    disableTOTP: disableTotp(parts),
+    regenerateRecoveryCodes: regenerateRecoveryCodes(parts),
   };
 }

@@ -56,8 +56,37 @@ export class TxCollection {
     return list;
   }
 
+  /**
+   * Entries whose name `regex` finds, in the order of `entries`. Which names of the base those are
+   * is worked out once per base and regex.
+   */
+  matching(regex: { test(name: ByteString): boolean }): Entry[] {
+    const list: Entry[] = [];
+    for (const key of baseNames(this.base, regex)) {
+      const value = this.own.get(key) ?? (this.own.has(key) ? undefined : this.base.get(key));
+      if (value !== undefined) list.push({ key, value });
+    }
+    for (const [key, value] of this.own) {
+      if (value !== null && !this.base.has(key) && regex.test(key)) list.push({ key, value });
+    }
+    return list;
+  }
+
   /** A copy as a plain map; for the planner and for comparing engines. */
   snapshot(): Map<string, ByteString> {
     return new Map(this.entries().map((entry) => [entry.key, entry.value]));
   }
+}
+
+const namesByBase = new WeakMap<ReadonlyMap<string, ByteString>, WeakMap<object, string[]>>();
+
+function baseNames(
+  base: ReadonlyMap<string, ByteString>,
+  regex: { test(name: ByteString): boolean },
+): readonly string[] {
+  let byRegex = namesByBase.get(base);
+  if (!byRegex) namesByBase.set(base, (byRegex = new WeakMap()));
+  let names = byRegex.get(regex);
+  if (!names) byRegex.set(regex, (names = [...base.keys()].filter((name) => regex.test(name))));
+  return names;
 }

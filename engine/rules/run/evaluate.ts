@@ -103,6 +103,7 @@ function entriesOf(tx: Transaction, rule: Rule, { variable, selector }: Target):
   if (selector?.kind === 'xpath' && variable.select) {
     return variable.select(tx, selector.text, rule.namespaces);
   }
+  if (selector?.kind === 'regex' && variable.name === 'TX') return tx.tx.matching(selector.regex);
   return variable.entries(tx);
 }
 

@@ -92,6 +92,18 @@ export function runModsecCase(
   return judge(test, result, refused, notes.join('\n'));
 }
 
+/** A case's program and exchange, for engines that are compared; null where it has none. */
+export function prepareModsecCase(
+  test: ModsecCase,
+  catalog: RuleCatalog,
+  files: ConformanceFiles,
+): { program: Program; exchange: Exchange } | null {
+  if (outOfScope(test) !== null) return null;
+  const { program } = linkRules(test, catalog, files);
+  if (program === null) return null;
+  return { program, exchange: limitBodies(makeExchange(test), program.settings).exchange };
+}
+
 /** What the product leaves out on purpose; null when the case counts. */
 function outOfScope(test: ModsecCase): string | null {
   if (!test.enabled) return 'disabled in its source';
