@@ -118,6 +118,8 @@ async function startOne(
       new AppError('start_failed', `${name} did not start: ${reason}`, { source: 'internal' }),
     );
   const timer = setTimeout(() => failed('it took longer than ten minutes'), startTimeoutMs);
+  // When the other child fails, nobody settles this promise: it must not keep us alive.
+  timer.unref();
   const onMessage = (message: ChildMessage): void => {
     if (message.type === 'ready') ready.resolve(message);
     if (message.type === 'progress') {
