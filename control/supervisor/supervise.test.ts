@@ -82,7 +82,15 @@ test('control and engine are told what they need and stopped engine first', asyn
 
 test('an engine that cannot start stops control again and says why', async () => {
   program('control', socketServer);
-  program('engine', `process.send({ type: 'fatal', message: 'no libhs' }, () => process.exit(1));`);
+  // Not before control has begun, so that its stop can be seen.
+  program(
+    'engine',
+    `import { existsSync, readFileSync } from 'node:fs';
+     setInterval(() => {
+       if (!existsSync(notes) || !readFileSync(notes, 'utf8').includes('control start')) return;
+       process.send({ type: 'fatal', message: 'no libhs' }, () => process.exit(1));
+     }, 20);`,
+  );
   await expect(supervise(options({ demo: false }))).rejects.toThrow(
     'engine did not start: no libhs',
   );
