@@ -1,6 +1,4 @@
-import { mkdtempSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
@@ -12,31 +10,22 @@ import { startControllerLink, type ControllerLink } from '../../engine/link/cont
 import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import type { RuntimeConfig } from '../../engine/contract/policy.ts';
-import { startControl, type Control } from '../start.ts';
+import {
+  eventually,
+  startTestControl,
+  type Answer,
+  type TestControl,
+} from '../../test/support/test-control.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'waf-control-'));
-const socket = join(folder, 'admin.sock');
-let control: Control;
+let waf: TestControl;
 let link: ControllerLink;
 let engine: { close(): Promise<void> };
 const applied: RuntimeConfig[] = [];
 
 beforeAll(async () => {
-  const rulesetFolder = join(folder, 'crs');
-  mkdirSync(join(rulesetFolder, 'rules'), { recursive: true });
-  const rule = `SecRule ARGS "@contains evil" "id:942999,phase:2,deny,ver:'OWASP_CRS/4.9.1'"\n`;
-  writeFileSync(join(rulesetFolder, 'rules', 'REQUEST-942.conf'), rule);
-  control = await startControl({
-    dataFolder: folder,
-    management: { host: '127.0.0.1', port: 0 },
-    adminSocket: socket,
-    engineSocket: join(folder, 'engine.sock'),
-    demoOrigin: 'http://127.0.0.1:1',
-    rulesetFolder,
-    logger: silentLogger,
-  });
+  waf = await startTestControl();
   engine = await serveEngineService({
-    socketPath: join(folder, 'engine.sock'),
+    socketPath: join(waf.folder, 'engine.sock'),
     logger: silentLogger,
     handler: {
       compile: (policy) =>
@@ -51,12 +40,15 @@ beforeAll(async () => {
     },
   });
   link = startControllerLink({
-    socketPath: socket,
+    socketPath: waf.socket,
     agentId: 'local',
     version: 'test',
-    bundleFolder: join(folder, 'bundle'),
+    bundleFolder: join(waf.folder, 'bundle'),
     configHash: () => applied.at(-1)?.sha256 ?? '',
-    apply: async (verified) => void applied.push(toRuntimeConfig(verified)),
+    apply: (verified) => {
+      applied.push(toRuntimeConfig(verified));
+      return Promise.resolve();
+    },
     logger: silentLogger,
   });
 });
@@ -64,8 +56,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await link.close();
   await engine.close();
-  await control.close();
+  await waf.control.close();
 });
+
+const call = (rpc: string, body: unknown): Promise<Answer> => waf.call(rpc, body);
 
 function blockedEvent(target: string): RequestEvent {
   return {
@@ -119,103 +113,56 @@ function blockedEvent(target: string): RequestEvent {
   };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
-  readonly cookie: string;
-}
-
-/** One Connect call as a plain JSON client makes it. */
-function call(
-  rpc: string,
-  body: unknown,
-  over: { token?: string; cookie?: string; socket?: boolean } = {},
-): Promise<Answer> {
-  const where = over.socket
-    ? { socketPath: socket }
-    : { host: '127.0.0.1', port: control.managementPort };
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (over.token !== undefined) headers['authorization'] = `Bearer ${over.token}`;
-  if (over.cookie !== undefined) headers['cookie'] = over.cookie;
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      { ...where, path: `/waf.v1.${rpc}`, method: 'POST', headers, agent: false },
-      (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => {
-          const cookie = (response.headers['set-cookie'] ?? [])[0] ?? '';
-          resolve({
-            status: response.statusCode ?? 0,
-            body: JSON.parse(text || '{}') as Record<string, unknown>,
-            cookie,
-          });
-        });
-      },
-    );
-    request.on('error', reject);
-    request.end(JSON.stringify(body));
-  });
-}
-
-const overSocket = { socket: true };
-
-async function eventually(check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let at = 0; at < 200; at++) {
-    if (await check()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('it never came true');
-}
-
 test('sockets and secrets are private', () => {
-  expect(statSync(socket).mode & 0o777).toBe(0o600);
-  expect(statSync(control.passwordFile).mode & 0o777).toBe(0o600);
+  expect(statSync(waf.socket).mode & 0o777).toBe(0o600);
+  expect(statSync(waf.control.passwordFile).mode & 0o777).toBe(0o600);
 });
 
+const network = { network: true };
+
 test('the first administrator signs in, refreshes and signs out', async () => {
-  const password = readFileSync(control.passwordFile, 'utf8').trim();
-  const wrong = await call('AuthService/Login', { username: 'admin', password: 'wrong' });
+  const { password } = waf;
+  const wrong = await waf.call(
+    'AuthService/Login',
+    { username: 'admin', password: 'wrong' },
+    network,
+  );
   expect(wrong).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
-  const login = await call('AuthService/Login', { username: 'admin', password });
+  const login = await waf.call('AuthService/Login', { username: 'admin', password }, network);
   expect(login.status).toBe(200);
   expect(login.cookie).toMatch(/^waf_refresh=.*HttpOnly; SameSite=Strict/);
   const token = String(login.body['accessToken']);
-  const me = await call('AuthService/GetUserInfo', {}, { token });
+  const me = await waf.call('AuthService/GetUserInfo', {}, { token });
   expect(me.body['user']).toMatchObject({ username: 'admin', roles: ['Administrator'] });
   const cookie = login.cookie.split(';')[0] ?? '';
-  const refreshed = await call('AuthService/Refresh', {}, { cookie });
+  const refreshed = await waf.call('AuthService/Refresh', {}, { cookie });
   expect(refreshed.status).toBe(200);
   // A replay ends the family: neither cookie is good any more, nor is the token.
-  expect((await call('AuthService/Refresh', {}, { cookie })).status).toBe(401);
+  expect((await waf.call('AuthService/Refresh', {}, { cookie })).status).toBe(401);
   const next = refreshed.cookie.split(';')[0] ?? '';
-  expect((await call('AuthService/Refresh', {}, { cookie: next })).status).toBe(401);
-  expect((await call('AuthService/GetUserInfo', {}, { token })).status).toBe(401);
+  expect((await waf.call('AuthService/Refresh', {}, { cookie: next })).status).toBe(401);
+  expect((await waf.call('AuthService/GetUserInfo', {}, { token })).status).toBe(401);
 });
 
 test('without a session the network gets nothing', async () => {
-  const list = await call('SiteService/ListSites', {});
+  const list = await waf.call('SiteService/ListSites', {}, network);
   expect(list).toMatchObject({ status: 401, body: { code: 'unauthenticated' } });
-  const forged = await call('SiteService/ListSites', {}, { token: 'a.b.c' });
+  const forged = await waf.call('SiteService/ListSites', {}, { token: 'a.b.c' });
   expect(forged.status).toBe(401);
 });
 
 test('a created site reaches the engine within a second', async () => {
   await eventually(() => applied.length > 0);
   const startedAt = performance.now();
-  const created = await call(
-    'SiteService/CreateSite',
-    {
-      site: {
-        name: 'shop',
-        primaryHost: 'Shop.Example.com',
-        aliases: ['*.shop.example.com'],
-        upstreams: [{ inline: { url: 'http://127.0.0.1:9000', weight: 1 } }],
-        waf: { enabled: true },
-      },
+  const created = await call('SiteService/CreateSite', {
+    site: {
+      name: 'shop',
+      primaryHost: 'Shop.Example.com',
+      aliases: ['*.shop.example.com'],
+      upstreams: [{ inline: { url: 'http://127.0.0.1:9000', weight: 1 } }],
+      waf: { enabled: true },
     },
-    overSocket,
-  );
+  });
   expect(created.status).toBe(200);
   const site = created.body['site'] as Record<string, unknown>;
   expect(site).toMatchObject({ primaryHost: 'shop.example.com', revision: '1' });
@@ -228,38 +175,37 @@ test('a created site reaches the engine within a second', async () => {
 });
 
 test('stale revisions, duplicates and bad fields are refused by name', async () => {
-  const list = await call('SiteService/ListSites', { query: 'shop' }, overSocket);
+  const list = await call('SiteService/ListSites', { query: 'shop' });
   const site = (list.body['items'] as Record<string, string>[])[0] ?? {};
   expect(list.body['page']).toMatchObject({ page: 1, total: '1' });
   const update = { site: { id: site['id'], name: 'store' }, updateMask: 'name' };
-  const stale = await call('SiteService/UpdateSite', { ...update, revision: '9' }, overSocket);
+  const stale = await call('SiteService/UpdateSite', { ...update, revision: '9' });
   expect(stale).toMatchObject({ status: 409, body: { code: 'aborted' } });
-  const good = await call('SiteService/UpdateSite', { ...update, revision: '1' }, overSocket);
+  const good = await call('SiteService/UpdateSite', { ...update, revision: '1' });
   expect(good.body['site']).toMatchObject({ name: 'store', revision: '2' });
   const badMask = { ...update, updateMask: 'colour', revision: '2' };
-  const masked = await call('SiteService/UpdateSite', badMask, overSocket);
+  const masked = await call('SiteService/UpdateSite', badMask);
   expect(masked).toMatchObject({ status: 400, body: { code: 'invalid_argument' } });
   expect(String(masked.body['message'])).toMatch(/^updateMask:/);
   const double = { name: 'other', primaryHost: 'shop.example.com' };
-  const taken = await call('SiteService/CreateSite', { site: double }, overSocket);
+  const taken = await call('SiteService/CreateSite', { site: double });
   expect(taken).toMatchObject({ status: 409, body: { code: 'already_exists' } });
   const url = { name: 'other', primaryHost: 'http://x/y' };
-  const host = await call('SiteService/CreateSite', { site: url }, overSocket);
+  const host = await call('SiteService/CreateSite', { site: url });
   expect(String(host.body['message'])).toMatch(/^site\.primaryHost: /);
-  const unknown = await call('SiteService/CreateSite', { site: { colour: 1 } }, overSocket);
+  const unknown = await call('SiteService/CreateSite', { site: { colour: 1 } });
   expect(unknown).toMatchObject({ status: 400, body: { code: 'invalid_argument' } });
   expect(String(unknown.body['message'])).toContain('colour');
   const badEnum = { site: { status: 'RESOURCE_STATUS_MAYBE' } };
-  const enumerated = await call('SiteService/CreateSite', badEnum, overSocket);
+  const enumerated = await call('SiteService/CreateSite', badEnum);
   expect(enumerated.body['code']).toBe('invalid_argument');
 });
 
 test('a policy is copied, changed, rendered and tried', async () => {
-  const made = await call(
-    'PolicyService/CreatePolicyFromTemplate',
-    { templateId: 'template-strict', name: 'mine' },
-    overSocket,
-  );
+  const made = await call('PolicyService/CreatePolicyFromTemplate', {
+    templateId: 'template-strict',
+    name: 'mine',
+  });
   const policy = made.body['policy'] as Record<string, string>;
   expect(policy).toMatchObject({ name: 'mine', revision: '1' });
   const policyId = policy['id'];
@@ -269,24 +215,25 @@ test('a policy is copied, changed, rendered and tried', async () => {
     layer: 'POLICY_LAYER_KIND_CRS_CORE',
     config: { blockingParanoiaLevel: 3 },
   };
-  const changed = await call('PolicyService/UpdatePolicyLayer', layer, overSocket);
+  const changed = await call('PolicyService/UpdatePolicyLayer', layer);
   expect(changed.body['policy']).toMatchObject({
     revision: '2',
     crsCore: { blockingParanoiaLevel: 3 },
   });
   const wrong = { ...layer, revision: '2', config: { blockingParanoiaLevel: 7 } };
-  const refused = await call('PolicyService/UpdatePolicyLayer', wrong, overSocket);
+  const refused = await call('PolicyService/UpdatePolicyLayer', wrong);
   expect(String(refused.body['message'])).toMatch(/^config\.crsCore\.blockingParanoiaLevel: /);
-  const preview = await call('PolicyService/PreviewSecLang', { policyId }, overSocket);
+  const preview = await call('PolicyService/PreviewSecLang', { policyId });
   expect(String(preview.body['seclang'])).toContain("setvar:'tx.blocking_paranoia_level=3'");
   const off = { policyId, revision: '2', engineState: 'ENGINE_STATE_OFF' };
-  const switched = await call('PolicyService/SetEngineState', off, overSocket);
+  const switched = await call('PolicyService/SetEngineState', off);
   expect(switched.body['policy']).toMatchObject({ engineState: 'ENGINE_STATE_OFF' });
-  const tried = await call(
-    'PolicyService/TestPolicy',
-    { policyId, method: 'GET', url: '/?q=1', headers: { accept: '*/*' } },
-    overSocket,
-  );
+  const tried = await call('PolicyService/TestPolicy', {
+    policyId,
+    method: 'GET',
+    url: '/?q=1',
+    headers: { accept: '*/*' },
+  });
   expect(tried.body).toMatchObject({
     blocked: true,
     status: 403,
@@ -300,7 +247,7 @@ test('a blocked request is found by its request id', async () => {
   const query = { uniqueId: 'request-0001', outcome: 'SECURITY_EVENT_OUTCOME_ANY' };
   let items: Record<string, unknown>[] = [];
   await eventually(async () => {
-    const { body } = await call('LogService/QuerySecurityEvents', query, overSocket);
+    const { body } = await call('LogService/QuerySecurityEvents', query);
     items = (body['items'] ?? []) as Record<string, unknown>[];
     return items.length > 0;
   });
@@ -313,15 +260,15 @@ test('a blocked request is found by its request id', async () => {
     attackType: 'sqli',
     ruleIds: ['942100'],
   });
-  const one = await call('LogService/GetSecurityEvent', { id: items[0]?.['id'] }, overSocket);
+  const one = await call('LogService/GetSecurityEvent', { id: items[0]?.['id'] });
   expect(one.body['event']).toMatchObject({ path: '/', clientIp: '127.0.0.1' });
   const none = { ...query, ruleIds: ['1'] };
-  const filtered = await call('LogService/QuerySecurityEvents', none, overSocket);
+  const filtered = await call('LogService/QuerySecurityEvents', none);
   expect(filtered.body['items'] ?? []).toEqual([]);
 });
 
 test('gRPC and gRPC-Web are served beside Connect; what is not built says so', async () => {
-  const baseUrl = `http://127.0.0.1:${control.managementPort}`;
+  const baseUrl = `http://127.0.0.1:${waf.control.managementPort}`;
   for (const transport of [
     createGrpcTransport({ baseUrl }),
     createGrpcWebTransport({ baseUrl, httpVersion: '1.1' }),
@@ -329,28 +276,16 @@ test('gRPC and gRPC-Web are served beside Connect; what is not built says so', a
     const client = createClient(SiteService, transport);
     await expect(client.listSites({})).rejects.toThrow(/unauthenticated/);
   }
-  const missing = await call('AlertService/ListAlerts', {}, overSocket);
+  const missing = await call('AlertService/ListAlerts', {});
   expect(missing).toMatchObject({ status: 501, body: { code: 'unimplemented' } });
 });
 
 test('probes: liveness everywhere, readiness and metrics on the socket only', async () => {
-  const get = (path: string, overSocketToo: boolean): Promise<{ status: number; text: string }> =>
-    new Promise((resolve, reject) => {
-      const where = overSocketToo
-        ? { socketPath: socket }
-        : { host: '127.0.0.1', port: control.managementPort };
-      const sent = httpRequest({ ...where, path, agent: false }, (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      });
-      sent.on('error', reject);
-      sent.end();
-    });
   for (const way of [true, false]) {
-    expect(await get('/healthz', way)).toEqual({ status: 200, text: '{"status":"ok"}' });
+    const answer = await waf.get('/healthz', way);
+    expect(answer).toMatchObject({ status: 200, text: '{"status":"ok"}' });
   }
-  await eventually(async () => (await get('/readyz', true)).status === 200);
-  expect((await get('/metrics', true)).text).toContain('waf_config_revision');
-  for (const path of ['/readyz', '/metrics']) expect((await get(path, false)).status).toBe(404);
+  await eventually(async () => (await waf.get('/readyz', false)).status === 200);
+  expect((await waf.get('/metrics', false)).text).toContain('waf_config_revision');
+  for (const path of ['/readyz', '/metrics']) expect((await waf.get(path, true)).status).toBe(404);
 });

@@ -1,12 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
 import { builtInRoles, meets, permissionCodes, requirePermission } from '../auth/permissions.ts';
-import { startControl, type Control } from '../start.ts';
+import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { ruleOf } from './authorize.ts';
 import { services } from './services.ts';
 import { contractStatus, renderStatus } from './status.ts';
@@ -93,52 +89,22 @@ test('field names are lowerCamelCase in JSON and every enum begins with its zero
   expect(seen.size).toBeGreaterThan(700);
 });
 
-let control: Control;
-const folder = mkdtempSync(join(tmpdir(), 'waf-contract-'));
+let waf: TestControl;
 
 beforeAll(async () => {
-  control = await startControl({
-    dataFolder: folder,
-    management: { host: '127.0.0.1', port: 0 },
-    adminSocket: join(folder, 'admin.sock'),
-    engineSocket: join(folder, 'engine.sock'),
-    demoOrigin: null,
-    rulesetFolder: join(folder, 'none'),
-    logger: silentLogger,
-  });
+  waf = await startTestControl({ demoOrigin: null });
 });
-
-afterAll(() => control.close());
-
-function post(path: string, body: string, overSocket: boolean) {
-  const where = overSocket
-    ? { socketPath: join(folder, 'admin.sock') }
-    : { host: '127.0.0.1', port: control.managementPort };
-  const headers = { 'content-type': 'application/json', 'connect-protocol-version': '1' };
-  return new Promise<{ status: number; code: string; message: string }>((resolve, reject) => {
-    const sent = httpRequest({ ...where, path, method: 'POST', headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
-      response.on('end', () => {
-        const { code = '', message = '' } = JSON.parse(text || '{}') as Record<string, string>;
-        resolve({ status: response.statusCode ?? 0, code, message });
-      });
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
+afterAll(() => waf.control.close());
 
 const unary = methods.filter((method) => method.methodKind === 'unary');
-const pathOf = (method: (typeof methods)[number]): string =>
-  `/${method.parent.typeName}/${method.name}`;
+const rpcOf = (method: (typeof methods)[number]): string => `${method.parent.name}/${method.name}`;
 
 test('over the network no unary RPC but the public ones answers a stranger', async () => {
   let refused = 0;
   for (const method of unary) {
     if (ruleOf(method).public) continue;
-    const answer = await post(pathOf(method), '{}', false);
-    expect([method.name, answer.status, answer.code]).toEqual([
+    const answer = await waf.call(rpcOf(method), {}, { network: true });
+    expect([method.name, answer.status, answer.body['code']]).toEqual([
       method.name,
       401,
       'unauthenticated',
@@ -152,20 +118,21 @@ test('unknown fields, wrong types and bad enums are invalid_argument that names 
   const isEnum = (field: DescField): boolean => field.fieldKind === 'enum';
   let enums = 0;
   for (const method of unary) {
-    const unknown = await post(pathOf(method), '{"notAField":1}', true);
-    expect([method.name, unknown.status, unknown.code]).toEqual([
+    const unknown = await waf.call(rpcOf(method), { notAField: 1 });
+    expect([method.name, unknown.status, unknown.body['code']]).toEqual([
       method.name,
       400,
       'invalid_argument',
     ]);
-    expect(unknown.message).toContain('notAField');
+    expect(unknown.body['message']).toContain('notAField');
     const found = method.input.fields.find(isEnum);
     if (found === undefined) continue;
     enums++;
-    const body = JSON.stringify({ [found.jsonName]: 'NO_SUCH_VALUE' });
-    const bad = await post(pathOf(method), body, true);
-    expect([method.name, bad.code]).toEqual([method.name, 'invalid_argument']);
-    expect(bad.message).toMatch(new RegExp(`^${found.jsonName}.*: must be (?:one of|a list)`));
+    const bad = await waf.call(rpcOf(method), { [found.jsonName]: 'NO_SUCH_VALUE' });
+    expect([method.name, bad.body['code']]).toEqual([method.name, 'invalid_argument']);
+    expect(bad.body['message']).toMatch(
+      new RegExp(`^${found.jsonName}.*: must be (?:one of|a list)`),
+    );
   }
   expect(enums).toBeGreaterThan(5);
 });

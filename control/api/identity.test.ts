@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestControl, type TestControl } from './fixture.ts';
+import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 
 let waf: TestControl;
 const password = 'correct horse battery';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
 import { verifyChain } from './audit-chain.ts';
 import { sessions, users } from './collections.ts';
-import { testKvDriver } from './kv-suite.ts';
+import { testKvDriver } from '../../test/support/kv-suite.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 import { openMemoryKv } from './memory-kv.ts';
 import { openStore } from './store.ts';

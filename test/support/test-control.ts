@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../engine/base/log.ts';
-import { startControl, type Control, type ControlOptions } from '../start.ts';
+import { startControl, type Control, type ControlOptions } from '../../control/start.ts';
 
 /** What a call came back with. */
 export interface Answer {

@@ -1,7 +1,7 @@
 /** Owns what every storage driver is tested for. */
 
 import { expect, test } from 'vitest';
-import { prefixRange, type Kv } from './kv.ts';
+import { prefixRange, type Kv } from '../../control/store/kv.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (value: Uint8Array | undefined): string | undefined =>

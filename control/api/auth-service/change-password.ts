@@ -1,0 +1,41 @@
+/** Owns AuthService/ChangePassword. */
+
+import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
+import { checkPassword, hashPassword } from '../../auth/passwords.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { credentials, sessions } from '../../store/collections.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { requireUser } from './own-user.ts';
+
+/** Changes the caller's password and ends the caller's other sessions. */
+export function changePassword(parts: ApiParts): Method<typeof AuthService, 'changePassword'> {
+  return async ({ currentPassword, newPassword }, context) => {
+    const caller = callerOf(context);
+    const user = requireUser(parts.store, caller);
+    checkPassword(newPassword, 'newPassword');
+    if (newPassword === currentPassword) {
+      throw invalidField('newPassword', 'must differ from the current one');
+    }
+    if (!(await parts.signIn.confirm(user.id, currentPassword))) {
+      throw refusal('permission_denied', 'currentPassword: is wrong');
+    }
+    const passwordHash = await hashPassword(newPassword);
+    await parts.store.write((tx) => {
+      const credential = tx.get(credentials, user.id);
+      if (credential === undefined) return;
+      tx.put(credentials, { ...credential, passwordHash });
+      for (const session of tx.find(sessions, 'user', user.id)) {
+        if (session.id !== caller.sessionId) tx.remove(sessions, session.id);
+      }
+      tx.audit({
+        ...actorNote(caller),
+        action: 'change_password',
+        resourceType: 'user',
+        resourceId: user.id,
+        resourceName: user.username,
+      });
+    });
+    return { changed: true };
+  };
+}
