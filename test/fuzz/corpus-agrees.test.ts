@@ -1,0 +1,131 @@
+/** Every case of the rule corpora: the fast path against the oracle, in process. */
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createLogger } from '../../engine/base/log.ts';
+import type { RequestSnapshot } from '../../engine/contract/message.ts';
+import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
+import type { EngineMode, Program } from '../../engine/rules/catalog/types.ts';
+import {
+  prepareModsecCase,
+  type ModsecCase,
+} from '../../engine/rules/oracle/conformance/modsec-case.ts';
+import type { Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import { DatabaseFiles } from '../../engine/state/database-files.ts';
+import { corpusRoot, readCorpus } from '../seclang/corpus.ts';
+import { crsSuites, loadCrs, stageExchange, type CrsStage } from '../seclang/crs-run.ts';
+import { readWire } from '../seclang/wire.ts';
+import { compareEngines, fastEngine } from './compare-engines.ts';
+
+interface GotestwafCase {
+  readonly title: string;
+  readonly requests: readonly { readonly wire_b64?: string }[];
+}
+
+interface DataFile {
+  readonly path: string;
+  readonly content_b64: string;
+}
+
+const reportedMax = 10;
+const cacheFolder = path.resolve(import.meta.dirname, '../../.cache/databases');
+const log = createLogger('fuzz', 'error');
+
+for (const { name, corpus, place } of crsSuites) {
+  const stages = existsSync(place.setup) ? readCorpus<CrsStage>(corpus) : null;
+  describe.skipIf(stages === null)(name, () => {
+    test('fast path and oracle agree on every test', { timeout: 900_000 }, () => {
+      const exchanges = (stages ?? []).map((stage) => ({
+        title: stage.title,
+        exchange: stageExchange(stage),
+      }));
+      // As the tests ask for it, and acting: transactions that end early must agree, too.
+      for (const mode of ['detectionOnly', 'on'] as const) {
+        expect(compareAll(withMode(loadCrs(place), mode), exchanges, `${name}, ${mode}`)).toEqual([]);
+      }
+    });
+  });
+}
+
+const attacks = existsSync(path.join(corpusRoot, 'crs'))
+  ? readCorpus<GotestwafCase>('gotestwaf.jsonl')
+  : null;
+describe.skipIf(attacks === null)('GoTestWAF payloads under CRS 4', () => {
+  test('fast path and oracle agree', { timeout: 900_000 }, () => {
+    const exchanges = (attacks ?? []).flatMap(({ title, requests }) =>
+      requests.map(({ wire_b64 = '' }) => ({ title, exchange: bareExchange(wire_b64) })),
+    );
+    expect(compareAll(withMode(loadCrs(crsSuites[0]!.place), 'on'), exchanges, 'GoTestWAF')).toEqual([]);
+  });
+});
+
+const cases = readCorpus<ModsecCase>('modsec-regression.jsonl');
+describe.skipIf(cases === null)('libmodsecurity regression cases', () => {
+  test('fast path and oracle agree', () => {
+    const data = readCorpus<DataFile>('modsec-regression-data.jsonl') ?? [];
+    const files = new Map(
+      data.map(({ path: file, content_b64 }) => [
+        file,
+        Buffer.from(content_b64, 'base64').toString('latin1'),
+      ]),
+    );
+    const problems: string[] = [];
+    let compared = 0;
+    for (const one of cases ?? []) {
+      const prepared = prepareModsecCase(one, fullCatalog, files);
+      if (prepared === null) continue;
+      const engine = fastEngine(prepared.program);
+      const exchange = atFixedTime(prepared.exchange);
+      const differences = compareEngines(prepared.program, engine, exchange);
+      if (differences.length > 0) problems.push(`${one.title}: ${differences.join('; ')}`);
+      engine.retire();
+      compared++;
+    }
+    console.log(`libmodsecurity cases: ${compared} compared, ${problems.length} differ`);
+    expect(compared).toBeGreaterThan(0);
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Compares all exchanges; the first differences, at most `reportedMax`. */
+function compareAll(
+  program: Program,
+  exchanges: readonly { title: string; exchange: Exchange | { readonly refusal: string } }[],
+  what: string,
+): string[] {
+  const engine = fastEngine(program, new DatabaseFiles(cacheFolder, log));
+  const problems: string[] = [];
+  let compared = 0;
+  let refused = 0;
+  for (const { title, exchange } of exchanges) {
+    if ('refusal' in exchange) {
+      refused++;
+      continue;
+    }
+    const differences = compareEngines(program, engine, atFixedTime(exchange));
+    if (differences.length > 0) problems.push(`${title}: ${differences.join('; ')}`);
+    compared++;
+  }
+  engine.retire();
+  console.log(`${what}: ${compared} compared, ${problems.length} differ, ${refused} refused`);
+  expect(compared + refused).toBe(exchanges.length);
+  expect(compared).toBeGreaterThan(0);
+  return problems.slice(0, reportedMax);
+}
+
+function withMode(program: Program, engine: EngineMode): Program {
+  return { ...program, settings: { ...program.settings, engine } };
+}
+
+function bareExchange(wireBase64: string): Exchange | { readonly refusal: string } {
+  const wire = readWire(Buffer.from(wireBase64, 'base64'));
+  if ('refusal' in wire) return wire;
+  const requestBody = wire.body && { bytes: wire.body, truncated: false };
+  return { request: wire.request, requestBody, response: null, responseBody: null };
+}
+
+function atFixedTime(exchange: Exchange): Exchange {
+  const request: RequestSnapshot = { ...exchange.request, receivedAtMs: 1_700_000_000_000 };
+  return { ...exchange, request };
+}
