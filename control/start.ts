@@ -18,6 +18,7 @@ import { startPublisher } from './publish/publisher.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { openStore } from './store/store.ts';
 
+/** Where control keeps things and listens. */
 export interface ControlOptions {
   readonly dataFolder: string;
   readonly management: { readonly host: string; readonly port: number };

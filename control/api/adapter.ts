@@ -30,6 +30,7 @@ export type NodeRequest = IncomingMessage | Http2ServerRequest;
 /** A response of either version of HTTP. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
 
+/** What the adapter is made of. */
 export interface AdapterOptions {
   readonly routes: (router: ConnectRouter) => void;
   readonly interceptors: Interceptor[];

@@ -1,3 +1,5 @@
+/** Owns the proof that control serves: sites, policies, events, probes, all protocols. */
+
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@connectrpc/connect';

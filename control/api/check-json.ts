@@ -81,7 +81,9 @@ function checkField(
   return tryParse(parent, field, value, at);
 }
 
-/** The message inside a field; null for scalars, enums and messages with a JSON form of their own. */
+/**
+ * The message inside a field; null for scalars, enums and messages with a JSON form of their own.
+ */
 function innerMessage(field: DescField): DescMessage | null {
   const message = field.message;
   return message === undefined || message.typeName.startsWith('google.protobuf.') ? null : message;

@@ -35,7 +35,9 @@ export type Entrance = 'socket' | 'network';
 
 /** The caller; null where there is none. */
 export const callerKey = createContextKey<Caller | null>(null, { description: 'caller' });
+/** Where the call came in. */
 export const entranceKey = createContextKey<Entrance>('network', { description: 'entrance' });
+/** Address of the peer; empty on the socket. */
 export const addressKey = createContextKey<string>('', { description: 'peer address' });
 
 /** The caller of an RPC that is not public. */

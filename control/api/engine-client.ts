@@ -29,6 +29,7 @@ export interface RequestForEngine {
   readonly peerIp: string;
 }
 
+/** Questions to the local engine. */
 export interface EngineClient {
   /** Errors: unavailable when no engine answers. */
   compile(policy: PolicyForEngine): Promise<CompilePolicyResponse>;

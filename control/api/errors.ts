@@ -1,4 +1,6 @@
-/** Owns how failures reach clients: a code, a text of ours, nothing from outside and no internals. */
+/**
+ * Owns how failures reach clients: a code, a text of ours, nothing from outside and no internals.
+ */
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { AppError } from '../../engine/base/errors.ts';

@@ -1,3 +1,5 @@
+/** Owns the proof of identity: roles, lock-out, second factor, audit. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 
@@ -125,7 +127,7 @@ test('every change is in the audit chain, without secrets, and the chain holds',
   expect(verified.body).toMatchObject({ healthy: true, checkedRows: String(items.length) });
 });
 
-test('a second factor is enrolled, asked for, used once, and replaced by a recovery code', async () => {
+test('a second factor is enrolled, asked for, used once, replaced by a recovery code', async () => {
   await waf.call('UserService/CreateUser', { user: { username: 'tom' }, password });
   const token = await signIn('tom');
   const begun = await waf.call('AuthService/BeginTOTPEnrollment', {}, { token });

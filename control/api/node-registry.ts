@@ -9,6 +9,7 @@ export interface NodeApply {
   readonly atMs: number;
 }
 
+/** What is known of one node. */
 export interface NodeState {
   readonly id: string;
   readonly version: string;

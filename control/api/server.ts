@@ -23,6 +23,7 @@ const connectionsMax = 1_000;
 const preface = 'PRI * HTTP/2.0';
 const firstBytesTimeoutMs = 10_000;
 
+/** An entrance while it is open. */
 export interface RunningServer {
   /** Port of the management listener; 0 for a socket. */
   readonly port: number;

@@ -1,4 +1,6 @@
-/** Owns access tokens: EdDSA JWTs of this installation. Never decides what a token's user may do. */
+/**
+ * Owns access tokens: EdDSA JWTs of this installation. Never decides what a token's user may do.
+ */
 
 import {
   createPrivateKey,
@@ -19,6 +21,7 @@ export interface TokenClaims {
   readonly sessionId: string;
 }
 
+/** Issues and verifies access tokens. */
 export interface AccessTokens {
   /** A token that ends at `expiresAtMs`. */
   issue(claims: TokenClaims, expiresAtMs: number): Promise<string>;

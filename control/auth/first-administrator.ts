@@ -1,4 +1,6 @@
-/** Owns the first start: built-in roles, the first administrator, and the file with the password. */
+/**
+ * Owns the first start: built-in roles, the first administrator, and the file with the password.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';

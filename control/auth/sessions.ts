@@ -33,6 +33,7 @@ export interface IssuedSession {
   readonly refreshExpiresAtMs: number;
 }
 
+/** Sessions of signed-in users. */
 export interface Sessions {
   /** A session for a user who has proved who it is. Errors: unauthenticated. */
   begin(userId: string, address: string): Promise<IssuedSession>;

@@ -25,6 +25,7 @@ export type SignInResult =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'challenge'; readonly challenge: string; readonly expiresAtMs: number };
 
+/** Proves who someone is. */
 export interface SignIn {
   /** Errors: unauthenticated, resource_exhausted. */
   password(username: string, password: string, address: string): Promise<SignInResult>;

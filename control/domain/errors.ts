@@ -17,7 +17,9 @@ export type RpcCode =
 
 const sources: Partial<Record<RpcCode, ErrorSource>> = { unavailable: 'internal' };
 
-/** A refusal. `message` holds no text from outside; it says what is wrong and what would be right. */
+/**
+ * A refusal. `message` holds no text from outside; it says what is wrong and what would be right.
+ */
 export function refusal(code: RpcCode, message: string): AppError {
   return new AppError(code, message, {
     source: sources[code] ?? 'client',

@@ -7,8 +7,9 @@ const hostBytesMax = 253;
 const ipv6 = /^\[[0-9a-f:.]{2,45}\]$/;
 
 /**
- * A host as sites keep it: lower case, no final dot. Accepts exact names and addresses, and `*.` with
- * a domain of at least one label; one label stands for the star. Errors: invalid_argument at `field`.
+ * A host as sites keep it: lower case, no final dot. Accepts exact names and addresses, and `*.`
+ * with a domain of at least one label; one label stands for the star. Errors: invalid_argument at
+ * `field`.
  */
 export function normaliseHost(text: string, field: string): string {
   const host = text.trim().toLowerCase().replace(/\.$/, '');

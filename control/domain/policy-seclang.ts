@@ -1,6 +1,6 @@
 /**
- * Owns the SecLang text of a policy: engine switches, body limits, setup values, the ruleset's files
- * in order, then what the policy changes in them. Pure; never reads the files it includes.
+ * Owns the SecLang text of a policy: engine switches, body limits, setup values, the files of the
+ * ruleset in order, then what the policy changes in them. Pure; never reads the files it includes.
  */
 
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
@@ -19,6 +19,7 @@ export interface AddedSecLang {
   readonly afterCrs?: string;
 }
 
+/** A policy as text, with what deserves a look. */
 export interface RenderedPolicy {
   readonly seclang: string;
   readonly warnings: readonly string[];

@@ -21,9 +21,11 @@ export interface ResourceBase {
   readonly updatedAt: string;
 }
 
+/** A site as it is kept. */
 export type SiteRecord = SiteJson &
   ResourceBase & { readonly name: string; readonly primaryHost: string; readonly revision: string };
 
+/** A policy as it is kept. */
 export type PolicyRecord = PolicyJson &
   ResourceBase & {
     readonly name: string;
@@ -32,6 +34,7 @@ export type PolicyRecord = PolicyJson &
     readonly status: string;
   };
 
+/** A saved state of a policy. */
 export type PolicyVersionRecord = PolicyVersionJson & {
   readonly id: string;
   readonly policyId: string;
@@ -39,8 +42,10 @@ export type PolicyVersionRecord = PolicyVersionJson & {
   readonly createdAt: string;
 };
 
+/** An upstream pool as it is kept. */
 export type UpstreamRecord = UpstreamJson & ResourceBase & { readonly name: string };
 
+/** A role as it is kept. */
 export type RoleRecord = RoleJson &
   ResourceBase & { readonly name: string; readonly permissions: string[] };
 

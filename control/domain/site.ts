@@ -25,7 +25,9 @@ export interface ParsedEndpoint {
   readonly port: number;
 }
 
-/** The site with its hosts normalised. Errors: invalid_argument, already_exists, naming the field. */
+/**
+ * The site with its hosts normalised. Errors: invalid_argument, already_exists, naming the field.
+ */
 export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
   const name = (site.name ?? '').trim();
   if (name === '') throw invalidField('site.name', 'is required');

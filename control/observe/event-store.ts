@@ -24,6 +24,7 @@ export interface IncomingBatch {
 /** What became of a batch. */
 export type IngestResult = 'stored' | 'repeated' | 'crc' | 'schema';
 
+/** Security events that are kept. */
 export interface EventStore {
   /** Keeps the events of a batch. Rejects when the disk does not take them. */
   ingest(batch: IncomingBatch): Promise<IngestResult>;

@@ -18,6 +18,7 @@ const filterValuesMax = 200;
 const scannedMax = 200_000;
 const lastMs = 8.64e15 / 100;
 
+/** One page of events and where the list goes on. */
 export interface EventPage {
   readonly items: readonly SecurityEventJson[];
   readonly nextCursor: string;

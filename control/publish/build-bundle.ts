@@ -49,6 +49,7 @@ export interface BundleUpstream {
   readonly endpoints: readonly UpstreamEndpointJson[];
 }
 
+/** A site with what was resolved for it. */
 export interface BundleSite {
   readonly site: Pick<SiteRecord, 'id' | 'name' | 'primaryHost' | 'aliases' | 'upstreams' | 'waf'>;
   /** Policy that protects it; '' when the WAF is off. */
@@ -56,6 +57,7 @@ export interface BundleSite {
   readonly failOpen: boolean;
 }
 
+/** Everything that a bundle is made of. */
 export interface BundleInput {
   readonly id: string;
   readonly revision: string;

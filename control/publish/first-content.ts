@@ -14,6 +14,7 @@ import { debianCrsFolder, readRulesetFolder } from './ruleset-folder.ts';
 export const defaultRulesetId = 'crs-default';
 const demoSiteId = 'site-demo';
 
+/** What the first start makes. */
 export interface FirstContentOptions {
   /** Origin of the demo site; null leaves the site out. */
   readonly demoOrigin: string | null;

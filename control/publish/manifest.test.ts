@@ -1,3 +1,5 @@
+/** Owns the proof that manifests become bundles, and that mistakes are named. */
+
 import { existsSync, mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -39,6 +39,7 @@ export interface ManifestDocument {
   readonly where: string;
 }
 
+/** A bundle made of a manifest, and what it holds. */
 export interface BuiltBundle {
   /** Encoded SignedRuntimeBundle. */
   readonly bytes: Uint8Array;
@@ -48,6 +49,7 @@ export interface BuiltBundle {
   readonly warnings: readonly string[];
 }
 
+/** What a caller may fix, for reproducible bundles. */
 export interface BuildOptions {
   /** Default: a key made for this bundle. */
   readonly key?: SigningKey;

@@ -16,12 +16,14 @@ const debianUnicodeMap = '/etc/modsecurity/unicode.mapping';
 const fileBytesMax = 16 * 1024 * 1024;
 const filesMax = 4096;
 
+/** One file of a ruleset. */
 export interface RulesetFile {
   /** Path inside the ruleset, with forward slashes. */
   readonly path: string;
   readonly content: Uint8Array;
 }
 
+/** A ruleset as its folder gave it. */
 export interface ReadRuleset {
   /** SHA-256 over paths and contents, hex. */
   readonly fingerprint: string;

@@ -73,17 +73,23 @@ export interface PublicationRecord {
 
 /** Collections that people's resources lie in. */
 export const sites: Collection<SiteRecord> = { name: 'sites', indexes: {} };
+/** Policies and templates. */
 export const policies: Collection<PolicyRecord> = { name: 'policies', indexes: {} };
+/** Saved states of policies. */
 export const policyVersions: Collection<PolicyVersionRecord> = {
   name: 'policy-versions',
   indexes: { policy: (version) => [version.policyId] },
 };
+/** Upstream pools. */
 export const upstreams: Collection<UpstreamRecord> = { name: 'upstreams', indexes: {} };
+/** Rulesets; their files lie in blobs. */
 export const rulesets: Collection<RulesetRecord> = { name: 'rulesets', indexes: {} };
+/** Users, found by name. */
 export const users: Collection<UserRecord> = {
   name: 'users',
   indexes: { username: (user) => [user.username.toLowerCase()] },
 };
+/** Roles, found by name. */
 export const roles: Collection<RoleRecord> = {
   name: 'roles',
   indexes: { name: (role) => [role.name.toLowerCase()] },
@@ -91,12 +97,15 @@ export const roles: Collection<RoleRecord> = {
 
 /** Collections of the service's own. */
 export const credentials: Collection<CredentialRecord> = { name: 'credentials', indexes: {} };
+/** Sessions, found by user. */
 export const sessions: Collection<SessionRecord> = {
   name: 'sessions',
   indexes: { user: (session) => [session.userId] },
 };
+/** Keys of the service, found by purpose. */
 export const keys: Collection<KeyRecord> = {
   name: 'keys',
   indexes: { purpose: (key) => [key.purpose] },
 };
+/** Configurations that were published. */
 export const publications: Collection<PublicationRecord> = { name: 'publications', indexes: {} };

@@ -8,6 +8,7 @@ export interface KvEntry {
   readonly value: Uint8Array;
 }
 
+/** A range of keys. */
 export interface KvRange {
   /** First key that belongs to the range. */
   readonly start: string;
@@ -19,12 +20,14 @@ export interface KvRange {
   readonly limit?: number;
 }
 
+/** Reading. */
 export interface KvReader {
   get(key: string): Uint8Array | undefined;
   /** Entries in the order of their keys' UTF-8 bytes. Valid until the next write. */
   range(range: KvRange): Iterable<KvEntry>;
 }
 
+/** Reading and writing inside one transaction. */
 export interface KvWriter extends KvReader {
   put(key: string, value: Uint8Array): void;
   remove(key: string): void;

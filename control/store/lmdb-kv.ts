@@ -1,10 +1,13 @@
-/** Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb. */
+/**
+ * Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb.
+ */
 
 import { mkdirSync } from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';
 
+/** Where the environment lies and how safe its writes are. */
 export interface LmdbOptions {
   /** Folder of the environment; made when missing. */
   readonly folder: string;

@@ -1,3 +1,5 @@
+/** Owns the proof of the store: drivers, indexes, the audit chain. */
+
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

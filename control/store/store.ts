@@ -16,6 +16,7 @@ interface Identified {
   readonly id: string;
 }
 
+/** Reading records. */
 export interface ReadStore {
   get<T extends Identified>(collection: Collection<T>, id: string): T | undefined;
   /** All records, by id. */
@@ -29,6 +30,7 @@ export interface ReadStore {
   auditHead(): { readonly id: string; readonly hash: string } | null;
 }
 
+/** Reading and writing inside one transaction. */
 export interface WriteStore extends ReadStore {
   put<T extends Identified>(collection: Collection<T>, record: T): void;
   remove<T extends Identified>(collection: Collection<T>, id: string): void;
@@ -38,6 +40,7 @@ export interface WriteStore extends ReadStore {
   next(counter: string): number;
 }
 
+/** The store of control. */
 export interface Store extends ReadStore {
   /** One transaction; listeners hear of it after it is on disk. */
   write<T>(change: (store: WriteStore) => T): Promise<T>;

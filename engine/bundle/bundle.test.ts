@@ -1,3 +1,5 @@
+/** Owns the proof that only good bundles are read and the last one survives. */
+
 import { generateKeyPairSync, sign, createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,5 +89,7 @@ test('the last good bundle survives a second write', () => {
   saveLastGood(folder, new Uint8Array([1, 2, 3]));
   saveLastGood(folder, new Uint8Array([4, 5]));
   expect([...(loadLastGood(folder) ?? [])]).toEqual([4, 5]);
-  expect(() => saveLastGood(join(folder, 'last-good.bundle', 'x'), new Uint8Array())).toThrow(/cannot be kept/);
+  expect(() => saveLastGood(join(folder, 'last-good.bundle', 'x'), new Uint8Array())).toThrow(
+    /cannot be kept/,
+  );
 });

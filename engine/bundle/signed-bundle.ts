@@ -25,6 +25,7 @@ export interface VerifiedBundle {
   readonly sha256: string;
 }
 
+/** Whose signature counts. */
 export interface VerifyOptions {
   /** The only accepted signer, 32 raw bytes; without it the bundle's own key must verify. */
   readonly publicKey?: Uint8Array;

@@ -15,6 +15,7 @@ export interface PolicyDiagnostic {
   readonly message: string;
 }
 
+/** What compiling a policy found. */
 export interface CompileOutcome {
   readonly ok: boolean;
   readonly diagnostics: readonly PolicyDiagnostic[];
@@ -32,6 +33,7 @@ export interface EvaluationInput {
   readonly peerIp: string;
 }
 
+/** What trying a request gave. */
 export interface EvaluationOutcome {
   /** Null when the policy did not compile or the head was refused. */
   readonly record: TransactionRecord | null;
@@ -40,6 +42,7 @@ export interface EvaluationOutcome {
   readonly refusal: string;
 }
 
+/** What an engine serves. */
 export interface EngineStatus {
   /** Revision that serves; '0' when nothing does. */
   readonly revision: string;

@@ -30,6 +30,7 @@ import { toSecurityFact } from './security-fact.ts';
 /** Version of the observation protocol; both sides must have the same. */
 export const observationProtocolVersion = 1;
 
+/** What the link connects, and to what. */
 export interface LinkOptions {
   /** Path of the controller's Unix socket. */
   readonly socketPath: string;
@@ -45,8 +46,11 @@ export interface LinkOptions {
   readonly logger: Logger;
 }
 
+/** The link while it runs. */
 export interface ControllerLink {
-  /** Takes a finished request; never throws, never blocks. Cost: one small object when it matters. */
+  /**
+   * Takes a finished request; never throws, never blocks. Cost: one small object when it matters.
+   */
   observe(event: RequestEvent): void;
   /** Facts held and given up, and whether the stream is up. */
   stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };

@@ -25,6 +25,7 @@ import type { EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts'
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
 
+/** Where the service listens and who answers. */
 export interface EngineServiceOptions {
   /** Path of the socket; an old one is removed. Mode 0600. */
   readonly socketPath: string;
@@ -74,7 +75,7 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
       const input = { siteId, head, body, clientIp, peerIp };
       const { record, diagnostics, refusal } = await handler.evaluate(policyOf(request), input);
       return create(EvaluateResponseSchema, {
-        blocked: record !== null && record.verdict.action !== 'pass',
+        blocked: record !== null && record.verdict.action !== 'pass' && !record.detectionOnly,
         status: record?.verdict.status ?? 0,
         ruleId: record?.verdict.ruleId ?? 0,
         phase: record?.verdict.phase ?? 0,

@@ -1,4 +1,6 @@
-/** Owns control as tests use it: in a folder of its own, with a tiny ruleset and plain JSON calls. */
+/**
+ * Owns control as tests use it: in a folder of its own, with a tiny ruleset and plain JSON calls.
+ */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -22,6 +24,7 @@ export interface Way {
   readonly network?: boolean;
 }
 
+/** Control while a test uses it. */
 export interface TestControl {
   readonly folder: string;
   readonly socket: string;
