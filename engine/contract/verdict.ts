@@ -59,6 +59,7 @@ export interface MatchedRule {
 
 /** What remains of a transaction when it ended; plain data. */
 export interface TransactionRecord {
+  /** What decided; with `detectionOnly` what would have, had the engine acted. */
   readonly verdict: Verdict;
   readonly matchedRules: readonly MatchedRule[];
   readonly inboundScore: number;

@@ -38,8 +38,12 @@ export function buildMatchedRule(rule: Rule, tx: Transaction): MatchedRule {
   };
 }
 
+const noRecords: readonly MatchedRule[] = [];
+
 /** The records with the values hidden that sanitise actions named; for the end of a transaction. */
 export function maskSanitised(tx: Transaction): readonly MatchedRule[] {
+  // The result outlives the transaction, which keeps an empty list for the next request.
+  if (tx.matchedRules.length === 0) return noRecords;
   if (tx.sanitised.length === 0) return tx.matchedRules;
   const hidden = new Set(tx.sanitised);
   return tx.matchedRules.map((record) => maskRecord(record, hidden));

@@ -129,12 +129,14 @@ export class RuleSession implements InspectionSession {
     this.runner.runPhase(5);
     saveCollections(tx);
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
+    const { withheld } = this.runner;
+    const enforced = this.verdict.action !== 'pass';
     const record: TransactionRecord = {
-      verdict: this.verdict,
+      verdict: enforced || withheld === null ? this.verdict : withheld,
       matchedRules: maskSanitised(tx),
       inboundScore: score(tx, 'blocking_inbound_anomaly_score', 'anomaly_score'),
       outboundScore: score(tx, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
-      detectionOnly: tx.control.engine === 'detectionOnly',
+      detectionOnly: !enforced && withheld !== null,
       inspectionUs: this.inspectionUs,
     };
     if (!this.finished) {

@@ -60,8 +60,11 @@ export class Prescan {
     into.length = 0;
     for (let hit = this.head[slot]!; hit >= 0; hit = this.next[hit]!)
       into.push(this.hitOrigin[hit]!);
-    if (into.length > 1) into.sort((a, b) => a - b);
-    return into.length;
+    if (into.length < 2) return into.length;
+    into.sort((a, b) => a - b);
+    let count = 1;
+    for (let i = 1; i < into.length; i++) if (into[i] !== into[i - 1]) into[count++] = into[i]!;
+    return (into.length = count);
   }
 
   private collect(tx: Transaction): number {

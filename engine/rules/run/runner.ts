@@ -21,6 +21,8 @@ type Allowed = 'none' | 'request' | 'all';
 export class Runner {
   readonly tx = new Transaction();
   readonly prescan: Prescan;
+  /** The first disruptive outcome that detection-only mode held back; null when none was. */
+  withheld: Verdict | null = null;
   private readonly plan: RulePlan;
   private allowed: Allowed = 'none';
   private interrupted = false;
@@ -35,6 +37,7 @@ export class Runner {
     this.prescan.reset();
     this.allowed = 'none';
     this.interrupted = false;
+    this.withheld = null;
   }
 
   /** Runs one phase over the values loaded so far; phase 5 runs after an interruption too. */
@@ -100,7 +103,10 @@ export class Runner {
   private disrupt(rule: Rule): Verdict | null {
     const { disruption } = rule;
     if (disruption.kind === 'pass' || this.tx.phase === 5) return null;
-    if (this.tx.control.engine !== 'on') return null;
+    if (this.tx.control.engine !== 'on') {
+      if (isFinal(rule)) this.withheld ??= interruption(rule, this.tx);
+      return null;
+    }
     switch (disruption.kind) {
       case 'allow':
         this.allowed = 'all';
@@ -119,6 +125,11 @@ export class Runner {
         return interruption(rule, this.tx);
     }
   }
+}
+
+/** True when the rule would answer the request; `allow` only ends its inspection. */
+function isFinal({ disruption: { kind } }: Rule): boolean {
+  return kind === 'deny' || kind === 'drop' || kind === 'redirect';
 }
 
 function interruption(rule: Rule, tx: Transaction): Verdict {

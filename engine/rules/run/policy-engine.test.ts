@@ -1,0 +1,71 @@
+/** Tests what sessions leave behind: records that outlive their transaction, withheld verdicts. */
+
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import type { TransactionRecord } from '../../contract/verdict.ts';
+import { fullCatalog } from '../catalog/full-catalog.ts';
+import { requestFrom } from '../catalog/load/test-sample.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import { loadText } from '../language/include.ts';
+import { buildPlan } from '../plan/rule-plan.ts';
+import { buildProgram } from '../program/build-program.ts';
+import { PolicyEngine } from './policy-engine.ts';
+
+const ports: RulePorts = {
+  clock: systemClock,
+  collections: null,
+  geo: null,
+  rbl: null,
+  env: new Map(),
+};
+const engines: PolicyEngine[] = [];
+afterAll(() => engines.forEach((engine) => engine.retire()));
+
+function engineFor(rules: string): PolicyEngine {
+  const { program, diagnostics } = buildProgram(loadText(rules, 't.conf'), fullCatalog, () => null);
+  if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  const log = createLogger('test', 'error');
+  const cache = { get: () => null, put: () => undefined };
+  const engine = new PolicyEngine(buildPlan(program, { cache, log, ports }), ports);
+  engines.push(engine);
+  return engine;
+}
+
+function inspect(engine: PolicyEngine, target: string): TransactionRecord {
+  const session = engine.open(requestFrom(`GET ${target} HTTP/1.1\r\nHost: a`));
+  if (session.requestHead().action === 'pass') session.requestBody(null);
+  return session.finish();
+}
+
+const deny = 'SecRule ARGS "@contains bad" "id:1,phase:2,deny,status:406,msg:\'m\'"';
+
+test('the record of a request without matches stays empty when its runner is used again', () => {
+  const engine = engineFor(`SecRuleEngine On\n${deny}`);
+  const clean = inspect(engine, '/?a=good');
+  const dirty = inspect(engine, '/?a=bad');
+  const last = inspect(engine, '/?a=good');
+  expect(dirty.matchedRules.map(({ ruleId }) => ruleId)).toEqual([1]);
+  expect([clean, last].map(({ matchedRules }) => matchedRules)).toEqual([[], []]);
+});
+
+test('an engine that acts records what it did', () => {
+  const engine = engineFor(`SecRuleEngine On\n${deny}`);
+  const verdict = { action: 'block', status: 406, ruleId: 1, phase: 2 };
+  expect(inspect(engine, '/?a=bad')).toMatchObject({ verdict, detectionOnly: false });
+});
+
+test('detection-only mode passes and records the first verdict that it held back', () => {
+  const later = 'SecAction "id:2,phase:2,drop"';
+  const engine = engineFor(`SecRuleEngine DetectionOnly\n${deny}\n${later}`);
+  const verdict = { action: 'block', status: 406, ruleId: 1, phase: 2 };
+  const record = inspect(engine, '/?a=bad');
+  expect(record).toMatchObject({ verdict, detectionOnly: true });
+  expect(inspect(engine, '/?a=good').verdict.action).toBe('drop');
+});
+
+test('detection-only mode with nothing to hold back says so', () => {
+  const engine = engineFor(`SecRuleEngine DetectionOnly\n${deny}`);
+  const verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
+  expect(inspect(engine, '/?a=good')).toMatchObject({ verdict, detectionOnly: false });
+});
