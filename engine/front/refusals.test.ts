@@ -47,7 +47,9 @@ describe('refusals', () => {
     ['GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'host_twice'],
     ['GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'target'],
     ['GET / HTTP/4.0\r\nHost: a\r\n\r\n', 505, 'version_unsupported'],
-    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 405, 'connect_method'],
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 400, 'connect_method'],
+    ['GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'target'],
+    ['GET / HTTP/1.1\r\nHost: a%00\r\n\r\n', 400, 'host_invalid'],
     [
       'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
       501,

@@ -164,6 +164,13 @@ describe('request heads', () => {
     [`GET /a b HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', '/a b', 'HTTP/1.1']],
     [`GET /\xc3\xa4 HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', '/\xc3\xa4', 'HTTP/1.1']],
     [`GET foo HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', 'foo', 'HTTP/1.1']],
+    [`GET /a?b#c HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', '/a?b#c', 'HTTP/1.1']],
+    ['GET / HTTP/1.1\r\nHost: a%00\r\n\r\n', 'host_invalid', ['GET', '/', 'HTTP/1.1']],
+    [
+      `GET / HTTP/1.1\r\n${host}Content-Type: a/b\r\nContent-type: a/c\r\n\r\n`,
+      'content_type_twice',
+      ['GET', '/', 'HTTP/1.1'],
+    ],
     [`G@T / HTTP/1.1\r\n${host}\r\n`, 'method', ['G@T', '/', 'HTTP/1.1']],
     [`GET / HTTP/4.0\r\n${host}\r\n`, 'version_unsupported', ['GET', '/', 'HTTP/4.0']],
     [`GET / HTTP/0.9\r\n${host}\r\n`, 'version', ['GET', '/', 'HTTP/0.9']],

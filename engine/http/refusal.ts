@@ -57,6 +57,8 @@ export const REFUSAL = {
   versionUnsupported: soft('version_unsupported', 505),
   /** No version at all: an HTTP/0.9 client, which would take a status line for content. */
   versionMissing: soft('version_missing', 0),
-  connectMethod: soft('connect_method', 405),
+  /** Two media types: which one an origin goes by, nobody knows. */
+  contentTypeTwice: soft('content_type_twice'),
+  connectMethod: soft('connect_method'),
   upgrade: soft('upgrade', 501),
 } as const;

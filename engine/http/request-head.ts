@@ -50,6 +50,8 @@ export class RequestHeadParser extends HeadScanner {
   pathEnd = 0;
 
   private hosts = 0;
+  /** Index into `spans` of the first Content-Type; -1 while there is none. */
+  private contentTypeAt = -1;
   private emptyLines = 0;
   private websocket = false;
   private lineStart = 0;
@@ -68,6 +70,7 @@ export class RequestHeadParser extends HeadScanner {
     this.hostStart = 0;
     this.hostEnd = 0;
     this.hosts = 0;
+    this.contentTypeAt = -1;
     this.emptyLines = 0;
     this.websocket = false;
     this.lineStart = start;
@@ -264,7 +267,8 @@ export class RequestHeadParser extends HeadScanner {
       if (equalsIgnoreCase(bytes, start, end, continueBytes)) this.expectContinue = true;
     } else if (kind === FIELD.UPGRADE) {
       if (equalsIgnoreCase(bytes, start, end, websocketBytes)) this.websocket = true;
-    } else if (kind <= FIELD.CONNECTION) return this.onCommonField(bytes, kind, at);
+    } else if (kind === FIELD.CONTENT_TYPE) this.onContentType(bytes, at);
+    else if (kind <= FIELD.CONNECTION) return this.onCommonField(bytes, kind, at);
     return SCAN.MORE;
   }
 
@@ -272,13 +276,24 @@ export class RequestHeadParser extends HeadScanner {
     if (++this.hosts > 1) return this.note(REFUSAL.hostTwice);
     if (!isAuthority(bytes, start, end)) this.note(REFUSAL.hostInvalid);
     if (this.targetForm === TARGET_FORM.ABSOLUTE) {
-      if (!sameAuthority(bytes, this.hostStart, this.hostEnd, start, end)) {
+      if (!sameText(bytes, this.hostStart, this.hostEnd, start, end)) {
         this.note(REFUSAL.hostMismatch);
       }
       return;
     }
     this.hostStart = start;
     this.hostEnd = end;
+  }
+
+  /** RFC 9110 section 8.3: repeated with another value, parties take different ones for the type. */
+  private onContentType(bytes: Uint8Array, at: number): void {
+    const { spans, contentTypeAt: first } = this;
+    if (first < 0) this.contentTypeAt = at;
+    else if (
+      !sameText(bytes, spans[first + 2]!, spans[first + 3]!, spans[at + 2]!, spans[at + 3]!)
+    ) {
+      this.note(REFUSAL.contentTypeTwice);
+    }
   }
 
   protected override onHeadEnd(): number {
@@ -377,13 +392,8 @@ function isAuthority(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-function sameAuthority(
-  b: Uint8Array,
-  start: number,
-  end: number,
-  from: number,
-  to: number,
-): boolean {
+/** True when two stretches of `b` are the same but for the case of letters. */
+function sameText(b: Uint8Array, start: number, end: number, from: number, to: number): boolean {
   if (end - start !== to - from) return false;
   for (let i = 0; i < end - start; i++) {
     if ((b[start + i]! | 0x20) !== (b[from + i]! | 0x20)) return false;

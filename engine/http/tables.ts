@@ -13,7 +13,8 @@ export const HOST = 32;
 export const QDTEXT = 64;
 
 const tokenMarks = "!#$%&'*+-.^_`|~";
-const hostMarks = "-._~%!$&'()*+,;=";
+/** Without `%`: no name that is served has escapes, and origins differ in whether they decode them. */
+const hostMarks = "-._~!$&'()*+,;=";
 
 function classOf(code: number): number {
   const char = String.fromCharCode(code);
@@ -25,7 +26,8 @@ function classOf(code: number): number {
   let bits = 0;
   if (digit || alpha || tokenMarks.includes(char)) bits |= TOKEN;
   if (visible || obsText || blank) bits |= VALUE;
-  if (visible) bits |= TARGET;
+  // RFC 9112 section 3.2: no form of a target has a fragment; origins differ in what they cut off.
+  if (visible && char !== '#') bits |= TARGET;
   if (digit) bits |= DIGIT;
   if (digit || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)) bits |= HEX;
   if (digit || alpha || hostMarks.includes(char)) bits |= HOST;
@@ -70,6 +72,7 @@ export const FIELD = {
   USER_AGENT: 21,
   ACCEPT: 22,
   DATE: 23,
+  CONTENT_TYPE: 24,
 } as const;
 
 const names: readonly (readonly [string, number])[] = [
@@ -94,6 +97,7 @@ const names: readonly (readonly [string, number])[] = [
   ['user-agent', FIELD.USER_AGENT],
   ['accept', FIELD.ACCEPT],
   ['date', FIELD.DATE],
+  ['content-type', FIELD.CONTENT_TYPE],
 ];
 
 interface KnownField {

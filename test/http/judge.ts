@@ -44,12 +44,13 @@ export interface Reading {
 const stricter: Readonly<Record<string, string>> = {
   host_missing: 'RFC 9112 section 3.2: a server must answer 400 to HTTP/1.1 without Host',
   transfer_encoding: 'only `chunked`, once: other codings have no one reading among origins',
-  target: 'RFC 3986: a target is visible ASCII; `*` is for OPTIONS alone',
+  target: 'RFC 9112 section 3.2: visible ASCII without a fragment; `*` is for OPTIONS alone',
   userinfo: 'RFC 9110 section 4.2.4: userinfo in a target is to be treated as an error',
   version: 'HTTP/1.x only: RTSP and ICE are not served',
   version_missing: 'HTTP/0.9 is not served',
   status_line: 'HTTP/1.x only: RTSP and ICE origins are refused',
   content_length_and_transfer_encoding: 'two framings: refused, whatever one server prefers',
+  content_type_twice: 'RFC 9110 section 8.3: two media types have no one reading',
   connect_method: 'a reverse proxy opens no tunnels',
   upgrade: 'WebSocket is answered with 501 for now',
 };
