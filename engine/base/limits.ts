@@ -217,6 +217,8 @@ export const poolLimits = {
   inlineBodyBytesMax: 65_536,
   /** Inspection of one step must have answered by then; CRS needs some milliseconds at most. */
   deadlineMs: 2000,
+  /** A worker must have a policy ready by then; a warm CRS takes one second on a busy core. */
+  loadDeadlineMs: 30_000,
 } as const;
 
 /** What the engine keeps on disk. */

@@ -39,6 +39,8 @@ export class Lane {
   private flying: Waiting[] = [];
   private readonly policies = new Map<string, unknown>();
   private closed = false;
+  /** When the newest policy was ready; a request's deadline does not run while it waits for one. */
+  private readyUs = 0;
   private readonly watchdog: NodeJS.Timeout;
   deaths = 0;
 
@@ -91,6 +93,7 @@ export class Lane {
   private land(answers: readonly PoolAnswer[]): void {
     const landed = this.flying;
     this.flying = [];
+    if (landed.some(isLoad)) this.readyUs = this.options.clock.monotonicUs();
     landed.forEach((waiting, i) => settle(waiting, answers[i]!));
     this.flush();
   }
@@ -122,12 +125,14 @@ export class Lane {
 
   /** Gives up on operations past the deadline; the thread's late answer is thrown away. */
   private expire(): void {
-    const limitUs = this.options.clock.monotonicUs() - this.options.deadlineMs * 1000;
-    for (const waiting of this.flying) {
-      if (waiting.queuedUs < limitUs) expireOne(waiting);
-    }
-    for (const waiting of this.queue) {
-      if (waiting.queuedUs < limitUs) expireOne(waiting);
+    const nowUs = this.options.clock.monotonicUs();
+    const load = this.flying.find(isLoad) ?? this.queue.find(isLoad);
+    if (load !== undefined && nowUs - load.queuedUs < poolLimits.loadDeadlineMs * 1000) return;
+    const limitUs = nowUs - this.options.deadlineMs * 1000;
+    for (const list of [this.flying, this.queue]) {
+      for (const waiting of list) {
+        if (Math.max(waiting.queuedUs, this.readyUs) < limitUs) expireOne(waiting);
+      }
     }
   }
 
@@ -142,6 +147,10 @@ export class Lane {
       idleTimeout: Infinity,
     });
   }
+}
+
+function isLoad({ operation }: Waiting): boolean {
+  return operation.op === 'load';
 }
 
 /** `load` and `finish` have no deadline: nobody waits for an answer to the client on them. */

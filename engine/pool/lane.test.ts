@@ -1,0 +1,82 @@
+/** Tests when a lane gives up on an operation: past its deadline, but not while a policy loads. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createLogger } from '../base/log.ts';
+import { poolLimits } from '../base/limits.ts';
+import { Lane, type LaneResult } from './lane.ts';
+
+/** Answers a batch once the gate opens. */
+const workerText = `
+import { workerData } from 'node:worker_threads';
+export default ({ operations }) => {
+  Atomics.wait(workerData.gate, 0, 0);
+  return operations.map(() => ({ kind: 'done' }));
+};
+`;
+
+let folder: string;
+let lane: Lane;
+let nowUs = 0;
+let gate: Int32Array;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lane-'));
+  writeFileSync(join(folder, 'worker.mjs'), workerText);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => lane.close());
+
+function openLane(): void {
+  nowUs = 0;
+  gate = new Int32Array(new SharedArrayBuffer(4));
+  lane = new Lane({
+    workerFile: pathToFileURL(join(folder, 'worker.mjs')),
+    workerData: { gate },
+    clock: { nowMs: () => 0, monotonicUs: () => nowUs },
+    log: createLogger('test', 'error'),
+    deadlineMs: 50,
+  });
+}
+
+function openGate(): void {
+  Atomics.store(gate, 0, 1);
+  Atomics.notify(gate, 0);
+}
+
+/** Several rounds of the lane's watchdog. */
+const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
+const finish = { op: 'finish', session: 1 } as const;
+const load = { op: 'load', policy: 'p', source: null } as const;
+
+test('an operation past its deadline is given up', async () => {
+  openLane();
+  const answer = lane.send(finish);
+  nowUs = 51_000;
+  expect(await answer).toEqual({ kind: 'lost', failure: 'deadline' });
+  openGate();
+});
+
+test('a deadline does not run while a policy loads', async () => {
+  openLane();
+  void lane.send(load);
+  let settled: LaneResult | null = null;
+  const answer = lane.send(finish).then((result) => (settled = result));
+  nowUs = 10_000_000;
+  await aWhile();
+  expect(settled).toBeNull();
+  openGate();
+  expect(await answer).toEqual({ kind: 'done' });
+});
+
+test('a policy that never gets ready does not hold requests for ever', async () => {
+  openLane();
+  void lane.send(load);
+  const answer = lane.send(finish);
+  nowUs = poolLimits.loadDeadlineMs * 1000 + 1;
+  expect(await answer).toEqual({ kind: 'lost', failure: 'deadline' });
+  openGate();
+});
