@@ -1,5 +1,7 @@
 /** Owns what is known of connected nodes: in memory, from their streams. */
 
+import type { UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
+
 /** What became of the latest configuration on a node. */
 export interface NodeApply {
   readonly revision: string;
@@ -17,6 +19,8 @@ export interface NodeState {
   readonly lastSeenMs: number;
   readonly configHash: string;
   readonly apply: NodeApply | null;
+  /** What it last reported of its origins. */
+  readonly upstreamHealth: readonly UpstreamHealthState[];
 }
 
 /** Nodes by id. */
@@ -40,6 +44,7 @@ export class NodeRegistry {
       lastSeenMs: 0,
       configHash: '',
       apply: null,
+      upstreamHealth: [],
     };
     this.#nodes.set(id, { ...(this.#nodes.get(id) ?? unknown), ...change });
   }

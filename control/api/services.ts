@@ -32,11 +32,13 @@ import { auditService } from './audit-service/service.ts';
 import { authService } from './auth-service/service.ts';
 import type { ApiParts } from './context.ts';
 import { logService } from './log-service/service.ts';
+import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
 import { policyService } from './policy-service/service.ts';
 import { roleService } from './role-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
+import { upstreamService } from './upstream-service/service.ts';
 import { userService } from './user-service/service.ts';
 
 /** A service and how its methods are made. */
@@ -50,7 +52,7 @@ export const services: readonly ServiceEntry[] = [
   entry(AuthService, authService),
   entry(SystemService, systemService),
   entry(SiteService, siteService),
-  entry(UpstreamService, nothing),
+  entry(UpstreamService, upstreamService),
   entry(CertService, nothing),
   entry(PolicyService, policyService),
   entry(RuleOverrideService, nothing),
@@ -69,7 +71,7 @@ export const services: readonly ServiceEntry[] = [
   entry(TrustService, nothing),
   entry(UserService, userService),
   entry(RoleService, roleService),
-  entry(MenuService, nothing),
+  entry(MenuService, menuService),
   entry(AIService, nothing),
   entry(ApiSchemaService, nothing),
   entry(OperationControlService, nothing),

@@ -160,6 +160,9 @@ async function take(
     case 'stateReport':
       parts.nodes.update(nodeId, { configHash: message.value.configHash });
       return;
+    case 'metricsPush':
+      parts.nodes.update(nodeId, { upstreamHealth: message.value.upstreamHealth.slice(0, 5000) });
+      return;
     case 'observationBatch':
       send(outgoing, {
         case: 'batchAck',

@@ -4,13 +4,21 @@ import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
 import { createPolicy, createPolicyFromTemplate } from './create-policy.ts';
+import { deletePolicy } from './delete-policy.ts';
 import { getPolicy } from './get-policy.ts';
 import { listPolicies, listPolicyTemplates } from './list-policies.ts';
 import { previewSecLang } from './preview-sec-lang.ts';
+import { setActiveCrsRuleset } from './set-active-crs-ruleset.ts';
 import { setEngineState } from './set-engine-state.ts';
 import { testPolicy } from './test-policy.ts';
 import { updatePolicy } from './update-policy.ts';
 import { updatePolicyLayer } from './update-policy-layer.ts';
+import {
+  diffPolicyVersions,
+  getPolicyVersion,
+  listPolicyVersions,
+  rollbackPolicy,
+} from './versions.ts';
 
 /** PolicyService. */
 export function policyService(parts: ApiParts): Built<typeof PolicyService> {
@@ -25,5 +33,11 @@ export function policyService(parts: ApiParts): Built<typeof PolicyService> {
     previewSecLang: previewSecLang(parts),
     testPolicy: testPolicy(parts),
     listPolicyTemplates: listPolicyTemplates(parts),
+    deletePolicy: deletePolicy(parts),
+    setActiveCrsRuleset: setActiveCrsRuleset(parts),
+    listPolicyVersions: listPolicyVersions(parts),
+    getPolicyVersion: getPolicyVersion(parts),
+    rollbackPolicy: rollbackPolicy(parts),
+    diffPolicyVersions: diffPolicyVersions(parts),
   };
 }

@@ -1,0 +1,120 @@
+/** Owns UpstreamService/CreateUpstream, UpdateUpstream and DeleteUpstream. */
+
+import { randomUUID } from 'node:crypto';
+import {
+  UpstreamSchema,
+  type UpstreamJson,
+  type UpstreamService,
+} from '../../../proto/gen/waf/v1/upstream_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import type { UpstreamRecord } from '../../domain/records.ts';
+import type { MaskFields } from '../../domain/update-mask.ts';
+import { applyMask } from '../../domain/update-mask.ts';
+import { checkUpstream } from '../../domain/upstream.ts';
+import { sites, upstreams } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedUpstream } from './stored-upstream.ts';
+
+const flat = (names: string): MaskFields =>
+  Object.fromEntries(names.split(' ').map((name) => [name, true as const]));
+
+const maskFields: MaskFields = {
+  ...flat('name description endpoints status requestHeaders'),
+  healthCheck: flat(
+    'path method expectedStatus intervalSeconds timeoutSeconds unhealthyThreshold ' +
+      'healthyThreshold followRedirects expectedBody host',
+  ),
+  resilience: flat(
+    'passiveHealthEnabled passiveFailDurationSeconds passiveMaxFails retryEnabled ' +
+      'retryDurationSeconds retryIntervalMilliseconds',
+  ),
+};
+
+/** Creates a pool. */
+export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 'createUpstream'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.upstream === undefined) throw invalidField('upstream', 'is required');
+    const asked = toRecord<UpstreamJson>(UpstreamSchema, request.upstream);
+    checkUpstream(asked);
+    const now = isoNow(parts.clock);
+    const { deletedAt: _deletedAt, ...rest } = asked;
+    const stored = await parts.store.write((tx) => {
+      const record: UpstreamRecord = {
+        ...rest,
+        id: `upstream-${randomUUID()}`,
+        tenantId: caller.tenantId,
+        name: (asked.name ?? '').trim(),
+        status: asked.status ?? 'RESOURCE_STATUS_ACTIVE',
+        createdAt: now,
+        updatedAt: now,
+      };
+      refuseSameName(tx, record);
+      tx.put(upstreams, record);
+      tx.audit({ ...note(caller, record), action: 'create', after: record });
+      return record;
+    });
+    return { upstream: toMessage(UpstreamSchema, stored) };
+  };
+}
+
+/** Changes the masked fields. */
+export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 'updateUpstream'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.upstream === undefined) throw invalidField('upstream', 'is required');
+    const change = toRecord<UpstreamJson>(UpstreamSchema, request.upstream);
+    const stored = await parts.store.write((tx) => {
+      const before = storedUpstream(tx, caller, change.id ?? '', 'upstream.id');
+      const masked = applyMask(before, change, request.updateMask, maskFields);
+      checkUpstream(masked);
+      const after = { ...masked, updatedAt: isoNow(parts.clock) };
+      refuseSameName(tx, after);
+      tx.put(upstreams, after);
+      tx.audit({ ...note(caller, after), action: 'update', before, after });
+      return after;
+    });
+    return { upstream: toMessage(UpstreamSchema, stored) };
+  };
+}
+
+/** Removes a pool that no site uses. */
+export function deleteUpstream(parts: ApiParts): Method<typeof UpstreamService, 'deleteUpstream'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const removed = await parts.store.write((tx) => {
+      const before = storedUpstream(tx, caller, request.id, 'id');
+      const used = tx
+        .list(sites)
+        .some((site) => (site.upstreams ?? []).some((one) => one.upstreamId === before.id));
+      if (used) throw refusal('failed_precondition', 'id: sites use this pool');
+      tx.remove(upstreams, before.id);
+      tx.audit({ ...note(caller, before), action: 'delete', before });
+      return before;
+    });
+    return { result: { id: removed.id, changed: true } };
+  };
+}
+
+function refuseSameName(store: ReadStore, pool: UpstreamRecord): void {
+  const taken = store
+    .list(upstreams)
+    .some(
+      (other) =>
+        other.id !== pool.id && other.tenantId === pool.tenantId && other.name === pool.name,
+    );
+  if (taken) throw refusal('already_exists', 'upstream.name: another pool has it');
+}
+
+function note(caller: Caller, pool: UpstreamRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'upstream',
+    resourceId: pool.id,
+    resourceName: pool.name,
+  };
+}
