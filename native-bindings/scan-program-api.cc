@@ -204,12 +204,15 @@ class SpecReader {
     for (uint32_t i = 0; i < list.Length(); ++i) {
       Napi::Object entry;
       if (!ReadObject(list, i, &entry)) return Refuse("a tier must be an object");
+      const auto known = static_cast<int64_t>(databases.size());
       const int64_t database = ReadInteger(entry, "database", -2);
-      if (database < -1 || database >= static_cast<int64_t>(databases.size())) {
+      const int64_t lines = ReadInteger(entry, "lines", -1);
+      if (database < -1 || database >= known || lines < -1 || lines >= known) {
         return Refuse("a tier names no database");
       }
       const uint32_t mask = static_cast<uint32_t>(ReadInteger(entry, "allowedMask", 0));
-      target->tiers.push_back(ScanTier{mask, static_cast<int32_t>(database)});
+      target->tiers.push_back(
+          ScanTier{mask, static_cast<int32_t>(database), static_cast<int32_t>(lines)});
     }
     return true;
   }

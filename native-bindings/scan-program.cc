@@ -11,6 +11,15 @@
 
 namespace waf {
 
+namespace {
+
+// Joined lines are scanned when they have become this long; bounds the memory of a call.
+constexpr size_t kLinesMax = 1 << 20;
+// What a batch keeps allocated between calls at most.
+constexpr size_t kLinesKept = 256 * 1024;
+
+}  // namespace
+
 uint8_t* Arena::Reserve(size_t size) {
   if (!blocks_.empty() && blocks_.back().size - offset_ >= size) {
     return blocks_.back().bytes.get() + offset_;
@@ -50,6 +59,8 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
   outputs_.resize(steps);
   output_of_step_.resize(steps);
   pattern_stamp_.resize(patterns, 0);
+  batches_.resize(databases_.size());
+  last_row_.resize(slot_count, -1);
 }
 
 bool ScanProgram::Prepare() {
@@ -95,6 +106,7 @@ size_t ScanProgram::Scan(const uint8_t* slab, const int32_t* rows, size_t row_co
       if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
     }
   }
+  while (!waiting_.empty()) ScanLines(waiting_.back());
   return count_;
 }
 
@@ -171,21 +183,82 @@ void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, 
 
 void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size,
                               uint32_t mask) {
-  int32_t database = -1;
+  const ScanTier* found = nullptr;
   for (const ScanTier& tier : group.tiers) {
-    if ((mask & ~tier.allowed_mask) == 0) {
-      database = tier.database;
-      break;
-    }
+    if ((mask & ~tier.allowed_mask) != 0) continue;
+    found = &tier;
+    break;
   }
-  if (database < 0) {
+  if (found == nullptr || (found->database < 0 && found->lines < 0)) {
     ++stats_.skipped;
     return;
   }
+  if (found->lines >= 0) AddLine(static_cast<size_t>(found->lines), data, size);
+  if (found->database < 0) return;
   ++stats_.scans;
   stats_.bytes += size;
-  hs_scan(databases_[static_cast<size_t>(database)]->get(), reinterpret_cast<const char*>(data),
-          size, 0, scratch_.get(), OnMatch, this);
+  hs_scan(databases_[static_cast<size_t>(found->database)]->get(),
+          reinterpret_cast<const char*>(data), size, 0, scratch_.get(), OnMatch, this);
+}
+
+void ScanProgram::AddLine(size_t database, const uint8_t* data, uint32_t size) {
+  LineBatch& batch = batches_[database];
+  if (batch.lines.empty()) {
+    waiting_.push_back(database);
+  } else {
+    batch.text.push_back('\n');
+  }
+  batch.lines.push_back(Line{static_cast<uint32_t>(batch.text.size()), row_, class_, chains_});
+  batch.text.insert(batch.text.end(), data, data + size);
+  if (batch.text.size() >= kLinesMax) ScanLines(database);
+}
+
+void ScanProgram::ScanLines(size_t database) {
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), database));
+  LineBatch& batch = batches_[database];
+  batch_ = &batch;
+  batch.at = 0;
+  std::fill(last_row_.begin(), last_row_.end(), -1);
+  ++stats_.scans;
+  stats_.bytes += batch.text.size();
+  static const uint8_t kNothing = 0;
+  const uint8_t* text = batch.text.empty() ? &kNothing : batch.text.data();
+  hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(text),
+          static_cast<unsigned>(batch.text.size()), 0, scratch_.get(), OnLineMatch, this);
+  batch.text.clear();
+  batch.lines.clear();
+  if (batch.text.capacity() > kLinesKept) batch.text.shrink_to_fit();
+}
+
+int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long to, unsigned,
+                             void* context) {
+  static_cast<ScanProgram*>(context)->NoteLine(id, to);
+  return 0;
+}
+
+// A match that ends at `to` lies in the last line that starts there or before.
+void ScanProgram::NoteLine(unsigned id, uint64_t to) {
+  const std::vector<Line>& lines = batch_->lines;
+  size_t at = batch_->at;
+  if (lines[at].start > to) at = 0;
+  while (at + 1 < lines.size() && lines[at + 1].start <= to) {
+    // Matches mostly come in order; far ahead, halve the way.
+    const size_t half = at + (lines.size() - at) / 2;
+    at = half > at + 8 && lines[half].start <= to ? half : at + 1;
+  }
+  batch_->at = at;
+  const Line& line = lines[at];
+  if (id >= line.owner->patterns.size()) return;
+  const ScanPattern& pattern = line.owner->patterns[id];
+  if (pattern.slot == kNoSlot || pattern.negated) return;
+  if (((line.chains >> pattern.chain) & 1) == 0) return;
+  if (last_row_[pattern.slot] == line.row) return;
+  last_row_[pattern.slot] = line.row;
+  if (count_ < capacity_) {
+    hits_[2 * count_] = static_cast<int32_t>(pattern.slot);
+    hits_[2 * count_ + 1] = line.row;
+  }
+  ++count_;
 }
 
 int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, unsigned,

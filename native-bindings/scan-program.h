@@ -2,7 +2,8 @@
 //
 // For a row the transformation trie of its class is walked once; equal outputs are scanned once a
 // group, with the smallest database that can match them; a match counts when its chain ends in
-// that output. No allocation beyond growth of the arena; one program per thread.
+// that output. Plain outputs of many rows are joined, a line each, and scanned at once. No
+// allocation beyond growth of the arena; one program per thread.
 #ifndef WAF_NATIVE_SCAN_PROGRAM_H
 #define WAF_NATIVE_SCAN_PROGRAM_H
 
@@ -25,9 +26,13 @@ struct ScanPattern {
   bool negated;
 };
 
+// Databases are indices, -1 where there is nothing to look for. The one for lines is compiled with
+// MULTILINE and serves values without a newline, joined by newlines; none of its patterns can
+// match one.
 struct ScanTier {
   uint32_t allowed_mask;
-  int32_t database;  // index, or -1: nothing can match
+  int32_t database;
+  int32_t lines;
 };
 
 // Patterns that are scanned for together: an output is scanned with the group when one of the
@@ -135,6 +140,25 @@ class ScanProgram {
     uint16_t result[64];
   };
 
+  // One value that waits to be scanned as a line.
+  struct Line {
+    uint32_t start;
+    int32_t row;
+    const ScanClass* owner;
+    uint64_t chains;
+  };
+  struct LineBatch {
+    std::vector<uint8_t> text;
+    std::vector<Line> lines;
+    size_t at = 0;  // the line of the last match
+  };
+
+  static int OnLineMatch(unsigned id, unsigned long long from, unsigned long long to,
+                         unsigned flags, void* context);
+  void AddLine(size_t database, const uint8_t* data, uint32_t size);
+  void ScanLines(size_t database);
+  void NoteLine(unsigned id, uint64_t to);
+
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                      void* context);
   void Transform(const uint8_t* data, uint32_t size, uint32_t mask);
@@ -161,6 +185,12 @@ class ScanProgram {
   std::vector<uint32_t> pattern_stamp_;
   uint32_t row_epoch_ = 0;
   uint32_t scan_epoch_ = 0;
+
+  // Lines by database, and the databases that have some.
+  std::vector<LineBatch> batches_;
+  std::vector<size_t> waiting_;
+  LineBatch* batch_ = nullptr;
+  std::vector<int32_t> last_row_;  // by slot, within one batch
 
   // The state of the running call.
   const ScanClass* class_ = nullptr;

@@ -13,6 +13,12 @@ export interface ScanTier {
   readonly allowedMask: number;
   /** Index into `databases`, or -1: nothing of this class can match such a value. */
   readonly database: number;
+  /**
+   * Index of a database for joined values, or -1 (default). It must be compiled with MULTILINE and
+   * without SINGLEMATCH, of patterns that cannot match a newline; `allowedMask` must not hold the
+   * whitespace class. Values of all rows of a call are then scanned at once, a line each.
+   */
+  readonly lines?: number;
 }
 
 export type ScanTestKind = 'sqli' | 'xss' | 'byteRange' | 'urlEncoding' | 'utf8';
@@ -104,7 +110,7 @@ export class ScanProgram {
   /**
    * Looks at every row's value.
    * Shape: rows are triples [start, end, class] of byte offsets into `slab`; hits are written as
-   * pairs [slot, row], each once, rows ascending. The result counts all hits: when it is more
+   * pairs [slot, row]; a pair may come twice, in any order. The result counts all hits: when it is more
    * than fits, `hits` is full and the caller repeats with a larger array.
    * Errors: TypeError for a row outside the slab. Cost: no allocation; transformations and scans.
    * Using the same three arrays again saves a tenth of a microsecond a call.

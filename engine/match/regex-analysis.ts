@@ -49,9 +49,9 @@ export function restrictTo(node: RegexNode, allowed: ByteSet): RegexNode | null 
 }
 
 /**
- * Writes a pattern for Hyperscan that finds the same strings: no captures, `\z` for the end, `(?i)`
- * in front where case plays no part (Hyperscan takes 16,000 characters at most). Null when a part
- * has no such spelling.
+ * Writes a pattern for Hyperscan in MULTILINE mode that finds the same strings, each being a line:
+ * no captures, `(?i)` in front where case plays no part (Hyperscan takes 16,000 characters at
+ * most). Null when a part has no such spelling.
  */
 export function printForScan(node: RegexNode): ByteString | null {
   const caseless = ignoresCase(node);
@@ -91,7 +91,7 @@ function print(node: RegexNode, caseless: boolean): ByteString | null {
     case 'set':
       return printSet(caseless ? lowerOnly(node.set) : node.set);
     case 'assertion':
-      return node.name === '^' ? '^' : node.name === '$' ? '\\z' : `\\${node.name}`;
+      return printAssertion(node.name);
     case 'opaque':
       return null;
     case 'capture':
@@ -113,6 +113,31 @@ function print(node: RegexNode, caseless: boolean): ByteString | null {
       return operand + printBounds(node.min, node.max);
     }
   }
+}
+
+/**
+ * Two patterns that together find what `node` finds: its largest choice, at the top or in the top
+ * sequence, cut into halves. Null when there is no choice to cut.
+ */
+export function splitChoice(node: RegexNode): readonly [RegexNode, RegexNode] | null {
+  if (node.kind === 'capture') return splitChoice(node.body);
+  if (node.kind === 'choice') {
+    const half = node.options.length >> 1;
+    if (half === 0) return null;
+    const part = (options: readonly RegexNode[]): RegexNode => ({ kind: 'choice', options });
+    return [part(node.options.slice(0, half)), part(node.options.slice(half))];
+  }
+  if (node.kind !== 'sequence') return null;
+  const sizes = node.parts.map((part) =>
+    splitChoice(part) ? (print(part, true)?.length ?? 0) : -1,
+  );
+  const largest = sizes.indexOf(Math.max(...sizes));
+  const halves = largest < 0 || sizes[largest]! < 0 ? null : splitChoice(node.parts[largest]!);
+  if (halves === null) return null;
+  const [first, second] = halves.map((half): RegexNode => {
+    return { kind: 'sequence', parts: node.parts.with(largest, half) };
+  });
+  return [first!, second!];
 }
 
 /** The strings that a pattern anchored at both ends stands for, when they are at most `limit`. */
@@ -180,6 +205,12 @@ function union(lists: readonly (string[] | null)[], limit: number): string[] | n
 
 function isNothing(node: RegexNode): boolean {
   return node.kind === 'sequence' && node.parts.length === 0;
+}
+
+/** Start and end of the value are those of the line. */
+function printAssertion(name: string): string {
+  if (name === '^' || name === 'A') return '^';
+  return name === '$' || name === 'z' ? '$' : `\\${name}`;
 }
 
 function printOperand(node: RegexNode, caseless: boolean): ByteString | null {

@@ -6,10 +6,17 @@
 
 import { createHash } from 'node:crypto';
 import { byteClassOf, maskOfClasses } from '../../match/byte-class.ts';
-import { printForScan, restrictTo, spellEndAnchors } from '../../match/regex-analysis.ts';
+import {
+  printForScan,
+  restrictTo,
+  spellEndAnchors,
+  splitChoice,
+} from '../../match/regex-analysis.ts';
 import { readRegexTree } from '../../match/regex-tree.ts';
+import type { RegexNode } from '../../match/regex-tree.ts';
 import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
+import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Prefilter } from '../catalog/types.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
@@ -24,10 +31,13 @@ export interface DatabaseCache {
 /** How an expression could be compiled: as it is, as an over-approximation, or not at all. */
 export type ExpressionMode = 'exact' | 'prefilter' | 'refused';
 
-/** A tier serves values whose bytes all lie in `allowedMask`; null when nothing can match there. */
+/** A tier serves values whose bytes all lie in `allowedMask`; null where nothing can match. */
 export interface CompiledTier {
   readonly allowedMask: number;
+  /** For values scanned one by one. */
   readonly database: Uint8Array | null;
+  /** For values scanned together, a line each. */
+  readonly lines: Uint8Array | null;
 }
 
 export interface CompiledGroup {
@@ -40,11 +50,12 @@ export interface CompiledGroup {
 
 const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
 /** Raise it when the entry's layout or the meaning of its databases changes. */
-const cacheFormat = 7;
+const cacheFormat = 9;
+const none = Buffer.alloc(0);
 
 const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
 const mildClasses = [...plainClasses, 'space', 'hyphen', 'dot', 'comma', 'colon', 'slash'] as const;
-/** Everything but quotes, dollar, backslash, brackets and the like, with which shells are evaded. */
+/** Everything but newlines, quotes, dollar, backslash and the like, with which shells are evaded. */
 const evasionFreeClasses = [
   ...mildClasses,
   'plus',
@@ -53,27 +64,41 @@ const evasionFreeClasses = [
   'percent',
   'hash',
   'asterisk',
-  'whitespace',
   'high',
   'nbsp',
   'punctuation',
 ] as const;
 
-/** Masks of the tiers, narrowest first; the last covers every value. */
-export const tierMasks: readonly number[] = [
+/** Masks of the tiers below the one that covers every value, narrowest first; none has newlines. */
+const narrowMasks: readonly number[] = [
   maskOfClasses(...plainClasses),
   maskOfClasses(...mildClasses),
   maskOfClasses(...evasionFreeClasses),
-  0xffffffff,
 ];
+
+/** Values of these bytes alone are plain words. */
+export const plainMask = narrowMasks[0]!;
 
 interface Expression {
   readonly pattern: ScanPattern;
   readonly literal: boolean;
   readonly flags: number;
-  /** What to search for in each tier; null where nothing can match. */
-  readonly tiers: readonly (string | null)[];
+  /** As written; what the widest tier searches for. */
+  readonly whole: string;
+  /**
+   * What each narrower tier searches for: null where nothing can match, the spelling for lines, or
+   * `whole` where there is none.
+   */
+  readonly narrow: readonly (LinePattern | null | typeof asWhole)[];
 }
+
+interface LinePattern {
+  readonly text: string;
+  /** Absent for words. */
+  readonly tree?: RegexNode;
+}
+
+const asWhole = Symbol('as whole');
 
 /** Compiles one group or takes it from the cache. Cost: up to some seconds when not cached. */
 export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger): CompiledGroup {
@@ -98,19 +123,21 @@ function ownersOf(pattern: ScanPattern): { readonly pattern: ScanPattern }[] {
 }
 
 function expressionsOf(pattern: ScanPattern): Expression[] {
-  const { filter } = pattern;
+  const { filter, negated } = pattern;
   if (filter.kind === 'pattern') {
     const caseless = filter.caseless ? HS_FLAG.caseless : 0;
     const flags = baseFlags | HS_FLAG.allowEmpty | caseless;
-    return [{ pattern, literal: false, flags, tiers: patternTiers(filter, pattern.negated) }];
+    return [{ pattern, literal: false, flags, ...patternTiers(filter, negated) }];
   }
   if (filter.kind !== 'words') return [];
   return filter.words.map((word) => ({
     pattern,
     literal: true,
     flags: baseFlags | (filter.caseless ? HS_FLAG.caseless : 0),
-    tiers: tierMasks.map((mask) => {
-      return pattern.negated || wordWithin(word, mask, filter.caseless) ? word : null;
+    whole: word,
+    narrow: narrowMasks.map((mask) => {
+      if (negated) return asWhole;
+      return wordWithin(word, mask, filter.caseless) ? { text: word } : null;
     }),
   }));
 }
@@ -122,16 +149,18 @@ function expressionsOf(pattern: ScanPattern): Expression[] {
 function patternTiers(
   { pattern, caseless }: Extract<Prefilter, { kind: 'pattern' }>,
   negated: boolean,
-): (string | null)[] {
+): Pick<Expression, 'whole' | 'narrow'> {
   const multiline = /\(\?[a-zA-Z]*m/.test(pattern);
   const whole = multiline ? pattern : spellEndAnchors(pattern);
   const tree = multiline || negated ? null : readRegexTree(pattern, { caseless, dotall: true });
-  return tierMasks.map((mask, tier) => {
-    if (tree === null || tier === tierMasks.length - 1) return whole;
+  const narrow = narrowMasks.map((mask) => {
+    if (tree === null) return asWhole;
     const cut = restrictTo(tree.root, bytesWithin(mask));
     if (cut === null) return null;
-    return tree.exact ? (printForScan(cut) ?? whole) : whole;
+    const text = tree.exact ? printForScan(cut) : null;
+    return text === null ? asWhole : { text, tree: cut };
   });
+  return { whole, narrow };
 }
 
 function wordWithin(word: string, mask: number, caseless: boolean): boolean {
@@ -155,90 +184,134 @@ function bytesWithin(mask: number): Uint8Array {
 
 function compileExpressions(expressions: readonly Expression[]): CompiledGroup {
   // The widest tier holds every pattern whole: it alone decides how exact each of them is.
-  const widest = tierMasks.length - 1;
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
-  const whole = expressions.map((e) => e.tiers[widest]!);
-  const last = compileWidest(expressions, whole, modes);
-  const tiers = tierMasks.slice(0, -1).map((allowedMask, tier) => {
-    return { allowedMask, database: compileNarrow(expressions, whole, modes, tier) };
-  });
-  return {
-    expressions,
-    modes,
-    tiers: [...tiers, { allowedMask: tierMasks[widest]!, database: last }],
+  const widest = {
+    allowedMask: 0xffffffff,
+    database: compileWidest(expressions, modes),
+    lines: null,
   };
+  const tiers = narrowMasks.map((mask, tier) => compileNarrow(expressions, modes, mask, tier));
+  return { expressions, modes, tiers: [...tiers, widest] };
 }
 
 /** Steps an expression that does not compile down: exact, then over-approximated, then left out. */
 function compileWidest(
   expressions: readonly Expression[],
-  whole: readonly string[],
   modes: ExpressionMode[],
 ): Uint8Array | null {
   for (;;) {
     const ids = expressions.flatMap((_, id) => (modes[id] === 'refused' ? [] : [id]));
     if (ids.length === 0) return null;
-    const outcome = tryCompile(
-      ids.map((id) => toHyperscan(expressions[id]!, id, whole[id]!, modes[id]!)),
-    );
-    if (typeof outcome !== 'number') return outcome;
-    const failed = ids[outcome]!;
+    const outcome = tryCompile(ids.map((id) => wholeExpression(expressions[id]!, id, modes)));
+    if (outcome instanceof Uint8Array) return outcome;
+    const failed = ids[outcome.index]!;
     const relaxed = modes[failed] === 'exact' && !expressions[failed]!.literal;
     modes[failed] = relaxed ? 'prefilter' : 'refused';
   }
 }
 
-/** As the widest tier, but of cut-down patterns; one that does not compile so stays whole. */
+/** Cut-down patterns for lines; those that have no such form, or do not compile so, stay whole. */
 function compileNarrow(
   expressions: readonly Expression[],
-  whole: readonly string[],
   modes: readonly ExpressionMode[],
+  allowedMask: number,
   tier: number,
-): Uint8Array | null {
-  const stayWhole = new Set<number>();
-  const ids = expressions.flatMap((e, id) => {
-    return e.tiers[tier] === null || modes[id] === 'refused' ? [] : [id];
+): CompiledTier {
+  const single: number[] = [];
+  const joined: LineExpression[] = [];
+  expressions.forEach(({ narrow }, id) => {
+    const pattern = narrow[tier];
+    if (!pattern || modes[id] === 'refused') return;
+    if (pattern === asWhole) single.push(id);
+    else joined.push({ id, pattern });
   });
-  while (ids.length > 0) {
-    const list = ids.map((id) => {
-      const expression = expressions[id]!;
-      if (stayWhole.has(id)) return toHyperscan(expression, id, whole[id]!, modes[id]!);
-      return toHyperscan(expression, id, expression.tiers[tier]!, 'exact');
-    });
-    const outcome = tryCompile(list);
-    if (typeof outcome !== 'number') return outcome;
-    stayWhole.add(ids[outcome]!);
+  let lines: Uint8Array | null = null;
+  while (joined.length > 0 && lines === null) {
+    const outcome = tryCompile(joined.map((one) => lineExpression(expressions[one.id]!, one)));
+    if (outcome instanceof Uint8Array) lines = outcome;
+    else if (outcome.neverMatches) joined.splice(outcome.index, 1);
+    else replaceFailed(joined, outcome.index, single);
   }
-  return null;
+  if (single.length === 0) return { allowedMask, database: null, lines };
+  single.sort((x, y) => x - y);
+  const database = tryCompile(single.map((id) => wholeExpression(expressions[id]!, id, modes)));
+  if (database instanceof Uint8Array) return { allowedMask, database, lines };
+  throw new AppError('database_refused', 'a pattern compiles with all others but not with fewer', {
+    source: 'internal',
+  });
 }
 
-function toHyperscan(
-  { flags, literal }: Expression,
+function wholeExpression(
+  { whole, flags, literal }: Expression,
   id: number,
-  pattern: string,
-  mode: ExpressionMode,
+  modes: readonly ExpressionMode[],
 ): HsExpression {
-  return { pattern, id, literal, flags: mode === 'exact' ? flags : flags | HS_FLAG.prefilter };
+  const mode = modes[id] === 'exact' ? flags : flags | HS_FLAG.prefilter;
+  return { pattern: whole, id, literal, flags: mode };
 }
 
-/** The serialised database, or the index of the expression that did not compile. */
-function tryCompile(list: readonly HsExpression[]): Uint8Array | number {
+interface LineExpression {
+  readonly id: number;
+  readonly pattern: LinePattern;
+}
+
+function lineExpression(
+  { flags, literal }: Expression,
+  { id, pattern }: LineExpression,
+): HsExpression {
+  const lineFlags = (flags & ~HS_FLAG.singleMatch) | HS_FLAG.multiline;
+  return { pattern: pattern.text, id, literal, flags: lineFlags };
+}
+
+/** Pieces one pattern may be cut into before it is searched for whole instead. */
+const piecesMax = 32;
+
+/**
+ * Takes a line pattern that does not compile out of `joined`: in its place come halves of it, which
+ * share its id, or its id joins those that stay whole.
+ */
+function replaceFailed(joined: LineExpression[], at: number, single: number[]): void {
+  const [failed] = joined.splice(at, 1);
+  const { id, pattern } = failed!;
+  const halves = (pattern.tree && splitChoice(pattern.tree)) ?? [];
+  const parts = halves.flatMap((tree): LinePattern[] => {
+    const text = printForScan(tree);
+    return text === null ? [] : [{ text, tree }];
+  });
+  const pieces = joined.filter((one) => one.id === id).length;
+  if (parts.length < 2 || pieces > piecesMax) {
+    for (let i = joined.length - 1; i >= 0; i--) if (joined[i]!.id === id) joined.splice(i, 1);
+    single.push(id);
+    return;
+  }
+  joined.push(...parts.map((part) => ({ id, pattern: part })));
+}
+
+interface CompileFailure {
+  /** Index in the list. */
+  readonly index: number;
+  /** Hyperscan proved that the expression matches nothing. */
+  readonly neverMatches: boolean;
+}
+
+/** The serialised database, or which expression did not compile. */
+function tryCompile(list: readonly HsExpression[]): Uint8Array | CompileFailure {
   try {
     const database = HsDatabase.compile(list, { mode: 'block' });
     const bytes = database.serialize();
     database.close();
     return bytes;
   } catch (thrown) {
-    const { code, expression } = thrown as HsCompileError;
+    const { code, expression, message } = thrown as HsCompileError;
     if (code !== 'hs_compile' || expression < 0) throw thrown;
-    return expression;
+    return { index: expression, neverMatches: message.includes('can never match') };
   }
 }
 
 /** Names all that decides the entry's content, but for this file's own ways: `cacheFormat`. */
 function cacheKey(group: ScanGroup): string {
   const hash = createHash('sha256');
-  hash.update(`${cacheFormat}\n${platformKey()}\n${tierMasks.join()}\n`);
+  hash.update(`${cacheFormat}\n${platformKey()}\n${narrowMasks.join()}\n`);
   for (const { filter, negated } of group.patterns) {
     if (filter.kind !== 'pattern' && filter.kind !== 'words') continue;
     hash.update(`${filter.kind}|${filter.caseless}|${negated}|`);
@@ -254,7 +327,9 @@ function writeEntry(group: CompiledGroup): Uint8Array {
   const header = Buffer.from(
     JSON.stringify({
       modes: group.modes.flatMap((mode, id) => (mode === 'exact' ? [] : [[id, mode]])),
-      tiers: group.tiers.map((t) => [t.allowedMask, t.database?.length ?? -1]),
+      tiers: group.tiers.map((t) => {
+        return [t.allowedMask, t.database?.length ?? -1, t.lines?.length ?? -1];
+      }),
     }),
   );
   const length = Buffer.alloc(4);
@@ -262,7 +337,7 @@ function writeEntry(group: CompiledGroup): Uint8Array {
   const body = Buffer.concat([
     length,
     header,
-    ...group.tiers.map((t) => t.database ?? Buffer.alloc(0)),
+    ...group.tiers.flatMap((t) => [t.database ?? none, t.lines ?? none]),
   ]);
   return Buffer.concat([body, createHash('sha256').update(body).digest()]);
 }
@@ -278,15 +353,18 @@ function readEntry(
   const headerEnd = 4 + body.readUInt32LE(0);
   const header = JSON.parse(body.toString('utf8', 4, headerEnd)) as {
     modes: [number, ExpressionMode][];
-    tiers: [number, number][];
+    tiers: [number, number, number][];
   };
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
   for (const [id, mode] of header.modes) modes[id] = mode;
   let at = headerEnd;
-  const tiers = header.tiers.map(([allowedMask, size]): CompiledTier => {
-    if (size < 0) return { allowedMask, database: null };
+  const take = (size: number): Uint8Array | null => {
+    if (size < 0) return null;
     at += size;
-    return { allowedMask, database: body.subarray(at - size, at) };
+    return body.subarray(at - size, at);
+  };
+  const tiers = header.tiers.map(([allowedMask, databaseBytes, linesBytes]): CompiledTier => {
+    return { allowedMask, database: take(databaseBytes), lines: take(linesBytes) };
   });
   return { expressions, modes, tiers };
 }

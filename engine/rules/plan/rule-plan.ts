@@ -13,7 +13,7 @@ import type {
 } from '../../match/scan.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
-import { compileGroup, tierMasks } from './databases.ts';
+import { compileGroup, plainMask } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
@@ -133,10 +133,12 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
   const byKey: (Map<ByteString, number[]> | null)[] = Array.from({ length: faceCount }, () => null);
   draft.groups.forEach((group, g) => {
     const compiled = groups[g]!;
-    const tiers = compiled.tiers.map((tier) => ({
-      allowedMask: tier.allowedMask,
-      database: tier.database ? databases.push(HsDatabase.deserialize(tier.database)) - 1 : -1,
-    }));
+    const load = (bytes: Uint8Array | null): number => {
+      return bytes ? databases.push(HsDatabase.deserialize(bytes)) - 1 : -1;
+    };
+    const tiers = compiled.tiers.map(({ allowedMask, database, lines }) => {
+      return { allowedMask, database: load(database), lines: load(lines) };
+    });
     for (const scanClass of group.classes) {
       const id = classes.push(classSpec(scanClass, compiled, tiers, trie)) - 1;
       if (scanClass.key === null) anyKey[scanClass.face]!.push(id);
@@ -210,7 +212,7 @@ function classSpec(
 }
 
 /** Values of these bytes alone hold neither an injection nor a bad byte sequence. */
-const harmlessMask = tierMasks[0]!;
+const harmlessMask = plainMask;
 
 function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): ScanTestSpec[] {
   const { filter, slot, negated } = pattern;

@@ -27,12 +27,13 @@ export function evaluateCandidate(
   const count = scan.originsOf(slot, origins);
   let matched = false;
   for (const target of rule.targets) {
+    const removed = removedTargetsOf(rule, tx);
     for (let i = 0; i < count; i++) {
       const origin = origins[i]!;
       if (!covers(tx, target, origin)) continue;
       const row = origin >> 1;
       const key = tx.values.key(row);
-      if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
+      if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
       const value = (origin & 1) === 1 ? key : tx.values.value(row);
       if (hitIsMatch) noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
       else if (!evaluateValue(tx, rule, target, key, value)) continue;
@@ -57,21 +58,27 @@ export function evaluateTargets(tx: Transaction, rule: Rule): boolean {
 
 function evaluateTarget(tx: Transaction, rule: Rule, target: Target): boolean {
   const { variable, selector } = target;
+  // Read once a target: what its own matches remove shows at the next one.
+  const removed = removedTargetsOf(rule, tx);
   if (target.count) {
-    if (isCountExcluded(rule.exclusions, target)) return false;
-    if (!noneRemoved(tx) && isCountExcluded(removedTargetsOf(rule, tx), target)) return false;
+    if (isCountExcluded(rule.exclusions, target) || isCountExcluded(removed, target)) return false;
     return evaluateValue(tx, rule, target, '', String(countOf(tx, rule, target)));
   }
-  if (variable.rows && selector?.kind !== 'xpath') return evaluateRows(tx, rule, target);
+  if (variable.rows && selector?.kind !== 'xpath') return evaluateRows(tx, rule, target, removed);
   let matched = false;
   for (const { key, value } of entriesOf(tx, rule, target)) {
-    if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
+    if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
     if (evaluateValue(tx, rule, target, key, value)) matched = true;
   }
   return matched;
 }
 
-function evaluateRows(tx: Transaction, rule: Rule, target: Target): boolean {
+function evaluateRows(
+  tx: Transaction,
+  rule: Rule,
+  target: Target,
+  removed: readonly Target[],
+): boolean {
   const { sources, face } = target.variable.rows!;
   const { values } = tx;
   let matched = false;
@@ -80,7 +87,7 @@ function evaluateRows(tx: Transaction, rule: Rule, target: Target): boolean {
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!;
       const key = values.key(row);
-      if (!selects(target, key) || isExcluded(tx, rule, target, key)) continue;
+      if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
       const value = face === 'key' ? key : values.value(row);
       if (evaluateValue(tx, rule, target, key, value)) matched = true;
     }
@@ -170,11 +177,12 @@ function selects(target: Target, key: ByteString): boolean {
   return selector.key.length === key.length && selector.key === key.toLowerCase();
 }
 
-function isExcluded(tx: Transaction, rule: Rule, target: Target, key: ByteString): boolean {
+function isExcluded(
+  rule: Rule,
+  removed: readonly Target[],
+  target: Target,
+  key: ByteString,
+): boolean {
   if (rule.exclusions.length > 0 && isCovered(rule.exclusions, target, key)) return true;
-  return !noneRemoved(tx) && isCovered(removedTargetsOf(rule, tx), target, key);
-}
-
-function noneRemoved(tx: Transaction): boolean {
-  return tx.control.removedTargets.length === 0;
+  return removed.length > 0 && isCovered(removed, target, key);
 }
