@@ -42,7 +42,9 @@ for (const { name, corpus, place } of crsSuites) {
       }));
       // As the tests ask for it, and acting: transactions that end early must agree, too.
       for (const mode of ['detectionOnly', 'on'] as const) {
-        expect(compareAll(withMode(loadCrs(place), mode), exchanges, `${name}, ${mode}`)).toEqual([]);
+        expect(compareAll(withMode(loadCrs(place), mode), exchanges, `${name}, ${mode}`)).toEqual(
+          [],
+        );
       }
     });
   });
@@ -56,7 +58,9 @@ describe.skipIf(attacks === null)('GoTestWAF payloads under CRS 4', () => {
     const exchanges = (attacks ?? []).flatMap(({ title, requests }) =>
       requests.map(({ wire_b64 = '' }) => ({ title, exchange: bareExchange(wire_b64) })),
     );
-    expect(compareAll(withMode(loadCrs(crsSuites[0]!.place), 'on'), exchanges, 'GoTestWAF')).toEqual([]);
+    expect(
+      compareAll(withMode(loadCrs(crsSuites[0]!.place), 'on'), exchanges, 'GoTestWAF'),
+    ).toEqual([]);
   });
 });
 
