@@ -97,4 +97,5 @@ describe("the front's own 400", () => {
 
 test('a log line carries what CRS looks for', () => {
   expect(toLogLine(rule(920100))).toContain('[id "920100"]');
+  expect(toLogLine({ ...rule(1), data: 'a\r\nb' })).toContain('[data "a\\x0d\\x0ab"]');
 });

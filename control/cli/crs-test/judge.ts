@@ -82,5 +82,12 @@ export function toLogLine(rule: SeenRule): string {
     `[ver "${rule.ver}"]`,
     ...rule.tags.map((tag) => `[tag "${tag}"]`),
   ];
-  return parts.join(' ');
+  return escapeControls(parts.join(' '));
+}
+
+/** A log line is one line: what is not printable is written as \\xHH. */
+function escapeControls(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f]/g, (one) => {
+    return `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
 }
