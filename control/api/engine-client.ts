@@ -73,7 +73,7 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = error instanceof ConnectError ? error.code : Code.Unknown;
     if (code === Code.DeadlineExceeded) throw refusal('unavailable', 'the engine took too long');
-    if (code === Code.InvalidArgument || code === Code.Internal) {
+    if (code === Code.InvalidArgument || code === Code.FailedPrecondition) {
       throw refusal('failed_precondition', 'the engine could not use this policy; see its log');
     }
     throw refusal('unavailable', 'no engine answers: is it running?');

@@ -27,10 +27,12 @@ import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
 import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
+import { agentService } from './agent-service/service.ts';
 import { agentStreamService } from './agent-stream-service/service.ts';
 import { auditService } from './audit-service/service.ts';
 import { authService } from './auth-service/service.ts';
 import type { ApiParts } from './context.ts';
+import { crsService } from './crs-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
@@ -60,11 +62,11 @@ export const services: readonly ServiceEntry[] = [
   entry(IpListService, nothing),
   entry(CountryAccessService, nothing),
   entry(RateLimitService, nothing),
-  entry(CrsService, nothing),
+  entry(CrsService, crsService),
   entry(LogService, logService),
   entry(AlertService, nothing),
   entry(AuditService, auditService),
-  entry(AgentService, nothing),
+  entry(AgentService, agentService),
   entry(AgentGroupService, nothing),
   entry(AgentStreamService, agentStreamService),
   entry(EvidenceUploadService, nothing),

@@ -33,6 +33,8 @@ export interface EventStore {
   byRequestId(requestId: string): SecurityEventJson[];
   /** Events before `beforeId` ('' for all), newest first, in a span of milliseconds. */
   newestFirst(beforeId: string, startMs: number, endMs: number): Iterable<SecurityEventJson>;
+  /** Calls `listener` with every event that is kept from now on; returns the undo. */
+  subscribe(listener: (event: SecurityEventJson) => void): () => void;
   /** Events that are kept. */
   count(): number;
   close(): Promise<void>;
@@ -52,8 +54,18 @@ export function openEventStore(kv: Kv): EventStore {
     const bytes = kv.get(key);
     return bytes === undefined ? undefined : parse(bytes);
   };
+  const listeners = new Set<(event: SecurityEventJson) => void>();
   return {
-    ingest: (batch) => ingest(kv, batch),
+    ingest: async (batch) => {
+      const kept: SecurityEventJson[] = [];
+      const result = await ingest(kv, batch, kept);
+      for (const event of kept) for (const listener of listeners) listener(event);
+      return result;
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     get: (id) => read(eventKey(id)),
     byRequestId: (requestId) => {
       const prefix = requestKey(requestId, '');
@@ -67,7 +79,11 @@ export function openEventStore(kv: Kv): EventStore {
   };
 }
 
-async function ingest(kv: Kv, batch: IncomingBatch): Promise<IngestResult> {
+async function ingest(
+  kv: Kv,
+  batch: IncomingBatch,
+  kept: SecurityEventJson[],
+): Promise<IngestResult> {
   if (crc32c(batch.payload) !== batch.crc32c) return 'crc';
   const { facts } = (() => {
     try {
@@ -87,6 +103,7 @@ async function ingest(kv: Kv, batch: IncomingBatch): Promise<IngestResult> {
       const id = makeId(Number(fact.receivedAtMs), number);
       const { agentId, tenantId } = batch;
       const event = toSecurityEvent(fact, { id, tenantId, agentId });
+      kept.push(event);
       writer.put(eventKey(id), encoder.encode(JSON.stringify(event)));
       writer.put(requestKey(fact.requestId.slice(0, 256), id), new Uint8Array([1]));
     }

@@ -152,6 +152,28 @@ function addressFilter(cidrs: readonly string[]): Filter {
   };
 }
 
+/** Every event a query means, newest first, at most `max` of them. Errors: as above. */
+export function* matchingEvents(
+  store: EventStore,
+  tenantId: string,
+  query: QuerySecurityEventsRequest,
+  max: number,
+): Generator<SecurityEventJson> {
+  const matches = makeFilter(query);
+  const startMs = toMs(query.timeRange?.start, 0);
+  const endMs = toMs(query.timeRange?.end, lastMs);
+  const source =
+    query.uniqueId === ''
+      ? store.newestFirst('', startMs, endMs)
+      : store.byRequestId(query.uniqueId);
+  let found = 0;
+  for (const event of source) {
+    if (event.tenantId !== tenantId || !matches(event)) continue;
+    if (++found > max) return;
+    yield event;
+  }
+}
+
 function toMs(time: { seconds: bigint; nanos: number } | undefined, absent: number): number {
   return time === undefined ? absent : Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6);
 }

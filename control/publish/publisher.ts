@@ -45,6 +45,8 @@ export interface Publisher {
   current(): Publication | null;
   /** Calls `listener` with every new publication; returns the undo. */
   subscribe(listener: (publication: Publication) => void): () => void;
+  /** Hands the current configuration out again. */
+  redeliver(): void;
   /** Publishes now; resolves to what is current then. */
   publish(): Promise<Publication>;
   close(): void;
@@ -97,6 +99,9 @@ export async function startPublisher(
       return () => listeners.delete(listener);
     },
     publish,
+    redeliver: () => {
+      if (current !== null) for (const listener of listeners) listener(current);
+    },
     close: () => {
       undo();
       if (timer !== null) clearTimeout(timer);

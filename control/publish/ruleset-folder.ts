@@ -45,11 +45,12 @@ export function readRulesetFolder(folder: string): ReadRuleset {
   ];
   const map = [join(folder, 'unicode.mapping'), debianUnicodeMap].find((path) => existsSync(path));
   if (map !== undefined) files.push({ path: 'crs/unicode.mapping', content: readBounded(map) });
-  return describe(files, folder);
+  return describeRuleset(files, folder);
 }
 
-function describe(files: readonly RulesetFile[], folder: string): ReadRuleset {
-  if (files.length > filesMax) throw failure('ruleset_too_large', `${folder} has too many files`);
+/** What a set of files is as a ruleset; `from` stands in messages. Errors: as readRulesetFolder. */
+export function describeRuleset(files: readonly RulesetFile[], from: string): ReadRuleset {
+  if (files.length > filesMax) throw failure('ruleset_too_large', `${from} has too many files`);
   const confs = (start: string, end = '.conf'): string[] =>
     files
       .map(({ path }) => path)
@@ -65,7 +66,7 @@ function describe(files: readonly RulesetFile[], folder: string): ReadRuleset {
       : '',
   };
   if (includes.rules.length === 0) {
-    throw failure('ruleset_empty', `${folder} holds no *.conf file, neither there nor in rules/`);
+    throw failure('ruleset_empty', `${from} holds no *.conf file, neither there nor in rules/`);
   }
   const texts = files
     .filter(({ path }) => path.endsWith('.conf'))

@@ -35,6 +35,7 @@ export interface WriteStore extends ReadStore {
   put<T extends Identified>(collection: Collection<T>, record: T): void;
   remove<T extends Identified>(collection: Collection<T>, id: string): void;
   putBlob(name: string, bytes: Uint8Array): void;
+  removeBlob(name: string): void;
   audit(note: AuditNote): void;
   /** The next number of a counter, from 1. */
   next(counter: string): number;
@@ -149,6 +150,7 @@ function writing(kv: KvWriter, clock: Clock, changed: Set<string>): WriteStore {
       changed.add(collection.name);
     },
     putBlob: (name, bytes) => kv.put(`b${separator}${name}`, bytes),
+    removeBlob: (name) => kv.remove(`b${separator}${name}`),
     audit: (note) => appendAudit(kv, read, note, clock),
     next: (counter) => {
       const number = (readJson<number>(kv.get(metaKey(`counter-${counter}`))) ?? 0) + 1;

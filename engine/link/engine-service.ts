@@ -139,7 +139,7 @@ function guarded<I, O>(logger: Logger, run: (input: I) => Promise<O>): (input: I
       if (error instanceof ConnectError) throw error;
       const failed = toAppError(error);
       logger.error('an engine call failed', { code: failed.code, reason: failed.message });
-      throw new ConnectError('the engine could not answer', Code.Internal);
+      throw new ConnectError('the engine could not answer', Code.FailedPrecondition);
     }
   };
 }

@@ -1,4 +1,6 @@
-/** Owns PolicyService/ListPolicyVersions, GetPolicyVersion, DiffPolicyVersions and RollbackPolicy. */
+/**
+ * Owns PolicyService/ListPolicyVersions, GetPolicyVersion, DiffPolicyVersions and RollbackPolicy.
+ */
 
 import type { JsonObject } from '@bufbuild/protobuf';
 import {

@@ -2,10 +2,20 @@
 
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { ApiParts } from '../context.ts';
+import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
+import { health } from './health.ts';
+import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
 import { version } from './version.ts';
 
 /** SystemService. */
 export function systemService(parts: ApiParts): Built<typeof SystemService> {
-  return { version: version(parts) };
+  return {
+    version: version(parts),
+    health: health(parts),
+    listSystemCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),
+    getSystemCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
+    importCrsRuleset: importCrsRuleset(parts),
+    deleteCrsRuleset: deleteCrsRuleset(parts),
+  };
 }

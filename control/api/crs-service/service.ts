@@ -1,0 +1,19 @@
+/** Owns which methods of CrsService are built. */
+
+import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { getCrsRule, listCrsCategories, listCrsRules, listCrsTags } from './rules.ts';
+import { pageOfRulesets, showRuleset } from './rulesets.ts';
+
+/** CrsService. */
+export function crsService(parts: ApiParts): Built<typeof CrsService> {
+  return {
+    listCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),
+    getCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
+    listCrsRules: listCrsRules(parts),
+    getCrsRule: getCrsRule(parts),
+    listCrsCategories: listCrsCategories(parts),
+    listCrsTags: listCrsTags(parts),
+  };
+}

@@ -1,0 +1,65 @@
+/** Owns LogService/GetSecurityLogSummary. */
+
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  SecuritySummaryDimension as Dimension,
+  type LogService,
+  type SecuritySummaryDimensionJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { matchingEvents } from '../../observe/query.ts';
+import { summarise } from '../../observe/summary.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+
+const countedMax = 200_000;
+const topMax = 100;
+const defaultTop = 10;
+
+const names = new Map<Dimension, SecuritySummaryDimensionJson>([
+  [Dimension.ATTACKER, 'SECURITY_SUMMARY_DIMENSION_ATTACKER'],
+  [Dimension.SITE, 'SECURITY_SUMMARY_DIMENSION_SITE'],
+  [Dimension.TARGET, 'SECURITY_SUMMARY_DIMENSION_TARGET'],
+  [Dimension.ATTACK_TYPE, 'SECURITY_SUMMARY_DIMENSION_ATTACK_TYPE'],
+  [Dimension.PATH, 'SECURITY_SUMMARY_DIMENSION_PATH'],
+  [Dimension.RULE, 'SECURITY_SUMMARY_DIMENSION_RULE'],
+  [Dimension.METHOD, 'SECURITY_SUMMARY_DIMENSION_METHOD'],
+]);
+
+/** Totals, and the rankings and trend that were asked for. */
+export function getSecurityLogSummary(
+  parts: ApiParts,
+): Method<typeof LogService, 'getSecurityLogSummary'> {
+  return ({ query, topLimit, dimensions, includeTrend }, context) => {
+    if (query === undefined) throw invalidField('query', 'is required');
+    if (topLimit > topMax) throw invalidField('topLimit', `must be between 1 and ${topMax}`);
+    const wanted = dimensions.flatMap((dimension) => names.get(dimension) ?? []);
+    const events = matchingEvents(parts.events, callerOf(context).tenantId, query, countedMax);
+    const { total, blocked, trend, top } = summarise(
+      events,
+      wanted,
+      topLimit || defaultTop,
+      includeTrend,
+    );
+    const ranking = (dimension: Dimension) => [
+      ...(top.get(names.get(dimension) ?? 'SECURITY_SUMMARY_DIMENSION_UNSPECIFIED') ?? []),
+    ];
+    return {
+      total: BigInt(total),
+      blocked: BigInt(blocked),
+      passed: BigInt(total - blocked),
+      trend: trend.map(({ atMs, count, blocked: stopped }) => ({
+        time: timestampFromMs(atMs),
+        count: BigInt(count),
+        blocked: BigInt(stopped),
+      })),
+      topIps: ranking(Dimension.ATTACKER),
+      topPaths: ranking(Dimension.PATH),
+      topRules: ranking(Dimension.RULE),
+      topMethods: ranking(Dimension.METHOD),
+      topAttackTypes: ranking(Dimension.ATTACK_TYPE),
+      topTargets: ranking(Dimension.TARGET),
+      topSites: ranking(Dimension.SITE),
+    };
+  };
+}

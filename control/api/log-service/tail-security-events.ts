@@ -1,0 +1,60 @@
+/** Owns LogService/TailSecurityEvents. */
+
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  SecurityEventSchema,
+  type LogService,
+  type SecurityEventJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+const heartbeatMs = 10_000;
+/** Events that wait for one slow reader; more are skipped and counted. */
+const waitingMax = 1_000;
+
+/** Sends events as they come in; nothing is replayed. */
+export function tailSecurityEvents(
+  parts: ApiParts,
+): Method<typeof LogService, 'tailSecurityEvents'> {
+  return async function* ({ siteId, agentId }, context) {
+    const { tenantId } = callerOf(context);
+    const waiting: SecurityEventJson[] = [];
+    let skipped = 0n;
+    let wake = (): void => undefined;
+    const unsubscribe = parts.events.subscribe((event) => {
+      if (event.tenantId !== tenantId) return;
+      if (siteId !== '' && event.siteId !== siteId) return;
+      if (agentId !== '' && event.agentId !== agentId) return;
+      if (waiting.length >= waitingMax) skipped++;
+      else waiting.push(event);
+      wake();
+    });
+    const onAbort = (): void => wake();
+    context.signal.addEventListener('abort', onAbort);
+    try {
+      yield { heartbeatAt: timestampFromMs(parts.clock.nowMs()) };
+      while (!context.signal.aborted) {
+        const next = waiting.shift();
+        if (next !== undefined) {
+          const skippedEvents = skipped;
+          skipped = 0n;
+          yield { event: toMessage(SecurityEventSchema, next), skippedEvents };
+          continue;
+        }
+        const idle = await new Promise<boolean>((resolve) => {
+          const timer = setTimeout(() => resolve(true), heartbeatMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve(false);
+          };
+        });
+        if (idle) yield { heartbeatAt: timestampFromMs(parts.clock.nowMs()) };
+      }
+    } finally {
+      context.signal.removeEventListener('abort', onAbort);
+      unsubscribe();
+    }
+  };
+}

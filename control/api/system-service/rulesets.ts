@@ -1,0 +1,73 @@
+/** Owns SystemService/ImportCrsRuleset and DeleteCrsRuleset. */
+
+import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
+import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { storeRuleset } from '../../publish/publisher.ts';
+import { readRulesetArchive } from '../../publish/ruleset-archive.ts';
+import { policies, rulesets } from '../../store/collections.ts';
+import { storedRuleset } from '../crs-service/ruleset-rules.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+/** Keeps an uploaded ruleset; the same content is kept once. */
+export function importCrsRuleset(
+  parts: ApiParts,
+): Method<typeof SystemService, 'importCrsRuleset'> {
+  return async ({ archive, sourceUrl, githubTag }, context) => {
+    const caller = callerOf(context);
+    if (archive.length === 0) {
+      const field = githubTag === '' && sourceUrl === '' ? 'archive' : 'sourceUrl';
+      throw invalidField(field, 'upload the release as archive; fetching is not built');
+    }
+    const read = readRulesetArchive(archive);
+    const now = isoNow(parts.clock);
+    const stored = await parts.store.write((tx) => {
+      const same = tx.list(rulesets).find((one) => one.fingerprint === read.fingerprint);
+      if (same !== undefined) return same;
+      const id = `crs-${read.version || 'custom'}-${read.fingerprint.slice(0, 8)}`;
+      const record = storeRuleset(tx, read, {
+        id,
+        source: 'uploaded',
+        status: 'available',
+        ingestedAt: now,
+      });
+      tx.audit({
+        ...actorNote(caller),
+        action: 'import',
+        resourceType: 'crs_ruleset',
+        resourceId: id,
+        resourceName: read.version,
+        after: { version: read.version, fingerprint: read.fingerprint },
+      });
+      return record;
+    });
+    return { ruleset: toMessage(CrsRulesetSchema, stored) };
+  };
+}
+
+/** Removes a ruleset that no policy uses. */
+export function deleteCrsRuleset(
+  parts: ApiParts,
+): Method<typeof SystemService, 'deleteCrsRuleset'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    await parts.store.write((tx) => {
+      const before = storedRuleset(tx, id, 'id');
+      if (tx.list(policies).some((policy) => policy.crsRulesetId === before.id)) {
+        throw refusal('failed_precondition', 'id: policies use this ruleset');
+      }
+      tx.remove(rulesets, before.id);
+      if (!tx.list(rulesets).some((one) => one.blob === before.blob)) tx.removeBlob(before.blob);
+      tx.audit({
+        ...actorNote(caller),
+        action: 'delete',
+        resourceType: 'crs_ruleset',
+        resourceId: before.id,
+        resourceName: before.version,
+      });
+    });
+    return { result: { id, changed: true } };
+  };
+}
