@@ -201,15 +201,13 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
           reinterpret_cast<const char*>(data), size, 0, scratch_.get(), OnMatch, this);
 }
 
+// Every line ends with a newline, the last too: `^` finds no empty line behind the final newline.
 void ScanProgram::AddLine(size_t database, const uint8_t* data, uint32_t size) {
   LineBatch& batch = batches_[database];
-  if (batch.lines.empty()) {
-    waiting_.push_back(database);
-  } else {
-    batch.text.push_back('\n');
-  }
+  if (batch.lines.empty()) waiting_.push_back(database);
   batch.lines.push_back(Line{static_cast<uint32_t>(batch.text.size()), row_, class_, chains_});
   batch.text.insert(batch.text.end(), data, data + size);
+  batch.text.push_back('\n');
   if (batch.text.size() >= kLinesMax) ScanLines(database);
 }
 
@@ -221,9 +219,7 @@ void ScanProgram::ScanLines(size_t database) {
   std::fill(last_row_.begin(), last_row_.end(), -1);
   ++stats_.scans;
   stats_.bytes += batch.text.size();
-  static const uint8_t kNothing = 0;
-  const uint8_t* text = batch.text.empty() ? &kNothing : batch.text.data();
-  hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(text),
+  hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(batch.text.data()),
           static_cast<unsigned>(batch.text.size()), 0, scratch_.get(), OnLineMatch, this);
   batch.text.clear();
   batch.lines.clear();

@@ -48,15 +48,18 @@ export function isExcluded(
 export function isCountExcluded(exclusions: readonly Target[], target: Target): boolean {
   const { selector } = target;
   return exclusions.some((exclusion) => {
-    if (exclusion.variable !== target.variable) return false;
+    if (exclusion.variable.name !== target.variable.name) return false;
     if (exclusion.selector === null) return true;
     return selector?.kind === 'key' && covers(exclusion, target, selector.key);
   });
 }
 
-/** Keys compare without case; an XPath exclusion covers the same XPath. */
+/**
+ * Keys compare without case; an XPath exclusion covers the same XPath. By name: `XML` has a definition
+ * of its own for some XPaths.
+ */
 function covers(exclusion: Target, target: Target, key: ByteString): boolean {
-  if (exclusion.variable !== target.variable) return false;
+  if (exclusion.variable.name !== target.variable.name) return false;
   const { selector } = exclusion;
   if (selector === null) return true;
   if (selector.kind === 'regex') return selector.regex.test(key);

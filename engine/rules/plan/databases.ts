@@ -76,8 +76,10 @@ const narrowMasks: readonly number[] = [
   maskOfClasses(...evasionFreeClasses),
 ];
 
-/** Values of these bytes alone are plain words. */
+/** Values of these bytes alone are plain words: nothing in them is an injection. */
 export const plainMask = narrowMasks[0]!;
+/** Values of these bytes alone hold no markup: neither a tag nor an attribute's value. */
+export const mildMask = narrowMasks[1]!;
 
 interface Expression {
   readonly pattern: ScanPattern;

@@ -7,6 +7,7 @@
 import type { ByteString } from '../../base/byte-string.ts';
 import type { RequestSnapshot } from '../../contract/message.ts';
 import type { RulePorts } from '../catalog/ports.ts';
+import { lowerBytes } from '../catalog/macro.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
 
@@ -202,11 +203,11 @@ class Folder {
 
   private noteWrite(name: MacroText): void {
     if (name.literal !== null) {
-      this.dirtyNames.add(name.literal.toLowerCase());
+      this.dirtyNames.add(lowerBytes(name.literal));
       return;
     }
     const head = name.parts[0];
-    if (typeof head === 'string' && head !== '') this.dirtyPrefixes.push(head.toLowerCase());
+    if (typeof head === 'string' && head !== '') this.dirtyPrefixes.push(lowerBytes(head));
     else this.allDirty = true;
   }
 
@@ -234,7 +235,7 @@ class Folder {
 
   private noteTextReads(text: ByteString): void {
     for (const match of text.matchAll(/%\{tx\.([^}]+)\}/gi))
-      this.readNames.add(match[1]!.toLowerCase());
+      this.readNames.add(lowerBytes(match[1]!));
   }
 
   private macroKnown(text: MacroText): boolean {
@@ -245,10 +246,10 @@ class Folder {
   }
 
   private expandKnown(text: MacroText): string {
-    return text.parts
-      .map((part) => (typeof part === 'string' ? part : (this.scratch.tx.get(part.key) ?? '')))
-      .join('')
-      .toLowerCase();
+    const parts = text.parts.map((part) =>
+      typeof part === 'string' ? part : (this.scratch.tx.get(part.key) ?? ''),
+    );
+    return lowerBytes(parts.join(''));
   }
 
   private isDirty(name: string): boolean {

@@ -13,7 +13,7 @@ import type {
 } from '../../match/scan.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
-import { compileGroup, plainMask } from './databases.ts';
+import { compileGroup, mildMask, plainMask } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
@@ -211,9 +211,6 @@ function classSpec(
   return { chains: nodes, patterns, tiers, tests };
 }
 
-/** Values of these bytes alone hold neither an injection nor a bad byte sequence. */
-const harmlessMask = plainMask;
-
 function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): ScanTestSpec[] {
   const { filter, slot, negated } = pattern;
   if (filter.kind === 'pattern' || filter.kind === 'words') return [];
@@ -222,11 +219,12 @@ function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): 
   switch (filter.kind) {
     case 'byteRange':
       return [{ ...base, kind: 'byteRange', table: filter.allowed, skipMask: 0 }];
-    case 'sqli':
     case 'xss':
+      return [{ ...base, kind: 'xss', skipMask: negated ? 0 : mildMask }];
+    case 'sqli':
     case 'urlEncoding':
     case 'utf8':
-      return [{ ...base, kind: filter.kind, skipMask: negated ? 0 : harmlessMask }];
+      return [{ ...base, kind: filter.kind, skipMask: negated ? 0 : plainMask }];
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { lowerBytes } from '../catalog/macro.ts';
 import { noteMatch } from '../catalog/matching.ts';
 import { isCountExcluded, isExcluded as isCovered, removedTargetsOf } from '../catalog/removal.ts';
 import type { Transaction } from '../catalog/transaction.ts';
@@ -174,7 +175,7 @@ function selects(target: Target, key: ByteString): boolean {
   const { selector } = target;
   if (selector === null || selector.kind === 'xpath') return true;
   if (selector.kind === 'regex') return selector.regex.test(key);
-  return selector.key.length === key.length && selector.key === key.toLowerCase();
+  return selector.key.length === key.length && selector.key === lowerBytes(key);
 }
 
 function isExcluded(

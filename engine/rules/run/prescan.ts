@@ -3,6 +3,7 @@
  * rules became candidates on which rows. Makes no decision; a candidate may still not match.
  */
 
+import { lowerBytes } from '../catalog/macro.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 
@@ -76,7 +77,7 @@ export class Prescan {
       for (let face = 0; face < 2; face++) {
         const { anyKey, byKey } = faces[source * 2 + face]!;
         for (let i = 0; i < anyKey.length; i++) this.push(count++, row, face, anyKey[i]!, tx);
-        const named = byKey?.get(values.key(row).toLowerCase());
+        const named = byKey?.get(lowerBytes(values.key(row)));
         if (named === undefined) continue;
         for (let i = 0; i < named.length; i++) this.push(count++, row, face, named[i]!, tx);
       }
