@@ -1,0 +1,53 @@
+/** Tests the command line of the whole-proxy benchmark, and which CPUs it hands out. */
+
+import { expect, test } from 'vitest';
+import { splitCpus } from './cpu-split.ts';
+import { isAskedFor, parseOptions, parseTarget } from './options.ts';
+
+const places = { workloadFolder: '/w', crs4: '/c', out: '/o' };
+
+test('reads flags, defaults and external targets', () => {
+  const options = parseOptions(
+    ['--rounds', '5', '--target', 'mine=http://127.0.0.1:8081:77', '--only', 'a,b*'],
+    places,
+  );
+  expect(options).toMatchObject({
+    rounds: 5,
+    seconds: 4,
+    connections: 16,
+    workers: 1,
+    only: ['a', 'b*'],
+    external: [{ name: 'mine', host: '127.0.0.1', port: 8081, pid: 77 }],
+    out: '/o',
+  });
+  expect(parseOptions(['--help'], places)).toBeNull();
+});
+
+test.each([
+  [['--rounds', '0'], /--rounds 0/],
+  [['--workers', 'many'], /--workers many/],
+  [['--inspection', 'moon'], /--inspection moon/],
+  [['--target', 'x'], /--target x/],
+  [['--nonsense'], /nonsense/],
+])('refuses %j', (args, message) => {
+  expect(() => parseOptions(args, places)).toThrow(message);
+});
+
+test('targets may be written with or without a final slash', () => {
+  expect(parseTarget('a=http://h:1/:2')).toEqual({ name: 'a', host: 'h', port: 1, pid: 2 });
+});
+
+test('a star stands for any text, nothing for everything', () => {
+  expect(isAskedFor('nginx-modsec3-crs4-pl1', ['nginx*pl1'])).toBe(true);
+  expect(isAskedFor('nginx', ['nginx-*'])).toBe(false);
+  expect(isAskedFor('waf.off', ['waf-off'])).toBe(false);
+  expect(isAskedFor('anything', [])).toBe(true);
+});
+
+test('proxies get as many CPUs as they have workers, the load the rest', () => {
+  expect(splitCpus(true, 1, 2).proxy.at(-1)).toBe('0');
+  expect(splitCpus(true, 1, 2).load.at(-1)).toBe('1');
+  expect(splitCpus(true, 2, 8).load.at(-1)).toBe('2-7');
+  expect(splitCpus(true, 2, 2)).toEqual({ proxy: [], load: [] });
+  expect(splitCpus(false, 1, 8)).toEqual({ proxy: [], load: [] });
+});

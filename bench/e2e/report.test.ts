@@ -1,0 +1,94 @@
+/** Tests that reports show every target, failures included, and fit into the README. */
+
+import { expect, test } from 'vitest';
+import { barChart } from '../report/bar-chart.ts';
+import { formatNumber } from '../report/table.ts';
+import { cpuChart, markdownPage, overviewTable, type Report } from './report.ts';
+import { replaceSection } from './results.ts';
+import { spread, type Cell } from './summary.ts';
+
+const cell = (target: string, cpu: number[], times: number[]): Cell => ({
+  workload: 'w',
+  target,
+  runs: cpu.length,
+  requestsPerSecond: spread([1234]),
+  p50Us: spread([500]),
+  p99Us: spread([900]),
+  cpuUsPerRequest: spread(cpu),
+  cpuBusy: spread([0.99]),
+  rssBytes: spread([2 ** 26]),
+  timesCheaper: times.length === 0 ? null : spread(times),
+  faults: cpu.length === 0 ? ['request 0: 500 instead of 200'] : [],
+});
+
+const facts = (name: string): Report['targets'][number] => ({
+  name,
+  title: `the ${name}`,
+  expectation: 'waf',
+  baseline: null,
+});
+
+const report: Report = {
+  settings: {
+    rounds: 1,
+    seconds: 1,
+    warmupSeconds: 0,
+    connections: 16,
+    workers: 1,
+    pinned: true,
+    command: 'npm run bench:e2e',
+  },
+  machine: {
+    cpu: 'c',
+    cpus: 2,
+    memoryGb: 1,
+    system: 's',
+    node: 'v20',
+    versions: {},
+    loadBefore: 0,
+    date: '2026-01-01',
+    commit: '',
+  },
+  targets: [facts('waf'), facts('peer'), facts('broken')],
+  workloads: [{ name: 'w', title: 'load <1>' }],
+  cells: [cell('waf', [50], [47]), cell('peer', [2350], []), cell('broken', [], [])],
+  runs: [],
+};
+
+test('the overview names the factor, and failures as such', () => {
+  const lines = overviewTable(report).split('\n');
+  expect(lines[2]).toBe('| the waf | 50 (1/47) | 64 |');
+  expect(lines[3]).toBe('| the peer | 2 350 | 64 |');
+  expect(lines[4]).toContain('failed');
+});
+
+test('the page says why a target has no figures', () => {
+  const page = markdownPage(report, 'e2e.svg');
+  expect(page).toContain('the broken: request 0: 500 instead of 200');
+  expect(page).toContain('(e2e.svg)');
+});
+
+test('the chart escapes titles and draws one bar a target', () => {
+  const svg = cpuChart(report);
+  expect(svg).toContain('load &lt;1&gt;');
+  expect(svg.match(/height="18"/g)).toHaveLength(3);
+  expect(barChart('empty', [])).toContain('</svg>');
+});
+
+test('the README keeps what stands outside the marks', () => {
+  const text = 'a\n<!-- benchmark:begin -->\nold\n<!-- benchmark:end -->\nb\n';
+  const once = replaceSection(text, 'new');
+  expect(once).toContain('begin -->\n\nnew\n\n<!--');
+  expect(once.startsWith('a\n')).toBe(true);
+  expect(replaceSection(once, 'new')).toBe(once);
+  expect(() => replaceSection('nothing', 'x')).toThrow(/no place/);
+});
+
+test.each([
+  [12345.6, '12 346'],
+  [99.96, '100'],
+  [0.01234, '0.0123'],
+  [NaN, '–'],
+])('writes %s as %s', (value, text) => {
+  expect(formatNumber(value)).toBe(text);
+});
