@@ -1,0 +1,57 @@
+/** CRS's own regression tests through the live proxy, as `waf crs test` runs them: all must pass. */
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { missingBuild, root, runWaf } from '../support/product.ts';
+
+const shared = process.env['WAF_CORPUS_DIR'] ?? resolve(root, '..', 'shared');
+const folder = mkdtempSync(join(tmpdir(), 'waf-crs-live-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const suites = [
+  { name: 'CRS 3.3.4', corpus: 'crs334-regression.jsonl', ruleset: 'crs-3.3.4' },
+  {
+    name: 'CRS 4.28.0',
+    corpus: 'crs4-regression.jsonl',
+    ruleset: join(shared, 'crs', '4.28.0'),
+  },
+];
+
+/** A first run compiles the rule databases of paranoia level 4. */
+const timeoutMs = 15 * 60_000;
+
+interface Report {
+  readonly passed: number;
+  readonly failed: number;
+  readonly tests: readonly { title: string; result: string; reasons: readonly string[] }[];
+}
+
+describe.each(suites)('$name', ({ corpus, ruleset }) => {
+  const path = join(shared, 'corpus', corpus);
+  const missing = missingBuild ?? (existsSync(path) ? null : 'skipped: no corpus');
+  if (missing !== null) console.log(`${missing} (${corpus})`);
+
+  test.skipIf(missing !== null)(
+    'every test passes',
+    () => {
+      const file = join(folder, `${corpus}.report.json`);
+      const { stdout, stderr } = runWaf(
+        ['crs', 'test', path, '--ruleset', ruleset].concat('--report', file),
+      );
+      expect(existsSync(file), stderr).toBe(true);
+      const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
+      const titles = readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => (JSON.parse(line) as { title: string }).title);
+      expect(report.tests.filter((one) => one.result !== 'pass')).toEqual([]);
+      expect(report.passed).toBe(new Set(titles).size);
+      expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+        `${report.passed} passed, 0 failed, 0 skipped`,
+      );
+    },
+    timeoutMs,
+  );
+});
