@@ -73,7 +73,12 @@ describe.skipIf(payloads === null)('GoTestWAF under Standard with CRS 4.28', () 
   test.each(levels)('paranoia level $paranoia', { timeout: 900_000 }, async (level) => {
     const { sendable, unrendered } = renderings(payloads ?? []);
     const proxy = await startStandard(level.paranoia);
-    const sent = await sendAll(proxy.engine.port, sendable).finally(() => proxy.close());
+    let sent: Sent[];
+    try {
+      sent = await sendAll(proxy.engine.port, sendable);
+    } finally {
+      await proxy.close();
+    }
     const rates = countRates(sent);
     const report = path.join(cacheFolder, `gotestwaf-pl${level.paranoia}.json`);
     writeFileSync(report, JSON.stringify({ unrendered, ...rates, sent }, null, 1) + '\n');
