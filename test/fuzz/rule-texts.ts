@@ -4,9 +4,11 @@
  */
 
 import fc from 'fast-check';
+import { transformations as knownTransformations } from '../../engine/rules/catalog/transformations/list.ts';
 
 const txNames = ['a', 'b', 'score', 'pl', 'late_x', '1'];
-const keys = ['x', 'y', 'Q', 'user'];
+/** Names of arguments and cookies. */
+export const keys = ['x', 'y', 'Q', 'user', '\xc9'];
 
 const rowTargets = [
   'ARGS',
@@ -24,6 +26,43 @@ const rowTargets = [
   'REQUEST_METHOD',
   'REQUEST_BODY',
   'REQUEST_LINE',
+  'REQUEST_BASENAME',
+  'REQUEST_URI_RAW',
+  'ARGS_POST_NAMES',
+  'FILES',
+  'FILES_NAMES',
+  'MULTIPART_PART_HEADERS',
+  'XML:/*',
+  'XML://@*',
+  'FULL_REQUEST',
+];
+
+const responseTargets = [
+  'RESPONSE_BODY',
+  'RESPONSE_HEADERS',
+  'RESPONSE_HEADERS_NAMES',
+  'RESPONSE_HEADERS:X-A',
+  'RESPONSE_STATUS',
+  'RESPONSE_CONTENT_TYPE',
+];
+
+const computedTargets = [
+  'ARGS_COMBINED_SIZE',
+  'FILES_COMBINED_SIZE',
+  'REQBODY_ERROR',
+  'MULTIPART_STRICT_ERROR',
+  'REMOTE_ADDR',
+  'MATCHED_VARS_NAMES',
+  'HIGHEST_SEVERITY',
+  'RULE:id',
+  'IP:n',
+  '&IP:n',
+  'IP',
+  'TX',
+  'ENV:e',
+  'XML://b',
+  '&XML:/*',
+  'REQUEST_BODY_LENGTH',
 ];
 
 const target = fc.oneof(
@@ -45,6 +84,8 @@ const target = fc.oneof(
     arbitrary: fc.constantFrom('&ARGS', '&ARGS:x', '&REQUEST_HEADERS:Host', '&TX:a', '&TX:score'),
   },
   { weight: 1, arbitrary: fc.constantFrom('MATCHED_VAR', 'MATCHED_VARS', 'MATCHED_VAR_NAME') },
+  { weight: 1, arbitrary: fc.constantFrom(...responseTargets) },
+  { weight: 1, arbitrary: fc.constantFrom(...computedTargets) },
 );
 
 const exclusion = fc.constantFrom(
@@ -52,6 +93,11 @@ const exclusion = fc.constantFrom(
   '!ARGS:/^q$/',
   '!REQUEST_HEADERS:Host',
   '!REQUEST_COOKIES:y',
+  '!XML:/*',
+  '!TX:a',
+  '!ARGS',
+  '!ARGS_NAMES:X',
+  '!RESPONSE_HEADERS:x-a',
 );
 
 const targets = fc
@@ -61,7 +107,9 @@ const targets = fc
   )
   .map(([list, out]) => [...list, ...(out === undefined ? [] : [out])].join('|'));
 
-const word = fc.constantFrom(
+/** Short texts that values and operators share. */
+export const word: fc.Arbitrary<string> = fc.constantFrom(
+  'A',
   'a',
   'b1',
   'ab',
@@ -106,7 +154,18 @@ const operator = fc
       {
         weight: 3,
         arbitrary: fc
-          .tuple(fc.constantFrom('contains', 'beginsWith', 'endsWith', 'streq', 'within'), word)
+          .tuple(
+            fc.constantFrom(
+              'contains',
+              'beginsWith',
+              'endsWith',
+              'streq',
+              'within',
+              'containsWord',
+              'strmatch',
+            ),
+            word,
+          )
           .map(([name, text]) => `@${name} ${text === '' ? 'a' : text}`),
       },
       {
@@ -121,6 +180,13 @@ const operator = fc
       {
         weight: 1,
         arbitrary: fc.constantFrom(
+          '@rxGlobal (a)|(b)',
+          '@streq %{MATCHED_VAR}',
+          '@contains %{ARGS.x}',
+          '@within %{tx.a} %{tx.b}',
+          '@rx ^%{tx.a}',
+          '@ipMatch 127.0.0.0/8',
+          '@verifyCC \\d{13,16}',
           '@unconditionalMatch',
           '@noMatch',
           '@detectSQLi',
@@ -139,19 +205,9 @@ function pmOf(words: readonly string[]): string {
   return `@pm ${list.length === 0 ? 'zz' : list.join(' ')}`;
 }
 
-const transformation = fc.constantFrom(
-  't:none',
-  't:lowercase',
-  't:urlDecodeUni',
-  't:urlDecode',
-  't:removeWhitespace',
-  't:htmlEntityDecode',
-  't:length',
-  't:trim',
-  't:replaceComments',
-  't:normalizePath',
-  't:base64Decode',
-  't:hexEncode',
+const transformation = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom('t:none', 't:lowercase', 't:urlDecodeUni', 't:length') },
+  { weight: 2, arbitrary: fc.constantFrom(...knownTransformations.map(({ name }) => `t:${name}`)) },
 );
 
 const name = fc.constantFrom(...txNames);
@@ -164,7 +220,22 @@ const runtimeAction = fc.oneof(
       .map(([key, value]) => `setvar:'tx.${key}=${value}'`),
   },
   { weight: 1, arbitrary: name.map((key) => `setvar:'!tx.${key}'`) },
-  { weight: 1, arbitrary: fc.constant(`setvar:'tx.late_%{tx.a}=1'`) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      `setvar:'tx.late_%{tx.a}=1'`,
+      `setvar:'tx.%{MATCHED_VAR_NAME}=%{MATCHED_VAR}'`,
+      `setvar:'tx.b=%{tx.1}'`,
+      `setvar:'tx.b=%{HIGHEST_SEVERITY}'`,
+      'initcol:ip=%{REMOTE_ADDR}',
+      `setvar:'ip.n=+1'`,
+      `setvar:'tx.a=%{ip.n}'`,
+      'expirevar:ip.n=60',
+      `setenv:'e=%{MATCHED_VAR}'`,
+      'sanitiseArg:x',
+      'sanitiseMatched',
+    ),
+  },
   {
     weight: 1,
     arbitrary: fc.constantFrom(
@@ -175,13 +246,33 @@ const runtimeAction = fc.oneof(
       'ctl:ruleRemoveTargetByTag=t1;REQUEST_HEADERS',
       'ctl:ruleEngine=DetectionOnly',
       'ctl:ruleEngine=Off',
+      'ctl:ruleEngine=On',
+      'ctl:ruleRemoveByMsg=m',
+      'ctl:ruleRemoveTargetByMsg=m;ARGS:/^[xq]/',
+      'ctl:ruleRemoveTargetById=1-9;XML:/*',
+      'ctl:ruleRemoveTargetById=2-6;TX:a',
+      'ctl:requestBodyProcessor=JSON',
+      'ctl:requestBodyProcessor=XML',
+      'ctl:requestBodyProcessor=URLENCODED',
+      'ctl:requestBodyAccess=Off',
+      'ctl:forceRequestBodyVariable=On',
+      'ctl:responseBodyAccess=Off',
     ),
   },
 );
 
 const disruptive = fc.oneof(
   { weight: 12, arbitrary: fc.constant('pass') },
-  { weight: 1, arbitrary: fc.constantFrom('deny', 'deny,status:406', 'block', 'drop') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'deny',
+      'deny,status:406',
+      'block',
+      'drop',
+      `redirect:'http://b/%{tx.a}'`,
+    ),
+  },
   { weight: 1, arbitrary: fc.constantFrom('allow', 'allow:phase', 'allow:request') },
 );
 
@@ -191,13 +282,14 @@ const flow = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('skipAfter:M1', 'skipAfter:M2', 'skipAfter:M3') },
 );
 
-const extras = fc.subarray([
-  'capture',
-  'multiMatch',
-  "tag:'t1'",
-  "severity:'CRITICAL'",
-  "msg:'m %{TX.1}'",
-]);
+const extras = fc
+  .tuple(
+    fc.subarray(['capture', 'multiMatch', "tag:'t1'"]),
+    fc.constantFrom('', '', "severity:'CRITICAL'", "severity:'NOTICE'"),
+    fc.constantFrom('', "msg:'m'", "msg:'m %{TX.1}'", "msg:'%{MATCHED_VAR_NAME}'"),
+    fc.constantFrom('', '', "logdata:'%{TX.0} %{MATCHED_VAR} %{ARGS.x}'", "tag:'%{tx.a}'"),
+  )
+  .map(([list, ...more]) => [...list, ...more]);
 const logging = fc.constantFrom('nolog', 'log', 'nolog,auditlog', '');
 
 const transformations = fc.array(transformation, { maxLength: 3 });
@@ -219,7 +311,7 @@ const link: fc.Arbitrary<LinkParts> = fc
 
 const rule = fc
   .tuple(
-    fc.constantFrom(1, 1, 2, 2, 5),
+    fc.constantFrom(1, 1, 1, 2, 2, 2, 3, 4, 5),
     fc.boolean(),
     link,
     fc.array(link, { maxLength: 2 }),
@@ -241,29 +333,46 @@ const rule = fc
     };
   });
 
+const settings = fc.tuple(
+  fc.constantFrom('On', 'On', 'On', 'DetectionOnly'),
+  fc.constantFrom('', '', 'SecDefaultAction "phase:2,log,auditlog,deny,status:418"'),
+  fc.constantFrom('', '', 'SecDefaultAction "phase:1,nolog,pass,t:lowercase"'),
+);
+
+/** What a last rule says of the state that all rules before it left. */
+const closingRule = fc.constantFrom(
+  '',
+  '',
+  '',
+  `SecAction "id:90,phase:5,pass,log,msg:'%{MATCHED_VAR} %{MATCHED_VAR_NAME}'"`,
+  `SecAction "id:90,phase:5,pass,log,logdata:'%{TX.a} %{TX.score} %{HIGHEST_SEVERITY}'"`,
+  `SecRule ARGS|REQUEST_BODY "@rx a" "id:90,phase:5,pass,log,msg:'%{MATCHED_VAR}'"`,
+);
+
+const itemsMax = 14;
+
 /** A rule set as text; ids count from 1 in order. */
 export const ruleTexts: fc.Arbitrary<string> = fc
   .tuple(
-    fc.constantFrom('On', 'On', 'On', 'DetectionOnly'),
+    settings,
     fc.array(
       fc.oneof(
         { weight: 9, arbitrary: rule },
         { weight: 1, arbitrary: fc.constantFrom('M1', 'M2') },
       ),
-      {
-        minLength: 1,
-        maxLength: 14,
-      },
+      { minLength: 1, maxLength: itemsMax },
     ),
+    closingRule,
   )
-  .map(([engine, items]) => {
-    const lines = [`SecRuleEngine ${engine}`, 'SecRequestBodyAccess On'];
+  .map(([[engine, ...defaults], items, closing]) => {
+    const lines = [`SecRuleEngine ${engine}`, 'SecRequestBodyAccess On', ...defaults];
+    lines.push('SecResponseBodyAccess On');
     let id = 1;
     for (const item of items) {
       if (typeof item === 'string') lines.push(`SecMarker ${item}`);
       else lines.push(...writeRule(item, id++));
     }
-    return lines.join('\n') + '\n';
+    return [...lines, closing].filter((line) => line !== '').join('\n') + '\n';
   });
 
 function writeRule(
@@ -294,59 +403,3 @@ function writeRule(
 function join(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(',');
 }
-
-const value = fc.oneof(
-  word,
-  fc.constantFrom(
-    'abab1',
-    'select',
-    'x--y',
-    '1 or 1=1',
-    '<script>',
-    'aa',
-    '%3Cb',
-    'YWI=',
-    'A B',
-    '5',
-  ),
-  fc.string({ maxLength: 6 }),
-);
-
-/** One request to run a rule set over; all texts are byte strings. */
-export interface RandomRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: string | null;
-}
-
-const pairs = fc.array(fc.tuple(fc.constantFrom(...keys, 'z'), value), { maxLength: 4 });
-const encode = (list: readonly (readonly [string, string])[]): string =>
-  list.map(([key, text]) => `${key}=${encodeURIComponent(text)}`).join('&');
-
-/** Requests that share names and values with `ruleTexts`. */
-export const randomRequests: fc.Arbitrary<RandomRequest> = fc
-  .tuple(
-    fc.constantFrom('/', '/a', '/a/../b', '/x.php'),
-    pairs,
-    fc.option(pairs, { nil: null }),
-    fc.array(fc.tuple(fc.constantFrom('x', 'y', 'sid'), fc.constantFrom('a', 'b1', '1', 'ab<b')), {
-      maxLength: 2,
-    }),
-    fc.constantFrom('curl/8', 'Mozilla select', 'a'),
-  )
-  .map(([path, query, form, cookies, agent]) => {
-    const headers: [string, string][] = [
-      ['Host', 'a.example'],
-      ['User-Agent', agent],
-    ];
-    if (cookies.length > 0)
-      headers.push(['Cookie', cookies.map(([k, v]) => `${k}=${v}`).join('; ')]);
-    const body = form === null ? null : encode(form);
-    if (body !== null) {
-      headers.push(['Content-Type', 'application/x-www-form-urlencoded']);
-      headers.push(['Content-Length', String(body.length)]);
-    }
-    const target = query.length === 0 ? path : `${path}?${encode(query)}`;
-    return { method: body === null ? 'GET' : 'POST', target, headers, body };
-  });

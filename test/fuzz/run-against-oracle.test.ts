@@ -7,16 +7,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
 import type { Program } from '../../engine/rules/catalog/types.ts';
-import {
-  makeBody,
-  makeConnection,
-  makeRequest,
-} from '../../engine/rules/oracle/conformance/exchange.ts';
-import type { Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import { loadText } from '../../engine/rules/language/include.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
 import { compareEngines, fastEngine } from './compare-engines.ts';
-import { randomRequests, ruleTexts, type RandomRequest } from './rule-texts.ts';
+import { randomExchanges, toExchange } from './random-requests.ts';
+import { ruleTexts } from './rule-texts.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
 const runs = Number(process.env['WAF_FUZZ_RUNS'] ?? 150);
@@ -27,7 +22,7 @@ test('random rule sets: fast path and oracle agree', { timeout: runs * 1000 + 60
   console.log(`WAF_FUZZ_SEED=${seed} WAF_FUZZ_RUNS=${runs}`);
   let ruleSets = 0;
   let transactions = 0;
-  const requests = fc.array(randomRequests, {
+  const requests = fc.array(randomExchanges, {
     minLength: requestsPerRuleSet,
     maxLength: requestsPerRuleSet,
   });
@@ -37,7 +32,7 @@ test('random rule sets: fast path and oracle agree', { timeout: runs * 1000 + 60
     try {
       for (const request of list) {
         transactions++;
-        const differences = compareEngines(program, engine, exchangeOf(request));
+        const differences = compareEngines(program, engine, toExchange(request));
         if (differences.length > 0) {
           throw new Error(`${JSON.stringify(request)}\n${text}\n${differences.join('\n')}`);
         }
@@ -61,15 +56,4 @@ function link(text: string): Program {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (!program) throw new Error(`${text}\n${errors.map((one) => one.message).join('\n')}`);
   return program;
-}
-
-function exchangeOf(request: RandomRequest): Exchange {
-  const { method, target, headers, body } = request;
-  const head = makeRequest(method, target, 'HTTP/1.1', headers, makeConnection());
-  return {
-    request: { ...head, receivedAtMs: 1_700_000_000_000 },
-    requestBody: makeBody(body === null ? null : Buffer.from(body, 'latin1')),
-    response: null,
-    responseBody: null,
-  };
 }

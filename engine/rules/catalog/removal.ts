@@ -55,7 +55,8 @@ export function isCountExcluded(exclusions: readonly Target[], target: Target): 
 }
 
 /**
- * Keys compare without case; an XPath exclusion covers the same XPath. By name: `XML` has a definition
+ * Keys compare without case; an XPath exclusion covers the same XPath. By name: `XML` has a
+ * definition
  * of its own for some XPaths.
  */
 function covers(exclusion: Target, target: Target, key: ByteString): boolean {

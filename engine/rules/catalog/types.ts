@@ -95,6 +95,8 @@ export type Prefilter =
       /** PCRE syntax in byte mode, dot matches newline, `$` only at the very end. */
       readonly pattern: ByteString;
       readonly caseless: boolean;
+      /** True where it matches more than the operator does; all others match just the same. */
+      readonly loose?: boolean;
     }
   | { readonly kind: 'words'; readonly words: readonly ByteString[]; readonly caseless: boolean }
   | { readonly kind: 'sqli' }

@@ -63,7 +63,9 @@ class Folder {
   private allDirty = false;
   private readonly readNames = new Set<string>();
   private readsAll = false;
-  /** False once a kept rule may end or change the transaction: later writes are not for everyone. */
+  /**
+   * False once a kept rule may end or change the transaction: later writes are not for everyone.
+   */
   private everyTransactionGetsHere = true;
   /** Markers that a kept rule may skip to: until then a rule may be passed over. */
   private readonly openSkips = new Set<string>();
@@ -108,7 +110,10 @@ class Folder {
     return { items, kept };
   }
 
-  /** Rules decided 'never' or 'matched' disappear from the plan; a matched one's effects are in the base. */
+  /**
+   * Rules decided 'never' or 'matched' disappear from the plan; a matched one's effects are in the
+   * base.
+   */
   private decide(items: readonly ProgramItem[], index: number, phase: number): Outcome {
     const rule = items[index] as Rule;
     for (let link: Rule | null = rule; link; link = link.next) {

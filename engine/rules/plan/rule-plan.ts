@@ -17,7 +17,7 @@ import { compileGroup, mildMask, plainMask } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
-import { draftScan, faceCount, patternId, rulesLeftOut } from './scan-draft.ts';
+import { draftScan, faceCount, isLoose, patternId, rulesLeftOut } from './scan-draft.ts';
 import type { ScanClass, ScanDraft, ScanPattern } from './scan-draft.ts';
 
 /** One phase in running order. */
@@ -179,11 +179,20 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
       databases: databases.length,
       databaseBytes: databases.reduce((n, database) => n + database.sizeBytes, 0),
     },
-    close: () => {
-      scan?.close();
-      for (const database of databases) database.close();
-      for (const rule of program.rules) rule.operator?.close?.();
-    },
+    close: closer(program, databases, scan),
+  };
+}
+
+/** In a scope of its own: a closure inside `assemble` would keep the databases' file bytes alive. */
+function closer(
+  program: Program,
+  databases: readonly HsDatabase[],
+  scan: ScanProgram | null,
+): () => void {
+  return () => {
+    scan?.close();
+    for (const database of databases) database.close();
+    for (const rule of program.rules) rule.operator?.close?.();
   };
 }
 
@@ -252,6 +261,7 @@ class ChainTrie {
 /** Slots whose every expression was compiled exactly and whose rule needs no captures. */
 function exactSlots(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
   const exact = Uint8Array.from(draft.slots, (rule) => {
+    if (isLoose(rule.operator!.prefilter!)) return 0;
     return rule.capture || rule.multiMatch || rule.negated ? 0 : 1;
   });
   for (const { expressions, modes } of groups) {

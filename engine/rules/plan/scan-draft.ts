@@ -75,8 +75,14 @@ export function isScannable(rule: Rule): boolean {
   const filter = rule.operator?.prefilter;
   if (!filter || rule.targets.length === 0) return false;
   if (rule.multiMatch && rule.negated) return false;
+  if (rule.negated && isLoose(filter)) return false;
   if (rule.transformations.some((t) => t.id < 0)) return false;
   return rule.targets.every(isRowTarget);
+}
+
+/** True where a hit does not yet say that the operator matches. */
+export function isLoose(filter: Prefilter): boolean {
+  return filter.kind === 'pattern' && filter.loose === true;
 }
 
 function isRowTarget(target: Target): boolean {

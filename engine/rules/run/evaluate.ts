@@ -132,7 +132,9 @@ function transform(rule: Rule, value: ByteString): ByteString {
   return current;
 }
 
-/** multiMatch: the value itself and every transformation result that differs from the one before. */
+/**
+ * multiMatch: the value itself and every transformation result that differs from the one before.
+ */
 function evaluateStages(
   tx: Transaction,
   rule: Rule,

@@ -18,6 +18,7 @@ import { Prescan } from './prescan.ts';
 /** How far an `allow` reaches. */
 type Allowed = 'none' | 'request' | 'all';
 
+/** One transaction on its way through the phases; reused from request to request. */
 export class Runner {
   readonly tx = new Transaction();
   readonly prescan: Prescan;

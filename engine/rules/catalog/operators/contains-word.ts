@@ -6,6 +6,7 @@ import type { OperatorDefinition } from '../types.ts';
 const comparison: TextComparison = {
   matches: containsWholeWord,
   pattern: (text) => (text === '' ? null : escapePattern(text)),
+  loose: true,
 };
 
 /** Matches when the argument occurs with no letter right before or behind it. */

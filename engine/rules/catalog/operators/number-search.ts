@@ -28,7 +28,7 @@ export function bindNumberSearch(
   return {
     definition,
     argument,
-    prefilter: { kind: 'pattern', pattern: argument, caseless: false },
+    prefilter: { kind: 'pattern', pattern: argument, caseless: false, loose: true },
     evaluate: (value, _tx, captures) => {
       let from = 0;
       for (let tries = 0; tries < ruleRunLimits.verifyCandidatesMax; tries++) {

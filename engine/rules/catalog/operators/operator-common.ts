@@ -19,6 +19,8 @@ export interface TextComparison {
   matches(value: ByteString, text: ByteString): boolean;
   /** Byte-mode pattern that matches wherever the operator does; null: none. */
   pattern?(text: ByteString): ByteString | null;
+  /** True where the pattern matches more than the operator does. */
+  readonly loose?: boolean;
 }
 
 /** Binds an operator whose argument is one text that may hold macros. */
@@ -42,7 +44,8 @@ export function bindText(
   };
   const pattern = comparison.pattern?.(literal) ?? null;
   if (pattern === null) return bound;
-  const prefilter: Prefilter = { kind: 'pattern', pattern, caseless: false };
+  const { loose = false } = comparison;
+  const prefilter: Prefilter = { kind: 'pattern', pattern, caseless: false, loose };
   return { ...bound, prefilter };
 }
 

@@ -1,0 +1,163 @@
+/** Owns random exchanges that share names and values with the random rule sets. */
+
+import fc from 'fast-check';
+import type { ByteString } from '../../engine/base/byte-string.ts';
+import {
+  makeBody,
+  makeConnection,
+  makeRequest,
+  makeResponse,
+} from '../../engine/rules/oracle/conformance/exchange.ts';
+import type { Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import { keys, word } from './rule-texts.ts';
+
+/** One request with its answer; all texts are byte strings. */
+export interface RandomExchange {
+  readonly method: string;
+  readonly target: ByteString;
+  readonly headers: readonly (readonly [ByteString, ByteString])[];
+  readonly body: ByteString | null;
+  readonly response: { readonly type: string; readonly body: ByteString } | null;
+}
+
+type Pairs = readonly (readonly [ByteString, ByteString])[];
+
+const byte = fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code));
+const value = fc.oneof(
+  { weight: 4, arbitrary: word },
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      'abab1',
+      'select',
+      'x--y',
+      '1 or 1=1',
+      '<script>',
+      'aa',
+      '%3Cb',
+      'YWI=',
+      'A B',
+      '5',
+      'a\nb',
+      'a/*b*/a',
+      '&lt;b&#x61;',
+      '\\x61b',
+      '4111111111111111',
+      'ab'.repeat(200),
+    ),
+  },
+  { weight: 2, arbitrary: fc.string({ maxLength: 6 }) },
+  { weight: 1, arbitrary: fc.array(byte, { maxLength: 5 }).map((list) => list.join('')) },
+);
+
+const pairs: fc.Arbitrary<Pairs> = fc.array(fc.tuple(fc.constantFrom(...keys, 'z'), value), {
+  maxLength: 5,
+});
+
+interface TypedBody {
+  readonly type: string;
+  readonly text: ByteString;
+}
+
+const body: fc.Arbitrary<TypedBody> = fc.oneof(
+  { weight: 5, arbitrary: pairs.map(formBody) },
+  { weight: 2, arbitrary: pairs.map(jsonBody) },
+  { weight: 2, arbitrary: pairs.map(multipartBody) },
+  { weight: 2, arbitrary: pairs.map(xmlBody) },
+  { weight: 1, arbitrary: value.map((text) => ({ type: 'text/plain', text })) },
+);
+
+function formBody(list: Pairs): TypedBody {
+  return { type: 'application/x-www-form-urlencoded', text: encodePairs(list) };
+}
+
+function jsonBody(list: Pairs): TypedBody {
+  return { type: 'application/json', text: escapeHigh(JSON.stringify(Object.fromEntries(list))) };
+}
+
+function escapeHigh(text: string): ByteString {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function multipartBody(list: Pairs): TypedBody {
+  const parts = list.map(([key, text], i) => {
+    const file = i % 3 === 2 ? `; filename="${text.replace(/["\\\r\n]/g, '')}"` : '';
+    return `--B\r\nContent-Disposition: form-data; name="${key}"${file}\r\n\r\n${text}\r\n`;
+  });
+  return { type: 'multipart/form-data; boundary=B', text: `${parts.join('')}--B--\r\n` };
+}
+
+function xmlBody(list: Pairs): TypedBody {
+  const items = list.map(([, text]) => {
+    const safe = text.replace(/[^ -~]|[<&"]/g, '.');
+    return `<b c="${safe}">${safe}</b>`;
+  });
+  return { type: 'text/xml', text: `<a>${items.join('')}</a>` };
+}
+
+function encodePairs(list: Pairs): ByteString {
+  return list.map(([key, text]) => `${encodeBytes(key)}=${encodeBytes(text)}`).join('&');
+}
+
+function encodeBytes(text: ByteString): string {
+  return text.replace(/[^\w.~()!*-]/g, (c) => {
+    return `%${c.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+}
+
+const response = fc.record({
+  type: fc.constantFrom('text/html', 'text/plain; charset=x', 'image/png'),
+  body: value,
+});
+
+/** Exchanges that share names and values with `ruleTexts`. */
+export const randomExchanges: fc.Arbitrary<RandomExchange> = fc
+  .tuple(
+    fc.constantFrom('/', '/a', '/a/../b', '/x.php'),
+    pairs,
+    fc.option(body, { nil: null, freq: 2 }),
+    fc.array(fc.tuple(fc.constantFrom('x', 'y', 'sid'), fc.constantFrom('a', 'b1', '1', 'ab<b')), {
+      maxLength: 2,
+    }),
+    fc.constantFrom('curl/8', 'Mozilla select', 'a'),
+    fc.option(response, { nil: null, freq: 3 }),
+  )
+  .map(([path, query, typed, cookies, agent, answer]) => {
+    const headers: [string, string][] = [
+      ['Host', 'a.example'],
+      ['User-Agent', agent],
+    ];
+    if (cookies.length > 0) {
+      headers.push(['Cookie', cookies.map(([key, text]) => `${key}=${text}`).join('; ')]);
+    }
+    if (typed !== null) {
+      headers.push(['Content-Type', typed.type], ['Content-Length', String(typed.text.length)]);
+    }
+    return {
+      method: typed === null ? 'GET' : 'POST',
+      target: query.length === 0 ? path : `${path}?${encodePairs(query)}`,
+      headers,
+      body: typed?.text ?? null,
+      response: answer,
+    };
+  });
+
+/** The exchange in the form that both engines take. */
+export function toExchange(random: RandomExchange): Exchange {
+  const { method, target, headers, response: answer } = random;
+  const head = makeRequest(method, target, 'HTTP/1.1', headers, makeConnection());
+  const answerFields = [
+    ['Content-Type', answer?.type ?? ''],
+    ['X-A', answer?.body.replace(/[\r\n]/g, '') ?? ''],
+  ] as const;
+  return {
+    request: { ...head, receivedAtMs: 1_700_000_000_000 },
+    requestBody: makeBody(bytesOf(random.body)),
+    response: answer && makeResponse(200, 'HTTP/1.1', answerFields),
+    responseBody: makeBody(bytesOf(answer?.body ?? null)),
+  };
+}
+
+function bytesOf(text: ByteString | null): Uint8Array | null {
+  return text === null ? null : Buffer.from(text, 'latin1');
+}
