@@ -24,6 +24,7 @@ import type { Diagnostic } from './rules/language/diagnostic.ts';
 import type { PolicyEngine } from './rules/run/policy-engine.ts';
 import { closeProgram } from './rules/program/build-program.ts';
 
+/** What the evaluator works with. */
 export interface EvaluatorOptions {
   readonly planner: Planner;
   readonly files: SharedFiles;

@@ -118,7 +118,9 @@ class Engine {
     }
   }
 
-  /** Routes of a bundle whose policies all link and whose databases are ready. Errors: PolicyError. */
+  /**
+   * Routes of a bundle whose policies all link and whose databases are ready. Errors: PolicyError.
+   */
   private async plan(verified: VerifiedBundle): Promise<RoutesConfig> {
     const routes = routesOf(toRuntimeConfig(verified), this.files);
     const { policies } = routes.inspection as InspectionConfig;

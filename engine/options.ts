@@ -6,6 +6,7 @@ import { AppError } from './base/errors.ts';
 import type { LogLevel } from './base/log.ts';
 import type { InspectionPlace } from './pool/dispatch.ts';
 
+/** The command line of the engine process. */
 export interface EngineOptions {
   readonly data: string;
   readonly host: string;

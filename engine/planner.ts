@@ -9,17 +9,20 @@ import { engineLimits } from './base/limits.ts';
 import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
 import type { Diagnostic } from './rules/language/diagnostic.ts';
 
+/** One policy to be planned. */
 export interface PlannerTask {
   readonly id: number;
   readonly policy: KeyedPolicy;
 }
 
+/** Whether a policy can serve, and what there is to say about it. */
 export interface PlanOutcome {
   readonly ok: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly rules: number;
 }
 
+/** What the planner thread says. */
 export type PlannerAnswer =
   | { readonly kind: 'done'; readonly id: number; readonly outcome: PlanOutcome }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string }
@@ -30,6 +33,7 @@ export type PlannerAnswer =
       readonly what: string;
     };
 
+/** How the planner thread is started. */
 export interface PlannerOptions {
   readonly entry: URL;
   readonly settings: ThreadSettings;
@@ -41,6 +45,7 @@ interface Waiting {
   readonly reject: (error: AppError) => void;
 }
 
+/** Plans policies in a thread of its own, which ends when it is idle. */
 export class Planner {
   private readonly options: PlannerOptions;
   private worker: Worker | null = null;

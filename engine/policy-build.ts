@@ -21,6 +21,7 @@ import { buildProgram } from './rules/program/build-program.ts';
 import type { BuildResult } from './rules/program/build-program.ts';
 import { PolicyEngine } from './rules/run/policy-engine.ts';
 
+/** What building a policy needs from outside. */
 export interface BuildOptions {
   readonly cache: DatabaseCache;
   readonly log: Logger;

@@ -15,6 +15,7 @@ interface Held {
   uses: number;
 }
 
+/** Policy engines of one thread by key, counted by use. */
 export class PolicyRegistry {
   private readonly held = new Map<string, Held>();
   private readonly build: (source: PolicySource) => PolicyEngine;

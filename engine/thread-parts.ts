@@ -13,6 +13,7 @@ import type { PolicyEngine } from './rules/run/policy-engine.ts';
 import { Collections } from './state/collections.ts';
 import { DatabaseFiles } from './state/database-files.ts';
 
+/** What every inspecting thread is made of. */
 export interface ThreadParts {
   readonly log: Logger;
   readonly cache: DatabaseCache;

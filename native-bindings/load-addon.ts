@@ -22,11 +22,13 @@ export interface NativeDatabase {
   close(): void;
 }
 
+/** A stream scan as the addon offers it. */
 export interface NativeStream {
   write(value: Value): Int32Array;
   close(): Int32Array;
 }
 
+/** A scan program as the addon offers it. */
 export interface NativeScanProgram {
   bind(slab: Uint8Array, rows: Int32Array, hits: Int32Array): void;
   scan(rowCount: number): number;
@@ -34,6 +36,7 @@ export interface NativeScanProgram {
   close(): void;
 }
 
+/** A PCRE2 pattern as the addon offers it. */
 export interface NativePcre {
   exec(value: Value, start: number): Int32Array | number | null;
   test(value: Value, start: number): number;

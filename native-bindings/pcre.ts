@@ -2,6 +2,7 @@
 import { addon } from './load-addon.ts';
 import type { ByteString, NativePcre, Value } from './load-addon.ts';
 
+/** How a pattern is read. */
 export interface PcreFlags {
   readonly caseless?: boolean;
   readonly multiline?: boolean;

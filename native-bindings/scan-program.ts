@@ -21,6 +21,7 @@ export interface ScanTier {
   readonly lines?: number;
 }
 
+/** What is looked for by code. */
 export type ScanTestKind = 'sqli' | 'xss' | 'byteRange' | 'urlEncoding' | 'utf8';
 
 /** Something looked for by code instead of a pattern. */
@@ -59,6 +60,7 @@ export interface ScanClass {
   readonly tests: readonly ScanTest[];
 }
 
+/** Everything a scan program is built from. */
 export interface ScanProgramSpec {
   /** The transformation trie: pairs [parent node, transformation id]; node 0 is [-1, -1]. */
   readonly nodes: Int32Array;
@@ -110,7 +112,8 @@ export class ScanProgram {
   /**
    * Looks at every row's value.
    * Shape: rows are triples [start, end, class] of byte offsets into `slab`; hits are written as
-   * pairs [slot, row]; a pair may come twice, in any order. The result counts all hits: when it is more
+   * pairs [slot, row]; a pair may come twice, in any order. The result counts all hits: when it is
+   * more
    * than fits, `hits` is full and the caller repeats with a larger array.
    * Errors: TypeError for a row outside the slab. Cost: no allocation; transformations and scans.
    * Using the same three arrays again saves a tenth of a microsecond a call.

@@ -30,7 +30,9 @@ export interface StartOptions {
 const stopTimeoutMs = 10_000;
 const running = new Set<Started>();
 
-/** Starts a server in the foreground and waits until its port accepts. Errors: with its last output. */
+/**
+ * Starts a server in the foreground and waits until its port accepts. Errors: with its last output.
+ */
 export async function startServer(options: StartOptions): Promise<Started> {
   const log = openSync(options.logFile, 'a');
   const child = spawn(options.command[0]!, options.command.slice(1), {

@@ -1,4 +1,6 @@
-/** Owns the command line of the whole-proxy benchmark: flags, their defaults and their help text. */
+/**
+ * Owns the command line of the whole-proxy benchmark: flags, their defaults and their help text.
+ */
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,6 @@
-/** Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures. */
+/**
+ * Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures.
+ */
 
 import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';

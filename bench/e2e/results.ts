@@ -1,4 +1,6 @@
-/** Owns where results are kept: JSON, Markdown and chart in a folder, the overview in the README. */
+/**
+ * Owns where results are kept: JSON, Markdown and chart in a folder, the overview in the README.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

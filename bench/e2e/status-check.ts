@@ -76,7 +76,10 @@ export function faultsOfRun(
   return [...faults, ...sharesOff(report, check, connections)];
 }
 
-/** Each status must come as often as the requests that lead to it were sent, but for those in flight. */
+/**
+ * Each status must come as often as the requests that lead to it were sent, but for those in
+ * flight.
+ */
 function sharesOff(report: LoadReport, check: StatusCheck, connections: number): string[] {
   const sent = new Map<string, number>();
   for (const [source, count] of Object.entries(report.sent)) {

@@ -9,7 +9,9 @@ import type { Expectation } from './workload.ts';
 export interface TargetFacts {
   readonly name: string;
   readonly title: string;
-  /** Which answer of a workload's request it must give; null: whatever it gives when asked first. */
+  /**
+   * Which answer of a workload's request it must give; null: whatever it gives when asked first.
+   */
   readonly expectation: Expectation | null;
   /** Name of the target that ratios are taken to; null for none. */
   readonly baseline: string | null;

@@ -7,6 +7,7 @@ export interface Clock {
   monotonicUs(): number;
 }
 
+/** The machine's own clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicUs: () => performance.now() * 1000,

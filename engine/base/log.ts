@@ -1,8 +1,10 @@
 /** Owns the logging port: one JSON object a line, no secret and no outside text in `message`. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+/** What a line says beside its message: facts, never text from outside. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** The logging port; one method a level. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

@@ -1,6 +1,7 @@
 /**
  * Owns the shape in which one HTTP message head travels between rooms: the bytes as received and
- * the offsets of their parts. Plain data; structured-cloneable, so that a pool worker gets it as is.
+ * the offsets of their parts. Plain data; structured-cloneable, so that a pool worker gets it as
+ * is.
  */
 
 /** Index of each fixed entry in `MessageHead.spans`; header fields follow from `fields` on. */
@@ -19,7 +20,10 @@ export const SPAN = {
   protocolEnd: 7,
   /** Number of header fields. */
   fieldCount: 8,
-  /** Offset of the first field; each takes four entries: name start, name end, value start, value end. */
+  /**
+   * Offset of the first field; each takes four entries: name start, name end, value start, value
+   * end.
+   */
   fields: 9,
 } as const;
 

@@ -36,6 +36,7 @@ export interface SiteWafConfig {
   readonly failPolicy: 'closed' | 'open';
 }
 
+/** One site: its names, its origin and how it is inspected. */
 export interface SiteConfig {
   readonly id: string;
   readonly name: string;
@@ -54,6 +55,7 @@ export type ResponseTemplate = 'auto' | 'html' | 'json' | 'plain' | 'custom';
 export type ResponseScenario =
   'waf_block' | 'ip_deny' | 'country_deny' | 'rate_limit' | 'bot_block' | 'service_unavailable';
 
+/** What one scenario answers. */
 export interface ScenarioSettings {
   /** 400..599. */
   readonly statusCode: number;
@@ -61,6 +63,7 @@ export interface ScenarioSettings {
   readonly message: string;
 }
 
+/** One page with its media type. */
 export interface TemplateSettings {
   readonly body: string;
   readonly contentType: string;

@@ -15,6 +15,7 @@ export interface Verdict {
   readonly phase: number;
 }
 
+/** Go on; shared, because nearly every phase ends so. */
 export const passVerdict: Verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
 
 /** What the session needs of the request body after the head was inspected. */
@@ -27,6 +28,7 @@ export interface BodyNeed {
   readonly onExcess: 'reject' | 'prefix';
 }
 
+/** A value that a rule matched, with its name. */
 export interface MatchedVariable {
   /** For example `ARGS:q` (byte string). */
   readonly name: string;

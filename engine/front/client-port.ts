@@ -1,4 +1,6 @@
-/** Owns what a request needs of the client side, whatever listener it came through; no behaviour. */
+/**
+ * Owns what a request needs of the client side, whatever listener it came through; no behaviour.
+ */
 
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';

@@ -1,4 +1,6 @@
-/** Owns the batches in which a front thread hands finished requests over; never blocks a request. */
+/**
+ * Owns the batches in which a front thread hands finished requests over; never blocks a request.
+ */
 
 import { frontLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
@@ -7,7 +9,9 @@ import { packEvents, type EventBatch } from './event-wire.ts';
 /** Batches that may be on their way before the receiver has taken one. */
 const IN_FLIGHT_MAX = 8;
 
-/** Gathers events; sends when a batch is full or old enough, and waits while the receiver is busy. */
+/**
+ * Gathers events; sends when a batch is full or old enough, and waits while the receiver is busy.
+ */
 export class EventBatcher {
   private readonly send: (batch: EventBatch) => void;
   private queue: RequestEvent[] = [];

@@ -83,6 +83,7 @@ export async function rawOrigin(
   return listen(server);
 }
 
+/** A front on a free port, with what it reported. */
 export interface Running {
   readonly front: Front;
   readonly port: number;
@@ -190,6 +191,7 @@ export interface Script {
 
 const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
+/** A verdict that blocks. */
 export function blockWith(status: number, phase: number): Verdict {
   return { action: 'block', status, ruleId: 1, phase };
 }

@@ -28,7 +28,9 @@ const hopByHop = [
   FIELD.NOMINATED,
 ];
 
-/** Kinds that are not copied to the origin; what is written instead stands in the function below. */
+/**
+ * Kinds that are not copied to the origin; what is written instead stands in the function below.
+ */
 const requestDrops = dropTable([
   ...hopByHop,
   FIELD.HOST,

@@ -27,6 +27,7 @@ export interface NextGeneration {
   readonly onReleased?: () => void;
 }
 
+/** How a front serves. */
 export interface FrontOptions extends NextGeneration {
   readonly onRequestDone: RequestDone;
   readonly clock?: Clock;
@@ -35,6 +36,7 @@ export interface FrontOptions extends NextGeneration {
   readonly listener?: ListenerKind;
 }
 
+/** A front of one thread. */
 export interface Front {
   readonly connections: number;
   /** Binds and serves; resolves with the port. Errors: `listen_failed`. */

@@ -15,6 +15,7 @@ export interface Route {
   readonly inspector: Inspector | null;
 }
 
+/** What a generation is made of. */
 export interface GenerationOptions {
   readonly routes: RoutesConfig;
   /** The inspector of a site's policy; null turns inspection off. */

@@ -10,6 +10,7 @@ export interface ListenAddress {
 /** `strict`: our own parser on plain sockets. `uws`: uWebSockets.js, see `listener-uws.ts`. */
 export type ListenerKind = 'strict' | 'uws';
 
+/** Accepts clients, whatever library reads their bytes. */
 export interface Listener {
   /** Open client connections. */
   readonly connections: number;

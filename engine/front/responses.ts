@@ -25,6 +25,7 @@ export interface PageFacts {
   readonly time: string;
 }
 
+/** One of the product's own pages. */
 export interface Page {
   readonly contentType: string;
   readonly body: Buffer;

@@ -1,4 +1,6 @@
-/** Tests of bodies that do not fit in memory, of inspection on the way, of aborts and of draining. */
+/**
+ * Tests of bodies that do not fit in memory, of inspection on the way, of aborts and of draining.
+ */
 
 import http from 'node:http';
 import type net from 'node:net';

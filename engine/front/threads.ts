@@ -18,6 +18,7 @@ import {
   type ToFrontThread,
 } from './thread-messages.ts';
 
+/** How front threads are started. */
 export interface FrontThreadsOptions {
   /** Module that calls `runFrontWorker` in the thread. */
   readonly entry: URL;
@@ -39,6 +40,7 @@ export interface FrontThreadsOptions {
   readonly onReleased?: (revision: string) => void;
 }
 
+/** The front threads as one. */
 export interface FrontThreads {
   readonly port: number;
   /** Resolves when every thread serves `routes`. Errors: that of the first thread that cannot. */

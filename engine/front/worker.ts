@@ -23,6 +23,7 @@ export interface PreparedInspection {
   readonly release: () => void;
 }
 
+/** What a front thread is given by the composition root. */
 export interface FrontWorkerParts {
   /** Builds inspection for a generation, off the request path; may take its time. */
   readonly prepare: (routes: RoutesConfig) => Promise<PreparedInspection>;

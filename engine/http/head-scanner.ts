@@ -15,12 +15,14 @@ export const SCAN = { MORE: 0, DONE: 1, REFUSED: 2 } as const;
 /** How a body is delimited. */
 export const BODY = { NONE: 0, LENGTH: 1, CHUNKED: 2, CLOSE: 3 } as const;
 
+/** Bounds of one head. */
 export interface HeadLimits {
   readonly headBytesMax: number;
   readonly targetBytesMax: number;
   readonly fieldsMax: number;
 }
 
+/** Bytes that delimit. */
 export const CR = 0x0d;
 export const LF = 0x0a;
 export const SP = 0x20;
@@ -40,6 +42,7 @@ export const STATE = {
 
 /** A bit beside the kind: the line reads `name: value` with exactly one blank. */
 export const CANONICAL = 0x80;
+/** The bits that tell the kind. */
 export const KIND_MASK = 0x7f;
 
 const chunkedBytes = Buffer.from('chunked');

@@ -285,7 +285,9 @@ export class RequestHeadParser extends HeadScanner {
     this.hostEnd = end;
   }
 
-  /** RFC 9110 section 8.3: repeated with another value, parties take different ones for the type. */
+  /**
+   * RFC 9110 section 8.3: repeated with another value, parties take different ones for the type.
+   */
   private onContentType(bytes: Uint8Array, at: number): void {
     const { spans, contentTypeAt: first } = this;
     if (first < 0) this.contentTypeAt = at;

@@ -13,7 +13,9 @@ export const HOST = 32;
 export const QDTEXT = 64;
 
 const tokenMarks = "!#$%&'*+-.^_`|~";
-/** Without `%`: no name that is served has escapes, and origins differ in whether they decode them. */
+/**
+ * Without `%`: no name that is served has escapes, and origins differ in whether they decode them.
+ */
 const hostMarks = "-._~!$&'()*+,;=";
 
 function classOf(code: number): number {
@@ -135,7 +137,9 @@ function compareName(bytes: Uint8Array, start: number, name: Uint8Array): 0 | 1 
   return result;
 }
 
-/** True when bytes [start, end) spell `lower` (lower-case ASCII letters, digits, marks) in any case. */
+/**
+ * True when bytes [start, end) spell `lower` (lower-case ASCII letters, digits, marks) in any case.
+ */
 export function equalsIgnoreCase(
   bytes: Uint8Array,
   start: number,

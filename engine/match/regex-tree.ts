@@ -24,6 +24,7 @@ export type RegexNode =
   | { readonly kind: 'assertion'; readonly name: '^' | '$' | 'A' | 'z' | 'b' | 'B' }
   | { readonly kind: 'opaque'; readonly zeroWidth: boolean };
 
+/** Flags that change what a pattern means. */
 export interface RegexFlags {
   readonly caseless: boolean;
   readonly dotall: boolean;

@@ -8,6 +8,7 @@ import { LIMIT_EXCEEDED, Pcre } from '../../native-bindings/index.ts';
 import type { ByteString } from '../base/byte-string.ts';
 import { translateToRe2 } from './translate-re2.ts';
 
+/** How a pattern is read. */
 export interface ExactFlags {
   readonly caseless?: boolean;
   /** `^` and `$` also match at line ends; needs PCRE2. Default false. */
@@ -79,7 +80,9 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
   }
 }
 
-/** What RE2 refuses although the tree could be read: counts that multiply, quantified quantifiers. */
+/**
+ * What RE2 refuses although the tree could be read: counts that multiply, quantified quantifiers.
+ */
 const mayBeRefused = /\{\d{3,}|,\d{3,}\}|\}\)\{|[*+?}][*+{]/;
 
 function collectAll(regex: ExactRegex, value: ByteString, limit: number): Capture[][] {

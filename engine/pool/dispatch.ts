@@ -23,6 +23,7 @@ import { failVerdict } from './worker.ts';
 /** Where inspection runs; `auto`: inline, but large bodies go to the pool. */
 export type InspectionPlace = 'auto' | 'pool' | 'inline';
 
+/** How the pool is started. */
 export interface PoolOptions extends LaneOptions {
   readonly threads: number;
 }

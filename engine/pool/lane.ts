@@ -11,11 +11,13 @@ import type { Logger } from '../base/log.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';
 import type { PoolAnswer, PoolOperation } from './wire.ts';
 
+/** Why there is no answer. */
 export type PoolFailure = NonNullable<TransactionRecord['failure']>;
 
 /** How one operation ended: the worker's answer or why there is none. */
 export type LaneResult = PoolAnswer | { readonly kind: 'lost'; readonly failure: PoolFailure };
 
+/** How a lane is started. */
 export interface LaneOptions {
   /** File whose default export is a `createPoolWorker` function. */
   readonly workerFile: URL;
@@ -32,6 +34,7 @@ interface Waiting {
   settled: boolean;
 }
 
+/** One worker thread with its queue; a batch leaves when the one before came back. */
 export class Lane {
   private readonly options: LaneOptions;
   private pool: Piscina;

@@ -6,6 +6,7 @@
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
 
+/** One call of a session, on its way to the worker. */
 export type PoolOperation =
   | {
       readonly op: 'open';
@@ -23,6 +24,7 @@ export type PoolOperation =
   | { readonly op: 'load'; readonly policy: string; readonly source: unknown }
   | { readonly op: 'retire'; readonly policy: string };
 
+/** What one operation gave. */
 export type PoolAnswer =
   | {
       readonly kind: 'verdict';
@@ -36,6 +38,7 @@ export type PoolAnswer =
   /** The worker does not know the session or the policy, or the step threw. */
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** Operations that travel together, in order. */
 export interface PoolBatch {
   readonly operations: readonly PoolOperation[];
 }

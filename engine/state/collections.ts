@@ -20,6 +20,7 @@ export interface StoredText {
 /** On disk: an array of [name, value, expiresAtMs]. */
 type StoredRow = readonly [string, string, number];
 
+/** Persistent collections in LMDB. */
 export class Collections {
   private readonly database: RootDatabase<readonly StoredRow[], string>;
   private readonly clock: Clock;

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { stateLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 
+/** Serialised databases as files, by key. */
 export class DatabaseFiles {
   private readonly folder: string;
   private readonly log: Logger;

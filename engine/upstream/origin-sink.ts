@@ -20,6 +20,7 @@ export const ORIGIN_FAILURE = {
   readTimeout: { code: 'origin_read_timeout', status: 504 },
 } as const;
 
+/** Why an origin gave no whole answer. */
 export type OriginFailure = (typeof ORIGIN_FAILURE)[keyof typeof ORIGIN_FAILURE];
 
 /**

@@ -1,5 +1,6 @@
 /**
- * Owns what a run of GoTestWAF's payloads comes to: detection and false-positive rates per category,
+ * Owns what a run of GoTestWAF's payloads comes to: detection and false-positive rates per
+ * category,
  * as a table and as plain data. Pure; sends nothing.
  */
 
@@ -17,7 +18,9 @@ export interface Payload {
   }[];
 }
 
-/** How one request ended: with 403, refused otherwise (limits, unreadable bodies), at the origin. */
+/**
+ * How one request ended: with 403, refused otherwise (limits, unreadable bodies), at the origin.
+ */
 export type Ending = 'blocked' | 'refused' | 'passed';
 
 /** One request that was sent. */

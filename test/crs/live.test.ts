@@ -1,4 +1,6 @@
-/** CRS's own regression tests through the live proxy, as `waf crs test` runs them: all must pass. */
+/**
+ * CRS's own regression tests through the live proxy, as `waf crs test` runs them: all must pass.
+ */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -23,6 +23,7 @@ export interface ParsingCase {
   readonly settings?: readonly (readonly [string, string])[];
 }
 
+/** What became of one case. */
 export interface Judgement {
   readonly result: 'passed' | 'explained' | 'skipped' | 'failed';
   readonly reason: string;

@@ -1,4 +1,6 @@
-/** Owns the translation of a TypeScript module and what it imports, for threads started by tests. */
+/**
+ * Owns the translation of a TypeScript module and what it imports, for threads started by tests.
+ */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

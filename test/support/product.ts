@@ -1,4 +1,6 @@
-/** Owns starting the compiled product for end-to-end tests, on free ports and a folder of its own. */
+/**
+ * Owns starting the compiled product for end-to-end tests, on free ports and a folder of its own.
+ */
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';

@@ -6,9 +6,10 @@ import type { SourceFile } from './source-files.ts';
 /** `path:line name` of every exported declaration of `file` that no `/** ... *\/` precedes. */
 export function undocumentedExports(file: SourceFile): string[] {
   const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true);
-  return tree.statements.flatMap((statement) => {
+  return tree.statements.flatMap((statement, index) => {
     if (!isExported(statement) || isOverloadBody(statement, tree)) return [];
     if (ts.getJSDocCommentsAndTags(statement).length > 0) return [];
+    if (continuesGroup(statement, tree.statements[index - 1])) return [];
     const line = tree.getLineAndCharacterOfPosition(statement.getStart()).line + 1;
     return [`${file.path}:${line} ${nameOf(statement)}`];
   });
@@ -19,6 +20,12 @@ function isExported(statement: ts.Statement): boolean {
     ts.canHaveModifiers(statement) &&
     (ts.getModifiers(statement) ?? []).some((one) => one.kind === ts.SyntaxKind.ExportKeyword)
   );
+}
+
+/** Constants in adjacent lines share the comment above the first. */
+function continuesGroup(statement: ts.Statement, before: ts.Statement | undefined): boolean {
+  if (before === undefined || !ts.isVariableStatement(statement)) return false;
+  return ts.isVariableStatement(before) && !statement.getFullText().startsWith('\n\n');
 }
 
 /** Overloads are documented on the first signature. */

@@ -18,6 +18,11 @@ const lineMax = 100;
 const fileLinesMax = 500;
 /** Tables of data, one entry a line or longer: exempt from length by path. */
 const tables = [/\/tables?\//, /-table\.(ts|h)$/, /\.table\.ts$/, /-data\.(ts|h)$/];
+/** Tests hold wire texts and the like, which no formatter breaks. */
+const isTooLong = (line: string, { path }: SourceFile): boolean =>
+  line.length > lineMax &&
+  !line.includes('://') &&
+  !(path.includes('.test') && /(['"`]).{40,}\1/.test(line));
 const isTable = (file: SourceFile): boolean => tables.some((one) => one.test(file.path));
 
 describe('house style', () => {
@@ -30,7 +35,7 @@ describe('house style', () => {
       .filter((file) => !isTable(file))
       .flatMap((file) =>
         file.lines.flatMap((line, index) =>
-          line.length > lineMax && !line.includes('://') ? [`${file.path}:${index + 1}`] : [],
+          isTooLong(line, file) ? [`${file.path}:${index + 1}`] : [],
         ),
       );
     expect(found).toEqual([]);

@@ -28,6 +28,7 @@ export interface RblLookup {
   listed(ip: string, zone: string): boolean;
 }
 
+/** What rules may ask of the world outside a transaction. */
 export interface RulePorts {
   readonly clock: Clock;
   readonly collections: CollectionStore | null;

@@ -13,6 +13,7 @@ import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
 import { type Entry, ValueTable } from './values.ts';
 
+/** Collections that outlive a transaction. */
 export type PersistentName = 'ip' | 'global' | 'session' | 'user' | 'resource';
 
 /** A collection that `initcol` (or setsid, setuid, setrsc) opened for this transaction. */
@@ -84,6 +85,7 @@ export interface UploadedFile {
   readonly end: number;
 }
 
+/** Everything that rules read and write while one request is inspected. */
 export class Transaction {
   readonly values = new ValueTable();
   readonly tx = new TxCollection();
@@ -164,7 +166,9 @@ export class Transaction {
   /** Microseconds of the monotonic clock at the start. */
   startedUs = 0;
 
-  /** Makes the object ready for a new request; keeps its memory. Cost: independent of rule count. */
+  /**
+   * Makes the object ready for a new request; keeps its memory. Cost: independent of rule count.
+   */
   begin(
     request: RequestSnapshot,
     settings: ProgramSettings,

@@ -8,6 +8,7 @@ import type { Entry } from './values.ts';
 
 const emptyBase: ReadonlyMap<string, ByteString> = new Map();
 
+/** The TX collection: a base shared by all transactions, and what this one changed. */
 export class TxCollection {
   private base: ReadonlyMap<string, ByteString> = emptyBase;
   /** null marks a name that `base` has and this transaction removed. */

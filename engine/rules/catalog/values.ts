@@ -37,7 +37,9 @@ export const SOURCE = {
   argPath: 19,
 } as const;
 
+/** Number of sources; ids are below it. */
 export const sourceCount = 20;
+/** Names one source. */
 export type SourceId = (typeof SOURCE)[keyof typeof SOURCE];
 
 /** A value as rules see it. Scalars have the empty key. */

@@ -40,6 +40,7 @@ export interface CompiledTier {
   readonly lines: Uint8Array | null;
 }
 
+/** Databases of one scan group, by tier. */
 export interface CompiledGroup {
   /** By Hyperscan expression id; a word list has one expression a word. */
   readonly expressions: readonly { readonly pattern: ScanPattern }[];
@@ -55,7 +56,9 @@ const none = Buffer.alloc(0);
 
 const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
 const mildClasses = [...plainClasses, 'space', 'hyphen', 'dot', 'comma', 'colon', 'slash'] as const;
-/** Everything but newlines, quotes, dollar, backslash and the like, with which shells are evaded. */
+/**
+ * Everything but newlines, quotes, dollar, backslash and the like, with which shells are evaded.
+ */
 const evasionFreeClasses = [
   ...mildClasses,
   'plus',
