@@ -41,7 +41,7 @@ export class UwsListener implements Listener {
   }
 
   async open(address: ListenAddress): Promise<number> {
-    const uws = await import('uWebSockets.js');
+    const { default: uws } = await import('uWebSockets.js');
     this.closeSocket = uws.us_listen_socket_close;
     this.app = uws.App().any('/*', (response, request) => this.accept(response, request, address));
     return new Promise((resolve, reject) => {
@@ -125,6 +125,7 @@ class UwsClient implements ClientPort, DeadlineHolder {
   private answered = false;
   private gone = false;
   private ended = false;
+  private paused = false;
   private received: Buffer[] = [];
   private unsent: Buffer | null = null;
   private unsentAt = 0;
@@ -193,7 +194,10 @@ class UwsClient implements ClientPort, DeadlineHolder {
       this.exchange.readBody(piece, 0, piece.length);
       this.exchange.acceptBody(piece, 0);
     }
-    if (wanted && !this.ended && this.exchange.wantsBody) this.response.resume();
+    // Resuming what was not paused loses the rest of a chunked body.
+    if (!wanted || !this.paused || this.ended || !this.exchange.wantsBody) return;
+    this.paused = false;
+    this.response.resume();
   }
 
   /** The library has taken chunks apart: they are put together again for the one body reader. */
@@ -206,7 +210,10 @@ class UwsClient implements ClientPort, DeadlineHolder {
       else if (isLast) this.received.push(Buffer.from('0\r\n\r\n'));
     } else if (content.length > 0) this.received.push(content);
     if (this.ended || this.answered) return;
-    if (!isLast && !this.exchange.wantsBody) this.response.pause();
+    if (!isLast && !this.paused && !this.exchange.wantsBody) {
+      this.paused = true;
+      this.response.pause();
+    }
     if (this.exchange.wantsBody) this.bodyWanted(true);
   }
 

@@ -56,6 +56,7 @@ export class OriginConnection implements DeadlineHolder {
   private requestSent = false;
   private responseBegun = false;
   private readPaused = false;
+  private corked = false;
 
   constructor(owner: ConnectionOwner, target: ConnectTarget) {
     this.owner = owner;
@@ -101,16 +102,23 @@ export class OriginConnection implements DeadlineHolder {
     return this.socket.write(bytes);
   }
 
-  /** Gathers what is written in this turn into one system call. */
+  /** Gathers what is written until `endRequest`, or in this turn, into one system call. */
   corkTurn(): void {
-    const { socket } = this;
-    socket.cork();
-    queueMicrotask(() => socket.uncork());
+    this.corked = true;
+    this.socket.cork();
+    setImmediate(() => this.uncork());
+  }
+
+  private uncork(): void {
+    if (!this.corked) return;
+    this.corked = false;
+    this.socket.uncork();
   }
 
   /** The request was written to its end. */
   endRequest(): void {
     this.requestSent = true;
+    this.uncork();
   }
 
   /** Stops reading the response; the client is slow. */
