@@ -79,7 +79,7 @@ function groupMakers(ruleset: Ruleset): Record<string, () => MicroGroup | Promis
     bodies: () => withEngine((engine) => bodyGroup(shapes, engine.plan.settings)),
     'evaluation-inline': () => withEngine((engine) => inlineGroup(shapes, engine)),
     'evaluation-pool': async () => {
-      const { inspector, close } = await startPool(root, policySource(ruleset), cacheFolder);
+      const { inspector, close } = await startPool(policySource(ruleset), cacheFolder);
       return pooledGroup(shapes, inspector, close);
     },
     upstream: upstreamGroup,

@@ -1,28 +1,31 @@
 /** Owns the pool of the micro benchmarks: one thread that runs the policy as the engine's does. */
 
-import { existsSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
+import type { ThreadSettings } from '../../engine/inspection-config.ts';
 import { Pool } from '../../engine/pool/dispatch.ts';
 
 /** A cold cache makes the thread compile rule databases first. */
 const deadlineMs = 300_000;
 
-/** Starts the pool and waits until the policy is ready. Errors: when the engine is not compiled. */
+/** Starts the pool and waits until the policy is ready. */
 export async function startPool(
-  root: string,
   source: PolicySource,
   cacheFolder: string,
 ): Promise<{ readonly inspector: Inspector; readonly close: () => Promise<void> }> {
-  const file = join(root, '.build', 'engine', 'pool-thread.js');
-  if (!existsSync(file)) throw new Error(`${file} is missing`);
+  const collectionsFolder = join(cacheFolder, 'collections');
+  mkdirSync(collectionsFolder, { recursive: true });
+  const settings: ThreadSettings = {
+    ...{ place: 'pool', poolThreads: 1, sharedSocket: false },
+    ...{ cacheFolder, collectionsFolder, logLevel: 'error' },
+  };
   const pool = new Pool({
-    workerFile: pathToFileURL(file),
-    workerData: { cacheFolder },
+    workerFile: new URL('../../engine/pool-thread.js', import.meta.url),
+    workerData: settings,
     clock: systemClock,
     log: createLogger('bench', 'error'),
     deadlineMs,
@@ -30,8 +33,9 @@ export async function startPool(
   });
   pool.load('bench', source);
   await pool.settled();
+  const how = { policy: 'bench', failPolicy: 'closed', recordOnly: false } as const;
   return {
-    inspector: { open: (request) => pool.open('bench', request, 'closed') },
+    inspector: { open: (request) => pool.open(request, how) },
     close: () => pool.close(),
   };
 }
