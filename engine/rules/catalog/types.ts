@@ -42,6 +42,7 @@ export interface MacroText {
 
 // ---- variables ------------------------------------------------------------------------------
 
+/** A variable of the rule language. */
 export interface VariableDefinition extends FeatureDefinition {
   readonly shape: 'scalar' | 'collection';
   /**
@@ -70,6 +71,7 @@ export interface VariableDefinition extends FeatureDefinition {
   readonly selector?: 'none' | 'key' | 'xpath';
 }
 
+/** Which entries of a collection a target means. */
 export type TargetSelector =
   | { readonly kind: 'key'; readonly key: ByteString }
   | { readonly kind: 'regex'; readonly text: ByteString; readonly regex: ExactRegex }
@@ -106,6 +108,7 @@ export type Prefilter =
   | { readonly kind: 'urlEncoding' }
   | { readonly kind: 'utf8' };
 
+/** An operator with its argument, ready to be asked. */
 export interface BoundOperator {
   readonly definition: OperatorDefinition;
   /** As written behind the name. */
@@ -117,7 +120,9 @@ export interface BoundOperator {
   evaluate(value: ByteString, tx: Transaction, captures: ByteString[] | null): boolean;
   /** Present when the argument is constant and a prefilter exists. */
   readonly prefilter?: Prefilter;
-  /** Macro reference names in the argument, so that the planner knows what the result depends on. */
+  /**
+   * Macro reference names in the argument, so that the planner knows what the result depends on.
+   */
   readonly macro?: MacroText;
   /** Frees native memory, where the operator holds any. */
   close?(): void;
@@ -140,6 +145,7 @@ export interface BindFailure {
   readonly failure: string;
 }
 
+/** An operator of the rule language. */
 export interface OperatorDefinition extends FeatureDefinition {
   readonly argument: 'none' | 'optional' | 'required';
   bind(argument: ByteString, context: BindContext): BoundOperator | BindFailure;
@@ -147,6 +153,7 @@ export interface OperatorDefinition extends FeatureDefinition {
 
 // ---- transformations ------------------------------------------------------------------------
 
+/** A transformation of the rule language. */
 export interface TransformationDefinition extends FeatureDefinition {
   /** Number of the native function; -1 for `none`, which clears the chain and never runs. */
   readonly id: number;
@@ -167,6 +174,7 @@ export type ActionEffect =
   /** Touches no TX variable, engine switch or rule set. */
   | { readonly kind: 'isolated' };
 
+/** An action with its argument. */
 export interface BoundAction {
   readonly definition: ActionDefinition;
   /** As written behind the colon. */
@@ -189,6 +197,7 @@ export interface ActionDefinition extends FeatureDefinition {
 
 // ---- body processors ------------------------------------------------------------------------
 
+/** Bounds of what body processors read. */
 export interface BodyLimits {
   readonly jsonDepthMax: number;
   readonly xmlDepthMax: number;
@@ -207,6 +216,7 @@ export interface BodyProcessorDefinition extends FeatureDefinition {
 
 // ---- linked rules ---------------------------------------------------------------------------
 
+/** What a rule does to the transaction when it matches. */
 export type DisruptiveKind =
   'pass' | 'deny' | 'drop' | 'redirect' | 'allow' | 'allowPhase' | 'allowRequest';
 
@@ -218,6 +228,7 @@ export interface Disruption {
   readonly location: MacroText | null;
 }
 
+/** Where a rule stands. */
 export interface RuleLocation {
   readonly file: string;
   readonly line: number;
@@ -262,13 +273,16 @@ export interface Rule {
   readonly operatorText: ByteString;
 }
 
+/** A SecMarker: a place to skip to. */
 export interface Marker {
   readonly kind: 'marker';
   readonly name: string;
 }
 
+/** One entry of a phase, in the order of the rule files. */
 export type ProgramItem = Rule | Marker;
 
+/** SecRuleEngine. */
 export type EngineMode = 'on' | 'off' | 'detectionOnly';
 
 /** Engine directives after linking; units in the names. */

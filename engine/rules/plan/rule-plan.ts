@@ -1,6 +1,7 @@
 /**
  * Owns the RulePlan: what one thread needs to run a policy. Joins the folded program, the compiled
- * databases and the native scan program; a plan is immutable and is closed when its generation ends.
+ * databases and the native scan program; a plan is immutable and is closed when its generation
+ * ends.
  */
 
 import type { Logger } from '../../base/log.ts';
@@ -38,6 +39,7 @@ export interface FacePlan {
   readonly byKey: ReadonlyMap<ByteString, readonly number[]> | null;
 }
 
+/** A policy in the form that runs; immutable. */
 export interface RulePlan {
   readonly settings: ProgramSettings;
   readonly txBase: ReadonlyMap<string, ByteString>;
@@ -68,6 +70,7 @@ export interface PlanFacts {
   readonly databaseBytes: number;
 }
 
+/** What planning needs from outside. */
 export interface PlanOptions {
   readonly cache: DatabaseCache;
   readonly log: Logger;
@@ -183,7 +186,9 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
   };
 }
 
-/** In a scope of its own: a closure inside `assemble` would keep the databases' file bytes alive. */
+/**
+ * In a scope of its own: a closure inside `assemble` would keep the databases' file bytes alive.
+ */
 function closer(
   program: Program,
   databases: readonly HsDatabase[],
@@ -237,7 +242,9 @@ function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): 
   }
 }
 
-/** The transformation trie: node 0 is the value itself, every other node one step behind its parent. */
+/**
+ * The transformation trie: node 0 is the value itself, every other node one step behind its parent.
+ */
 class ChainTrie {
   private readonly pairs: number[] = [-1, -1];
   private readonly known = new Map<string, number>([['', 0]]);

@@ -12,6 +12,7 @@ import { sourceCount } from '../catalog/values.ts';
 /** Value or key of a row: `source * 2 + face`, face 0 = value, 1 = key. */
 export type FaceId = number;
 
+/** Every source has two faces: its values and its names. */
 export const faceCount = sourceCount * 2;
 
 /** One thing to look for on behalf of one rule. */
@@ -38,6 +39,7 @@ export interface ScanGroup {
   readonly patterns: readonly ScanPattern[];
 }
 
+/** What is to be scanned for, before any database is compiled. */
 export interface ScanDraft {
   /** Rule of each slot; chains are represented by their first rule. */
   readonly slots: readonly Rule[];
