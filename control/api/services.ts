@@ -33,11 +33,13 @@ import { auditService } from './audit-service/service.ts';
 import { authService } from './auth-service/service.ts';
 import type { ApiParts } from './context.ts';
 import { crsService } from './crs-service/service.ts';
+import { customRuleService } from './custom-rule-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
 import { policyService } from './policy-service/service.ts';
 import { roleService } from './role-service/service.ts';
+import { ruleOverrideService } from './rule-override-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
 import { upstreamService } from './upstream-service/service.ts';
@@ -57,8 +59,8 @@ export const services: readonly ServiceEntry[] = [
   entry(UpstreamService, upstreamService),
   entry(CertService, nothing),
   entry(PolicyService, policyService),
-  entry(RuleOverrideService, nothing),
-  entry(CustomRuleService, nothing),
+  entry(RuleOverrideService, ruleOverrideService),
+  entry(CustomRuleService, customRuleService),
   entry(IpListService, nothing),
   entry(CountryAccessService, nothing),
   entry(RateLimitService, nothing),

@@ -17,6 +17,10 @@ export interface RulesetView {
 export interface AddedSecLang {
   readonly beforeCrs?: string;
   readonly afterCrs?: string;
+  /** Before the rules that compare the scores of a request. */
+  readonly requestBeforeBlocking?: string;
+  /** Before the rules that compare the scores of a response. */
+  readonly responseBeforeBlocking?: string;
 }
 
 /** A policy as text, with what deserves a look. */
@@ -62,9 +66,9 @@ export function renderPolicy(
   else parts.push(renderCrsSetup(settings, ruleset.version));
   parts.push(added.beforeCrs ?? '');
   if (ruleset !== null) {
-    parts.push(includeSection(ruleset.includes));
+    parts.push(includeSection(ruleset.includes, added));
     parts.push(adjustmentSection(settings, ruleset.version, warnings));
-  }
+  } else parts.push(added.requestBeforeBlocking ?? '', added.responseBeforeBlocking ?? '');
   parts.push(added.afterCrs ?? '');
   return { seclang: joinParts(parts), warnings };
 }
@@ -194,14 +198,19 @@ function bodyProcessorSection({ httpPolicy }: CrsSettings): string {
     .join('');
 }
 
-function includeSection(includes: RulesetIncludes): string {
-  const files = [
-    ...includes.pluginConfigs,
-    ...includes.pluginsBefore,
-    ...includes.rules,
-    ...includes.pluginsAfter,
-  ];
-  return files.map((file) => `Include ${file}\n`).join('');
+function includeSection(includes: RulesetIncludes, added: AddedSecLang): string {
+  const lines = [...includes.pluginConfigs, ...includes.pluginsBefore].map(include);
+  for (const file of includes.rules) {
+    if (file.includes('-949-')) lines.push(added.requestBeforeBlocking ?? '');
+    if (file.includes('-959-')) lines.push(added.responseBeforeBlocking ?? '');
+    lines.push(include(file));
+  }
+  lines.push(...includes.pluginsAfter.map(include));
+  return `${lines.filter((line) => line !== '').join('\n')}\n`;
+}
+
+function include(file: string): string {
+  return `Include ${file}`;
 }
 
 /** What the policy changes in the ruleset's rules; stands behind them. */

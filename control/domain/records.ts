@@ -4,9 +4,11 @@
  */
 
 import type { CrsRulesetJson } from '../../proto/gen/waf/v1/crs_pb.ts';
+import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { PolicyJson, PolicyVersionJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { RoleJson } from '../../proto/gen/waf/v1/role_pb.ts';
-import type { SiteJson } from '../../proto/gen/waf/v1/site_pb.ts';
+import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import type { SiteJson, SitePolicyOverrideJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import type { UpstreamJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
 
 /** The one tenant of an installation until there are more. */
@@ -48,6 +50,27 @@ export type UpstreamRecord = UpstreamJson & ResourceBase & { readonly name: stri
 /** A role as it is kept. */
 export type RoleRecord = RoleJson &
   ResourceBase & { readonly name: string; readonly permissions: string[] };
+
+/** An override of a CRS rule as it is kept. */
+export type RuleOverrideRecord = RuleOverrideJson & {
+  readonly id: string;
+  readonly policyId: string;
+  readonly siteId: string;
+};
+
+/** A rule of an operator as it is kept. */
+export type CustomRuleRecord = CustomRuleJson & {
+  readonly id: string;
+  readonly policyId: string;
+  readonly siteId: string;
+  readonly ruleId: string;
+};
+
+/** What one site changes in its policy; the id is the site's. */
+export type SiteOverrideRecord = SitePolicyOverrideJson & {
+  readonly id: string;
+  readonly siteId: string;
+};
 
 /** A user without the credentials, which lie in a record of their own. */
 export interface UserRecord extends ResourceBase {

@@ -30,6 +30,7 @@ import {
   type BundleSite,
   type BundleUpstream,
 } from './build-bundle.ts';
+import { policyVariant, variantId } from './policy-variant.ts';
 import type { ReadRuleset } from './ruleset-folder.ts';
 import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
 
@@ -54,7 +55,15 @@ export interface Publisher {
 
 /** Changes within this time become one publication. */
 const gatherMs = 15;
-const published = new Set(['sites', 'policies', 'upstreams', 'rulesets']);
+const published = new Set([
+  'sites',
+  'policies',
+  'upstreams',
+  'rulesets',
+  'rule-overrides',
+  'custom-rules',
+  'site-overrides',
+]);
 
 /** Starts the publisher and publishes the present state. */
 export async function startPublisher(
@@ -156,18 +165,23 @@ function gatherState(store: ReadStore): {
   const served = store
     .list(sites)
     .filter((site) => site.status === 'RESOURCE_STATUS_ACTIVE' && hasOrigin(site));
+  const loaded = new Map<string, BundleRuleset>();
+  const variants = new Map<string, BundlePolicy>();
   const bundleSites = served.map((site): BundleSite => {
     const enabled = site.waf?.enabled === true;
-    const policyId = enabled ? site.waf?.policyId || fallback?.id || '' : '';
+    const chosen = enabled ? site.waf?.policyId || fallback?.id || '' : '';
+    const policy = allPolicies.find(({ id }) => id === chosen);
+    if (policy === undefined) return { site, policyId: '', failOpen: false };
+    const policyId = variantId(store, policy.id, site.id);
+    if (!variants.has(policyId)) {
+      const siteId = policyId === policy.id ? '' : site.id;
+      variants.set(policyId, bundlePolicy(store, policy, siteId, loaded));
+    }
     return { site, policyId, failOpen: false };
   });
-  const used = new Set(bundleSites.map(({ policyId }) => policyId));
-  const loaded = new Map<string, BundleRuleset>();
   return {
     sites: bundleSites,
-    policies: allPolicies
-      .filter(({ id }) => used.has(id))
-      .map((policy) => bundlePolicy(store, policy, loaded)),
+    policies: [...variants.values()],
     upstreams: pools.map(({ id, endpoints }) => ({ id, endpoints: endpoints ?? [] })),
   };
 }
@@ -176,14 +190,14 @@ function hasOrigin(site: SiteRecord): boolean {
   return (site.upstreams ?? []).length > 0;
 }
 
-/** A policy with its ruleset's files, read at most once in `loaded`. */
+/** A policy as a site gets it ('' for no site), with its ruleset's files, read once in `loaded`. */
 export function bundlePolicy(
   store: ReadStore,
   policy: PolicyRecord,
+  siteId = '',
   loaded: Map<string, BundleRuleset> = new Map(),
 ): BundlePolicy {
-  const ruleset = loadRuleset(store, policy.crsRulesetId, loaded);
-  return { id: policy.id, revision: policy.revision, policy, ruleset };
+  return policyVariant(store, policy, siteId, loadRuleset(store, policy.crsRulesetId, loaded));
 }
 
 /** A ruleset with its files; null for an unknown one. */

@@ -1,10 +1,13 @@
 /** Owns the list of what is stored: every collection, its identifiers and its indexes. */
 
 import type {
+  CustomRuleRecord,
   PolicyRecord,
   PolicyVersionRecord,
   RoleRecord,
+  RuleOverrideRecord,
   RulesetRecord,
+  SiteOverrideRecord,
   SiteRecord,
   UpstreamRecord,
   UserRecord,
@@ -82,6 +85,21 @@ export const policyVersions: Collection<PolicyVersionRecord> = {
 };
 /** Upstream pools. */
 export const upstreams: Collection<UpstreamRecord> = { name: 'upstreams', indexes: {} };
+/** Overrides of CRS rules, found by policy. */
+export const ruleOverrides: Collection<RuleOverrideRecord> = {
+  name: 'rule-overrides',
+  indexes: { policy: (override) => [override.policyId] },
+};
+/** Rules of operators, found by policy. */
+export const customRules: Collection<CustomRuleRecord> = {
+  name: 'custom-rules',
+  indexes: { policy: (rule) => [rule.policyId] },
+};
+/** What sites change in their policies; the id is the site's. */
+export const siteOverrides: Collection<SiteOverrideRecord> = {
+  name: 'site-overrides',
+  indexes: { policy: (override) => [override.policyId ?? ''] },
+};
 /** Rulesets; their files lie in blobs. */
 export const rulesets: Collection<RulesetRecord> = { name: 'rulesets', indexes: {} };
 /** Users, found by name. */

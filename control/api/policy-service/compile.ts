@@ -1,8 +1,9 @@
 /** Owns asking the engine whether a policy can serve before it is kept. */
 
 import { AppError } from '../../../engine/base/errors.ts';
+import { renderCustomRule } from '../../domain/custom-rules.ts';
 import { refusal } from '../../domain/errors.ts';
-import type { PolicyRecord } from '../../domain/records.ts';
+import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { bundlePolicy } from '../../publish/publisher.ts';
 import type { ApiParts } from '../context.ts';
@@ -10,9 +11,9 @@ import type { PolicyForEngine } from '../engine-client.ts';
 
 const diagnosticsShown = 5;
 
-/** A policy as the engine takes it. */
-export function forEngine(parts: ApiParts, policy: PolicyRecord): PolicyForEngine {
-  const bundled = bundlePolicy(parts.store, policy);
+/** A policy as the engine takes it, with what a site changes in it. */
+export function forEngine(parts: ApiParts, policy: PolicyRecord, siteId = ''): PolicyForEngine {
+  const bundled = bundlePolicy(parts.store, policy, siteId);
   return {
     policy: toRuntimePolicy(bundled),
     ruleset: bundled.ruleset === null ? null : toRuntimeRuleset(bundled.ruleset),
@@ -23,13 +24,28 @@ export function forEngine(parts: ApiParts, policy: PolicyRecord): PolicyForEngin
  * Errors: invalid_argument with the first diagnostics when the engine cannot compile the policy.
  * Without an engine the check is left out: the publication reports what it finds.
  */
-export async function refuseUncompiled(
+export function refuseUncompiled(
   parts: ApiParts,
   policy: PolicyRecord,
   field: string,
 ): Promise<void> {
+  return refuse(parts, forEngine(parts, policy), field);
+}
+
+/** The same for a custom rule: compiled alone, in front of the settings of its policy. */
+export function refuseUncompiledRule(
+  parts: ApiParts,
+  policy: PolicyRecord,
+  rule: CustomRuleRecord,
+): Promise<void> {
+  const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
+  const alone = { id: policy.id, revision: policy.revision, policy, ruleset: null, added };
+  return refuse(parts, { policy: toRuntimePolicy(alone), ruleset: null }, 'rule.seclang');
+}
+
+async function refuse(parts: ApiParts, policy: PolicyForEngine, field: string): Promise<void> {
   try {
-    const { ok, diagnostics } = await parts.engine.compile(forEngine(parts, policy));
+    const { ok, diagnostics } = await parts.engine.compile(policy);
     if (ok) return;
     const shown = diagnostics
       .filter(({ error }) => error)

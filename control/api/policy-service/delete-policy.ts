@@ -2,7 +2,13 @@
 
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { refusal } from '../../domain/errors.ts';
-import { policies, policyVersions, sites } from '../../store/collections.ts';
+import {
+  customRules,
+  policies,
+  policyVersions,
+  ruleOverrides,
+  sites,
+} from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -24,6 +30,10 @@ export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'del
       tx.remove(policies, before.id);
       for (const version of tx.find(policyVersions, 'policy', before.id)) {
         tx.remove(policyVersions, version.id);
+      }
+      for (const rule of tx.find(customRules, 'policy', before.id)) tx.remove(customRules, rule.id);
+      for (const override of tx.find(ruleOverrides, 'policy', before.id)) {
+        tx.remove(ruleOverrides, override.id);
       }
       tx.audit({
         ...actorNote(caller),

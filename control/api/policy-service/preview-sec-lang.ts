@@ -8,7 +8,9 @@ import {
 import { invalidField } from '../../domain/errors.ts';
 import { checkPolicy } from '../../domain/policy.ts';
 import { renderPolicy } from '../../domain/policy-seclang.ts';
-import { rulesets } from '../../store/collections.ts';
+import type { PolicyRecord } from '../../domain/records.ts';
+import { policyVariant } from '../../publish/policy-variant.ts';
+import { loadRuleset } from '../../publish/publisher.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -31,8 +33,11 @@ export function previewSecLang(parts: ApiParts): Method<typeof PolicyService, 'p
         : { name: saved?.name ?? 'candidate', ...toRecord<PolicyJson>(PolicySchema, candidate) };
     if (candidate !== undefined) checkPolicy(policy, 'candidate');
     const rulesetId = policy.crsRulesetId || saved?.crsRulesetId || '';
-    const ruleset = parts.store.get(rulesets, rulesetId) ?? null;
-    const { seclang, warnings } = renderPolicy(policy, ruleset);
+    const ruleset = loadRuleset(parts.store, rulesetId);
+    const id = saved?.id ?? '';
+    const merged = { ...policy, id, crsRulesetId: rulesetId } as PolicyRecord;
+    const variant = policyVariant(parts.store, merged, request.siteId, ruleset);
+    const { seclang, warnings } = renderPolicy(variant.policy, ruleset, variant.added);
     return { seclang, warnings: [...warnings] };
   };
 }

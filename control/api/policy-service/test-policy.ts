@@ -26,7 +26,7 @@ export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testP
       }
     }
     const made = makeTestRequest(request);
-    const answer = await parts.engine.evaluate(forEngine(parts, policy), {
+    const answer = await parts.engine.evaluate(forEngine(parts, policy, request.siteId), {
       ...made,
       siteId: request.siteId,
     });

@@ -1,19 +1,26 @@
 /** Owns SiteService/DeleteSite. */
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { sites } from '../../store/collections.ts';
+import { customRules, ruleOverrides, siteOverrides, sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from './stored-site.ts';
 
-/** Removes a site; it stops serving with the next publication. */
+/** Removes a site with its own rules and overrides; it stops serving with the next publication. */
 export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
     const removed = await parts.store.write((tx) => {
       const before = storedSite(tx, caller, request.id, 'id');
       tx.remove(sites, before.id);
+      tx.remove(siteOverrides, before.id);
+      for (const rule of tx.list(customRules)) {
+        if (rule.siteId === before.id) tx.remove(customRules, rule.id);
+      }
+      for (const override of tx.list(ruleOverrides)) {
+        if (override.siteId === before.id) tx.remove(ruleOverrides, override.id);
+      }
       tx.audit({
         ...actorNote(caller),
         action: 'delete',

@@ -7,6 +7,11 @@ import { createSite } from './create-site.ts';
 import { deleteSite } from './delete-site.ts';
 import { getSite } from './get-site.ts';
 import { listSites } from './list-sites.ts';
+import {
+  deleteSitePolicyOverride,
+  getSitePolicyOverride,
+  upsertSitePolicyOverride,
+} from './policy-override.ts';
 import { disableSite, enableSite } from './set-site-status.ts';
 import { updateSite } from './update-site.ts';
 
@@ -20,5 +25,8 @@ export function siteService(parts: ApiParts): Built<typeof SiteService> {
     deleteSite: deleteSite(parts),
     enableSite: enableSite(parts),
     disableSite: disableSite(parts),
+    getSitePolicyOverride: getSitePolicyOverride(parts),
+    upsertSitePolicyOverride: upsertSitePolicyOverride(parts),
+    deleteSitePolicyOverride: deleteSitePolicyOverride(parts),
   };
 }

@@ -1,0 +1,33 @@
+/** Owns which methods of CustomRuleService are built. */
+
+import type { CustomRuleService } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import {
+  getCustomRule,
+  listCustomRules,
+  listCustomRuleTemplates,
+  previewCustomRule,
+} from './read-rules.ts';
+import {
+  createCustomRule,
+  createFromTemplate,
+  deleteCustomRule,
+  reorderCustomRules,
+  updateCustomRule,
+} from './write-rules.ts';
+
+/** CustomRuleService. */
+export function customRuleService(parts: ApiParts): Built<typeof CustomRuleService> {
+  return {
+    listCustomRules: listCustomRules(parts),
+    getCustomRule: getCustomRule(parts),
+    listCustomRuleTemplates: listCustomRuleTemplates(),
+    createCustomRule: createCustomRule(parts),
+    updateCustomRule: updateCustomRule(parts),
+    deleteCustomRule: deleteCustomRule(parts),
+    reorderCustomRules: reorderCustomRules(parts),
+    previewCustomRule: previewCustomRule(),
+    createFromTemplate: createFromTemplate(parts),
+  };
+}

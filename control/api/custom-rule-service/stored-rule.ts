@@ -1,0 +1,106 @@
+/** Owns finding, numbering and keeping custom rules. */
+
+import {
+  CustomRuleSchema,
+  type CustomRule,
+  type CustomRuleJson,
+} from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { meets, type Caller } from '../../auth/permissions.ts';
+import { checkCustomRule, customRuleIds, renderCustomRule } from '../../domain/custom-rules.ts';
+import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import type { CustomRuleRecord } from '../../domain/records.ts';
+import { customRules } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote } from '../context.ts';
+import { requireText, toMessage } from '../convert.ts';
+import { storedPolicy } from '../policy-service/stored-policy.ts';
+
+const rulesMax = 1000;
+
+/** A rule of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
+export function storedRule(
+  store: ReadStore,
+  caller: Caller,
+  id: string,
+  field: string,
+): CustomRuleRecord {
+  const rule = store.get(customRules, requireText(id, field));
+  if (rule === undefined) throw notFound('custom rule');
+  storedPolicy(store, caller, rule.policyId, field);
+  return rule;
+}
+
+/** Rules of a policy in their order. */
+export function rulesOfPolicy(store: ReadStore, policyId: string): CustomRuleRecord[] {
+  return store
+    .find(customRules, 'policy', policyId)
+    .sort(
+      (left, right) =>
+        (left.sortOrder ?? 0) - (right.sortOrder ?? 0) || (left.id < right.id ? -1 : 1),
+    );
+}
+
+/** A rule as it is shown; what the editor made is shown as SecLang too. */
+export function showRule(rule: CustomRuleRecord): CustomRule {
+  return toMessage(CustomRuleSchema, { ...rule, seclang: renderCustomRule(rule) });
+}
+
+/** Errors: permission_denied for raw SecLang without policy:custom:seclang. */
+export function requireSecLangPermission(caller: Caller, rule: CustomRuleJson): void {
+  if (rule.visualSpec !== undefined) return;
+  const needed = { public: false, anyPermission: ['policy:custom:seclang'], allPermission: [] };
+  if (meets(needed, caller.permissions)) return;
+  throw refusal('permission_denied', 'rule.seclang: raw SecLang needs policy:custom:seclang');
+}
+
+/** Checks a rule among the others of its policy and gives it a number where it has none. */
+export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRuleRecord {
+  checkCustomRule(rule);
+  const others = store
+    .find(customRules, 'policy', rule.policyId)
+    .filter((other) => other.id !== rule.id);
+  if (others.length >= rulesMax) {
+    throw invalidField('rule.policyId', `a policy has at most ${rulesMax} custom rules`);
+  }
+  const taken = new Set(others.map((other) => Number(other.ruleId)));
+  const asked = Number(rule.ruleId || numberIn(rule.seclang));
+  if (asked !== 0 && taken.has(asked)) {
+    throw refusal('already_exists', 'rule.ruleId: another rule of this policy has it');
+  }
+  let number = asked;
+  for (let free = customRuleIds.first; number === 0 && free <= customRuleIds.last; free++) {
+    if (!taken.has(free)) number = free;
+  }
+  return { ...rule, name: (rule.name ?? '').trim(), ruleId: String(number) };
+}
+
+/** Keeps a rule with its audit row. */
+export function keepRule(
+  tx: WriteStore,
+  caller: Caller,
+  before: CustomRuleRecord | null,
+  after: CustomRuleRecord,
+): CustomRuleRecord {
+  tx.put(customRules, after);
+  tx.audit({
+    ...ruleNote(caller, after),
+    action: before === null ? 'create' : 'update',
+    ...(before === null ? {} : { before }),
+    after,
+  });
+  return after;
+}
+
+/** The audit note of a change of a rule. */
+export function ruleNote(caller: Caller, rule: CustomRuleRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'custom_rule',
+    resourceId: rule.id,
+    resourceName: rule.name ?? '',
+  };
+}
+
+function numberIn(seclang: string | undefined): number {
+  return Number(/\bid:'?(\d{1,9})/.exec(seclang ?? '')?.[1] ?? 0);
+}

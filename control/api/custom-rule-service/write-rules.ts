@@ -1,0 +1,173 @@
+/** Owns creating, changing, ordering and removing custom rules. Each is compiled before it is kept. */
+
+import { randomUUID } from 'node:crypto';
+import {
+  CustomRuleSchema,
+  type CustomRuleJson,
+  type CustomRuleService,
+} from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { customRuleTemplates } from '../../domain/custom-rule-templates.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { CustomRuleRecord } from '../../domain/records.ts';
+import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
+import { customRules } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { refuseUncompiledRule } from '../policy-service/compile.ts';
+import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+import {
+  keepRule,
+  requireSecLangPermission,
+  ruleNote,
+  rulesOfPolicy,
+  settleRule,
+  showRule,
+  storedRule,
+} from './stored-rule.ts';
+
+const maskFields: MaskFields = {
+  name: true,
+  description: true,
+  phase: true,
+  sortOrder: true,
+  enabled: true,
+  seclang: true,
+  placement: true,
+  visualSpec: true,
+  ruleId: true,
+};
+
+/** Creates a rule. */
+export function createCustomRule(
+  parts: ApiParts,
+): Method<typeof CustomRuleService, 'createCustomRule'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.rule === undefined) throw invalidField('rule', 'is required');
+    const asked = toRecord<CustomRuleJson>(CustomRuleSchema, request.rule);
+    return { rule: showRule(await create(parts, caller, asked)) };
+  };
+}
+
+/** Makes a rule of a template. */
+export function createFromTemplate(
+  parts: ApiParts,
+): Method<typeof CustomRuleService, 'createFromTemplate'> {
+  return async ({ policyId, templateId, parameters, siteId }, context) => {
+    const caller = callerOf(context);
+    const template = customRuleTemplates.find(({ id }) => id === templateId);
+    if (template === undefined) throw invalidField('templateId', 'names no template');
+    const given: Record<string, string> = { ...template.defaults };
+    for (const [name, value] of Object.entries(parameters ?? {})) {
+      if (!Object.hasOwn(template.defaults, name) || typeof value !== 'string') {
+        const known = Object.keys(template.defaults).join(', ');
+        throw invalidField('parameters', `takes texts named ${known}`);
+      }
+      given[name] = value;
+    }
+    const stored = await create(parts, caller, {
+      policyId,
+      siteId,
+      name: template.name,
+      description: template.description ?? '',
+      enabled: true,
+      phase: 1,
+      visualSpec: template.visualSpec(given) as NonNullable<CustomRuleJson['visualSpec']>,
+    });
+    return { rule: showRule(stored) };
+  };
+}
+
+/** Changes the masked fields. */
+export function updateCustomRule(
+  parts: ApiParts,
+): Method<typeof CustomRuleService, 'updateCustomRule'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.rule === undefined) throw invalidField('rule', 'is required');
+    const change = toRecord<CustomRuleJson>(CustomRuleSchema, request.rule);
+    const before = storedRule(parts.store, caller, change.id ?? '', 'rule.id');
+    const masked = applyMask(before, change, request.updateMask, maskFields);
+    requireSecLangPermission(caller, masked);
+    const after = settleRule(parts.store, { ...masked, updatedAt: isoNow(parts.clock) });
+    const policy = storedPolicy(parts.store, caller, before.policyId, 'rule.policyId');
+    await refuseUncompiledRule(parts, policy, after);
+    const stored = await parts.store.write((tx) => {
+      const current = storedRule(tx, caller, before.id, 'rule.id');
+      return keepRule(tx, caller, current, settleRule(tx, after));
+    });
+    return { rule: showRule(stored) };
+  };
+}
+
+/** Removes a rule. */
+export function deleteCustomRule(
+  parts: ApiParts,
+): Method<typeof CustomRuleService, 'deleteCustomRule'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    await parts.store.write((tx) => {
+      const before = storedRule(tx, caller, id, 'id');
+      tx.remove(customRules, before.id);
+      tx.audit({ ...ruleNote(caller, before), action: 'delete', before });
+    });
+    return { result: { id, changed: true } };
+  };
+}
+
+/** Sets the order of all rules of a policy. */
+export function reorderCustomRules(
+  parts: ApiParts,
+): Method<typeof CustomRuleService, 'reorderCustomRules'> {
+  return async ({ policyId, ruleIds }, context) => {
+    const caller = callerOf(context);
+    const stored = await parts.store.write((tx) => {
+      const policy = storedPolicy(tx, caller, policyId, 'policyId');
+      const known = new Map(rulesOfPolicy(tx, policy.id).map((rule) => [rule.id, rule]));
+      const complete = new Set(ruleIds).size === known.size && ruleIds.length === known.size;
+      if (!complete || !ruleIds.every((id) => known.has(id))) {
+        throw invalidField('ruleIds', 'must name every rule of the policy once');
+      }
+      return ruleIds.flatMap((id, at) => {
+        const before = known.get(id);
+        if (before === undefined) return [];
+        const after = { ...before, sortOrder: at + 1 };
+        return before.sortOrder === after.sortOrder
+          ? [after]
+          : [keepRule(tx, caller, before, after)];
+      });
+    });
+    return { rules: stored.map(showRule) };
+  };
+}
+
+async function create(
+  parts: ApiParts,
+  caller: Caller,
+  asked: CustomRuleJson,
+): Promise<CustomRuleRecord> {
+  const policy = storedPolicy(parts.store, caller, asked.policyId ?? '', 'rule.policyId');
+  refuseTemplate(policy);
+  const siteId = asked.siteId ?? '';
+  if (siteId !== '') storedSite(parts.store, caller, siteId, 'rule.siteId');
+  requireSecLangPermission(caller, asked);
+  const now = isoNow(parts.clock);
+  const rule: CustomRuleRecord = {
+    ...asked,
+    id: `rule-${randomUUID()}`,
+    policyId: policy.id,
+    siteId,
+    ruleId: asked.ruleId ?? '',
+    phase: asked.phase || 2,
+    placement: asked.placement || 'before_crs',
+    sortOrder: asked.sortOrder ?? rulesOfPolicy(parts.store, policy.id).length + 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const settled = settleRule(parts.store, rule);
+  await refuseUncompiledRule(parts, policy, settled);
+  return parts.store.write((tx) => keepRule(tx, caller, null, settleRule(tx, settled)));
+}

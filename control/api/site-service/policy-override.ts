@@ -1,0 +1,110 @@
+/** Owns SiteService/GetSitePolicyOverride, UpsertSitePolicyOverride and DeleteSitePolicyOverride. */
+
+import {
+  SitePolicyOverrideSchema,
+  type SitePolicyOverrideJson,
+  type SiteService,
+} from '../../../proto/gen/waf/v1/site_pb.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
+import type { SiteOverrideRecord } from '../../domain/records.ts';
+import { siteOverrides } from '../../store/collections.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from './stored-site.ts';
+
+/** What a site changes in its policy. */
+export function getSitePolicyOverride(
+  parts: ApiParts,
+): Method<typeof SiteService, 'getSitePolicyOverride'> {
+  return ({ siteId }, context) => {
+    const site = storedSite(parts.store, callerOf(context), siteId, 'siteId');
+    const found = parts.store.get(siteOverrides, site.id);
+    if (found === undefined) throw notFound('policy override of this site');
+    return { override: toMessage(SitePolicyOverrideSchema, found) };
+  };
+}
+
+/** Sets what a site changes in its policy. */
+export function upsertSitePolicyOverride(
+  parts: ApiParts,
+): Method<typeof SiteService, 'upsertSitePolicyOverride'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.override === undefined) throw invalidField('override', 'is required');
+    const asked = toRecord<SitePolicyOverrideJson>(SitePolicyOverrideSchema, request.override);
+    checkRanges(asked);
+    const now = isoNow(parts.clock);
+    const stored = await parts.store.write((tx) => {
+      const site = storedSite(tx, caller, asked.siteId ?? '', 'override.siteId');
+      const before = tx.get(siteOverrides, site.id);
+      const record: SiteOverrideRecord = {
+        ...asked,
+        id: site.id,
+        siteId: site.id,
+        tenantId: caller.tenantId,
+        policyId: site.waf?.policyId ?? '',
+        createdAt: before?.createdAt ?? now,
+        updatedAt: now,
+      };
+      tx.put(siteOverrides, record);
+      tx.audit({
+        ...actorNote(caller),
+        action: 'upsert',
+        resourceType: 'site_policy_override',
+        resourceId: site.id,
+        resourceName: site.name,
+        ...(before === undefined ? {} : { before }),
+        after: record,
+      });
+      return record;
+    });
+    return { override: toMessage(SitePolicyOverrideSchema, stored) };
+  };
+}
+
+/** Lets a site use its policy as it is. */
+export function deleteSitePolicyOverride(
+  parts: ApiParts,
+): Method<typeof SiteService, 'deleteSitePolicyOverride'> {
+  return async ({ siteId }, context) => {
+    const caller = callerOf(context);
+    const changed = await parts.store.write((tx) => {
+      const site = storedSite(tx, caller, siteId, 'siteId');
+      const before = tx.get(siteOverrides, site.id);
+      if (before === undefined) return false;
+      tx.remove(siteOverrides, site.id);
+      tx.audit({
+        ...actorNote(caller),
+        action: 'delete',
+        resourceType: 'site_policy_override',
+        resourceId: site.id,
+        resourceName: site.name,
+        before,
+      });
+      return true;
+    });
+    return { result: { id: siteId, changed } };
+  };
+}
+
+function checkRanges(override: SitePolicyOverrideJson): void {
+  const within = (
+    field: keyof SitePolicyOverrideJson,
+    value: number | undefined,
+    min: number,
+    max: number,
+  ): void => {
+    if (value === undefined || (value >= min && value <= max)) return;
+    throw invalidField(`override.${field}`, `must be between ${min} and ${max}`);
+  };
+  const { blockingParanoiaLevel: blocking, detectionParanoiaLevel: detection } = override;
+  within('blockingParanoiaLevel', blocking, 1, 4);
+  within('detectionParanoiaLevel', detection, 1, 4);
+  within('inboundAnomalyScoreThreshold', override.inboundAnomalyScoreThreshold, 1, 100_000);
+  within('outboundAnomalyScoreThreshold', override.outboundAnomalyScoreThreshold, 1, 100_000);
+  within('samplingPercentage', override.samplingPercentage, 0, 100);
+  if (blocking !== undefined && detection !== undefined && detection < blocking) {
+    throw invalidField('override.detectionParanoiaLevel', 'must not be below the blocking level');
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Owns rules of operators: raw SecLang that may hold rules only, or conditions and an action that
+ * become SecLang here. Values are written so that they cannot end the text around them.
+ */
+
+import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { parseSecLang } from '../../engine/rules/language/parse.ts';
+import { invalidField } from './errors.ts';
+import type { AddedSecLang } from './policy-seclang.ts';
+
+/** Numbers that the service gives to rules; lower ones are free for the operator's own. */
+export const customRuleIds = { first: 10_000, last: 99_999 } as const;
+
+/** One condition of a rule made in the editor. */
+interface Condition {
+  readonly variable: string;
+  readonly selector: string;
+  readonly operator: string;
+  readonly value: string;
+  readonly negate: boolean;
+  readonly transformations: readonly string[];
+}
+
+const placements = [
+  'before_crs',
+  'after_crs',
+  'request_before_blocking',
+  'response_before_blocking',
+];
+const operators = [
+  'contains',
+  'streq',
+  'beginsWith',
+  'endsWith',
+  'rx',
+  'pm',
+  'within',
+  'eq',
+  'gt',
+  'lt',
+  'ge',
+  'le',
+  'ipMatch',
+  'detectSQLi',
+  'detectXSS',
+];
+const actions: Readonly<Record<string, string>> = {
+  block: 'deny,log',
+  log: 'pass,log',
+  allow: 'allow,nolog',
+};
+const conditionsMax = 16;
+const seclangBytesMax = 64 * 1024;
+
+/** Checks a rule; errors name the field under `rule`. */
+export function checkCustomRule(rule: CustomRuleJson): void {
+  const name = (rule.name ?? '').trim();
+  if (name === '') throw invalidField('rule.name', 'is required');
+  if (name.length > 128) throw invalidField('rule.name', 'has at most 128 characters');
+  if (rule.enabled === undefined) throw invalidField('rule.enabled', 'is required');
+  const phase = rule.phase ?? 0;
+  if (phase < 0 || phase > 5) throw invalidField('rule.phase', 'must be between 1 and 5');
+  const placement = rule.placement ?? '';
+  if (placement !== '' && !placements.includes(placement)) {
+    throw invalidField('rule.placement', `must be one of ${placements.join(', ')}`);
+  }
+  const id = Number(rule.ruleId ?? 0);
+  if (id !== 0 && (id < 1 || id > customRuleIds.last)) {
+    throw invalidField('rule.ruleId', `must be between 1 and ${customRuleIds.last}`);
+  }
+  if (rule.visualSpec === undefined) checkSecLang(rule.seclang ?? '', id);
+  else renderCustomRule({ ...rule, ruleId: rule.ruleId ?? '1' });
+}
+
+/** The SecLang of one rule. Errors: invalid_argument under `rule.visualSpec`. */
+export function renderCustomRule(rule: CustomRuleJson): string {
+  if (rule.visualSpec === undefined) return rule.seclang ?? '';
+  const spec = rule.visualSpec as Readonly<Record<string, unknown>>;
+  const conditions = readConditions(spec['conditions']);
+  const action = typeof spec['action'] === 'string' ? spec['action'] : 'block';
+  const decision = actions[action];
+  if (decision === undefined) {
+    throw invalidField(
+      'rule.visualSpec.action',
+      `must be one of ${Object.keys(actions).join(', ')}`,
+    );
+  }
+  const status = typeof spec['status'] === 'number' ? spec['status'] : 403;
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw invalidField('rule.visualSpec.status', 'must be between 400 and 599');
+  }
+  const head = [
+    `id:${rule.ruleId}`,
+    `phase:${rule.phase || 2}`,
+    decision,
+    ...(action === 'block' ? [`status:${status}`] : []),
+    `msg:'${quoted(rule.name ?? '')}'`,
+    "tag:'custom'",
+    'severity:2',
+  ].join(',');
+  return conditions
+    .map((condition, at) => {
+      const chain = at < conditions.length - 1 ? 'chain' : '';
+      const list = [at === 0 ? head : '', transformations(condition), chain];
+      const start = at === 0 ? '' : '  ';
+      return `${start}${conditionText(condition)} "${list.filter((one) => one !== '').join(',')}"`;
+    })
+    .join('\n');
+}
+
+/** The texts of enabled rules by the place where they go. */
+export function placeCustomRules(rules: readonly CustomRuleJson[]): Required<AddedSecLang> {
+  const at = (placement: string): string =>
+    rules
+      .filter((rule) => rule.enabled === true && (rule.placement || 'before_crs') === placement)
+      .sort((left, right) => (left.sortOrder ?? 0) - (right.sortOrder ?? 0))
+      .map(renderCustomRule)
+      .join('\n');
+  return {
+    beforeCrs: at('before_crs'),
+    afterCrs: at('after_crs'),
+    requestBeforeBlocking: at('request_before_blocking'),
+    responseBeforeBlocking: at('response_before_blocking'),
+  };
+}
+
+function checkSecLang(seclang: string, ruleId: number): void {
+  if (seclang.trim() === '') throw invalidField('rule.seclang', 'is required, or visualSpec');
+  if (seclang.length > seclangBytesMax) {
+    throw invalidField('rule.seclang', `has at most ${seclangBytesMax} characters`);
+  }
+  const { directives, diagnostics } = parseSecLang(seclang, 'rule');
+  const error = diagnostics.find(({ severity }) => severity === 'error');
+  if (error !== undefined) {
+    const { line, column } = error.span;
+    throw invalidField('rule.seclang', `line ${line}, column ${column}: ${error.code}`);
+  }
+  for (const directive of directives) {
+    if (directive.kind === 'SecRule' || directive.kind === 'SecAction') continue;
+    if (directive.kind === 'SecMarker') continue;
+    const { line } = directive.span;
+    throw invalidField('rule.seclang', `line ${line}: only SecRule, SecAction and SecMarker`);
+  }
+  if (ruleId === 0) return;
+  const ids = directives.flatMap((directive) =>
+    directive.kind === 'SecRule' || directive.kind === 'SecAction'
+      ? directive.actions.filter(({ name }) => name.text.toLowerCase() === 'id')
+      : [],
+  );
+  if (!ids.some(({ value }) => Number(value?.text) === ruleId)) {
+    throw invalidField('rule.ruleId', 'must be the id of a rule in seclang');
+  }
+}
+
+function readConditions(value: unknown): Condition[] {
+  const at = 'rule.visualSpec.conditions';
+  if (!Array.isArray(value) || value.length === 0) {
+    throw invalidField(at, 'needs at least one condition');
+  }
+  if (value.length > conditionsMax) throw invalidField(at, `has at most ${conditionsMax} entries`);
+  return value.map((one, index) => readCondition(one, `${at}[${index}]`));
+}
+
+function readCondition(value: unknown, at: string): Condition {
+  const from = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  const text = (field: string, absent: string): string => {
+    const found = from[field] ?? absent;
+    if (typeof found !== 'string') throw invalidField(`${at}.${field}`, 'must be text');
+    return found;
+  };
+  const condition: Condition = {
+    variable: text('variable', ''),
+    selector: text('selector', ''),
+    operator: text('operator', 'contains'),
+    value: text('value', ''),
+    negate: from['negate'] === true,
+    transformations: Array.isArray(from['transformations'])
+      ? from['transformations'].map(String)
+      : [],
+  };
+  if (!/^&?[A-Z][A-Z0-9_]{1,63}$/.test(condition.variable)) {
+    throw invalidField(`${at}.variable`, 'must be a variable such as ARGS or REQUEST_URI');
+  }
+  if (!/^[\w.-]{0,128}$/.test(condition.selector)) {
+    throw invalidField(`${at}.selector`, 'must have letters, digits, dots, _ or - only');
+  }
+  if (!operators.includes(condition.operator)) {
+    throw invalidField(`${at}.operator`, `must be one of ${operators.join(', ')}`);
+  }
+  if (/[\0\r\n]/.test(condition.value) || condition.value.length > 4096) {
+    throw invalidField(`${at}.value`, 'must be one line of at most 4096 characters');
+  }
+  if (!condition.transformations.every((name) => /^[A-Za-z0-9]{1,32}$/.test(name))) {
+    throw invalidField(`${at}.transformations`, 'must be names of transformations');
+  }
+  return condition;
+}
+
+function conditionText({ variable, selector, operator, value, negate }: Condition): string {
+  const target = selector === '' ? variable : `${variable}:${selector}`;
+  const escaped = value.replaceAll('"', '\\"').replaceAll('%{', '%\\{');
+  const argument = operator.startsWith('detect') ? '' : ` ${escaped}`;
+  return `SecRule ${target} "${negate ? '!' : ''}@${operator}${argument}"`;
+}
+
+function transformations({ transformations: names }: Condition): string {
+  return ['none', ...names].map((name) => `t:${name}`).join(',');
+}
+
+function quoted(text: string): string {
+  return text.replace(/['"\\%]/g, ' ').slice(0, 128);
+}
