@@ -61,6 +61,9 @@ beforeAll(() => {
   );
   plant('engine/ops/one.ts', "import type { Two } from './two.ts';\nexport type One = Two | 1;\n");
   plant('engine/ops/two.ts', "import type { One } from './one.ts';\nexport type Two = One | 2;\n");
+  // A value cycle through a file whose type cycles are allowed.
+  plant('engine/rules/catalog/types.ts', "export { b } from './b.ts';\nexport const a = 1;\n");
+  plant('engine/rules/catalog/b.ts', "export { a } from './types.ts';\nexport const b = 1;\n");
   plant(
     'engine/pool/floating.ts',
     'const work = async (): Promise<void> => {};\nexport function go(): void {\n  work();\n}\n',
@@ -85,6 +88,7 @@ describe('the real tools find what is planted', () => {
     expect(found).toContain('pure rooms < engine/rules/run/forbidden-core.ts');
     expect(found).toContain('package: lmdb < engine/guard/forbidden-package.ts');
     expect(found).toContain('no cycles < engine/ops/one.ts');
+    expect(found.join('\n')).toMatch(/no cycles of values < engine\/rules\/catalog\/(b|types)\.ts/);
     expect(found.filter((line) => line.includes('fine.ts'))).toEqual([]);
   });
 
