@@ -219,6 +219,8 @@ export const poolLimits = {
   deadlineMs: 2000,
   /** A worker must have a policy ready by then; a warm CRS takes one second on a busy core. */
   loadDeadlineMs: 30_000,
+  /** A worker that has been at one batch for so many deadlines is taken for dead and replaced. */
+  stuckAfterDeadlines: 5,
 } as const;
 
 /** What the engine keeps on disk. */
@@ -235,6 +237,8 @@ export const stateLimits = {
 
 /** Searching values: regular expressions, transformations, scan programs. */
 export const matchLimits = {
+  /** Patterns whose RE2 spelling is remembered; two rule sets have 1,000. */
+  translatedPatternsMax: 4096,
   /** PCRE2's own count of match steps; about 10 ms, then the rule counts as not matched. */
   pcreMatchLimit: 500_000,
   /** PCRE2's own count of nested backtracking points where its JIT does not run. */

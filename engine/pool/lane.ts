@@ -44,6 +44,8 @@ export class Lane {
   private closed = false;
   /** When the newest policy was ready; a request's deadline does not run while it waits for one. */
   private readyUs = 0;
+  /** When the batch that is being worked on left. */
+  private leftUs = 0;
   private readonly watchdog: NodeJS.Timeout;
   deaths = 0;
 
@@ -86,6 +88,7 @@ export class Lane {
   private flush(): void {
     if (this.queue.length === 0 || this.closed) return;
     this.flying = this.queue.splice(0, poolLimits.batchOperationsMax);
+    this.leftUs = this.options.clock.monotonicUs();
     const pool = this.pool;
     void pool
       .run({ operations: this.flying.map((waiting) => waiting.operation) })
@@ -129,6 +132,10 @@ export class Lane {
   /** Gives up on operations past the deadline; the thread's late answer is thrown away. */
   private expire(): void {
     const nowUs = this.options.clock.monotonicUs();
+    const stuckUs = this.options.deadlineMs * poolLimits.stuckAfterDeadlines * 1000;
+    if (nowUs - this.leftUs > stuckUs && this.flying.length > 0 && !this.flying.some(isLoad)) {
+      return this.revive(this.pool, new Error('it gave no answer'));
+    }
     const load = this.flying.find(isLoad) ?? this.queue.find(isLoad);
     if (load !== undefined && nowUs - load.queuedUs < poolLimits.loadDeadlineMs * 1000) return;
     const limitUs = nowUs - this.options.deadlineMs * 1000;
@@ -137,6 +144,10 @@ export class Lane {
         if (Math.max(waiting.queuedUs, this.readyUs) < limitUs) expireOne(waiting);
       }
     }
+    // Nobody waits for these any more; `load`, `retire` and `finish` still have something to do.
+    this.queue = this.queue.filter(({ settled, operation: { op } }) => {
+      return !settled || op === 'load' || op === 'retire' || op === 'finish';
+    });
   }
 
   private startThread(): Piscina {
@@ -156,7 +167,7 @@ function isLoad({ operation }: Waiting): boolean {
   return operation.op === 'load';
 }
 
-/** `load` and `finish` have no deadline: nobody waits for an answer to the client on them. */
+/** `load` and `retire` have no deadline: nobody waits for an answer to the client on them. */
 function expireOne(waiting: Waiting): void {
   const { op } = waiting.operation;
   if (op !== 'load' && op !== 'retire') settle(waiting, { kind: 'lost', failure: 'deadline' });
