@@ -94,5 +94,7 @@ async function endProcess(child: ChildProcess, graceMs: number): Promise<void> {
 
 /** npm's own variables are no business of the product's processes. */
 function childEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key)));
+  const own = Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key));
+  // Many threads with a heap each would keep some 30 MB of freed memory.
+  return { MALLOC_ARENA_MAX: '2', ...Object.fromEntries(own) };
 }

@@ -1,8 +1,2 @@
 /** Owns the engine's door to the detectors over one value: libinjection and the validators. */
-export {
-  detectSqli,
-  detectXss,
-  hasBadUrlEncoding,
-  hasBadUtf8,
-  isOutsideByteRange,
-} from '../../native-bindings/index.ts';
+export { detectSqli, detectXss } from '../../native-bindings/index.ts';

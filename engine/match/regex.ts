@@ -68,7 +68,7 @@ export function compileExact(
 }
 
 function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactRegex | null {
-  const source = translateToRe2(pattern, { caseless, dotall });
+  const source = translateOnce(pattern, caseless, dotall);
   if (source === null) return null;
   try {
     const regex = new Re2Regex(source, () => new PcreRegex(pattern, { caseless, dotall }, {}));
@@ -80,10 +80,21 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
   }
 }
 
-/**
- * What RE2 refuses although the tree could be read: counts that multiply, quantified quantifiers.
- */
-const mayBeRefused = /\{\d{3,}|,\d{3,}\}|\}\)\{|[*+?}][*+{]/;
+/** Quantified quantifiers: RE2 refuses them, and PCRE2 may, so that it has to be asked at once. */
+const mayBeRefused = /[*+?}][*+{]/;
+
+/** Sources by pattern: the same rule set is linked again for every policy and every change. */
+const translated = new Map<string, string | null>();
+
+function translateOnce(pattern: ByteString, caseless: boolean, dotall: boolean): string | null {
+  const key = `${Number(caseless)}${Number(dotall)}${pattern}`;
+  const known = translated.get(key);
+  if (known !== undefined) return known;
+  const source = translateToRe2(pattern, { caseless, dotall });
+  if (translated.size >= matchLimits.translatedPatternsMax) translated.clear();
+  translated.set(key, source);
+  return source;
+}
 
 function collectAll(regex: ExactRegex, value: ByteString, limit: number): Capture[][] {
   const all: Capture[][] = [];

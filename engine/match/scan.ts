@@ -6,14 +6,7 @@ import { matchLimits } from '../base/limits.ts';
 import { ScanProgram } from '../../native-bindings/index.ts';
 import type { ScanProgramSpec } from '../../native-bindings/index.ts';
 
-export {
-  checkExpression,
-  HS_FLAG,
-  HsDatabase,
-  HsStream,
-  hyperscanVersion,
-  platformKey,
-} from '../../native-bindings/index.ts';
+export { HS_FLAG, HsDatabase, platformKey } from '../../native-bindings/index.ts';
 export type {
   ExpressionCheck,
   HsCompileError,

@@ -3,9 +3,6 @@ export {
   setUnicodeMap,
   transformationIds,
   transformationNames,
-  transformationTriggers,
-  transformBytes,
-  transformChainText,
   transformText,
 } from '../../native-bindings/index.ts';
 export type { TransformationName } from '../../native-bindings/index.ts';
