@@ -4,8 +4,8 @@
  * head is written out again and parsed by our own parser, the answer is read back off our own wire
  * bytes. What the library decides by itself is out of our hands, and out of our records: it answers
  * HTTP/1.0 with 505, refuses absolute-form and `OPTIONS *`, stalls on field names with `_` or `.`,
- * drops field bytes that are not UTF-8, takes heads of 4 KiB (UWS_HTTP_MAX_HEADERS_SIZE), and keeps
- * its own idle timeout. Measured cost is the same as the strict listener's; that one is the
+ * drops field bytes that are not UTF-8, takes heads of 4 KiB (UWS_HTTP_MAX_HEADERS_SIZE), closes
+ * behind HEAD, and keeps its own idle timeout. Measured cost is the same as the strict listener's; that one is the
  * default.
  */
 
@@ -195,8 +195,11 @@ class UwsClient implements ClientPort, DeadlineHolder {
       this.exchange.readBody(piece, 0, piece.length);
       this.exchange.acceptBody(piece, 0);
     }
-    // Resuming what was not paused loses the rest of a chunked body.
-    if (!wanted || !this.paused || this.ended || !this.exchange.wantsBody) return;
+    if (wanted && !this.ended && this.exchange.wantsBody) this.unpause();
+  }
+
+  private unpause(): void {
+    if (!this.paused) return;
     this.paused = false;
     this.response.resume();
   }
@@ -210,6 +213,7 @@ class UwsClient implements ClientPort, DeadlineHolder {
       if (content.length > 0) this.received.push(Buffer.concat([size, content, end]));
       else if (isLast) this.received.push(Buffer.from('0\r\n\r\n'));
     } else if (content.length > 0) this.received.push(content);
+    if (isLast) this.unpause();
     if (this.ended || this.answered) return;
     if (!isLast && !this.paused && !this.exchange.wantsBody) {
       this.paused = true;
@@ -264,11 +268,12 @@ class UwsClient implements ClientPort, DeadlineHolder {
   }
 
   private endWithoutBody(): boolean {
-    const { contentLength, connectionClose, status } = this.answer;
+    const { contentLength, status } = this.answer;
     this.finish();
-    if (status === 204 || contentLength < 0)
-      this.response.endWithoutBody(undefined, connectionClose);
-    else this.response.endWithoutBody(contentLength, connectionClose);
+    // The library takes an undefined length for a number, and loses its place on the connection
+    // behind an answer that names a length without having it (HEAD, 304): that one closes.
+    if (status === 204 || contentLength < 0) this.response.endWithoutBody();
+    else this.response.endWithoutBody(contentLength, contentLength > 0);
     return true;
   }
 
@@ -315,6 +320,8 @@ class UwsClient implements ClientPort, DeadlineHolder {
   }
 
   private finish(): void {
+    // A connection left paused would never read its next request.
+    this.unpause();
     this.answered = true;
     if (this.ended) this.leave();
   }
