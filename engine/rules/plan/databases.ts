@@ -111,12 +111,12 @@ export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger
   const owners = group.patterns.flatMap((pattern) => ownersOf(pattern));
   const cached = cache.get(key);
   if (cached) {
-    const entry = readEntry(cached, owners);
+    const entry = readEntry(cached, owners, key);
     if (entry) return entry;
     log.warn('database cache entry is damaged or foreign; compiling it again', { key });
   }
   const compiled = compileExpressions(group.patterns.flatMap(expressionsOf));
-  cache.put(key, writeEntry(compiled));
+  cache.put(key, writeEntry(compiled, key));
   return compiled;
 }
 
@@ -328,9 +328,10 @@ function cacheKey(group: ScanGroup): string {
 }
 
 /** Layout: u32 header length, JSON header, databases in order, then SHA-256 over all before it. */
-function writeEntry(group: CompiledGroup): Uint8Array {
+function writeEntry(group: CompiledGroup, key: string): Uint8Array {
   const header = Buffer.from(
     JSON.stringify({
+      key,
       modes: group.modes.flatMap((mode, id) => (mode === 'exact' ? [] : [[id, mode]])),
       tiers: group.tiers.map((t) => {
         return [t.allowedMask, t.database?.length ?? -1, t.lines?.length ?? -1];
@@ -350,6 +351,7 @@ function writeEntry(group: CompiledGroup): Uint8Array {
 function readEntry(
   bytes: Uint8Array,
   expressions: CompiledGroup['expressions'],
+  key: string,
 ): CompiledGroup | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length < 36) return null;
@@ -357,9 +359,12 @@ function readEntry(
   if (!createHash('sha256').update(body).digest().equals(buffer.subarray(-32))) return null;
   const headerEnd = 4 + body.readUInt32LE(0);
   const header = JSON.parse(body.toString('utf8', 4, headerEnd)) as {
+    key?: string;
     modes: [number, ExpressionMode][];
     tiers: [number, number, number][];
   };
+  // Sound, but of another group: the file was renamed or copied.
+  if (header.key !== undefined && header.key !== key) return null;
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
   for (const [id, mode] of header.modes) modes[id] = mode;
   let at = headerEnd;
