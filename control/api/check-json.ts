@@ -10,10 +10,10 @@ import {
   type DescMessage,
   type JsonValue,
 } from '@bufbuild/protobuf';
+import { controlLimits } from '../../engine/base/limits.ts';
 import type { AppError } from '../../engine/base/errors.ts';
 import { invalidField } from '../domain/errors.ts';
 
-const depthMax = 64;
 const strict = { ignoreUnknownFields: false } as const;
 
 /** The error of a request that does not fit its message; null when it fits. Cost: linear. */
@@ -27,7 +27,7 @@ function checkMessage(
   path: string,
   depth: number,
 ): AppError | null {
-  if (depth > depthMax) return invalidField(path, 'is nested too deeply');
+  if (depth > controlLimits.jsonDepthMax) return invalidField(path, 'is nested too deeply');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalidField(path || 'request', 'must be a JSON object');
   }
@@ -75,7 +75,7 @@ function checkField(
     return null;
   }
   if (inner !== null) return checkMessage(inner, value, at, depth + 1);
-  if (field.message !== undefined && nestingOf(value) > depthMax) {
+  if (field.message !== undefined && nestingOf(value) > controlLimits.jsonDepthMax) {
     return invalidField(at, 'is nested too deeply');
   }
   return tryParse(parent, field, value, at);
@@ -143,7 +143,8 @@ function shown(key: string): string {
 }
 
 function nestingOf(value: JsonValue, depth = 0): number {
-  if (typeof value !== 'object' || value === null || depth > depthMax) return depth;
+  if (typeof value !== 'object' || value === null || depth > controlLimits.jsonDepthMax)
+    return depth;
   let deepest = depth;
   for (const member of Object.values(value)) {
     deepest = Math.max(deepest, nestingOf(member as JsonValue, depth + 1));

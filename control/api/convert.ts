@@ -7,12 +7,12 @@ import {
   type JsonValue,
   type MessageShape,
 } from '@bufbuild/protobuf';
+import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { PageRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from '../domain/errors.ts';
 
 const defaultPageSize = 50;
-const pageSizeMax = 200;
 
 /** The JSON form of a message, as records are kept. */
 export function toRecord<T>(schema: DescMessage, message: MessageShape<DescMessage>): T {
@@ -35,8 +35,11 @@ export function pageOf<T>(
   const page = request?.page || 1;
   const pageSize = request?.pageSize || defaultPageSize;
   if (page < 1) throw invalidField('page.page', 'must be 1 or more');
-  if (pageSize < 1 || pageSize > pageSizeMax) {
-    throw invalidField('page.pageSize', `must be between 1 and ${pageSizeMax}; 0 acts as 50`);
+  if (pageSize < 1 || pageSize > controlLimits.pageSizeMax) {
+    throw invalidField(
+      'page.pageSize',
+      `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
+    );
   }
   const start = (page - 1) * pageSize;
   return {

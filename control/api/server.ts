@@ -9,6 +9,7 @@ import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { createContextValues } from '@connectrpc/connect';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { createAdapter, type NodeRequest } from './adapter.ts';
 import { authorize, authorizeInterceptor } from './authorize.ts';
@@ -17,9 +18,6 @@ import { errorInterceptor, toConnectError } from './errors.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
 
-/** Largest request message, bytes; documents and archives are the largest. */
-const requestBytesMax = 16 * 1024 * 1024;
-const connectionsMax = 1_000;
 const preface = 'PRI * HTTP/2.0';
 const firstBytesTimeoutMs = 10_000;
 
@@ -42,7 +40,7 @@ export async function startServer(
   const handler = createAdapter({
     routes: (router) => addRoutes(router, parts),
     interceptors: [errorInterceptor(parts.logger), authorizeInterceptor(parts.sessions)],
-    requestBytesMax,
+    requestBytesMax: controlLimits.requestBytesMax,
     contextValues: (request) =>
       createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
     authorize: (rpc, request, values) =>
@@ -59,7 +57,7 @@ export async function startServer(
     socket.on('error', () => socket.destroy());
     tellApart(socket, (isHttp2) => (isHttp2 ? http2 : http1).emit('connection', socket));
   });
-  server.maxConnections = connectionsMax;
+  server.maxConnections = controlLimits.connectionsMax;
   await listen(server, at);
   const address = server.address() as AddressInfo | string | null;
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,4 +1,6 @@
-/** Owns the proof of tuning: overrides of rules, custom rules, what one site changes in a policy. */
+/**
+ * Owns the proof of tuning: overrides of rules, custom rules, what one site changes in a policy.
+ */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
@@ -88,7 +90,7 @@ test('custom rules are numbered, placed, ordered and previewed', async () => {
   const second = await waf.call('CustomRuleService/CreateCustomRule', { rule: raw });
   const other = second.body['rule'] as { id: string };
   const text = await seclang();
-  expect(text).toContain('SecRule ARGS:q "@contains a \\"quoted\\" %\\{tx.x}"');
+  expect(text).toContain('SecRule ARGS:q "@rx a \\"quoted\\" %\\x7btx\\.x\\}"');
   expect(text).toContain('deny,log,status:418');
   expect(text).toContain('  SecRule REMOTE_ADDR "!@ipMatch 10.0.0.0/8" "t:none"');
   expect(text.indexOf('id:77')).toBeGreaterThan(text.indexOf('Include crs/rules'));

@@ -1,8 +1,8 @@
 /** Owns how often something may be tried in a minute; bounded memory, oldest entries give way. */
 
+import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 
-const keysMax = 10_000;
 const windowMs = 60_000;
 
 /** Counts attempts by key over fixed minutes. */
@@ -23,7 +23,8 @@ export class AttemptLimit {
     if (found === undefined || now - found.startMs >= windowMs) {
       this.#counts.delete(key);
       this.#counts.set(key, { startMs: now, count: 1 });
-      if (this.#counts.size > keysMax) this.#counts.delete(this.#counts.keys().next().value ?? '');
+      if (this.#counts.size > controlLimits.attemptKeysMax)
+        this.#counts.delete(this.#counts.keys().next().value ?? '');
       return true;
     }
     found.count++;

@@ -4,6 +4,7 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { UserRecord } from '../domain/records.ts';
@@ -20,8 +21,6 @@ export interface SessionTimes {
 
 /** 8 hours and 7 days. */
 export const defaultTimes: SessionTimes = { accessMs: 8 * 3_600_000, refreshMs: 7 * 86_400_000 };
-
-const sessionsPerUserMax = 50;
 
 /** What a successful sign-in or refresh gives. */
 export interface IssuedSession {
@@ -163,7 +162,7 @@ function dropOldest(tx: WriteStore, userId: string): void {
   const old = tx
     .find(sessions, 'user', userId)
     .sort((left, right) => (left.createdAt < right.createdAt ? -1 : 1));
-  for (const one of old.slice(0, Math.max(0, old.length - sessionsPerUserMax + 1))) {
+  for (const one of old.slice(0, Math.max(0, old.length - controlLimits.sessionsPerUserMax + 1))) {
     tx.remove(sessions, one.id);
   }
 }

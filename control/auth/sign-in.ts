@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
+import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import { credentials, users, type CredentialRecord } from '../store/collections.ts';
@@ -18,7 +19,6 @@ const lockMs = 15 * 60_000;
 const loginsPerMinute = 10;
 const challengeMs = 5 * 60_000;
 const challengeAttempts = 5;
-const challengesMax = 10_000;
 
 /** Who signed in, or the challenge that must be answered first. */
 export type SignInResult =
@@ -63,7 +63,7 @@ export function openSignIn(store: Store, clock: Clock): SignIn {
       const challenge = randomBytes(24).toString('base64url');
       const expiresAtMs = clock.nowMs() + challengeMs;
       challenges.set(challenge, { userId: user.id, expiresAtMs, attemptsLeft: challengeAttempts });
-      if (challenges.size > challengesMax) {
+      if (challenges.size > controlLimits.challengesMax) {
         challenges.delete(challenges.keys().next().value ?? '');
       }
       return { kind: 'challenge', challenge, expiresAtMs };

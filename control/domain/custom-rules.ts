@@ -198,11 +198,30 @@ function readCondition(value: unknown, at: string): Condition {
   return condition;
 }
 
-function conditionText({ variable, selector, operator, value, negate }: Condition): string {
+function conditionText(condition: Condition): string {
+  const { variable, selector, negate } = condition;
   const target = selector === '' ? variable : `${variable}:${selector}`;
-  const escaped = value.replaceAll('"', '\\"').replaceAll('%{', '%\\{');
-  const argument = operator.startsWith('detect') ? '' : ` ${escaped}`;
+  const { operator, value } = withoutMacros(condition);
+  const argument = operator.startsWith('detect') ? '' : ` ${value.replaceAll('"', '\\"')}`;
   return `SecRule ${target} "${negate ? '!' : ''}@${operator}${argument}"`;
+}
+
+/** SecLang has no way to write `%{` as it is, except inside a regular expression. */
+function withoutMacros({ operator, value }: Condition): { operator: string; value: string } {
+  if (!value.includes('%{')) return { operator, value };
+  if (operator === 'rx') return { operator, value: value.replaceAll('%{', '%\\x7b') };
+  const literal = value.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll('%\\{', '%\\x7b');
+  const patterns: Readonly<Record<string, string>> = {
+    contains: literal,
+    streq: `^${literal}$`,
+    beginsWith: `^${literal}`,
+    endsWith: `${literal}$`,
+  };
+  const pattern = patterns[operator];
+  if (pattern === undefined) {
+    throw invalidField('rule.visualSpec.conditions', `@${operator} cannot compare with %{`);
+  }
+  return { operator: 'rx', value: pattern };
 }
 
 function transformations({ transformations: names }: Condition): string {

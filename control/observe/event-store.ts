@@ -6,6 +6,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { SecurityFactBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { prefixRange, type Kv, type KvWriter } from '../store/kv.ts';
 import { toSecurityEvent } from './security-event.ts';
@@ -40,8 +41,6 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
-/** Events kept; the oldest give way. About 1.5 KB each. */
-const eventsMax = 1_000_000;
 const separator = '\u0000';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -115,7 +114,7 @@ async function ingest(
 
 function keepCount(writer: KvWriter, added: number): void {
   const count = readNumber(writer.get(metaKey('count'))) + added;
-  const surplus = Math.max(0, count - eventsMax);
+  const surplus = Math.max(0, count - controlLimits.eventsMax);
   if (surplus > 0) {
     for (const { key, value } of [
       ...writer.range({ ...prefixRange(eventKey('')), limit: surplus }),

@@ -6,16 +6,12 @@ import type {
   SecurityEventJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
 import { SecurityEventOutcome } from '../../proto/gen/waf/v1/log_pb.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { invalidField } from '../domain/errors.ts';
 import type { EventStore } from './event-store.ts';
 import { severityNames } from './security-event.ts';
 
 const defaultPageSize = 50;
-const pageSizeMax = 200;
-const offsetMax = 100_000;
-const filterValuesMax = 200;
-/** Events looked at for one page; a query that finds little ends here and can be continued. */
-const scannedMax = 200_000;
 const lastMs = 8.64e15 / 100;
 
 /** One page of events and where the list goes on. */
@@ -45,7 +41,7 @@ export function querySecurityEvents(
       ? store.newestFirst(beforeId, startMs, endMs)
       : store.byRequestId(query.uniqueId).filter(({ id = '' }) => beforeId === '' || id < beforeId);
   for (const event of source) {
-    if (++scanned > scannedMax)
+    if (++scanned > controlLimits.scannedMax)
       return { items: found, nextCursor: cursorOf(lastId), hasMore: true };
     if (event.tenantId === tenantId && matches(event)) {
       if (skipped < offset) skipped++;
@@ -64,11 +60,14 @@ function readPage({ page }: QuerySecurityEventsRequest): {
   beforeId: string;
 } {
   const { pageSize = 0, offset = 0, cursor = '' } = page ?? {};
-  if (pageSize < 0 || pageSize > pageSizeMax) {
-    throw invalidField('page.pageSize', `must be between 1 and ${pageSizeMax}; 0 acts as 50`);
+  if (pageSize < 0 || pageSize > controlLimits.pageSizeMax) {
+    throw invalidField(
+      'page.pageSize',
+      `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
+    );
   }
-  if (offset < 0 || offset > offsetMax) {
-    throw invalidField('page.offset', `must be between 0 and ${offsetMax}`);
+  if (offset < 0 || offset > controlLimits.offsetMax) {
+    throw invalidField('page.offset', `must be between 0 and ${controlLimits.offsetMax}`);
   }
   if (offset > 0 && cursor !== '') throw invalidField('page.offset', 'excludes cursor');
   return { pageSize: pageSize || defaultPageSize, offset, beforeId: readCursor(cursor) };
@@ -121,16 +120,16 @@ function addAny(
   valuesOf: (event: SecurityEventJson) => readonly string[],
 ): void {
   if (wanted.length === 0) return;
-  if (wanted.length > filterValuesMax) {
-    throw invalidField(field, `has at most ${filterValuesMax} entries`);
+  if (wanted.length > controlLimits.filterValuesMax) {
+    throw invalidField(field, `has at most ${controlLimits.filterValuesMax} entries`);
   }
   const set = new Set(wanted);
   filters.push((event) => valuesOf(event).some((value) => set.has(value)));
 }
 
 function addressFilter(cidrs: readonly string[]): Filter {
-  if (cidrs.length > filterValuesMax) {
-    throw invalidField('clientIpCidrs', `has at most ${filterValuesMax} entries`);
+  if (cidrs.length > controlLimits.filterValuesMax) {
+    throw invalidField('clientIpCidrs', `has at most ${controlLimits.filterValuesMax} entries`);
   }
   const networks = new BlockList();
   cidrs.forEach((cidr, at) => {

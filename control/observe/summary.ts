@@ -4,6 +4,7 @@ import type {
   SecurityEventJson,
   SecuritySummaryDimensionJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 
 /** One line of a ranking. */
 export interface TopEntry {
@@ -44,7 +45,6 @@ const dimensions: Readonly<Partial<Record<SecuritySummaryDimensionJson, KeysOf>>
   ],
 };
 
-const keysMax = 100_000;
 const trendSteps = 60;
 
 /** Adds up `events`. Cost: one pass; at most 100,000 keys a dimension are counted. */
@@ -68,7 +68,7 @@ export function summarise(
       for (const [key, label] of dimensions[dimension]?.(event) ?? []) {
         const known = found.get(key);
         if (known !== undefined) known[0]++;
-        else if (found.size < keysMax) found.set(key, [1n, label]);
+        else if (found.size < controlLimits.summaryKeysMax) found.set(key, [1n, label]);
       }
     }
   }

@@ -10,6 +10,7 @@ import { parseAllDocuments } from 'yaml';
 import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { PolicySchema, type PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { SiteJson } from '../../proto/gen/waf/v1/site_pb.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { checkPolicy } from '../domain/policy.ts';
 import { builtInTemplates } from '../domain/policy-templates.ts';
@@ -26,8 +27,6 @@ import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './s
 
 /** Version that every document states. */
 export const manifestApiVersion = 'waf.io/v1';
-const documentsMax = 1000;
-const manifestBytesMax = 16 * 1024 * 1024;
 
 /** One document, checked for its frame. */
 export interface ManifestDocument {
@@ -99,10 +98,11 @@ export function buildBundleFromManifest(
 
 /** Parses the documents and checks their frames. */
 export function readManifest(text: string): ManifestDocument[] {
-  if (text.length > manifestBytesMax) throw invalid('manifest', 'is larger than 16 MiB');
+  if (text.length > controlLimits.manifestBytesMax)
+    throw invalid('manifest', 'is larger than 16 MiB');
   const parsed = parseAllDocuments(text, { uniqueKeys: true });
-  if (!Array.isArray(parsed) || parsed.length > documentsMax) {
-    throw invalid('manifest', `has at most ${documentsMax} documents`);
+  if (!Array.isArray(parsed) || parsed.length > controlLimits.manifestDocumentsMax) {
+    throw invalid('manifest', `has at most ${controlLimits.manifestDocumentsMax} documents`);
   }
   const seen = new Set<string>();
   return parsed.flatMap((document, at) => {

@@ -1,11 +1,10 @@
 /** Owns reading a ruleset from a tar.gz archive, as the CRS project publishes it. Bounded. */
 
 import { gunzipSync } from 'node:zlib';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { describeRuleset, type ReadRuleset, type RulesetFile } from './ruleset-folder.ts';
 
-const unpackedBytesMax = 256 * 1024 * 1024;
-const entriesMax = 50_000;
 const blockBytes = 512;
 
 /** Reads an archive. Errors: AppError ruleset_unreadable, ruleset_empty, ruleset_too_large. */
@@ -21,7 +20,7 @@ export function readRulesetArchive(archive: Uint8Array): ReadRuleset {
 
 function unpack(archive: Uint8Array): Buffer {
   try {
-    return gunzipSync(archive, { maxOutputLength: unpackedBytesMax });
+    return gunzipSync(archive, { maxOutputLength: controlLimits.archiveBytesMax });
   } catch (error) {
     throw unreadable('the archive is no tar.gz, or too large', error);
   }
@@ -31,7 +30,8 @@ function* entriesOf(tar: Buffer): Generator<{ path: string; content: Buffer }> {
   let at = 0;
   let longName = '';
   for (let count = 0; at + blockBytes <= tar.length; count++) {
-    if (count > entriesMax) throw unreadable('the archive has too many entries');
+    if (count > controlLimits.archiveEntriesMax)
+      throw unreadable('the archive has too many entries');
     const header = tar.subarray(at, at + blockBytes);
     if (header[0] === 0) return;
     const size = Number.parseInt(text(header, 124, 12).trim() || '0', 8);

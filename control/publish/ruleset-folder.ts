@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import type { RulesetIncludes } from '../domain/records.ts';
 
@@ -13,8 +14,6 @@ import type { RulesetIncludes } from '../domain/records.ts';
 export const debianCrsFolder = '/usr/share/modsecurity-crs';
 /** Where Debian keeps the best-fit table for urlDecodeUni. */
 const debianUnicodeMap = '/etc/modsecurity/unicode.mapping';
-const fileBytesMax = 16 * 1024 * 1024;
-const filesMax = 4096;
 
 /** One file of a ruleset. */
 export interface RulesetFile {
@@ -50,7 +49,8 @@ export function readRulesetFolder(folder: string): ReadRuleset {
 
 /** What a set of files is as a ruleset; `from` stands in messages. Errors: as readRulesetFolder. */
 export function describeRuleset(files: readonly RulesetFile[], from: string): ReadRuleset {
-  if (files.length > filesMax) throw failure('ruleset_too_large', `${from} has too many files`);
+  if (files.length > controlLimits.rulesetFilesMax)
+    throw failure('ruleset_too_large', `${from} has too many files`);
   const confs = (start: string, end = '.conf'): string[] =>
     files
       .map(({ path }) => path)
@@ -102,8 +102,11 @@ function readInto(folder: string, part: string, name: string, target: string): R
 }
 
 function readBounded(path: string): Uint8Array {
-  if (statSync(path).size > fileBytesMax) {
-    throw failure('ruleset_too_large', `${path} is larger than ${fileBytesMax} bytes`);
+  if (statSync(path).size > controlLimits.rulesetFileBytesMax) {
+    throw failure(
+      'ruleset_too_large',
+      `${path} is larger than ${controlLimits.rulesetFileBytesMax} bytes`,
+    );
   }
   return new Uint8Array(readFileSync(path));
 }

@@ -4,6 +4,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';
 
@@ -14,8 +15,6 @@ export interface LmdbOptions {
   /** True: a write is on disk when it resolves. False: it survives the process, not the machine. */
   readonly durable: boolean;
 }
-
-const keyBytesMax = 1900;
 
 /** Opens the environment. Errors: AppError store_unavailable. */
 export function openLmdbKv(options: LmdbOptions): Kv {
@@ -96,7 +95,7 @@ function* rangeOf(db: RootDatabase<Buffer, Buffer>, range: KvRange): Generator<K
 
 function encodeKey(key: string): Buffer {
   const bytes = Buffer.from(key, 'utf8');
-  if (bytes.length <= keyBytesMax) return bytes;
+  if (bytes.length <= controlLimits.storeKeyBytesMax) return bytes;
   throw new AppError('store_key', 'a key of the store is too long', { source: 'internal' });
 }
 

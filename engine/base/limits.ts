@@ -262,3 +262,59 @@ export const engineLimits = {
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,
 } as const;
+
+/** The management plane: requests, queues and what is kept. */
+export const controlLimits = {
+  /** Nesting of a JSON request; deeper ones are refused before they are parsed further. */
+  jsonDepthMax: 64,
+  /** One request message; documents and archives are the largest. */
+  requestBytesMax: 16 * 1024 * 1024,
+  /** Open connections of one entrance. */
+  connectionsMax: 1_000,
+  /** Items of one page. */
+  pageSizeMax: 200,
+  /** Items skipped by offset; the contract says so. */
+  offsetMax: 100_000,
+  /** Values of one filter of a query. */
+  filterValuesMax: 200,
+  /** Rows looked at for one page; the cursor goes on from there. */
+  scannedMax: 200_000,
+  /** Events of one export; narrow the query for more. */
+  exportedEventsMax: 20_000,
+  /** Events waiting for one slow reader of the tail; more are skipped and counted. */
+  tailWaitingMax: 1_000,
+  /** Messages waiting for one node; past it the stream ends and the node connects anew. */
+  nodeWaitingMax: 1_024,
+  /** Enrolments of a second factor that wait for their code. */
+  enrollmentsMax: 1_000,
+  /** Challenges that wait for their answer. */
+  challengesMax: 10_000,
+  /** Sessions of one user; the oldest end. */
+  sessionsPerUserMax: 50,
+  /** Users and addresses whose attempts are counted. */
+  attemptKeysMax: 10_000,
+  /** Security events kept, about 1.5 KB each; the oldest give way. */
+  eventsMax: 1_000_000,
+  /** Different values counted in one ranking. */
+  summaryKeysMax: 100_000,
+  /** An archive when unpacked; a CRS release has 15 MB. */
+  archiveBytesMax: 256 * 1024 * 1024,
+  /** Entries of an archive. */
+  archiveEntriesMax: 50_000,
+  /** One file of a ruleset. */
+  rulesetFileBytesMax: 16 * 1024 * 1024,
+  /** Files of a ruleset; CRS 4 has 60. */
+  rulesetFilesMax: 4_096,
+  /** Documents of one manifest. */
+  manifestDocumentsMax: 1_000,
+  /** One manifest. */
+  manifestBytesMax: 16 * 1024 * 1024,
+  /** One key of the store; LMDB takes 1978 bytes. */
+  storeKeyBytesMax: 1_900,
+  /** Custom rules of one policy. */
+  customRulesMax: 1_000,
+  /** Overrides of one policy. */
+  ruleOverridesMax: 2_000,
+  /** Resources written by one bulk call. */
+  bulkMax: 500,
+} as const;

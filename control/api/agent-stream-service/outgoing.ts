@@ -1,9 +1,7 @@
 /** Owns the messages on their way to one node: newest configuration wins, the rest in order. */
 
 import type { ConnectResponse } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
-
-/** Messages waiting for one node; more than this and the stream ends, the node connects anew. */
-const waitingMax = 1024;
+import { controlLimits } from '../../../engine/base/limits.ts';
 
 /** A queue that one stream drains. */
 export class Outgoing implements AsyncIterable<ConnectResponse> {
@@ -17,7 +15,7 @@ export class Outgoing implements AsyncIterable<ConnectResponse> {
       this.#queue = this.#queue.filter((waiting) => waiting.message.case !== 'configUpdate');
     }
     this.#queue.push(message);
-    if (this.#queue.length > waitingMax) this.close();
+    if (this.#queue.length > controlLimits.nodeWaitingMax) this.close();
     this.#wake?.();
   }
 

@@ -1,6 +1,7 @@
 /** Owns AuditService/QueryAudit and GetAuditEntry. */
 
 import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import type { AuditRow } from '../../store/audit-chain.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -8,17 +9,16 @@ import { inTimeRange, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { toEntry } from './to-entry.ts';
 
-const pageSizeMax = 200;
-/** Rows looked at for one page and its total. */
-const scannedMax = 200_000;
-
 /** Audit entries of the caller's tenant, newest first. */
 export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryAudit'> {
   return (request, context) => {
     const { tenantId } = callerOf(context);
     const { cursor = '', pageSize: asked = 0, offset = 0 } = request.page ?? {};
-    if (asked < 0 || asked > pageSizeMax) {
-      throw invalidField('page.pageSize', `must be between 1 and ${pageSizeMax}; 0 acts as 50`);
+    if (asked < 0 || asked > controlLimits.pageSizeMax) {
+      throw invalidField(
+        'page.pageSize',
+        `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
+      );
     }
     if (cursor !== '' && !/^\d{16}$/.test(cursor)) {
       throw invalidField('page.cursor', 'is not one of ours');
@@ -28,7 +28,7 @@ export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryA
     let total = 0;
     let scanned = 0;
     for (const row of parts.store.auditRows({ reverse: true })) {
-      if (++scanned > scannedMax) break;
+      if (++scanned > controlLimits.scannedMax) break;
       if (row.tenantId !== tenantId || !fits(row, request)) continue;
       total++;
       const wanted = total > offset && (cursor === '' || row.id < cursor);

@@ -5,6 +5,7 @@ import {
   type CustomRule,
   type CustomRuleJson,
 } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import { meets, type Caller } from '../../auth/permissions.ts';
 import { checkCustomRule, customRuleIds, renderCustomRule } from '../../domain/custom-rules.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
@@ -14,8 +15,6 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
-
-const rulesMax = 1000;
 
 /** A rule of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
 export function storedRule(
@@ -59,8 +58,11 @@ export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRule
   const others = store
     .find(customRules, 'policy', rule.policyId)
     .filter((other) => other.id !== rule.id);
-  if (others.length >= rulesMax) {
-    throw invalidField('rule.policyId', `a policy has at most ${rulesMax} custom rules`);
+  if (others.length >= controlLimits.customRulesMax) {
+    throw invalidField(
+      'rule.policyId',
+      `a policy has at most ${controlLimits.customRulesMax} custom rules`,
+    );
   }
   const taken = new Set(others.map((other) => Number(other.ruleId)));
   const asked = Number(rule.ruleId || numberIn(rule.seclang));

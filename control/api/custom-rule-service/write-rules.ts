@@ -1,4 +1,6 @@
-/** Owns creating, changing, ordering and removing custom rules. Each is compiled before it is kept. */
+/**
+ * Owns creating, changing, ordering and removing custom rules. Each is compiled before it is kept.
+ */
 
 import { randomUUID } from 'node:crypto';
 import {

@@ -1,13 +1,11 @@
 /** Owns LogService/ExportSecurityEvents. */
 
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
-
-/** Events of one export; narrow the query for more. */
-const exportedMax = 20_000;
 
 /** Matching events as lines of JSON; the export is audited. */
 export function exportSecurityEvents(
@@ -17,7 +15,12 @@ export function exportSecurityEvents(
     const caller = callerOf(context);
     if (query === undefined) throw invalidField('query', 'is required');
     const lines: string[] = [];
-    for (const event of matchingEvents(parts.events, caller.tenantId, query, exportedMax)) {
+    for (const event of matchingEvents(
+      parts.events,
+      caller.tenantId,
+      query,
+      controlLimits.exportedEventsMax,
+    )) {
       lines.push(`${JSON.stringify(event)}\n`);
     }
     await parts.store.write((tx) =>

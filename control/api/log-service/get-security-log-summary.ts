@@ -6,13 +6,13 @@ import {
   type LogService,
   type SecuritySummaryDimensionJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
 import { summarise } from '../../observe/summary.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 
-const countedMax = 200_000;
 const topMax = 100;
 const defaultTop = 10;
 
@@ -34,7 +34,12 @@ export function getSecurityLogSummary(
     if (query === undefined) throw invalidField('query', 'is required');
     if (topLimit > topMax) throw invalidField('topLimit', `must be between 1 and ${topMax}`);
     const wanted = dimensions.flatMap((dimension) => names.get(dimension) ?? []);
-    const events = matchingEvents(parts.events, callerOf(context).tenantId, query, countedMax);
+    const events = matchingEvents(
+      parts.events,
+      callerOf(context).tenantId,
+      query,
+      controlLimits.scannedMax,
+    );
     const { total, blocked, trend, top } = summarise(
       events,
       wanted,

@@ -6,13 +6,12 @@ import {
   type LogService,
   type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
 const heartbeatMs = 10_000;
-/** Events that wait for one slow reader; more are skipped and counted. */
-const waitingMax = 1_000;
 
 /** Sends events as they come in; nothing is replayed. */
 export function tailSecurityEvents(
@@ -27,7 +26,7 @@ export function tailSecurityEvents(
       if (event.tenantId !== tenantId) return;
       if (siteId !== '' && event.siteId !== siteId) return;
       if (agentId !== '' && event.agentId !== agentId) return;
-      if (waiting.length >= waitingMax) skipped++;
+      if (waiting.length >= controlLimits.tailWaitingMax) skipped++;
       else waiting.push(event);
       wake();
     });

@@ -1,4 +1,6 @@
-/** Owns RuleOverrideService: overrides of single CRS rules, one per policy, site, rule and scope. */
+/**
+ * Owns RuleOverrideService: overrides of single CRS rules, one per policy, site, rule and scope.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { CrsRuleSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
@@ -8,6 +10,7 @@ import {
   type RuleOverrideJson,
   type RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import type { RuleOverrideRecord } from '../../domain/records.ts';
@@ -20,9 +23,6 @@ import { rulesOf } from '../crs-service/ruleset-rules.ts';
 import type { Built } from '../method.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-
-const bulkMax = 500;
-const overridesMax = 2000;
 
 /** RuleOverrideService. */
 export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideService> {
@@ -45,8 +45,8 @@ export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideS
       return stored === undefined ? {} : { override: show(stored) };
     },
     bulkUpsertRuleOverrides: async ({ overrides }, context) => {
-      if (overrides.length > bulkMax) {
-        throw invalidField('overrides', `has at most ${bulkMax} entries`);
+      if (overrides.length > controlLimits.bulkMax) {
+        throw invalidField('overrides', `has at most ${controlLimits.bulkMax} entries`);
       }
       const field = (at: number): string => `overrides[${at}]`;
       const stored = await upsert(parts, callerOf(context), overrides, field);
@@ -113,8 +113,8 @@ function upsertOne(
         one.crsRuleId === override.crsRuleId &&
         (one.scope ?? '') === (override.scope ?? '')),
   );
-  if (same === undefined && all.length >= overridesMax) {
-    throw invalidField(field, `a policy has at most ${overridesMax} overrides`);
+  if (same === undefined && all.length >= controlLimits.ruleOverridesMax) {
+    throw invalidField(field, `a policy has at most ${controlLimits.ruleOverridesMax} overrides`);
   }
   const record: RuleOverrideRecord = {
     ...override,

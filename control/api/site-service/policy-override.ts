@@ -1,4 +1,6 @@
-/** Owns SiteService/GetSitePolicyOverride, UpsertSitePolicyOverride and DeleteSitePolicyOverride. */
+/**
+ * Owns SiteService/GetSitePolicyOverride, UpsertSitePolicyOverride and DeleteSitePolicyOverride.
+ */
 
 import {
   SitePolicyOverrideSchema,
