@@ -1,6 +1,6 @@
 /** Tests of the way through: requests to an origin and answers back, on the wire. */
 
-import http from 'node:http';
+import type http from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Closing, httpOrigin, RawClient, rawOrigin, siteFor, startFront } from './fixture.ts';
 

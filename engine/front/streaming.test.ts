@@ -2,7 +2,7 @@
  * Tests of bodies that do not fit in memory, of inspection on the way, of aborts and of draining.
  */
 
-import http from 'node:http';
+import type http from 'node:http';
 import type net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { passVerdict } from '../contract/verdict.ts';
