@@ -46,10 +46,11 @@ test('requests with and without bodies on one connection', async () => {
   client.send('GET /204 HTTP/1.1\r\nHost: a\r\n\r\n');
   await client.has('204 No Content');
   client.send('HEAD /length HTTP/1.1\r\nHost: a\r\n\r\n');
-  await client.all();
-  expect(client.text).toMatch(/Content-Length: 6\r\n\r\n$/);
-  const events = await front.eventsReach(6);
-  expect(events.map((event) => event.status)).toEqual([200, 200, 200, 200, 204, 200]);
+  expect(await client.until((c) => /6\r\n[^]*\r\n\r\n$/.test(c.text.slice(-200)))).toBeTruthy();
+  client.send('GET /length HTTP/1.1\r\nHost: a\r\n\r\n');
+  await client.has('answer', 3);
+  const events = await front.eventsReach(7);
+  expect(events.map((event) => event.status)).toEqual([200, 200, 200, 200, 204, 200, 200]);
   expect(events[3]).toMatchObject({ bytesIn: 3, outcome: 'served', clientIp: '127.0.0.1' });
   client.socket.destroy();
 });

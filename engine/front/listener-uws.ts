@@ -4,8 +4,8 @@
  * head is written out again and parsed by our own parser, the answer is read back off our own wire
  * bytes. What the library decides by itself is out of our hands, and out of our records: it answers
  * HTTP/1.0 with 505, refuses absolute-form and `OPTIONS *`, stalls on field names with `_` or `.`,
- * drops field bytes that are not UTF-8, takes heads of 4 KiB (UWS_HTTP_MAX_HEADERS_SIZE), closes
- * behind HEAD, and keeps its own idle timeout. Measured cost is the same as the strict listener's; that one is the
+ * drops field bytes that are not UTF-8, takes heads of 4 KiB (UWS_HTTP_MAX_HEADERS_SIZE), cuts
+ * pipelined requests off, and keeps its own idle timeout. Measured cost is the same as the strict listener's; that one is the
  * default.
  */
 
@@ -270,10 +270,12 @@ class UwsClient implements ClientPort, DeadlineHolder {
   private endWithoutBody(): boolean {
     const { contentLength, status } = this.answer;
     this.finish();
-    // The library takes an undefined length for a number, and loses its place on the connection
-    // behind an answer that names a length without having it (HEAD, 304): that one closes.
-    if (status === 204 || contentLength < 0) this.response.endWithoutBody();
-    else this.response.endWithoutBody(contentLength, contentLength > 0);
+    // The library loses its place on the connection when it is given the length of a body that it
+    // does not send (HEAD, 304); as a plain field it does no harm.
+    if (status !== 204 && contentLength >= 0) {
+      this.response.writeHeader('Content-Length', String(contentLength));
+    }
+    this.response.endWithoutBody();
     return true;
   }
 
