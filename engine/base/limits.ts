@@ -147,6 +147,8 @@ export const valueLimits = {
 
 /** What rules may make of one transaction while they run. */
 export const ruleRunLimits = {
+  /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
+  rememberedNamesMax: 1024,
   /** Texts of one value that a verify operator checks; each costs a regex search. */
   verifyCandidatesMax: 65_536,
   /** Regexes kept for one @rx with macros; CRS has none, hand-written rules a few. */
@@ -229,6 +231,12 @@ export const stateLimits = {
   databaseCacheBytesMax: 1024 * 1024 * 1024,
   /** Persistent collections of all sites. */
   collectionsBytesMax: 1024 * 1024 * 1024,
+  /** Changed collections gather so long for one transaction; a power cut loses no more. */
+  collectionsBatchMs: 20,
+  /** Pause before a batch that the disk refused is tried again. */
+  collectionsRetryMs: 1000,
+  /** Changed collections that wait while the disk refuses; beyond it the oldest is given up. */
+  collectionsWaitingMax: 10_000,
   /** Values of one collection; CRS uses five. */
   collectionValuesMax: 256,
   /** Characters of a collection's key; LMDB's own bound is 1978 bytes. */

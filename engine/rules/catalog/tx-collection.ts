@@ -4,6 +4,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
 import type { Entry } from './values.ts';
 
 const emptyBase: ReadonlyMap<string, ByteString> = new Map();
@@ -68,7 +69,8 @@ export class TxCollection {
       if (value !== undefined) list.push({ key, value });
     }
     for (const [key, value] of this.own) {
-      if (value !== null && !this.base.has(key) && regex.test(key)) list.push({ key, value });
+      if (value === null || this.base.has(key) || !findsName(regex, key)) continue;
+      list.push({ key, value });
     }
     return list;
   }
@@ -90,4 +92,18 @@ function baseNames(
   let names = byRegex.get(regex);
   if (!names) byRegex.set(regex, (names = [...base.keys()].filter((name) => regex.test(name))));
   return names;
+}
+
+const answersByRegex = new WeakMap<object, Map<string, boolean>>();
+
+/** As `regex.test`, remembered: rules make the same names in every transaction. */
+function findsName(regex: { test(name: ByteString): boolean }, name: string): boolean {
+  let answers = answersByRegex.get(regex);
+  if (!answers) answersByRegex.set(regex, (answers = new Map()));
+  let answer = answers.get(name);
+  if (answer === undefined) {
+    if (answers.size >= ruleRunLimits.rememberedNamesMax) answers.clear();
+    answers.set(name, (answer = regex.test(name)));
+  }
+  return answer;
 }

@@ -24,10 +24,16 @@ export function parseNetwork(text: string): Network | null {
   return { bytes, bits: Number(prefix) };
 }
 
-/** 4 or 16 bytes; null when the text is no address. */
+const last = { text: '', bytes: null as Uint8Array | null };
+
+/** 4 or 16 bytes, not to be changed; null when the text is no address. The last one is kept. */
 export function parseAddress(text: string): Uint8Array | null {
   if (text.length > 45) return null;
-  return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+  if (text !== last.text) {
+    last.bytes = text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+    last.text = text;
+  }
+  return last.bytes;
 }
 
 function parseIpv4(text: string): Uint8Array | null {
