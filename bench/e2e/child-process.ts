@@ -45,14 +45,22 @@ export async function startServer(options: StartOptions): Promise<Started> {
     child.once('error', reject);
     child.once('spawn', resolve);
   });
-  const started: Started = { pid: child.pid!, stop: () => stop(child, started) };
-  running.add(started);
+  const started = adopt(child);
   try {
     await waitForPort(child, options);
   } catch (error) {
     await started.stop();
     throw error;
   }
+  return started;
+}
+
+/** Makes sure that a child ends with the run, whatever happens; it may end by itself. */
+export function adopt(child: ChildProcess): Started {
+  const started: Started = { pid: child.pid!, stop: () => stop(child, started) };
+  // Without a process id it never began, and its end would never come.
+  if (child.pid !== undefined) running.add(started);
+  child.once('exit', () => running.delete(started));
   return started;
 }
 

@@ -17,7 +17,7 @@ import { writeResults } from './results.ts';
 import { runWorkload } from './rounds.ts';
 import { availableRulesets, locateRulesets } from './ruleset.ts';
 import { splitCpus, type CpuSplit } from './cpu-split.ts';
-import { summarise } from './summary.ts';
+import { summarise, type RunRecord } from './summary.ts';
 import type { Surroundings, Target } from './target.ts';
 import { readWorkloads, type Workload } from './workload.ts';
 
@@ -87,7 +87,16 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
   const targets = await startTargets(candidates, options, split, folder);
   if (options.hold) return hold(targets);
   const program = readFileSync(join(root, 'bench', 'e2e', 'load.lua'), 'utf8');
-  const runs = [];
+  const runs: RunRecord[] = [];
+  const done: Workload[] = [];
+  const machine = readMachineFacts(programs);
+  if (machine.loadBefore > busyLoad) {
+    say(
+      `other work keeps this machine busy (load ${machine.loadBefore.toFixed(1)}): rough figures`,
+    );
+  }
+  const report = (): Report =>
+    toReport(options, split, { machine, targets, runs, workloads: done });
   for (const workload of workloads) {
     runs.push(
       ...(await runWorkload(workload, targets, {
@@ -102,14 +111,11 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
         say,
       })),
     );
+    done.push(workload);
+    // What was measured is kept, should the run be ended early.
+    save(report(), options, false);
   }
-  const names = workloads.map(({ name }) => name);
-  return finish(options, split, {
-    workloads,
-    targets,
-    runs,
-    cells: summarise(runs, names, targets),
-  });
+  return finish(report(), options);
 }
 
 /** Starts the origin and then one target after the other; one that fails to start is left out. */
@@ -140,6 +146,7 @@ async function startTargets(
   const targets: Target[] = [];
   for (const candidate of candidates) {
     const where = await place(candidate.name);
+    say(`starting ${candidate.name}`);
     try {
       const { pid } = await candidate.start(where);
       const { name, title, expectation, baseline } = candidate;
@@ -166,37 +173,54 @@ async function hold(targets: readonly Target[]): Promise<never> {
   return new Promise(() => undefined);
 }
 
-function finish(
+/** Commands that print the versions of what takes part. */
+const programs = {
+  nginx: ['nginx', '-v'],
+  'Apache httpd': ['/usr/sbin/apache2', '-v'],
+  'ModSecurity 3': ['dpkg-query', '-W', 'libmodsecurity3'],
+  'ModSecurity 2': ['dpkg-query', '-W', 'libapache2-mod-security2'],
+  wrk: ['wrk', '-v'],
+} as const;
+
+/** One-minute load average above which figures are rough. */
+const busyLoad = 0.7;
+
+function toReport(
   options: BenchOptions,
   split: CpuSplit,
-  measured: Pick<Report, 'runs' | 'cells' | 'targets'> & { workloads: readonly Workload[] },
-): number {
-  const report: Report = {
+  measured: Pick<Report, 'machine' | 'runs' | 'targets'> & { workloads: readonly Workload[] },
+): Report {
+  const { workloads, targets, runs } = measured;
+  const { rounds, seconds, warmupSeconds, connections, workers } = options;
+  const names = workloads.map(({ name }) => name);
+  return {
     ...measured,
-    workloads: measured.workloads.map(({ name, title }) => ({ name, title })),
+    workloads: workloads.map(({ name, title }) => ({ name, title })),
+    cells: summarise(runs, names, targets),
     settings: {
-      rounds: options.rounds,
-      seconds: options.seconds,
-      warmupSeconds: options.warmupSeconds,
-      connections: options.connections,
-      workers: options.workers,
+      ...{ rounds, seconds, warmupSeconds, connections, workers },
       pinned: split.proxy.length > 0,
-      command: `npm run bench:e2e -- ${process.argv.slice(2).join(' ')}`.trim(),
+      command: `npm run bench:e2e -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, ''),
     },
-    machine: readMachineFacts({
-      nginx: ['nginx', '-v'],
-      'Apache httpd': ['/usr/sbin/apache2', '-v'],
-      'ModSecurity 3': ['dpkg-query', '-W', 'libmodsecurity3'],
-      'ModSecurity 2': ['dpkg-query', '-W', 'libapache2-mod-security2'],
-      wrk: ['wrk', '-v'],
-    }),
   };
-  const complete = options.only.length === 0 && options.workloads.length === 0;
-  const files = writeResults(report, {
+}
+
+/** A run of chosen targets or workloads must not take the place of a whole one. */
+function save(
+  report: Report,
+  options: BenchOptions,
+  last: boolean,
+): ReturnType<typeof writeResults> {
+  const complete = last && options.only.length === 0 && options.workloads.length === 0;
+  return writeResults(report, {
     folder: complete ? options.out : join(options.out, 'partial'),
-    readme: options.updateReadme ? join(root, 'README.md') : null,
+    readme: last && options.updateReadme ? join(root, 'README.md') : null,
     root,
   });
+}
+
+function finish(report: Report, options: BenchOptions): number {
+  const files = save(report, options, true);
   process.stdout.write(`${files.overview}\n`);
   for (const file of files.written) say(`wrote ${relative(process.cwd(), file)}`);
   const failed = report.cells.filter(({ runs }) => runs === 0);

@@ -44,7 +44,7 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
 
   --rounds N            rounds over all targets (3)
   --seconds N           load per target and round (4)
-  --warmup N            seconds of uncounted load before (1)
+  --warmup N            seconds of uncounted load before (3)
   --connections N       open connections (16)
   --workers N|all       worker processes or threads of each proxy (1)
   --only A,B            targets by name; * stands for any text
@@ -65,7 +65,7 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
 const flags = {
   rounds: { type: 'string', default: '3' },
   seconds: { type: 'string', default: '4' },
-  warmup: { type: 'string', default: '1' },
+  warmup: { type: 'string', default: '3' },
   connections: { type: 'string', default: '16' },
   workers: { type: 'string', default: '1' },
   only: { type: 'string', default: '' },

@@ -84,7 +84,8 @@ export function conditions({ settings, machine }: Report): string {
     'share of nginx + ModSecurity 3 with the same rules in the same round (for the proxy without',
     'inspection: of nginx). All WAFs block, read request bodies, do not read response bodies, write no',
     'audit and no access log, and read the same rule text. Keep-alive on both sides. Latency is that',
-    'of a closed loop at full load. A run with a wrong answer does not count.',
+    'of a closed loop at full load. The peers write blocked requests to their error log; this proxy',
+    'runs without control and keeps no events. A run with a wrong answer does not count.',
     '',
     `${describeMachine(machine)}.`,
   ].join('\n');

@@ -31,7 +31,7 @@ const requestsMin = 40;
 /** No run is made longer than this for a slow target. */
 const secondsMax = 20;
 /** With fewer answers than this by connection, those that are open at the end weigh too much. */
-const answersPerConnectionMin = 200;
+const answersPerConnectionMin = 100;
 /** Pause before each run: what the last one left behind is done by then. */
 const settleMs = 300;
 

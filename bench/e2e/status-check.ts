@@ -6,42 +6,57 @@
 import { connect } from 'node:net';
 import type { LoadReport } from './wrk.ts';
 import type { Target } from './target.ts';
-import type { Workload } from './workload.ts';
+import type { WireRequest, Workload } from './workload.ts';
 
 /** What a target answered to each request of a workload. */
 export interface StatusCheck {
   /** Status by the request's index in the workload file. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** Mean time of a single answer, milliseconds. */
+  /** Time of a single answer, milliseconds: best of some attempts, mean over the requests. */
   readonly meanMs: number;
   /** What was wrong; empty when all is well. */
   readonly faults: readonly string[];
 }
 
 const answerTimeoutMs = 120_000;
+/** Each request is asked so often: the status must stay, the time must not be an accident. */
+const attempts = 3;
 
-/** Sends each different request once and looks at the statuses. */
+/** Sends each different request and looks at the statuses. */
 export async function checkStatuses(target: Target, workload: Workload): Promise<StatusCheck> {
   const statuses = new Map<number, number>();
   const faults: string[] = [];
   const requests = firstOfEach(workload);
-  const began = performance.now();
+  let totalMs = 0;
   for (const { bytes, source, expect } of requests) {
-    const status = await askStatus(target, bytes).catch((error: Error) => {
-      faults.push(`request ${source}: ${error.message}`);
-      return 0;
-    });
-    statuses.set(source, status);
-    const wanted = target.expectation === null ? null : expect[target.expectation];
-    const passes = expect.waf === expect.plain;
-    if (wanted !== null && status !== wanted) {
-      faults.push(`request ${source}: ${status} instead of ${wanted}`);
-    } else if (wanted === null && passes && status !== expect.plain) {
-      faults.push(`request ${source}: ${status} for a request that must pass`);
+    let bestMs = Infinity;
+    for (let i = 0; i < attempts; i++) {
+      const began = performance.now();
+      const status = await askStatus(target, bytes).catch((error: Error) => {
+        faults.push(`request ${source}: ${error.message}`);
+        return 0;
+      });
+      bestMs = Math.min(bestMs, performance.now() - began);
+      statuses.set(source, status);
+      const fault = faultOf(target, status, expect);
+      if (fault !== null) faults.push(`request ${source}: ${fault}`);
     }
+    totalMs += bestMs;
   }
-  const meanMs = (performance.now() - began) / requests.length;
-  return { statuses, meanMs, faults };
+  return { statuses, meanMs: totalMs / requests.length, faults: [...new Set(faults)] };
+}
+
+/** What is wrong with an answer; null when nothing is. */
+function faultOf(
+  { expectation }: Target,
+  status: number,
+  expect: WireRequest['expect'],
+): string | null {
+  if (expectation !== null) {
+    return status === expect[expectation] ? null : `${status} instead of ${expect[expectation]}`;
+  }
+  const passes = expect.waf === expect.plain;
+  return passes && status !== expect.plain ? `${status} for a request that must pass` : null;
 }
 
 function firstOfEach(workload: Workload): Workload['requests'] {

@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { adopt } from './child-process.ts';
 import type { Workload } from './workload.ts';
 
 /** A script on disk, made once per workload. */
@@ -102,6 +103,7 @@ interface Collected {
 function collect(words: readonly string[], drainers: number): Promise<Collected> {
   return new Promise((resolve, reject) => {
     const child = spawn(words[0]!, words.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
+    adopt(child);
     let output = '';
     let drainedUs = 0;
     const take = (chunk: Buffer): void => {
