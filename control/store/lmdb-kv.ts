@@ -2,10 +2,11 @@
  * Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb.
  */
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';
 
 /** Where the environment lies and how safe its writes are. */
@@ -40,7 +41,7 @@ export function openLmdbKv(options: LmdbOptions): Kv {
         });
       } catch (error) {
         if (thrown !== null) throw (thrown as { error: unknown }).error;
-        throw storageError(error);
+        throw storageError(error, options.folder);
       }
     },
     backup: async (folder) => {
@@ -103,9 +104,11 @@ function asBuffer(value: Uint8Array): Buffer {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
-function storageError(error: unknown): AppError {
+function storageError(error: unknown, folder: string): AppError {
   const message = error instanceof Error ? error.message : '';
-  if (/MDB_MAP_FULL|ENOSPC|No space left|MDB_PAGE_FULL/.test(message)) {
+  const full = /MDB_MAP_FULL|ENOSPC|No space left|MDB_PAGE_FULL/.test(message);
+  // A short write is an input/output error to LMDB: only the disk says that it is full.
+  if (full || isDiskFull(folder)) {
     return new AppError('store_full', 'the disk is full: nothing was written', {
       source: 'storage',
       retryable: true,
@@ -117,4 +120,14 @@ function storageError(error: unknown): AppError {
     retryable: true,
     cause: error,
   });
+}
+
+function isDiskFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < controlLimits.diskFreeBytesMin;
+  } catch {
+    // It cannot even be asked; the error at hand says more.
+    return false;
+  }
 }

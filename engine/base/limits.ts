@@ -273,6 +273,8 @@ export const engineLimits = {
 
 /** The management plane: requests, queues and what is kept. */
 export const controlLimits = {
+  /** A write that failed with less than this left on the disk failed because the disk is full. */
+  diskFreeBytesMin: 1024 * 1024,
   /** Nesting of a JSON request; deeper ones are refused before they are parsed further. */
   jsonDepthMax: 64,
   /** One request message; documents and archives are the largest. */
@@ -325,4 +327,47 @@ export const controlLimits = {
   ruleOverridesMax: 2_000,
   /** Resources written by one bulk call. */
   bulkMax: 500,
+} as const;
+
+/** `waf run`: the processes it starts. */
+export const supervisorLimits = {
+  /** First wait before a child that died is started again; doubles from time to time. */
+  firstRestartDelayMs: 250,
+  longestRestartDelayMs: 10_000,
+  /** A child that lived this long counts as healthy: the next wait is the first again. */
+  healthyAfterMs: 30_000,
+  /** A first start compiles every rule database. */
+  startTimeoutMs: 600_000,
+  /** From both children's word that they are ready to /readyz saying so. */
+  readinessTimeoutMs: 30_000,
+  readinessPollMs: 50,
+  /** The engine drains its connections before it goes; then it is ended by force. */
+  stopGraceMs: 15_000,
+  /** Path of a Unix socket: the kernel takes 108 bytes with the final NUL. */
+  socketPathBytesMax: 107,
+  /** One body that the demo origin takes. */
+  demoBodyBytesMax: 65_536,
+} as const;
+
+/** The `waf` command and its test runner. */
+export const commandLineLimits = {
+  /** A file of settings. */
+  configBytesMax: 65_536,
+  /** One call of the management API. */
+  callTimeoutMs: 30_000,
+  /** One cell of a table; more is cut. */
+  cellCharactersMax: 72,
+  /** What a template of a test file may expand to. */
+  templateBytesMax: 1_000_000,
+  /** One request that the reflecting origin takes. */
+  originRequestBytesMax: 16 * 1024 * 1024,
+  /** What is kept of one answer of the proxy under test. */
+  answerBytesMax: 4 * 1024 * 1024,
+  /** One line of the event file, and one read of it. */
+  eventLineBytesMax: 16 * 1024 * 1024,
+  eventReadBytes: 1024 * 1024,
+  /** How often the event file is looked at. */
+  eventPollMs: 5,
+  /** The engine under test has no traffic when it is stopped. */
+  testEngineStopMs: 5_000,
 } as const;

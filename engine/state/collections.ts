@@ -26,8 +26,13 @@ export class Collections {
   private readonly clock: Clock;
   private readonly log: Logger;
   private failing = false;
-  /** Writes that LMDB refused since the start (disk full, map full). */
+  /** What is to be written, by key; read before the database is. */
+  private readonly waiting = new Map<string, readonly StoredRow[]>();
+  private timer: NodeJS.Timeout | null = null;
+  /** Batches that LMDB refused since the start (disk full, map full); they are tried again. */
   failedWrites = 0;
+  /** Collections that were given up because too many waited. */
+  droppedWrites = 0;
 
   /** Errors: `state_unavailable` when the folder cannot be opened. */
   constructor(path: string, clock: Clock, log: Logger) {
@@ -44,7 +49,8 @@ export class Collections {
   }
 
   load(collection: string, key: string): Map<string, StoredText> | null {
-    const rows = this.database.get(keyOf(collection, key));
+    const id = keyOf(collection, key);
+    const rows = this.waiting.get(id) ?? this.database.get(id);
     if (!rows) return null;
     const now = this.clock.nowMs();
     const values = new Map<string, StoredText>();
@@ -54,31 +60,57 @@ export class Collections {
     return values.size === 0 ? null : values;
   }
 
-  /** Queues the write; a failed one is counted and logged once until one succeeds again. */
+  /** Queues the write for the next batch; the newest of one collection counts. */
   save(collection: string, key: string, values: ReadonlyMap<string, StoredText>): void {
     const id = keyOf(collection, key);
     const rows = [...values]
       .slice(0, stateLimits.collectionValuesMax)
       .map(([name, { value, expiresAtMs }]): StoredRow => [name, value, expiresAtMs]);
-    const write = rows.length === 0 ? this.database.remove(id) : this.database.put(id, rows);
-    write.then(
-      () => {
-        this.failing = false;
-      },
-      (thrown: unknown) => this.noteFailure(thrown),
-    );
+    this.waiting.delete(id);
+    this.waiting.set(id, rows);
+    if (this.waiting.size > stateLimits.collectionsWaitingMax) this.dropOldest();
+    this.timer ??= setTimeout(() => this.write(), stateLimits.collectionsBatchMs).unref();
   }
 
   async close(): Promise<void> {
+    if (this.waiting.size > 0) this.write();
+    if (this.timer) clearTimeout(this.timer);
     await this.database.flushed;
     await this.database.close();
+  }
+
+  /**
+   * Writes what waits, in one transaction: all or nothing. LMDB's own queue is not used, because a
+   * full disk makes it reject promises that nobody can catch.
+   */
+  private write(): void {
+    this.timer = null;
+    try {
+      this.database.transactionSync(() => {
+        for (const [id, rows] of this.waiting) {
+          if (rows.length === 0) this.database.removeSync(id);
+          else this.database.putSync(id, rows);
+        }
+      });
+      this.waiting.clear();
+      this.failing = false;
+    } catch (thrown) {
+      this.noteFailure(thrown);
+      this.timer = setTimeout(() => this.write(), stateLimits.collectionsRetryMs).unref();
+    }
+  }
+
+  private dropOldest(): void {
+    const [oldest] = this.waiting.keys();
+    if (oldest !== undefined) this.waiting.delete(oldest);
+    this.droppedWrites++;
   }
 
   private noteFailure(thrown: unknown): void {
     this.failedWrites++;
     if (this.failing) return;
     this.failing = true;
-    this.log.error('a persistent collection was not stored; rules go on with what is there', {
+    this.log.error('persistent collections are not stored; rules go on with what is in memory', {
       reason: thrown instanceof Error ? thrown.message : 'unknown',
     });
   }
