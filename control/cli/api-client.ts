@@ -9,6 +9,7 @@ import {
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../engine/base/errors.ts';
+import { commandLineLimits } from '../../engine/base/limits.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
@@ -23,8 +24,6 @@ export interface ApiClient {
   readonly system: Client<typeof SystemService>;
 }
 
-const callTimeoutMs = 30_000;
-
 /** Makes a client; nothing is sent before the first call. Errors: AppError bad_flag. */
 export function createApiClient(options: GlobalOptions): ApiClient {
   const remote = options.api !== undefined;
@@ -32,7 +31,7 @@ export function createApiClient(options: GlobalOptions): ApiClient {
     baseUrl: remote ? readBaseUrl(options.api) : 'http://localhost',
     httpVersion: '1.1',
     useBinaryFormat: false,
-    defaultTimeoutMs: callTimeoutMs,
+    defaultTimeoutMs: commandLineLimits.callTimeoutMs,
     interceptors: options.token === undefined ? [] : [bearer(options.token)],
     ...(remote ? {} : { nodeOptions: { socketPath: options.adminSocket } }),
   });

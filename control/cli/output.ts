@@ -1,5 +1,7 @@
 /** Owns how results look: tables for people, JSON for programs. Notes go to standard error. */
 
+import { commandLineLimits } from '../../engine/base/limits.ts';
+
 /** One table: column titles and rows of cells. */
 export interface Table {
   readonly columns: readonly string[];
@@ -39,8 +41,6 @@ function jsonValue(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-const cellWidthMax = 72;
-
 /** Left-aligned columns, two spaces apart; cells are cut and cleaned of control characters. */
 export function renderTable({ columns, rows }: Table): string {
   const cells = [columns, ...rows].map((row) => row.map(cleanCell));
@@ -56,5 +56,7 @@ export function renderTable({ columns, rows }: Table): string {
 /** A cell may hold what an attacker sent: nothing of it reaches the terminal as a control code. */
 function cleanCell(text: string): string {
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
-  return clean.length > cellWidthMax ? clean.slice(0, cellWidthMax - 1) + '…' : clean;
+  return clean.length > commandLineLimits.cellCharactersMax
+    ? clean.slice(0, commandLineLimits.cellCharactersMax - 1) + '…'
+    : clean;
 }

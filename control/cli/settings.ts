@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../engine/base/errors.ts';
+import { commandLineLimits } from '../../engine/base/limits.ts';
 import type { GlobalOptions } from './global-options.ts';
 
 /** Global flags as the parser hands them over. */
@@ -17,7 +18,6 @@ export interface GlobalFlags {
   readonly data?: string;
 }
 
-const configBytesMax = 64 * 1024;
 const names = ['api', 'token', 'adminSocket', 'logLevel', 'output', 'data'] as const;
 type Name = (typeof names)[number];
 
@@ -67,7 +67,8 @@ async function readConfig(path: string): Promise<Partial<Record<Name, string>>> 
   } catch (cause) {
     throw new AppError('bad_config', `cannot read ${path}`, { source: 'config', cause });
   }
-  if (text.length > configBytesMax) throw badConfig(path, 'it is longer than 64 KiB');
+  if (text.length > commandLineLimits.configBytesMax)
+    throw badConfig(path, 'it is longer than 64 KiB');
   const { parse } = await import('yaml');
   const value: unknown = parse(text);
   if (value === null) return {};

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
+import { supervisorLimits } from '../../engine/base/limits.ts';
 
 /** Where things lie below `--data`. */
 export interface DataFolder {
@@ -13,9 +14,6 @@ export interface DataFolder {
   release(): void;
 }
 
-/** The kernel's bound for the path of a Unix socket, its final NUL included. */
-const socketPathBytesMax = 107;
-
 /**
  * Makes the folder (mode 0700) and claims it. Errors: AppError data_in_use, socket_path_too_long,
  * data_unwritable.
@@ -23,10 +21,10 @@ const socketPathBytesMax = 107;
 export function claimDataFolder(folder: string, adminSocket?: string): DataFolder {
   const path = resolve(folder);
   const socket = resolve(adminSocket ?? join(path, 'admin.sock'));
-  if (Buffer.byteLength(socket) > socketPathBytesMax) {
+  if (Buffer.byteLength(socket) > supervisorLimits.socketPathBytesMax) {
     throw new AppError(
       'socket_path_too_long',
-      `a socket's path has at most ${socketPathBytesMax} bytes: give a shorter --admin-socket`,
+      `a socket's path has at most ${supervisorLimits.socketPathBytesMax} bytes: give a shorter --admin-socket`,
       { source: 'config' },
     );
   }

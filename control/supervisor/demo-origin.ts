@@ -5,6 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { supervisorLimits } from '../../engine/base/limits.ts';
 
 /** A running demo origin. */
 export interface DemoOrigin {
@@ -12,8 +13,6 @@ export interface DemoOrigin {
   close(): Promise<void>;
 }
 
-/** What the echo takes back at most. */
-const echoBytesMax = 64 * 1024;
 const host = '127.0.0.1';
 
 /**
@@ -77,7 +76,7 @@ function echo(request: IncomingMessage, response: ServerResponse): void {
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > echoBytesMax) request.destroy();
+    if (bytes > supervisorLimits.demoBodyBytesMax) request.destroy();
   });
   request.on('end', () => {
     const body = JSON.stringify({ received: bytes });

@@ -1,21 +1,19 @@
 /** Owns the question whether the product serves: /readyz on the administration socket. */
 
 import { request } from 'node:http';
-
-const pollMs = 50;
-const patienceMs = 30_000;
+import { supervisorLimits } from '../../engine/base/limits.ts';
 
 /**
  * Resolves when /readyz answers 200, or after half a minute: the children said that they are ready,
  * so a missing answer is not worth failing for. Resolves to whether it did.
  */
 export async function waitUntilReady(socketPath: string): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + supervisorLimits.readinessTimeoutMs;
   while (performance.now() < deadline) {
     const status = await probe(socketPath);
     if (status === 200) return true;
     if (status !== 0 && status !== 503) return false;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    await new Promise((resolve) => setTimeout(resolve, supervisorLimits.readinessPollMs));
   }
   return false;
 }

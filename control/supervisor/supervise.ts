@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Logger } from '../../engine/base/log.ts';
+import { supervisorLimits } from '../../engine/base/limits.ts';
 import { formatAddress, requireFreePort, type Address } from './address.ts';
 import { startChild, type SupervisedChild } from './child.ts';
 import { claimDataFolder, type DataFolder } from './data-folder.ts';
@@ -39,10 +40,6 @@ export interface Supervised {
   readonly ended: Promise<number>;
   stop(): Promise<void>;
 }
-
-/** The engine drains connections before it goes. */
-const stopGraceMs = 15_000;
-const startTimeoutMs = 10 * 60_000;
 
 /**
  * Starts everything and resolves when requests are served. Errors: AppError port_busy, data_in_use,
@@ -117,7 +114,10 @@ async function startOne(
     ready.reject(
       new AppError('start_failed', `${name} did not start: ${reason}`, { source: 'internal' }),
     );
-  const timer = setTimeout(() => failed('it took longer than ten minutes'), startTimeoutMs);
+  const timer = setTimeout(
+    () => failed('it took longer than ten minutes'),
+    supervisorLimits.startTimeoutMs,
+  );
   // When the other child fails, nobody settles this promise: it must not keep us alive.
   timer.unref();
   const onMessage = (message: ChildMessage): void => {
@@ -144,7 +144,7 @@ function stopOnce(
 ): () => Promise<void> {
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
-    for (const child of parts.children.toReversed()) await child.stop(stopGraceMs);
+    for (const child of parts.children.toReversed()) await child.stop(supervisorLimits.stopGraceMs);
     await parts.demo?.close();
     data.release();
     done();

@@ -331,7 +331,7 @@ export const controlLimits = {
 
 /** `waf run`: the processes it starts. */
 export const supervisorLimits = {
-  /** First wait before a child that died is started again; doubles from time to time. */
+  /** First wait before a child that died is started again; doubles each time. */
   firstRestartDelayMs: 250,
   longestRestartDelayMs: 10_000,
   /** A child that lived this long counts as healthy: the next wait is the first again. */

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '../../../engine/base/errors.ts';
+import { commandLineLimits } from '../../../engine/base/limits.ts';
 import { readChildMessage } from '../../supervisor/messages.ts';
 import { openEventTail, type EventTail } from './event-tail.ts';
 
@@ -28,8 +29,6 @@ export interface EngineUnderTest {
   readonly events: EventTail;
   stop(): Promise<void>;
 }
-
-const stopGraceMs = 5_000;
 
 /** Starts the engine and resolves when it serves. Errors: AppError start_failed. */
 export async function startEngine(options: EngineOptions): Promise<EngineUnderTest> {
@@ -109,7 +108,7 @@ async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   child.kill('SIGTERM');
-  const insist = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+  const insist = setTimeout(() => child.kill('SIGKILL'), commandLineLimits.testEngineStopMs);
   await closed;
   clearTimeout(insist);
 }

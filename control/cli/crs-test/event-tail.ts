@@ -4,6 +4,7 @@
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
+import { commandLineLimits } from '../../../engine/base/limits.ts';
 import { recordOf, textOrNull } from './case.ts';
 
 /** A rule that matched, as far as tests ask. */
@@ -43,24 +44,23 @@ export interface EventTail {
   close(): void;
 }
 
-const pollMs = 5;
-const readBytes = 1024 * 1024;
-const lineBytesMax = 16 * 1024 * 1024;
-
 /** Opens `path`, which must exist. */
 export function openEventTail(path: string): EventTail {
   const file = openSync(path, 'r');
-  const buffer = Buffer.allocUnsafe(readBytes);
+  const buffer = Buffer.allocUnsafe(commandLineLimits.eventReadBytes);
   const kept = new Map<number, SeenEvent[]>();
   let offset = 0;
   let partial = '';
   const readMore = (): void => {
-    for (let count = readSync(file, buffer, 0, readBytes, offset); count > 0;) {
+    for (
+      let count = readSync(file, buffer, 0, commandLineLimits.eventReadBytes, offset);
+      count > 0;
+    ) {
       offset += count;
       const lines = (partial + buffer.toString('latin1', 0, count)).split('\n');
-      partial = (lines.pop() ?? '').slice(0, lineBytesMax);
+      partial = (lines.pop() ?? '').slice(0, commandLineLimits.eventLineBytesMax);
       for (const line of lines) keep(line);
-      count = readSync(file, buffer, 0, readBytes, offset);
+      count = readSync(file, buffer, 0, commandLineLimits.eventReadBytes, offset);
     }
   };
   const keep = (line: string): void => {
@@ -77,7 +77,7 @@ export function openEventTail(path: string): EventTail {
         const event = kept.get(clientPort)?.shift();
         if (event !== undefined) return event;
         if (performance.now() > deadline) return null;
-        await new Promise((resolve) => setTimeout(resolve, pollMs));
+        await new Promise((resolve) => setTimeout(resolve, commandLineLimits.eventPollMs));
       }
     },
     close: () => closeSync(file),

@@ -1,6 +1,7 @@
 /** Owns one raw exchange with the proxy: bytes out, status line back. */
 
 import { connect, type Socket } from 'node:net';
+import { commandLineLimits } from '../../../engine/base/limits.ts';
 
 /** What came back. */
 export interface Exchange {
@@ -9,9 +10,6 @@ export interface Exchange {
   /** Our own port, by which the proxy's event is found. */
   readonly clientPort: number;
 }
-
-/** Longer answers than this are cut: only the status matters. */
-const answerBytesMax = 4 * 1024 * 1024;
 
 /**
  * Sends `wire` as it is and waits until the proxy closed the connection, its answer is complete, or
@@ -43,7 +41,7 @@ export function exchange(
       socket.write(wire);
     });
     socket.on('data', (chunk) => {
-      if (answer.length < answerBytesMax) answer += chunk.toString('latin1');
+      if (answer.length < commandLineLimits.answerBytesMax) answer += chunk.toString('latin1');
       if (readStatus(answer).complete) finish();
     });
     socket.on('error', finish);

@@ -1,13 +1,12 @@
 /** Owns how a go-ftw stage becomes bytes: autocompletion, form encoding, templates. */
 
+import { commandLineLimits } from '../../../engine/base/limits.ts';
 import { recordOf, scalarText, textOrNull } from './case.ts';
 
 /** The bytes, or why they cannot be made. */
 export type RenderedWire =
   | { readonly bytes: Buffer; readonly problem: null }
   | { readonly bytes: null; readonly problem: string };
-
-const repeatMax = 1_000_000;
 
 /** Renders an input. Never throws. */
 export function renderWire(input: Readonly<Record<string, unknown>>): RenderedWire {
@@ -96,7 +95,7 @@ function expandTemplate(text: string): string | null {
     const called = /^-?\s*repeat\s+(\d+)\s+"((?:[^"\\]|\\.)*)"\s*-?$/.exec(inside.trim());
     const word = piped?.[1] ?? called?.[2];
     const times = Number(piped?.[2] ?? called?.[1]);
-    if (word === undefined || times * word.length > repeatMax) {
+    if (word === undefined || times * word.length > commandLineLimits.templateBytesMax) {
       known = false;
       return '';
     }

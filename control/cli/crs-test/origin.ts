@@ -5,6 +5,7 @@
  */
 
 import { createServer, type Server, type Socket } from 'node:net';
+import { commandLineLimits } from '../../../engine/base/limits.ts';
 import { recordOf, textOrNull } from './case.ts';
 
 /** A running origin. */
@@ -12,8 +13,6 @@ export interface ReflectingOrigin {
   readonly port: number;
   close(): Promise<void>;
 }
-
-const requestBytesMax = 16 * 1024 * 1024;
 
 /** Listens on loopback on any free port. */
 export async function startOrigin(): Promise<ReflectingOrigin> {
@@ -50,7 +49,7 @@ function serve(socket: Socket): void {
   let pending = '';
   socket.on('data', (chunk) => {
     pending += chunk.toString('latin1');
-    if (pending.length > requestBytesMax) socket.destroy();
+    if (pending.length > commandLineLimits.originRequestBytesMax) socket.destroy();
     for (let message = takeRequest(pending); message !== null; message = takeRequest(pending)) {
       pending = pending.slice(message.length);
       socket.write(answerTo(message), 'latin1');
