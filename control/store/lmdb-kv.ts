@@ -4,7 +4,6 @@
 
 import { mkdirSync, statfsSync } from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
-import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';
