@@ -1,4 +1,7 @@
-/** Tests of the cache of compiled databases when its files are damaged, foreign or cannot be written. */
+/**
+ * Tests of the cache of compiled databases when its files are damaged, foreign or cannot be
+ * written.
+ */
 
 import {
   copyFileSync,
