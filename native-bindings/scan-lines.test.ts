@@ -1,0 +1,94 @@
+/** Proves that values scanned together, a line each, hit what each of them hits alone. */
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { maskOfClasses } from './byte-class.ts';
+import { HS_FLAG, HsDatabase } from './hyperscan.ts';
+import { Pcre } from './pcre.ts';
+import { ScanProgram } from './scan-program.ts';
+import { transformationIds } from './transformations.ts';
+
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
+const plain = maskOfClasses('lower', 'upper', 'digit', 'underscore', 'space', 'dot');
+
+/** Spelt for lines, and for one value. None can match a newline. */
+const patterns: readonly (readonly [line: string, alone: string])[] = [
+  ['^$', '^$'],
+  ['a', 'a'],
+  ['^a', '^a'],
+  ['b$', 'b$'],
+  ['^[a-c ]+$', '^[a-c ]+$'],
+  ['\\bab\\b', '\\bab\\b'],
+  ['c[ab]*c', 'c[ab]*c'],
+  ['(?i)^AB', '(?i)^AB'],
+  ['[.][.]', '[.][.]'],
+];
+const exact = patterns.map(([, alone]) => new Pcre(alone, { dotall: true, dollarEndOnly: true }));
+const lines = HsDatabase.compile(
+  patterns.map(([pattern], id) => {
+    return { pattern, id, flags: HS_FLAG.dotall | HS_FLAG.allowEmpty | HS_FLAG.multiline };
+  }),
+  { mode: 'block' },
+);
+/** Chain 0 is the value itself, chain 1 the value without its white space. */
+const program = new ScanProgram({
+  nodes: Int32Array.from([-1, -1, 0, transformationIds.removeWhitespace]),
+  databases: [lines],
+  classes: [
+    {
+      chains: Int32Array.from([0, 1]),
+      patterns: Int32Array.from(patterns.flatMap((_, id) => [id, id % 2, 0])),
+      tiers: [{ allowedMask: plain, database: -1, lines: 0 }],
+      tests: [],
+    },
+  ],
+});
+afterAll(() => {
+  program.close();
+  lines.close();
+  for (const pcre of exact) pcre.close();
+});
+
+function scanAll(values: readonly string[]): Set<string> {
+  const slab = Buffer.from(values.join(''), 'latin1');
+  const rows: number[] = [];
+  let at = 0;
+  for (const { length } of values) {
+    rows.push(at, at + length, 0);
+    at += length;
+  }
+  const hits = new Int32Array(2 * patterns.length * Math.max(1, values.length) * 2);
+  const count = program.scan(slab, Int32Array.from(rows), values.length, hits);
+  expect(count * 2).toBeLessThanOrEqual(hits.length);
+  return new Set(Array.from({ length: count }, (_, i) => `${hits[2 * i]}@${hits[2 * i + 1]}`));
+}
+
+function expectAlone(values: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  values.forEach((value, row) => {
+    patterns.forEach((_, id) => {
+      const seen = id % 2 === 0 ? value : value.replaceAll(' ', '');
+      if (exact[id]!.test(seen)) found.add(`${id}@${row}`);
+    });
+  });
+  return found;
+}
+
+test('empty values at both ends and between others', () => {
+  const values = ['', 'a', '', 'ab', 'b', ''];
+  expect(scanAll(values)).toEqual(expectAlone(values));
+});
+
+test(`random values (FUZZ_SEED=${seed})`, () => {
+  const value = fc.stringMatching(/^[abcAB. ]{0,6}$/);
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 12 }), (values) => {
+      expect(scanAll(values)).toEqual(expectAlone(values));
+    }),
+    { seed, numRuns: 2000 },
+  );
+});
+
+test('more lines than one batch holds', () => {
+  const values = Array.from({ length: 3000 }, (_, i) => 'abc '.repeat(i % 200));
+  expect(scanAll(values)).toEqual(expectAlone(values));
+});
