@@ -15,6 +15,8 @@ import { openSignIn } from './auth/sign-in.ts';
 import { openEventStore } from './observe/event-store.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { startPublisher } from './publish/publisher.ts';
+import { sessionTimesOf } from './domain/settings.ts';
+import { settingsId, systemSettings } from './store/collections.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { openStore } from './store/store.ts';
 
@@ -57,7 +59,9 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(rulesetFolder === undefined ? {} : { rulesetFolder }),
   });
   const publisher = await startPublisher(store, clock, logger);
-  const sessions = openSessions(store, await openAccessTokens(store, clock), clock);
+  const sessions = openSessions(store, await openAccessTokens(store, clock), clock, () =>
+    sessionTimesOf(store.get(systemSettings, settingsId)?.values ?? {}),
+  );
   const parts: ApiParts = {
     store,
     clock,

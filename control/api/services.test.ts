@@ -118,3 +118,30 @@ function tarGz(path: string, text: string): Buffer {
   content.write(text);
   return gzipSync(Buffer.concat([header, content, Buffer.alloc(1024)]));
 }
+
+test('settings change by key, return to their standard, and refuse what is unknown', async () => {
+  const key = 'security.responses.config';
+  const config = {
+    templates: {
+      active: 'plain',
+      plain: { body: 'No: {{request.id}}', contentType: 'text/plain' },
+    },
+    scenarios: { waf_block: { statusCode: 406, title: 'No', message: 'No.' } },
+  };
+  const set = await waf.call('SystemService/UpdateSystemSettings', { values: { [key]: config } });
+  expect(set.body).toMatchObject({
+    application: 'pending',
+    settings: { values: { [key]: config }, sources: { [key]: 'stored' } },
+  });
+  const wrong = async (values: object): Promise<string> => {
+    const answer = await waf.call('SystemService/UpdateSystemSettings', { values });
+    expect(answer.body['code']).toBe('invalid_argument');
+    return String(answer.body['message']);
+  };
+  expect(await wrong({ colour: 1 })).toMatch(/^values: holds an unknown key/);
+  expect(await wrong({ 'auth.access_token_seconds': 1 })).toMatch(/between 60 and 86400/);
+  const leak = { templates: { html: { body: '{{request.headers}}', contentType: 'text/html' } } };
+  expect(await wrong({ [key]: leak })).toMatch(/templates\.html\.body: may use only/);
+  const reset = await waf.call('SystemService/UpdateSystemSettings', { values: { [key]: null } });
+  expect(reset.body).toMatchObject({ settings: { sources: { [key]: 'default' } } });
+});

@@ -19,9 +19,6 @@ export interface SessionTimes {
   readonly refreshMs: number;
 }
 
-/** 8 hours and 7 days. */
-export const defaultTimes: SessionTimes = { accessMs: 8 * 3_600_000, refreshMs: 7 * 86_400_000 };
-
 /** What a successful sign-in or refresh gives. */
 export interface IssuedSession {
   readonly user: UserRecord;
@@ -49,7 +46,7 @@ export function openSessions(
   store: Store,
   tokens: AccessTokens,
   clock: Clock,
-  times: SessionTimes = defaultTimes,
+  times: () => SessionTimes,
 ): Sessions {
   const issuer: Issuer = { store, tokens, clock, times };
   return {
@@ -72,7 +69,7 @@ interface Issuer {
   readonly store: Store;
   readonly tokens: AccessTokens;
   readonly clock: Clock;
-  readonly times: SessionTimes;
+  readonly times: () => SessionTimes;
 }
 
 async function issue(
@@ -81,7 +78,7 @@ async function issue(
   session: SessionRecord,
   secret: string,
 ): Promise<IssuedSession> {
-  const accessExpiresAtMs = clock.nowMs() + times.accessMs;
+  const accessExpiresAtMs = clock.nowMs() + times().accessMs;
   const claims = { userId: user.id, sessionId: session.id };
   return {
     user,
@@ -113,7 +110,7 @@ async function beginSession(
       tokenSha256: digest(`${id}.${secret}`),
       sessionEpoch: credential.sessionEpoch,
       createdAt: new Date(nowMs).toISOString(),
-      expiresAt: new Date(nowMs + times.refreshMs).toISOString(),
+      expiresAt: new Date(nowMs + times().refreshMs).toISOString(),
     };
     dropOldest(tx, userId);
     tx.put(sessions, session);
@@ -137,7 +134,7 @@ async function refreshSession(issuer: Issuer, refreshToken: string): Promise<Iss
       return null;
     }
     if (owner === undefined) return null;
-    const expiresAt = new Date(clock.nowMs() + times.refreshMs).toISOString();
+    const expiresAt = new Date(clock.nowMs() + times().refreshMs).toISOString();
     const session = { ...stored, tokenSha256: digest(`${stored.id}.${secret}`), expiresAt };
     tx.put(sessions, session);
     return { owner, session };

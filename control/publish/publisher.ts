@@ -12,12 +12,15 @@ import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import type { PolicyRecord, RulesetRecord, SiteRecord } from '../domain/records.ts';
+import { responsesJson } from '../domain/settings.ts';
 import {
   keys,
   policies,
   publications,
   rulesets,
+  settingsId,
   sites,
+  systemSettings,
   upstreams,
   type KeyRecord,
 } from '../store/collections.ts';
@@ -63,6 +66,7 @@ const published = new Set([
   'rule-overrides',
   'custom-rules',
   'site-overrides',
+  'settings',
 ]);
 
 /** Starts the publisher and publishes the present state. */
@@ -126,10 +130,7 @@ async function makePublication(
 ): Promise<Publication> {
   const state = gatherState(store);
   const draft = (revision: string, createdAtMs: number): SignedRuntimeBundle =>
-    signBundle(
-      buildBundle({ id: `config-${revision}`, revision, createdAtMs, responsesJson: '', ...state }),
-      key,
-    );
+    signBundle(buildBundle({ id: `config-${revision}`, revision, createdAtMs, ...state }), key);
   if (current !== null) {
     const same = draft(current.revision, createdAtOf(store, current.revision));
     if (same.sha256 === current.signed.sha256) return current;
@@ -158,6 +159,7 @@ function gatherState(store: ReadStore): {
   sites: BundleSite[];
   policies: BundlePolicy[];
   upstreams: BundleUpstream[];
+  responsesJson: string;
 } {
   const allPolicies = store.list(policies);
   const pools = store.list(upstreams);
@@ -183,6 +185,7 @@ function gatherState(store: ReadStore): {
     sites: bundleSites,
     policies: [...variants.values()],
     upstreams: pools.map(({ id, endpoints }) => ({ id, endpoints: endpoints ?? [] })),
+    responsesJson: responsesJson(store.get(systemSettings, settingsId)?.values ?? {}),
   };
 }
 

@@ -127,3 +127,17 @@ export const keys: Collection<KeyRecord> = {
 };
 /** Configurations that were published. */
 export const publications: Collection<PublicationRecord> = { name: 'publications', indexes: {} };
+
+/** Settings of the deployment: one record. */
+export interface SettingsRecord {
+  readonly id: string;
+  readonly values: Readonly<Record<string, unknown>>;
+  /** RFC 3339. */
+  readonly updatedAt: string;
+}
+
+/** Id of the one settings record. */
+export const settingsId = 'system';
+
+/** Settings of the deployment. */
+export const systemSettings: Collection<SettingsRecord> = { name: 'settings', indexes: {} };

@@ -86,3 +86,18 @@ test('a store from a newer version is refused', async () => {
   await kv.write((writer) => writer.put('m\u0000schema', new TextEncoder().encode('99')));
   await expect(openStore(kv, systemClock)).rejects.toMatchObject({ code: 'store_newer' });
 });
+
+test('a backup taken under writes opens and verifies', async () => {
+  const store = await openStore(openLmdbKv({ folder: folder(), durable: true }), systemClock);
+  for (let at = 0; at < 20; at++) await store.write((tx) => tx.audit({ ...note, after: { at } }));
+  const target = join(folder(), 'copy');
+  const copying = store.backup(target);
+  for (let at = 0; at < 20; at++) await store.write((tx) => tx.audit({ ...note, after: { at } }));
+  await copying;
+  const copy = await openStore(openLmdbKv({ folder: target, durable: true }), systemClock);
+  const { breaks, checked } = verifyChain(copy.auditRows(), copy.auditHead());
+  expect(breaks).toEqual([]);
+  expect(checked).toBeGreaterThanOrEqual(20);
+  await copy.close();
+  await store.close();
+});

@@ -6,6 +6,7 @@ import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
 import { health } from './health.ts';
 import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
+import { getSystemSettings, updateSystemSettings } from './settings.ts';
 import { version } from './version.ts';
 
 /** SystemService. */
@@ -13,6 +14,8 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
   return {
     version: version(parts),
     health: health(parts),
+    getSystemSettings: getSystemSettings(parts),
+    updateSystemSettings: updateSystemSettings(parts),
     listSystemCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),
     getSystemCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
     importCrsRuleset: importCrsRuleset(parts),
