@@ -1,9 +1,9 @@
 /** Owns the default listener: plain sockets, every byte read by our own strict parser. */
 
 import net from 'node:net';
-import { AppError } from '../base/errors.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { FrontContext } from './front-context.ts';
+import { listenError } from './port-probe.ts';
 import type { ListenAddress, Listener } from './listener.ts';
 
 const BACKLOG = 4096;
@@ -39,8 +39,7 @@ export class StrictListener implements Listener {
   open(address: ListenAddress): Promise<number> {
     return new Promise((resolve, reject) => {
       const failed = (cause: Error): void => {
-        const text = `cannot listen on ${address.host}:${address.port}`;
-        reject(new AppError('listen_failed', text, { source: 'config', retryable: true, cause }));
+        reject(listenError(address.host, address.port, cause));
       };
       this.server.once('error', failed);
       const ready = (): void => {

@@ -9,6 +9,7 @@ import { frontLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import { unpackEvents } from './event-wire.ts';
+import { probePort } from './port-probe.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress, ListenerKind } from './listener.ts';
 import {
@@ -102,6 +103,7 @@ class Threads implements FrontThreads {
   }
 
   async start(): Promise<void> {
+    await probePort(this.options.listen);
     // The first alone, so that a free port is known before the others bind it.
     await this.startThread();
     await Promise.all(Array.from({ length: this.options.count - 1 }, () => this.startThread()));

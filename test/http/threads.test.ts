@@ -102,7 +102,7 @@ describe('front threads', () => {
   test('a port that is taken is an error that says so', async () => {
     const origin = await httpOrigin(closing, (_, response) => response.end());
     const busy = optionsFor(origin, { listen: { host: '127.0.0.1', port: origin }, count: 1 });
-    await expect(startFrontThreads(busy)).rejects.toMatchObject({ code: 'front_thread' });
+    await expect(startFrontThreads(busy)).rejects.toMatchObject({ code: 'listen_failed' });
   });
 });
 

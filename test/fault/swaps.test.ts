@@ -1,0 +1,34 @@
+/**
+ * Policy swaps under load: no request fails. WAF_SWAPS=1000 for the record; the growth of memory
+ * behind the warm-up is printed.
+ */
+
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { missingBuild } from '../support/product.ts';
+
+const script = path.join(import.meta.dirname, 'swaps.mjs');
+const swaps = Number(process.env['WAF_SWAPS'] ?? '20');
+const timeoutMs = 30_000 + swaps * 500;
+
+if (missingBuild !== null) console.log(missingBuild);
+
+describe.skipIf(missingBuild !== null)('policy swaps under load', () => {
+  test.each([
+    ['inline', '2'],
+    ['pool', '1'],
+  ])('%s, %s front threads', { timeout: timeoutMs }, (place, threads) => {
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [script, String(swaps), threads, place],
+      { encoding: 'utf8', timeout: timeoutMs },
+    );
+    expect(stderr).toBe('');
+    console.log(`${place}: ${stdout.trim()}`);
+    const report = JSON.parse(stdout) as Record<string, number>;
+    expect(report).toMatchObject({ swaps, failed: 0, deaths: 0, problems: {} });
+    expect(report['requests']).toBeGreaterThanOrEqual(swaps);
+    expect(report['blocked']).toBeGreaterThan(0);
+  });
+});
