@@ -26,6 +26,7 @@ import type { Publication } from '../../publish/publisher.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { Outgoing } from './outgoing.ts';
+import { warmDefaultPolicy } from './warm-default-policy.ts';
 
 /** Both sides must have the same. */
 const observationProtocolVersion = 1;
@@ -153,6 +154,8 @@ async function take(
         atMs: parts.clock.nowMs(),
       };
       const configHash = success ? { configHash: artifactSha256 } : {};
+      const first = success && parts.nodes.get(nodeId)?.apply?.success !== true;
+      if (first && nodeId === localNodeId) void warmDefaultPolicy(parts);
       parts.nodes.update(nodeId, { apply, ...configHash });
       if (!success) parts.logger.warn('a node could not apply', { node: nodeId });
       return;
