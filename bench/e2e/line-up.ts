@@ -25,7 +25,8 @@ export interface LineUpOptions {
   readonly inspection: readonly string[];
   /** Null when the engine was not compiled. */
   readonly engineFile: string | null;
-  readonly productData: string;
+  /** Where compiled rule databases are kept. */
+  readonly databaseFolder: string;
 }
 
 /** The targets, and lines that say what is missing and how to get it. */
@@ -103,7 +104,12 @@ function apacheTarget(ruleset: Ruleset): Candidate {
 }
 
 /** The WAF off, then each rule set at each asked place of inspection. */
-function ownTargets({ rulesets, inspection, engineFile, productData }: LineUpOptions): Candidate[] {
+function ownTargets({
+  rulesets,
+  inspection,
+  engineFile,
+  databaseFolder,
+}: LineUpOptions): Candidate[] {
   const start =
     (ruleset: Ruleset | null, place: string): Candidate['start'] =>
     (surroundings) =>
@@ -111,7 +117,7 @@ function ownTargets({ rulesets, inspection, engineFile, productData }: LineUpOpt
         engineFile: engineFile ?? '',
         ruleset,
         inspection: place,
-        dataFolder: `${productData}-${ruleset?.name ?? 'off'}-${place}`,
+        databaseFolder,
       });
   const off: Candidate = {
     name: 'waf-off',

@@ -80,7 +80,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
     only: options.only,
     inspection: options.inspection,
     engineFile: existsSync(engineFile) ? engineFile : null,
-    productData: join(root, '.cache', 'bench'),
+    databaseFolder: join(root, '.cache', 'bench-databases'),
   });
   for (const line of missing) say(line);
   const split = splitCpus(options.pin, options.workers, availableParallelism());
@@ -205,13 +205,14 @@ function toReport(
   };
 }
 
-/** A run of chosen targets or workloads must not take the place of a whole one. */
+/** A run of chosen targets or workloads does not take the place of a whole one unasked. */
 function save(
   report: Report,
   options: BenchOptions,
   last: boolean,
 ): ReturnType<typeof writeResults> {
-  const complete = last && options.only.length === 0 && options.workloads.length === 0;
+  const whole = options.only.length === 0 && options.workloads.length === 0;
+  const complete = last && (whole || options.updateReadme);
   return writeResults(report, {
     folder: complete ? options.out : join(options.out, 'partial'),
     readme: last && options.updateReadme ? join(root, 'README.md') : null,

@@ -4,7 +4,7 @@
  */
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
@@ -22,8 +22,8 @@ export interface ProductOptions {
   /** Null: the WAF is off. */
   readonly ruleset: Ruleset | null;
   readonly inspection: string;
-  /** Its data folder: compiled databases stay there between runs. */
-  readonly dataFolder: string;
+  /** Compiled databases stay here between runs; all targets share them. */
+  readonly databaseFolder: string;
 }
 
 /** A cold start compiles rule databases. */
@@ -34,10 +34,14 @@ export function startProduct(place: Surroundings, options: ProductOptions): Prom
   const { folder, port, workers, prefix } = place;
   const bundle = join(folder, 'site.bundle');
   writeFileSync(bundle, buildBundle(place, options.ruleset));
+  const data = join(folder, 'data');
+  mkdirSync(join(data, 'engine'), { recursive: true });
+  mkdirSync(options.databaseFolder, { recursive: true });
+  symlinkSync(options.databaseFolder, join(data, 'engine', 'databases'));
   const flags = {
     bundle,
     listen: `127.0.0.1:${port}`,
-    data: options.dataFolder,
+    data,
     workers: String(workers),
     inspection: options.inspection,
     'log-level': 'warn',

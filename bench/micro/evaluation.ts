@@ -2,7 +2,7 @@
 
 import type { InspectionSession, Inspector } from '../../engine/contract/inspection.ts';
 import type { MicroGroup, MicroTask } from './group.ts';
-import type { SampleRequest, SampleShape } from './samples.ts';
+import { sampleResponse, type SampleRequest, type SampleShape } from './samples.ts';
 
 /** Requests in flight where answers come later; the same as the whole-proxy benchmark's. */
 const inFlight = 16;
@@ -13,7 +13,12 @@ export function inlineGroup(shapes: readonly SampleShape[], inspector: Inspector
   return {
     name: 'evaluation-inline',
     title: 'Inspection on the calling thread (CRS 4 PL1)',
-    tasks: shapes.map((shape) => inlineTask(shape, inspector)),
+    tasks: [
+      ...shapes.map((shape) => inlineTask(shape, inspector)),
+      ...shapes
+        .filter(({ name }) => name === 'get-six-arguments')
+        .map((shape) => answeredTask(shape, inspector)),
+    ],
   };
 }
 
@@ -24,6 +29,24 @@ function inlineTask({ title, requests }: SampleShape, inspector: Inspector): Mic
     for (let i = 0; i < callsPerRun; i++) inspectNow(requests[at++ % requests.length]!, inspector);
   };
   return { name: title, run, calls: callsPerRun };
+}
+
+/** The same with phases 3 and 4 of a usual answer, whose body is not read. */
+function answeredTask({ title, requests }: SampleShape, inspector: Inspector): MicroTask {
+  const response = sampleResponse();
+  let at = 0;
+  const run = (): void => {
+    for (let i = 0; i < callsPerRun; i++) {
+      const { snapshot, body } = requests[at++ % requests.length]!;
+      const session = inspector.open(snapshot);
+      if (blocks(session.requestHead()) || blocks(session.requestBody(body))) {
+        throw new Error(`${title}: blocked`);
+      }
+      if (!blocks(session.responseHead(response))) void session.responseBody(null);
+      void session.finish();
+    }
+  };
+  return { name: `${title}, and its answer`, run, calls: callsPerRun };
 }
 
 /** Inspection in worker threads, `inFlight` requests at a time. */

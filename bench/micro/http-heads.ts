@@ -4,7 +4,7 @@ import { SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import { ResponseHeadParser } from '../../engine/http/response-head.ts';
 import type { MicroGroup } from './group.ts';
-import type { SampleShape } from './samples.ts';
+import { responseWire, type SampleShape } from './samples.ts';
 
 const callsPerRun = 256;
 
@@ -27,10 +27,7 @@ export function httpHeadGroup(shapes: readonly SampleShape[]): MicroGroup {
 
 function responseTask(): MicroGroup['tasks'][number] {
   const parser = new ResponseHeadParser();
-  const wire = Buffer.from(
-    'HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 04 May 2026 10:00:00 GMT\r\n' +
-      'Content-Type: application/json\r\nContent-Length: 100\r\nConnection: keep-alive\r\n\r\n',
-  );
+  const wire = responseWire;
   const run = (): void => {
     for (let i = 0; i < callsPerRun; i++) {
       parser.begin(0, false);

@@ -24,6 +24,7 @@ const usage = `Times the parts of the engine, one at a time.
 
   --only A,B    groups: http, transformations, scans, bodies, evaluation-inline, evaluation-pool,
                 upstream
+  --task TEXT   tasks whose name holds the text
   --time N      milliseconds per task (500)
   --crs4 DIR    an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0); CRS 3 without it
   --out DIR     where results go (bench/results)
@@ -39,6 +40,7 @@ function findRoot(from: string): string {
 
 interface Choice {
   readonly only: readonly string[];
+  readonly task: string;
   readonly timeMs: number;
   readonly ruleset: Ruleset;
   readonly out: string;
@@ -49,6 +51,7 @@ function readChoice(): Choice | null {
   const { values } = parseArgs({
     options: {
       only: { type: 'string', default: '' },
+      task: { type: 'string', default: '' },
       time: { type: 'string', default: '500' },
       crs4: { type: 'string', default: join(corpus, 'crs', '4.28.0') },
       out: { type: 'string', default: join(root, 'bench', 'results') },
@@ -61,13 +64,14 @@ function readChoice(): Choice | null {
   if (ruleset === undefined) throw new Error('no CRS: give its folder with --crs4');
   const timeMs = Number(values.time);
   if (!(timeMs >= 10 && timeMs <= 600_000)) throw new Error('--time: expected 10 to 600000');
-  return { only: values.only.split(',').filter(Boolean), timeMs, ruleset, out: values.out };
+  const { task, out } = values;
+  return { only: values.only.split(',').filter(Boolean), task, timeMs, ruleset, out };
 }
 
 /** Groups are made one after another: each holds memory and threads only while it runs. */
 function groupMakers(ruleset: Ruleset): Record<string, () => MicroGroup | Promise<MicroGroup>> {
   const shapes = readShapes(join(root, 'bench', 'workloads'));
-  const cacheFolder = join(root, '.cache', 'bench-micro');
+  const cacheFolder = join(root, '.cache', 'bench-databases');
   const withEngine = (make: (engine: ReturnType<typeof buildPolicy>) => MicroGroup): MicroGroup => {
     const engine = buildPolicy(ruleset, cacheFolder);
     return { ...make(engine), close: () => engine.retire() };
@@ -92,7 +96,7 @@ async function main(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  const { only, timeMs, ruleset, out } = choice;
+  const { only, task, timeMs, ruleset, out } = choice;
   const machine = readMachineFacts();
   const makers = groupMakers(ruleset);
   const unknown = only.find((name) => !Object.hasOwn(makers, name));
@@ -104,11 +108,12 @@ async function main(): Promise<void> {
     process.stderr.write(`${name}: preparing\n`);
     const group = await make();
     titles.set(name, group.title);
-    results.push(...(await runGroup(group, timeMs, progress)));
+    const tasks = group.tasks.filter((one) => one.name.includes(task));
+    results.push(...(await runGroup({ ...group, tasks }, timeMs, progress)));
   }
   const sections = [...titles].map(([name, title]) => `## ${title}\n\n${table(results, name)}`);
   const page = ['# Micro benchmarks', `${describeMachine(machine)}.`, ...sections, ''].join('\n\n');
-  const folder = only.length === 0 ? out : join(out, 'partial');
+  const folder = only.length === 0 && task === '' ? out : join(out, 'partial');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'micro.json');
   writeFileSync(file, `${JSON.stringify({ machine, ruleset: ruleset.title, results }, null, 1)}\n`);

@@ -3,10 +3,14 @@
  * sends, read into snapshots as the front reads them.
  */
 
-import type { BodySnapshot, RequestSnapshot } from '../../engine/contract/message.ts';
-import { SPAN } from '../../engine/contract/message.ts';
+import type {
+  BodySnapshot,
+  RequestSnapshot,
+  ResponseSnapshot,
+} from '../../engine/contract/message.ts';
 import { SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
+import { ResponseHeadParser } from '../../engine/http/response-head.ts';
 import { readWorkloads, type WireRequest } from '../e2e/workload.ts';
 
 /** One request, parsed. */
@@ -49,7 +53,7 @@ function parseSample(request: WireRequest): SampleRequest {
   if (parser.execute(bytes, bytes.length) !== SCAN.DONE || parser.refusal !== null) {
     throw new Error('a workload holds a request that the parser refuses');
   }
-  const spans = parser.spans.slice(0, SPAN.fields + 4 * parser.fieldCount);
+  const spans = parser.copySpans();
   const body = bytes.subarray(parser.headEnd);
   return {
     snapshot: {
@@ -70,4 +74,20 @@ function parseSample(request: WireRequest): SampleRequest {
     wire: bytes,
     attack: isAttack(request),
   };
+}
+
+/** What the origin of the whole-proxy benchmark answers, without its body. */
+export const responseWire = Buffer.from(
+  'HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 04 May 2026 10:00:00 GMT\r\n' +
+    'Content-Type: application/json\r\nContent-Length: 100\r\nConnection: keep-alive\r\n\r\n',
+);
+
+/** `responseWire` as rules get it. */
+export function sampleResponse(): ResponseSnapshot {
+  const parser = new ResponseHeadParser();
+  parser.begin(0, false);
+  if (parser.execute(responseWire, responseWire.length) !== SCAN.DONE) {
+    throw new Error('the parser refuses a usual answer');
+  }
+  return { status: 200, head: { bytes: responseWire, spans: parser.copySpans() } };
 }
