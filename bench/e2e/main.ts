@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort, stopAll } from './child-process.ts';
 import { chooseTargets, hasProgram, type Candidate } from './line-up.ts';
 import { startOrigin } from './nginx.ts';
-import { isAskedFor, parseOptions, usage, type BenchOptions } from './options.ts';
+import { describeCommand, isAskedFor, parseOptions, usage, type BenchOptions } from './options.ts';
 import { readMachineFacts } from '../report/machine-facts.ts';
 import type { Report } from './report.ts';
 import { writeResults } from './results.ts';
@@ -200,7 +200,7 @@ function toReport(
     settings: {
       ...{ rounds, seconds, warmupSeconds, connections, workers },
       pinned: split.proxy.length > 0,
-      command: `npm run bench:e2e -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, ''),
+      command: describeCommand(process.argv.slice(2)),
     },
   };
 }

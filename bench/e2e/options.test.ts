@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { splitCpus } from './cpu-split.ts';
-import { isAskedFor, parseOptions, parseTarget } from './options.ts';
+import { describeCommand, isAskedFor, parseOptions, parseTarget } from './options.ts';
 
 const places = { workloadFolder: '/w', crs4: '/c', out: '/o' };
 
@@ -50,4 +50,14 @@ test('proxies get as many CPUs as they have workers, the load the rest', () => {
   expect(splitCpus(true, 2, 8).load.at(-1)).toBe('2-7');
   expect(splitCpus(true, 2, 2)).toEqual({ proxy: [], load: [] });
   expect(splitCpus(false, 1, 8)).toEqual({ proxy: [], load: [] });
+});
+
+test('reports show the command without places on this machine', () => {
+  expect(describeCommand([])).toBe('npm run bench:e2e');
+  expect(describeCommand(['--out', '/x', '--crs4=/y', '--update-readme'])).toBe(
+    'npm run bench:e2e',
+  );
+  expect(describeCommand(['--rounds', '5', '--out', '/x', '--seconds', '2'])).toBe(
+    'npm run bench:e2e -- --rounds 5 --seconds 2',
+  );
 });

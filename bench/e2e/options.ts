@@ -118,6 +118,15 @@ export function parseOptions(args: readonly string[], places: DefaultPlaces): Be
   };
 }
 
+/** The command for reports: without the flags that only say where files are. */
+export function describeCommand(args: readonly string[]): string {
+  const kept = args.filter((word, i) => {
+    const flag = word.startsWith('--') ? word : (args[i - 1] ?? '');
+    return !/^--(out|crs4|workloads|update-readme)\b/.test(flag);
+  });
+  return ['npm run bench:e2e', ...(kept.length > 0 ? ['--'] : []), ...kept].join(' ');
+}
+
 /** Reads `NAME=URL:PID`. */
 export function parseTarget(text: string): ExternalTarget {
   const found = /^([\w.-]+)=(?:http:\/\/)?([\w.-]+):(\d+)\/?:(\d+)$/.exec(text);

@@ -51,7 +51,7 @@ export function writeResults(
 
 function readmeSection(report: Report, overview: string, chart: string): string {
   return [
-    `\`${report.settings.command}\` on this machine gave:`,
+    `\`${report.settings.command}\` gave:`,
     overview,
     `![CPU time per request](${chart})`,
     conditions(report),
