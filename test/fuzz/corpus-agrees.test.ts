@@ -1,4 +1,7 @@
-/** Every case of the rule corpora: the fast path against the oracle, in process. */
+/**
+ * Every case of the rule corpora: the fast path against the oracle, in process. CRS's tests run as
+ * they ask, in detection only; a share of them also with an engine that acts (WAF_FUZZ_FULL=1: all).
+ */
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -29,6 +32,7 @@ interface DataFile {
 }
 
 const reportedMax = 10;
+const actingShare = process.env['WAF_FUZZ_FULL'] === '1' ? 1 : 4;
 const cacheFolder = path.resolve(import.meta.dirname, '../../.cache/databases');
 const log = createLogger('fuzz', 'error');
 
@@ -40,12 +44,11 @@ for (const { name, corpus, place } of crsSuites) {
         title: stage.title,
         exchange: stageExchange(stage),
       }));
-      // As the tests ask for it, and acting: transactions that end early must agree, too.
-      for (const mode of ['detectionOnly', 'on'] as const) {
-        expect(compareAll(withMode(loadCrs(place), mode), exchanges, `${name}, ${mode}`)).toEqual(
-          [],
-        );
-      }
+      expect(compareAll(loadCrs(place), exchanges, `${name}, detection only`)).toEqual([]);
+      // Transactions that end early must agree, too.
+      const acting = exchanges.filter((_, i) => i % actingShare === 0);
+      const program = withMode(loadCrs(place), 'on');
+      expect(compareAll(program, acting, `${name}, acting`)).toEqual([]);
     });
   });
 }

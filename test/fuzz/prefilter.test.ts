@@ -21,7 +21,7 @@ import { fixedPorts } from './compare-engines.ts';
 import { mutatedValues } from './mutated-values.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
-const valueCount = Number(process.env['WAF_FUZZ_VALUES'] ?? 2000);
+const valueCount = Number(process.env['WAF_FUZZ_VALUES'] ?? 1200);
 const payloadBytesMax = 300;
 const reportedMax = 10;
 const cacheFolder = path.resolve(import.meta.dirname, '../../.cache/databases');
