@@ -37,7 +37,12 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
   const engines = new EngineCache(options.build);
   return {
     status: options.status,
-    compile: async (policy) => compile(policy),
+    compile: async (policy, plan) => {
+      const outcome = compile(policy);
+      const source = options.files.share(policy);
+      if (plan && outcome.ok) await options.planner.plan({ key: policyKey(policy), source });
+      return outcome;
+    },
     evaluate: async (policy, input) => {
       const key = policyKey(policy);
       const source = options.files.share(policy);

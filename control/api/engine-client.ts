@@ -33,12 +33,16 @@ export interface RequestForEngine {
 export interface EngineClient {
   /** Errors: unavailable when no engine answers. */
   compile(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
+  /** Also makes the databases, for a quick start later; takes long the first time. */
+  plan(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
   /** Errors: unavailable when no engine answers. */
   evaluate(policy: PolicyForEngine, request: RequestForEngine): Promise<EvaluateResponse>;
 }
 
 /** Compiling a whole ruleset without a cache takes most of this. */
 const timeoutMs = 60_000;
+/** Making databases on a slow machine. */
+const planTimeoutMs = 300_000;
 
 /** A client of the engine behind a Unix socket; connects when it is asked. */
 export function openEngineClient(socketPath: string): EngineClient {
@@ -56,6 +60,17 @@ export function openEngineClient(socketPath: string): EngineClient {
       asked(() =>
         client.compilePolicy(
           create(CompilePolicyRequestSchema, { policy, ...(ruleset ? { ruleset } : {}) }),
+        ),
+      ),
+    plan: ({ policy, ruleset }) =>
+      asked(() =>
+        client.compilePolicy(
+          create(CompilePolicyRequestSchema, {
+            policy,
+            plan: true,
+            ...(ruleset ? { ruleset } : {}),
+          }),
+          { timeoutMs: planTimeoutMs },
         ),
       ),
     evaluate: ({ policy, ruleset }, request) =>

@@ -53,7 +53,8 @@ export interface EngineStatus {
 
 /** What the composition root supplies to answer control. */
 export interface EngineHandler {
-  compile(policy: PolicySource): Promise<CompileOutcome>;
+  /** `plan`: also make the databases and keep them on disk, for a quick start later. */
+  compile(policy: PolicySource, plan: boolean): Promise<CompileOutcome>;
   evaluate(policy: PolicySource, input: EvaluationInput): Promise<EvaluationOutcome>;
   status(): EngineStatus;
 }

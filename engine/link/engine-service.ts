@@ -62,8 +62,8 @@ function closeServer(server: Server): Promise<void> {
 
 function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof EngineService> {
   return {
-    compilePolicy: guarded(logger, async (request: PolicyRequest) => {
-      const outcome = await handler.compile(policyOf(request));
+    compilePolicy: guarded(logger, async (request: PolicyRequest & { plan: boolean }) => {
+      const outcome = await handler.compile(policyOf(request), request.plan);
       return create(CompilePolicyResponseSchema, {
         ok: outcome.ok,
         ruleCount: outcome.ruleCount,

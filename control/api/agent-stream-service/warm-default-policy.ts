@@ -13,7 +13,7 @@ export async function warmDefaultPolicy(parts: ApiParts): Promise<void> {
   const found = parts.store.list(policies).find((policy) => policy.isDefault === true);
   if (found === undefined) return;
   try {
-    await parts.engine.compile(forEngine(parts, found));
+    await parts.engine.plan(forEngine(parts, found));
   } catch (error) {
     parts.logger.debug('the default policy was not compiled ahead', {
       reason: toAppError(error).message,
