@@ -78,7 +78,7 @@ async function waitForPort(child: ChildProcess, options: StartOptions): Promise<
   }
   const why = child.exitCode === null ? 'did not become ready' : `ended with ${child.exitCode}`;
   const output = readFileSync(options.logFile, 'utf8').slice(-1500);
-  throw new Error(`${options.command[0]} ${why}:\n${output}`);
+  throw new Error(`it ${why}:\n${output}`);
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -85,6 +85,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
   for (const line of missing) say(line);
   const split = splitCpus(options.pin, options.workers, availableParallelism());
   const targets = await startTargets(candidates, options, split, folder);
+  const startFailed = targets.length < candidates.length + options.external.length;
   if (options.hold) return hold(targets);
   const program = readFileSync(join(root, 'bench', 'e2e', 'load.lua'), 'utf8');
   const runs: RunRecord[] = [];
@@ -115,7 +116,8 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
     // What was measured is kept, should the run be ended early.
     save(report(), options, false);
   }
-  return finish(report(), options);
+  const code = finish(report(), options);
+  return startFailed ? 1 : code;
 }
 
 /** Starts the origin and then one target after the other; one that fails to start is left out. */
