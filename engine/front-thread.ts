@@ -32,6 +32,7 @@ const pool = new Pool({
 });
 const registry = new PolicyRegistry(parts.build, settings.place === 'inline' ? null : pool);
 
+const nothing: InspectionConfig = { policies: [], keyOfSite: new Map(), shared: new Map() };
 let started = false;
 
 /** Parsing rule files leaves some 50 MB behind; before the first request nobody minds the pause. */
@@ -42,11 +43,9 @@ function collectGarbage(): void {
 
 /** Builds a generation's policies one a turn, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
-  const { policies, keyOfSite } = (routes.inspection ?? {
-    policies: [],
-    keyOfSite: new Map(),
-  }) as InspectionConfig;
+  const { policies, keyOfSite, shared } = (routes.inspection ?? nothing) as InspectionConfig;
   const held: string[] = [];
+  parts.useShared(shared);
   try {
     for (const policy of policies) {
       registry.holdAll([policy]);

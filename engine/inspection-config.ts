@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { PolicySource, RuntimeConfig } from './contract/policy.ts';
 import type { RoutesConfig } from './contract/site.ts';
+import type { SharedGroup } from './rules/plan/databases.ts';
 import type { InspectionPlace } from './pool/dispatch.ts';
 
 /** A policy with the name under which threads share it: equal keys mean equal text and files. */
@@ -19,6 +20,8 @@ export interface InspectionConfig {
   readonly policies: readonly KeyedPolicy[];
   /** Policy key by site id; sites without inspection are absent. */
   readonly keyOfSite: ReadonlyMap<string, string>;
+  /** Databases in shared memory by their cache key; what is missing comes from the cache. */
+  readonly shared: ReadonlyMap<string, SharedGroup>;
 }
 
 /** What every thread of the engine needs to build policies; `extra` of front threads. */
@@ -45,7 +48,11 @@ export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig
     const key = waf.enabled ? keyOf.get(waf.policyId ?? '') : undefined;
     if (key !== undefined) keyOfSite.set(id, key);
   }
-  const inspection: InspectionConfig = { policies: [...policies.values()], keyOfSite };
+  const inspection: InspectionConfig = {
+    policies: [...policies.values()],
+    keyOfSite,
+    shared: new Map(),
+  };
   return { ...config.routes, inspection };
 }
 

@@ -28,6 +28,7 @@ import { readOptions } from './options.ts';
 import type { EngineOptions } from './options.ts';
 import { PolicyError } from './policy-build.ts';
 import { Planner } from './planner.ts';
+import type { SharedGroup } from './rules/plan/databases.ts';
 import { threadParts } from './thread-parts.ts';
 
 const version = '3.8.0';
@@ -123,16 +124,18 @@ class Engine {
    */
   private async plan(verified: VerifiedBundle): Promise<RoutesConfig> {
     const routes = routesOf(toRuntimeConfig(verified), this.files);
-    const { policies } = routes.inspection as InspectionConfig;
-    for (const policy of policies) {
+    const inspection = routes.inspection as InspectionConfig;
+    const shared = new Map<string, SharedGroup>();
+    for (const policy of inspection.policies) {
       const outcome = await this.planner.plan(policy);
       for (const { severity, message, span } of outcome.diagnostics) {
         const place = `${span.file}:${span.line}:${span.column}`;
         this.log[severity === 'error' ? 'error' : 'warn'](message, { place });
       }
       if (!outcome.ok) throw new PolicyError(policy.source, outcome.diagnostics);
+      for (const [key, group] of outcome.shared) shared.set(key, group);
     }
-    return routes;
+    return { ...routes, inspection: { ...inspection, shared } };
   }
 
   private async apply(verified: VerifiedBundle): Promise<void> {

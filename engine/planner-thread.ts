@@ -1,13 +1,13 @@
 /**
- * Composition root of the planner thread: links new policies and fills the database cache, so that
- * front threads only load what is ready. Serves nothing.
+ * Composition root of the planner thread: links new policies and makes their databases ready in
+ * the cache and in shared memory, so that front threads only attach to them. Serves nothing.
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
 import type { PlannerAnswer, PlannerTask } from './planner.ts';
 import { linkPolicy } from './policy-build.ts';
-import { warmCache } from './rules/plan/rule-plan.ts';
+import { shareDatabases } from './rules/plan/rule-plan.ts';
 import { closeProgram } from './rules/program/build-program.ts';
 import { threadParts } from './thread-parts.ts';
 
@@ -25,15 +25,16 @@ parentPort!.on('message', (task: PlannerTask) => {
 
 function plan({ source }: KeyedPolicy): Extract<PlannerAnswer, { kind: 'done' }>['outcome'] {
   const { program, diagnostics } = linkPolicy(source);
-  if (program === null) return { ok: false, diagnostics, rules: 0 };
+  if (program === null) return { ok: false, diagnostics, rules: 0, shared: new Map() };
   try {
-    warmCache(program, {
+    const shared = shareDatabases(program, {
       cache: parts.cache,
       log: parts.log,
       ports: parts.ports,
       onProgress: (done, total) => tell({ kind: 'progress', done, total, what: source.name }),
     });
-    return { ok: true, diagnostics, rules: program.rules.filter((rule) => rule.id !== 0).length };
+    const rules = program.rules.filter((rule) => rule.id !== 0).length;
+    return { ok: true, diagnostics, rules, shared };
   } finally {
     closeProgram(program);
   }

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
 import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
+import type { SharedGroup } from './rules/plan/databases.ts';
 import type { Diagnostic } from './rules/language/diagnostic.ts';
 
 /** One policy to be planned. */
@@ -20,6 +21,8 @@ export interface PlanOutcome {
   readonly ok: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly rules: number;
+  /** Databases in shared memory by key; the caller decides how long they live. */
+  readonly shared: ReadonlyMap<string, SharedGroup>;
 }
 
 /** What the planner thread says. */
@@ -65,7 +68,7 @@ export class Planner {
     if (known) return known;
     const outcome = await this.ask(policy);
     if (this.known.size >= engineLimits.plannedPoliciesMax) this.known.clear();
-    this.known.set(policy.key, outcome);
+    this.known.set(policy.key, { ...outcome, shared: new Map() });
     return outcome;
   }
 

@@ -8,7 +8,7 @@ import { CountryDatabase } from './guard/geo.ts';
 import type { ThreadSettings } from './inspection-config.ts';
 import { buildEngine } from './policy-build.ts';
 import type { RulePorts } from './rules/catalog/ports.ts';
-import type { DatabaseCache } from './rules/plan/databases.ts';
+import type { DatabaseCache, SharedGroup } from './rules/plan/databases.ts';
 import type { PolicyEngine } from './rules/run/policy-engine.ts';
 import { Collections } from './state/collections.ts';
 import { DatabaseFiles } from './state/database-files.ts';
@@ -16,6 +16,8 @@ import { DatabaseFiles } from './state/database-files.ts';
 /** What every inspecting thread is made of. */
 export interface ThreadParts {
   readonly log: Logger;
+  /** Databases in shared memory that the next builds may attach to. */
+  useShared(groups: ReadonlyMap<string, SharedGroup>): void;
   readonly cache: DatabaseCache;
   readonly ports: RulePorts;
   readonly build: (source: PolicySource) => PolicyEngine;
@@ -24,7 +26,13 @@ export interface ThreadParts {
 /** Wires one thread; `component` names it in the log. */
 export function threadParts(component: string, settings: ThreadSettings): ThreadParts {
   const log = createLogger(component, settings.logLevel);
-  const cache = new DatabaseFiles(settings.cacheFolder, log);
+  const files = new DatabaseFiles(settings.cacheFolder, log);
+  let shared: ReadonlyMap<string, SharedGroup> = new Map();
+  const cache: DatabaseCache = {
+    get: (key) => files.get(key),
+    put: (key, bytes) => files.put(key, bytes),
+    shared: (key) => shared.get(key) ?? null,
+  };
   const ports: RulePorts = {
     clock: systemClock,
     collections: new Collections(settings.collectionsFolder, systemClock, log),
@@ -32,7 +40,9 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     rbl: null,
     env: new Map(),
   };
-  return { log, cache, ports, build: (source) => buildEngine(source, { cache, log, ports }) };
+  const useShared = (groups: typeof shared): void => void (shared = groups);
+  const build = (source: PolicySource): PolicyEngine => buildEngine(source, { cache, log, ports });
+  return { log, useShared, cache, ports, build };
 }
 
 /** Eight megabytes that most policies never look at: read at the first look-up. */

@@ -26,27 +26,38 @@ export interface DatabaseCache {
   /** The entry's bytes, or null; never throws. */
   get(key: string): Uint8Array | null;
   put(key: string, bytes: Uint8Array): void;
+  /** Databases that another thread has unpacked into shared memory already; optional. */
+  shared?(key: string): SharedGroup | null;
+}
+
+/** A database: serialised, or unpacked in memory that threads share. */
+export type DatabaseImage = Uint8Array | SharedArrayBuffer;
+
+/** What one group came to, with its databases in shared memory; cloneable. */
+export interface SharedGroup {
+  readonly modes: readonly ExpressionMode[];
+  readonly tiers: readonly CompiledTier[];
 }
 
 /** How an expression could be compiled: as it is, as an over-approximation, or not at all. */
 export type ExpressionMode = 'exact' | 'prefilter' | 'refused';
 
 /** A tier serves values whose bytes all lie in `allowedMask`; null where nothing can match. */
-export interface CompiledTier {
+export interface CompiledTier<Image = DatabaseImage> {
   readonly allowedMask: number;
   /** For values scanned one by one. */
-  readonly database: Uint8Array | null;
+  readonly database: Image | null;
   /** For values scanned together, a line each. */
-  readonly lines: Uint8Array | null;
+  readonly lines: Image | null;
 }
 
 /** Databases of one scan group, by tier. */
-export interface CompiledGroup {
+export interface CompiledGroup<Image = DatabaseImage> {
   /** By Hyperscan expression id; a word list has one expression a word. */
   readonly expressions: readonly { readonly pattern: ScanPattern }[];
   /** By expression id. */
   readonly modes: readonly ExpressionMode[];
-  readonly tiers: readonly CompiledTier[];
+  readonly tiers: readonly CompiledTier<Image>[];
 }
 
 const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
@@ -109,6 +120,8 @@ const asWhole = Symbol('as whole');
 export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger): CompiledGroup {
   const key = cacheKey(group);
   const owners = group.patterns.flatMap((pattern) => ownersOf(pattern));
+  const shared = cache.shared?.(key);
+  if (shared) return { expressions: owners, ...shared };
   const cached = cache.get(key);
   if (cached) {
     const entry = readEntry(cached, owners, key);
@@ -118,6 +131,23 @@ export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger
   const compiled = compileExpressions(group.patterns.flatMap(expressionsOf));
   cache.put(key, writeEntry(compiled, key));
   return compiled;
+}
+
+/** The group's key and its databases in shared memory, for threads that plan the same rules. */
+export function shareGroup(
+  group: ScanGroup,
+  cache: DatabaseCache,
+  log: Logger,
+): readonly [key: string, group: SharedGroup] {
+  const { modes, tiers } = compileGroup(group, cache, log);
+  const share = (image: DatabaseImage | null): SharedArrayBuffer | null => {
+    if (image === null || image instanceof SharedArrayBuffer) return image;
+    return HsDatabase.deserializeShared(image);
+  };
+  const shared = tiers.map(({ allowedMask, database, lines }) => {
+    return { allowedMask, database: share(database), lines: share(lines) };
+  });
+  return [cacheKey(group), { modes, tiers: shared }];
 }
 
 /** One entry per expression that `expressionsOf` makes, without making them. */
@@ -187,7 +217,7 @@ function bytesWithin(mask: number): Uint8Array {
   return set;
 }
 
-function compileExpressions(expressions: readonly Expression[]): CompiledGroup {
+function compileExpressions(expressions: readonly Expression[]): CompiledGroup<Uint8Array> {
   // The widest tier holds every pattern whole: it alone decides how exact each of them is.
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
   const widest = {
@@ -221,7 +251,7 @@ function compileNarrow(
   modes: readonly ExpressionMode[],
   allowedMask: number,
   tier: number,
-): CompiledTier {
+): CompiledTier<Uint8Array> {
   const single: number[] = [];
   const joined: LineExpression[] = [];
   expressions.forEach(({ narrow }, id) => {
@@ -328,7 +358,7 @@ function cacheKey(group: ScanGroup): string {
 }
 
 /** Layout: u32 header length, JSON header, databases in order, then SHA-256 over all before it. */
-function writeEntry(group: CompiledGroup, key: string): Uint8Array {
+function writeEntry(group: CompiledGroup<Uint8Array>, key: string): Uint8Array {
   const header = Buffer.from(
     JSON.stringify({
       key,
@@ -352,7 +382,7 @@ function readEntry(
   bytes: Uint8Array,
   expressions: CompiledGroup['expressions'],
   key: string,
-): CompiledGroup | null {
+): CompiledGroup<Uint8Array> | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length < 36) return null;
   const body = buffer.subarray(0, -32);
@@ -373,8 +403,10 @@ function readEntry(
     at += size;
     return body.subarray(at - size, at);
   };
-  const tiers = header.tiers.map(([allowedMask, databaseBytes, linesBytes]): CompiledTier => {
-    return { allowedMask, database: take(databaseBytes), lines: take(linesBytes) };
-  });
+  const tiers = header.tiers.map(
+    ([allowedMask, databaseBytes, linesBytes]): CompiledTier<Uint8Array> => {
+      return { allowedMask, database: take(databaseBytes), lines: take(linesBytes) };
+    },
+  );
   return { expressions, modes, tiers };
 }

@@ -14,8 +14,8 @@ import type {
 } from '../../match/scan.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
-import { compileGroup, mildMask, plainMask } from './databases.ts';
-import type { CompiledGroup, DatabaseCache } from './databases.ts';
+import { compileGroup, mildMask, plainMask, shareGroup } from './databases.ts';
+import type { CompiledGroup, DatabaseCache, DatabaseImage, SharedGroup } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
 import { draftScan, faceCount, isLoose, patternId, rulesLeftOut } from './scan-draft.ts';
@@ -91,9 +91,16 @@ export function buildPlan(program: Program, options: PlanOptions): RulePlan {
   return assemble(program, draftPlan(program, options));
 }
 
-/** Fills the database cache for `program` and keeps nothing; meant for a thread of its own. */
-export function warmCache(program: Program, options: PlanOptions): void {
-  draftPlan(program, options);
+/**
+ * Makes the databases of `program` ready, in the cache and in shared memory by key; meant for a
+ * thread of its own. Cost: as `buildPlan`, and their memory once more.
+ */
+export function shareDatabases(
+  program: Program,
+  options: PlanOptions,
+): ReadonlyMap<string, SharedGroup> {
+  const { draft } = draftPlan(program, options);
+  return new Map(draft.groups.map((group) => shareGroup(group, options.cache, options.log)));
 }
 
 function draftPlan(program: Program, options: PlanOptions): PlanDraft {
@@ -136,8 +143,8 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
   const byKey: (Map<ByteString, number[]> | null)[] = Array.from({ length: faceCount }, () => null);
   draft.groups.forEach((group, g) => {
     const compiled = groups[g]!;
-    const load = (bytes: Uint8Array | null): number => {
-      return bytes ? databases.push(HsDatabase.deserialize(bytes)) - 1 : -1;
+    const load = (image: DatabaseImage | null): number => {
+      return image ? databases.push(openDatabase(image)) - 1 : -1;
     };
     const tiers = compiled.tiers.map(({ allowedMask, database, lines }) => {
       return { allowedMask, database: load(database), lines: load(lines) };
@@ -184,6 +191,11 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
     },
     close: closer(program, databases, scan),
   };
+}
+
+function openDatabase(image: DatabaseImage): HsDatabase {
+  if (image instanceof SharedArrayBuffer) return HsDatabase.attach(image);
+  return HsDatabase.deserialize(image);
 }
 
 /**
