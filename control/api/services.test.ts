@@ -87,6 +87,15 @@ test('an uploaded ruleset is described, used by a policy, and stays while it is 
     transformChain: ['lowercase'],
     raw: rule.trimEnd(),
   });
+  const impact = await waf.call('PolicyService/PreviewCrsImpact', {
+    policyId: 'policy-light',
+    crsRulesetId: rulesetId,
+  });
+  expect(impact.body).toMatchObject({
+    disabledRuleCount: 1,
+    addedRuleIds: [942100],
+    removedRuleIds: [942999],
+  });
   const policy = { name: 'four', crsRulesetId: rulesetId };
   expect((await waf.call('PolicyService/CreatePolicy', { policy })).status).toBe(200);
   const kept = await waf.call('SystemService/DeleteCrsRuleset', { id: rulesetId });
@@ -118,6 +127,23 @@ function tarGz(path: string, text: string): Buffer {
   content.write(text);
   return gzipSync(Buffer.concat([header, content, Buffer.alloc(1024)]));
 }
+
+test('what the data plane would get is shown, and what was published is listed', async () => {
+  const site = {
+    name: 'seen',
+    primaryHost: 'seen.test',
+    upstreams: [{ inline: { url: 'https://origin.test' } }],
+    waf: { enabled: true },
+  };
+  const shown = await waf.call('SiteService/PreviewCompiledConfig', { site });
+  expect(shown.body['compiledJson']).toMatchObject({
+    site: { hosts: ['seen.test'], wafEnabled: true, policyId: 'policy-light' },
+    upstream: { tls: true, endpoints: [{ host: 'origin.test', port: 443, weight: 1 }] },
+  });
+  const bundles = await waf.call('AgentService/ListConfigBundles', {});
+  const items = bundles.body['items'] as Record<string, string>[];
+  expect(items[0]).toMatchObject({ agentId: 'local', applyResult: 'unknown' });
+});
 
 test('settings change by key, return to their standard, and refuse what is unknown', async () => {
   const key = 'security.responses.config';

@@ -10,6 +10,7 @@ import type {
   Directive,
   VariableExpression,
 } from '../../engine/rules/language/ast.ts';
+import { decodeUtf8 } from '../../engine/base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 
 /** A rule with its chain; `raw` is its text. */
@@ -106,7 +107,7 @@ function describeChain(
     severity: severityOf(value(first.actions, 'severity')),
     defaultAction: disruptiveOf(first.actions),
     defaultScore: scores[scored?.[2]?.toLowerCase() ?? ''] ?? 0,
-    msg: value(first.actions, 'msg'),
+    msg: decodeUtf8(value(first.actions, 'msg')),
     tags,
     phase: Number(value(first.actions, 'phase').replace('request', '2').replace('response', '4')),
     isInitialization: category === '901',
@@ -117,10 +118,10 @@ function describeChain(
     rawSha256: createHash('sha256').update(raw, 'latin1').digest('hex'),
     line: first.span.line,
     targets: first.kind === 'SecRule' ? first.variables.map(targetOf) : [],
-    operator: first.kind === 'SecRule' ? operatorOf(first) : '',
+    operator: first.kind === 'SecRule' ? decodeUtf8(operatorOf(first)) : '',
     transformChain: values(first.actions, 't').filter((name) => name !== 'none'),
     rulesetId,
-    raw,
+    raw: decodeUtf8(raw),
   };
 }
 

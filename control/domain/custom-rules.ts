@@ -4,6 +4,7 @@
  */
 
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { encodeUtf8 } from '../../engine/base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
@@ -129,7 +130,7 @@ function checkSecLang(seclang: string, ruleId: number): void {
   if (seclang.length > seclangBytesMax) {
     throw invalidField('rule.seclang', `has at most ${seclangBytesMax} characters`);
   }
-  const { directives, diagnostics } = parseSecLang(seclang, 'rule');
+  const { directives, diagnostics } = parseSecLang(encodeUtf8(seclang), 'rule');
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) {
     const { line, column } = error.span;

@@ -4,6 +4,7 @@
  */
 
 import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { encodeUtf8 } from '../../engine/base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
 
@@ -96,7 +97,7 @@ function unscoped(override: RuleOverrideJson, id: number, raw: string | undefine
 
 /** Takes every score of the rule back where it was added, and adds `score` instead. */
 function scoreChanges(id: number, raw: string, score: number): string[] {
-  return parseSecLang(raw, 'rule').directives.flatMap((directive, offset) => {
+  return parseSecLang(encodeUtf8(raw), 'rule').directives.flatMap((directive, offset) => {
     if (directive.kind !== 'SecRule' && directive.kind !== 'SecAction') return [];
     const sets = directive.actions
       .filter((action) => action.name.text.toLowerCase() === 'setvar')

@@ -3,6 +3,7 @@
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
+import { listConfigBundles } from './config-bundles.ts';
 import {
   getNodeCapabilities,
   getNodeServingState,
@@ -19,5 +20,6 @@ export function agentService(parts: ApiParts): Built<typeof AgentService> {
     getNodeCapabilities: getNodeCapabilities(parts),
     getNodeServingState: getNodeServingState(parts),
     retryNodeConfig: retryNodeConfig(parts),
+    listConfigBundles: listConfigBundles(parts),
   };
 }

@@ -7,6 +7,7 @@ import { createPolicy, createPolicyFromTemplate } from './create-policy.ts';
 import { deletePolicy } from './delete-policy.ts';
 import { getPolicy } from './get-policy.ts';
 import { listPolicies, listPolicyTemplates } from './list-policies.ts';
+import { previewCrsImpact } from './preview-crs-impact.ts';
 import { previewSecLang } from './preview-sec-lang.ts';
 import { setActiveCrsRuleset } from './set-active-crs-ruleset.ts';
 import { setEngineState } from './set-engine-state.ts';
@@ -31,6 +32,7 @@ export function policyService(parts: ApiParts): Built<typeof PolicyService> {
     updatePolicyLayer: updatePolicyLayer(parts),
     setEngineState: setEngineState(parts),
     previewSecLang: previewSecLang(parts),
+    previewCrsImpact: previewCrsImpact(parts),
     testPolicy: testPolicy(parts),
     listPolicyTemplates: listPolicyTemplates(parts),
     deletePolicy: deletePolicy(parts),

@@ -7,6 +7,7 @@ import { createSite } from './create-site.ts';
 import { deleteSite } from './delete-site.ts';
 import { getSite } from './get-site.ts';
 import { listSites } from './list-sites.ts';
+import { previewCompiledConfig } from './preview-compiled-config.ts';
 import {
   deleteSitePolicyOverride,
   getSitePolicyOverride,
@@ -25,6 +26,7 @@ export function siteService(parts: ApiParts): Built<typeof SiteService> {
     deleteSite: deleteSite(parts),
     enableSite: enableSite(parts),
     disableSite: disableSite(parts),
+    previewCompiledConfig: previewCompiledConfig(parts),
     getSitePolicyOverride: getSitePolicyOverride(parts),
     upsertSitePolicyOverride: upsertSitePolicyOverride(parts),
     deleteSitePolicyOverride: deleteSitePolicyOverride(parts),
