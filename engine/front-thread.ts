@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from './base/clock.ts';
 import { poolLimits } from './base/limits.ts';
+import type { RequestEvent } from './contract/events.ts';
 import type { Inspector } from './contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from './contract/site.ts';
 import type { FrontThreadData } from './front/thread-messages.ts';
@@ -76,8 +77,17 @@ function inspectorOf(site: SiteConfig, key: string | undefined): Inspector | nul
   });
 }
 
+/** Requests that become security or error events: a rule matched, or we or the origin failed. */
+function isNotable({ transaction, outcome }: RequestEvent): boolean {
+  if (transaction !== null && (transaction.matchedRules.length > 0 || transaction.failure)) {
+    return true;
+  }
+  return outcome !== 'served' && outcome !== 'client_abort' && outcome !== 'unrouted';
+}
+
 await runFrontWorker(parentPort!, data, {
   prepare,
+  wantsEvent: (event) => settings.allEvents || isNotable(event),
   openSocket: settings.sharedSocket ? listenReusePort : null,
 });
 await pool.close();

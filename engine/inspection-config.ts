@@ -29,6 +29,8 @@ export interface ThreadSettings {
   readonly place: InspectionPlace;
   readonly poolThreads: number;
   readonly sharedSocket: boolean;
+  /** Report every finished request, not only those with something to tell. */
+  readonly allEvents: boolean;
   readonly cacheFolder: string;
   readonly collectionsFolder: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';

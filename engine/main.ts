@@ -62,6 +62,7 @@ class Engine {
       place: options.inspection,
       poolThreads: options.poolThreads,
       sharedSocket: options.workers > 1,
+      allEvents: options.events !== null,
       cacheFolder: join(folder, 'databases'),
       collectionsFolder: join(folder, 'collections'),
       logLevel: options.logLevel,

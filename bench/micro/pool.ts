@@ -20,7 +20,7 @@ export async function startPool(
   const collectionsFolder = join(cacheFolder, 'collections');
   mkdirSync(collectionsFolder, { recursive: true });
   const settings: ThreadSettings = {
-    ...{ place: 'pool', poolThreads: 1, sharedSocket: false },
+    ...{ place: 'pool', poolThreads: 1, sharedSocket: false, allEvents: false },
     ...{ cacheFolder, collectionsFolder, logLevel: 'error' },
   };
   const pool = new Pool({

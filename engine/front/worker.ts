@@ -5,6 +5,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { toAppError } from '../base/errors.ts';
+import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { EventBatcher } from './event-batcher.ts';
@@ -27,6 +28,8 @@ export interface PreparedInspection {
 export interface FrontWorkerParts {
   /** Builds inspection for a generation, off the request path; may take its time. */
   readonly prepare: (routes: RoutesConfig) => Promise<PreparedInspection>;
+  /** False for finished requests that nobody asks about; they stay in the thread. */
+  readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */
   readonly openSocket: ((host: string, port: number) => { fd: number; port: number }) | null;
 }
@@ -46,7 +49,9 @@ export async function runFrontWorker(
       ...first,
       settings: data.settings,
       listener: data.listener,
-      onRequestDone: (event) => batcher.add(event),
+      onRequestDone: (event) => {
+        if (parts.wantsEvent(event)) batcher.add(event);
+      },
     });
     tell({ kind: 'listening', port: await bind(front, data, parts) });
   } catch (thrown) {

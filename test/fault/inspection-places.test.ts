@@ -58,6 +58,7 @@ beforeAll(async () => {
     place: 'pool',
     poolThreads: 2,
     sharedSocket: false,
+    allEvents: false,
     cacheFolder: path.join(folder, 'databases'),
     collectionsFolder: path.join(folder, 'collections'),
     logLevel: 'error',

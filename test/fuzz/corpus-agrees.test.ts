@@ -1,6 +1,7 @@
 /**
  * Every case of the rule corpora: the fast path against the oracle, in process. CRS's tests run as
- * they ask, in detection only; a share of them also with an engine that acts (WAF_FUZZ_FULL=1: all).
+ * they ask, in detection only; a share of them also with an engine that acts (all of them with
+ * WAF_FUZZ_FULL=1).
  */
 
 import { existsSync } from 'node:fs';

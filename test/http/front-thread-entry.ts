@@ -8,6 +8,7 @@ import { listenReusePort } from '../../engine/match/listen.ts';
 if (!isMainThread && parentPort !== null) {
   const data = workerData as FrontThreadData;
   void runFrontWorker(parentPort, data, {
+    wantsEvent: () => true,
     openSocket: listenReusePort,
     prepare: async (routes) => {
       if (routes.revision === 'broken') throw new Error('broken');
