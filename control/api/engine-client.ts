@@ -77,6 +77,8 @@ export function openEngineClient(socketPath: string): EngineClient {
       asked(() =>
         client.evaluate(
           create(EvaluateRequestSchema, { policy, ...(ruleset ? { ruleset } : {}), ...request }),
+          // The first evaluation of a policy makes its databases.
+          { timeoutMs: planTimeoutMs },
         ),
       ),
   };
