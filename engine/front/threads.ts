@@ -62,6 +62,9 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
+/** Code of the error that waiting callers get when a thread ends by itself. */
+const threadDied = 'front_thread_died';
+
 class FrontThread {
   readonly worker: Worker;
   readonly pending = new Map<number, Pending>();
@@ -121,8 +124,10 @@ class Threads implements FrontThreads {
     try {
       await Promise.all(waits);
     } catch (thrown) {
-      // A thread that is replaced later must not start with what could not be served.
-      if (this.routes === routes) this.routes = before;
+      // A thread that is replaced later must not start with what could not be served; but one that
+      // died on the way says nothing against these routes.
+      const died = thrown instanceof AppError && thrown.code === threadDied;
+      if (!died && this.routes === routes) this.routes = before;
       throw thrown;
     }
   }
@@ -180,7 +185,7 @@ class Threads implements FrontThreads {
   private onExit(thread: FrontThread, cause: Error | null): void {
     this.threads.delete(thread);
     const text = 'a front thread ended before it answered';
-    const error = new AppError('front_thread_died', text, { source: 'internal', cause });
+    const error = new AppError(threadDied, text, { source: 'internal', cause });
     for (const id of [...thread.pending.keys()]) thread.settle(id, error);
     if (this.stopping || thread.port === 0) return;
     this.options.onThreadDied?.(cause);
