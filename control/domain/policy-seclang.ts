@@ -121,7 +121,7 @@ function responseBodySection({ crsCore }: CrsSettings): string {
 }
 
 function otherEngineSection(ruleset: RulesetView | null): string {
-  const lines = ['SecArgumentSeparator &', 'SecCookieFormat 0', 'SecCollectionTimeout 600'];
+  const lines = ['SecArgumentSeparator &', 'SecCollectionTimeout 600'];
   const map = ruleset?.includes.unicodeMap ?? '';
   if (map !== '') lines.push(`SecUnicodeMapFile ${map} 20127`);
   return `${lines.join('\n')}\n`;
