@@ -112,7 +112,11 @@ async function main(): Promise<void> {
     results.push(...(await runGroup({ ...group, tasks }, timeMs, progress)));
   }
   const sections = [...titles].map(([name, title]) => `## ${title}\n\n${table(results, name)}`);
-  const page = ['# Micro benchmarks', `${describeMachine(machine)}.`, ...sections, ''].join('\n\n');
+  const note =
+    'Each part runs alone and over and over, so caches are warm: inside the proxy, between sockets ' +
+    'and other requests, it costs more. Use these to compare versions, `bench:e2e` for the price.';
+  const head = ['# Micro benchmarks', note, `${describeMachine(machine)}.`];
+  const page = [...head, ...sections, ''].join('\n\n');
   const folder = only.length === 0 && task === '' ? out : join(out, 'partial');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'micro.json');
