@@ -41,6 +41,8 @@ export function parseMacros(text: ByteString, findVariable: FindVariable): Macro
  */
 export function expandMacro(text: MacroText, tx: Transaction): ByteString {
   if (text.literal !== null) return text.literal;
+  const [only] = text.parts;
+  if (text.parts.length === 1 && typeof only === 'object') return resolveReference(only, tx);
   let expanded = '';
   for (const part of text.parts) {
     expanded += typeof part === 'string' ? part : resolveReference(part, tx);
@@ -51,6 +53,7 @@ export function expandMacro(text: MacroText, tx: Transaction): ByteString {
 /** The first value that a reference stands for; empty when the variable is unset. */
 export function resolveReference(reference: MacroReference, tx: Transaction): ByteString {
   const { variable, key, regex } = reference;
+  if (!regex && key !== '' && variable.name === 'TX') return tx.tx.get(key) ?? '';
   if (regex) return variable.entries(tx).find((entry) => regex.test(entry.key))?.value ?? '';
   if (key === '') return variable.entries(tx)[0]?.value ?? '';
   if (variable.lookup) return variable.lookup(tx, key)[0]?.value ?? '';

@@ -23,10 +23,13 @@ export function isRuleRemoved(rule: Rule, tx: Transaction): boolean {
 /** Removals by `ctl` that concern this rule; usually none. */
 export function removedTargetsOf(rule: Rule, tx: Transaction): readonly Target[] {
   const { removedTargets } = tx.control;
-  if (removedTargets.length === 0) return noTargets;
-  return removedTargets
-    .filter((removed) => concerns(removed, rule, tx))
-    .map(({ target }) => target);
+  // CRS removes a target in most transactions, for few rules: make a list only where it has one.
+  let list: Target[] | null = null;
+  for (let i = 0; i < removedTargets.length; i++) {
+    const removed = removedTargets[i]!;
+    if (concerns(removed, rule, tx)) (list ??= []).push(removed.target);
+  }
+  return list ?? noTargets;
 }
 
 const noTargets: readonly Target[] = [];
@@ -56,8 +59,7 @@ export function isCountExcluded(exclusions: readonly Target[], target: Target): 
 
 /**
  * Keys compare without case; an XPath exclusion covers the same XPath. By name: `XML` has a
- * definition
- * of its own for some XPaths.
+ * definition of its own for some XPaths.
  */
 function covers(exclusion: Target, target: Target, key: ByteString): boolean {
   if (exclusion.variable.name !== target.variable.name) return false;
@@ -75,5 +77,10 @@ function concerns(removed: RemovedTarget, rule: Rule, tx: Transaction): boolean 
 }
 
 function hasTag(rule: Rule, tag: ByteString, tx: Transaction): boolean {
-  return rule.tags.some((own) => (own.literal ?? expandMacro(own, tx)) === tag);
+  const { tags } = rule;
+  for (let i = 0; i < tags.length; i++) {
+    const own = tags[i]!;
+    if ((own.literal ?? expandMacro(own, tx)) === tag) return true;
+  }
+  return false;
 }

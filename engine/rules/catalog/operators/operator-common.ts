@@ -90,6 +90,8 @@ const integerPattern = /^[ \t\n\v\f\r]*([+-]?)0*([0-9]*)/;
  * Limits: beyond 64 bits it stays at the largest or smallest number. Compare with < and > only.
  */
 export function readInteger(text: ByteString): number | bigint {
+  const short = readShort(text);
+  if (short >= 0) return short;
   const match = integerPattern.exec(text);
   const digits = match?.[2] ?? '';
   if (digits === '') return 0;
@@ -99,6 +101,19 @@ export function readInteger(text: ByteString): number | bigint {
   const exact = negative ? -BigInt(digits) : BigInt(digits);
   if (exact > int64Max) return int64Max;
   return exact < int64Min ? int64Min : exact;
+}
+
+/** The number when the text is one to nine plain digits, as nearly all are; else -1. */
+function readShort(text: ByteString): number {
+  const { length } = text;
+  if (length === 0 || length > 9) return -1;
+  let value = 0;
+  for (let i = 0; i < length; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = 10 * value + digit;
+  }
+  return value;
 }
 
 /** The text as a byte-mode pattern that matches just these bytes. */
