@@ -9,7 +9,7 @@ import { cacheFolder, inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
 import { main, run, say } from './process.mjs';
 
-/** The same seeds every time: a run fails for a change, not for luck. `npx vitest` draws new ones. */
+// The same seeds every time: a run fails for a change, not for luck; `npx vitest` draws new ones.
 for (const name of ['FUZZ_SEED', 'WAF_FUZZ_SEED', 'WAF_SEED']) process.env[name] ??= '20261121';
 
 await main(async () => {
