@@ -3,9 +3,7 @@
  * files out of the policy itself, links, plans. Never touches the disk but through the cache port.
  */
 
-import { posix } from 'node:path';
 import { encodeUtf8, toByteString } from './base/byte-string.ts';
-import type { ByteString } from './base/byte-string.ts';
 import { AppError } from './base/errors.ts';
 import type { Logger } from './base/log.ts';
 import { policyEntryFile } from './contract/policy.ts';
@@ -13,8 +11,8 @@ import type { PolicySource } from './contract/policy.ts';
 import { fullCatalog } from './rules/catalog/full-catalog.ts';
 import type { RulePorts } from './rules/catalog/ports.ts';
 import type { Diagnostic } from './rules/language/diagnostic.ts';
+import { createFileSet } from './rules/language/file-set.ts';
 import { loadSourceSet } from './rules/language/include.ts';
-import type { SourceFile } from './rules/language/include.ts';
 import type { DatabaseCache } from './rules/plan/databases.ts';
 import { buildPlan } from './rules/plan/rule-plan.ts';
 import { buildProgram } from './rules/program/build-program.ts';
@@ -51,8 +49,11 @@ export class PolicyError extends AppError {
 /** Links a policy; with any error the program is null. Cost: tens of milliseconds for CRS. */
 export function linkPolicy(policy: PolicySource): BuildResult {
   const entry = { path: policyEntryFile, text: encodeUtf8(policy.seclangEntry) };
-  const source = loadSourceSet([entry], (pattern, from) => filesMatching(policy, pattern, from));
-  return buildProgram(source, fullCatalog, (name, from) => dataFile(policy, name, from));
+  const files = createFileSet(
+    [...policy.files].map(([path, bytes]) => ({ path, text: toByteString(bytes) })),
+  );
+  const source = loadSourceSet([entry], files.readFiles);
+  return buildProgram(source, fullCatalog, files.readDataFile);
 }
 
 /** Builds the engine of a policy. Errors: PolicyError. */
@@ -62,40 +63,4 @@ export function buildEngine(policy: PolicySource, options: BuildOptions): Policy
   const plan = buildPlan(program, options);
   options.log.info('policy is ready', { policy: policy.id, ...plan.facts });
   return new PolicyEngine(plan, options.ports);
-}
-
-/** Files of the policy that an Include names: an exact path, or `*` and `?` inside one folder. */
-function filesMatching(policy: PolicySource, pattern: string, from: string): SourceFile[] {
-  const wanted = resolvePath(pattern, from);
-  const matcher = globMatcher(wanted);
-  return [...policy.files.keys()]
-    .filter((path) => matcher(normalizePath(path)))
-    .sort()
-    .map((path) => ({ path, text: toByteString(policy.files.get(path)!) }));
-}
-
-function dataFile(policy: PolicySource, name: ByteString, from: string): ByteString | null {
-  const wanted = resolvePath(name, from);
-  for (const [path, bytes] of policy.files) {
-    if (normalizePath(path) === wanted) return toByteString(bytes);
-  }
-  return null;
-}
-
-function resolvePath(name: string, from: string): string {
-  return normalizePath(name.startsWith('/') ? name : posix.join(posix.dirname(from), name));
-}
-
-function normalizePath(path: string): string {
-  return posix.normalize(path.replaceAll('\\', '/')).replace(/^\.?\//, '');
-}
-
-function globMatcher(pattern: string): (path: string) => boolean {
-  if (!/[*?]/.test(pattern)) return (path) => path === pattern;
-  const text = pattern
-    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '[^/]*')
-    .replaceAll('?', '[^/]');
-  const regex = new RegExp(`^${text}$`);
-  return (path) => regex.test(path);
 }
