@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCK3AgoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJIp4BCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgicwoPUnVudGltZVVwc3RyZWFtEgoKAmlkGAEgASgJEgsKA3RscxgCIAEoCBIyCgllbmRwb2ludHMYAyADKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lRW5kcG9pbnQSEwoLc2VydmVyX25hbWUYBCABKAkiPQoPUnVudGltZUVuZHBvaW50EgwKBGhvc3QYASABKAkSDAoEcG9ydBgCIAEoDRIOCgZ3ZWlnaHQYAyABKA0ijAEKDVJ1bnRpbWVQb2xpY3kSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxISCgpydWxlc2V0X2lkGAQgASgJEg8KB3NlY2xhbmcYBSABKAkSKgoFZmlsZXMYBiADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSJZCg5SdW50aW1lUnVsZXNldBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEioKBWZpbGVzGAMgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiLAoLUnVudGltZUZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgMYgZwcm90bzM");
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCK3AgoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJIukBCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgiTgoMUnVudGltZVJvdXRlEhMKC3BhdGhfcHJlZml4GAEgASgJEhMKC3Vwc3RyZWFtX2lkGAIgASgJEhQKDHN0cmlwX3ByZWZpeBgDIAEoCCKcAgoPUnVudGltZVVwc3RyZWFtEgoKAmlkGAEgASgJEgsKA3RscxgCIAEoCBIyCgllbmRwb2ludHMYAyADKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lRW5kcG9pbnQSEwoLc2VydmVyX25hbWUYBCABKAkSNgoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWRlchI4CgxoZWFsdGhfY2hlY2sYBiABKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lSGVhbHRoQ2hlY2sSNQoKcmVzaWxpZW5jZRgHIAEoCzIhLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSZXNpbGllbmNlIiwKDVJ1bnRpbWVIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSL1AQoSUnVudGltZUhlYWx0aENoZWNrEgwKBHBhdGgYASABKAkSDgoGbWV0aG9kGAIgASgJEhcKD2V4cGVjdGVkX3N0YXR1cxgDIAEoDRIYChBpbnRlcnZhbF9zZWNvbmRzGAQgASgNEhcKD3RpbWVvdXRfc2Vjb25kcxgFIAEoDRIbChN1bmhlYWx0aHlfdGhyZXNob2xkGAYgASgNEhkKEWhlYWx0aHlfdGhyZXNob2xkGAcgASgNEhgKEGZvbGxvd19yZWRpcmVjdHMYCCABKAgSFQoNZXhwZWN0ZWRfYm9keRgJIAEoCRIMCgRob3N0GAogASgJIosBChFSdW50aW1lUmVzaWxpZW5jZRIZChFwYXNzaXZlX21heF9mYWlscxgBIAEoDRIlCh1wYXNzaXZlX2ZhaWxfZHVyYXRpb25fc2Vjb25kcxgCIAEoDRIZChFyZXRyeV9kdXJhdGlvbl9tcxgDIAEoDRIZChFyZXRyeV9pbnRlcnZhbF9tcxgEIAEoDSI9Cg9SdW50aW1lRW5kcG9pbnQSDAoEaG9zdBgBIAEoCRIMCgRwb3J0GAIgASgNEg4KBndlaWdodBgDIAEoDSKMAQoNUnVudGltZVBvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHJldmlzaW9uGAMgASgDEhIKCnJ1bGVzZXRfaWQYBCABKAkSDwoHc2VjbGFuZxgFIAEoCRIqCgVmaWxlcxgGIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIlkKDlJ1bnRpbWVSdWxlc2V0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSKgoFZmlsZXMYAyADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSIsCgtSdW50aW1lRmlsZRIMCgRwYXRoGAEgASgJEg8KB2NvbnRlbnQYAiABKAxiBnByb3RvMw");
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -299,6 +299,20 @@ export type RuntimeSite = Message<"waf.runtime.v1.RuntimeSite"> & {
    * @generated from field: bool fail_open = 8;
    */
   failOpen: boolean;
+
+  /**
+   * Paths with an origin of their own; the longest prefix of whole segments wins.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeRoute routes = 9;
+   */
+  routes: RuntimeRoute[];
+
+  /**
+   * Paths without a route get 404; otherwise they go to upstream_id.
+   *
+   * @generated from field: bool unmatched_not_found = 10;
+   */
+  unmatchedNotFound: boolean;
 };
 
 /**
@@ -362,6 +376,20 @@ export type RuntimeSiteJson = {
    * @generated from field: bool fail_open = 8;
    */
   failOpen?: boolean;
+
+  /**
+   * Paths with an origin of their own; the longest prefix of whole segments wins.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeRoute routes = 9;
+   */
+  routes?: RuntimeRouteJson[];
+
+  /**
+   * Paths without a route get 404; otherwise they go to upstream_id.
+   *
+   * @generated from field: bool unmatched_not_found = 10;
+   */
+  unmatchedNotFound?: boolean;
 };
 
 /**
@@ -370,6 +398,69 @@ export type RuntimeSiteJson = {
  */
 export const RuntimeSiteSchema: GenMessage<RuntimeSite, {jsonType: RuntimeSiteJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 2);
+
+/**
+ * A path prefix with an origin of its own.
+ *
+ * @generated from message waf.runtime.v1.RuntimeRoute
+ */
+export type RuntimeRoute = Message<"waf.runtime.v1.RuntimeRoute"> & {
+  /**
+   * Lower case, beginning with a slash, without one at the end; compared without case.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix: string;
+
+  /**
+   * Origins, by identifier of a RuntimeUpstream.
+   *
+   * @generated from field: string upstream_id = 2;
+   */
+  upstreamId: string;
+
+  /**
+   * Take the prefix off the path before it goes to the origin.
+   *
+   * @generated from field: bool strip_prefix = 3;
+   */
+  stripPrefix: boolean;
+};
+
+/**
+ * A path prefix with an origin of its own.
+ *
+ * @generated from message waf.runtime.v1.RuntimeRoute
+ */
+export type RuntimeRouteJson = {
+  /**
+   * Lower case, beginning with a slash, without one at the end; compared without case.
+   *
+   * @generated from field: string path_prefix = 1;
+   */
+  pathPrefix?: string;
+
+  /**
+   * Origins, by identifier of a RuntimeUpstream.
+   *
+   * @generated from field: string upstream_id = 2;
+   */
+  upstreamId?: string;
+
+  /**
+   * Take the prefix off the path before it goes to the origin.
+   *
+   * @generated from field: bool strip_prefix = 3;
+   */
+  stripPrefix?: boolean;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeRoute.
+ * Use `create(RuntimeRouteSchema)` to create a new message.
+ */
+export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 3);
 
 /**
  * A set of origins.
@@ -404,6 +495,27 @@ export type RuntimeUpstream = Message<"waf.runtime.v1.RuntimeUpstream"> & {
    * @generated from field: string server_name = 4;
    */
   serverName: string;
+
+  /**
+   * Headers set on every request to the origins, in place of the client's; Host among them.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeHeader request_headers = 5;
+   */
+  requestHeaders: RuntimeHeader[];
+
+  /**
+   * How the addresses are probed; absent for no probes.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeHealthCheck health_check = 6;
+   */
+  healthCheck?: RuntimeHealthCheck | undefined;
+
+  /**
+   * What happens with failing addresses; absent for the standard behaviour.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeResilience resilience = 7;
+   */
+  resilience?: RuntimeResilience | undefined;
 };
 
 /**
@@ -439,6 +551,27 @@ export type RuntimeUpstreamJson = {
    * @generated from field: string server_name = 4;
    */
   serverName?: string;
+
+  /**
+   * Headers set on every request to the origins, in place of the client's; Host among them.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeHeader request_headers = 5;
+   */
+  requestHeaders?: RuntimeHeaderJson[];
+
+  /**
+   * How the addresses are probed; absent for no probes.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeHealthCheck health_check = 6;
+   */
+  healthCheck?: RuntimeHealthCheckJson;
+
+  /**
+   * What happens with failing addresses; absent for the standard behaviour.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeResilience resilience = 7;
+   */
+  resilience?: RuntimeResilienceJson;
 };
 
 /**
@@ -446,7 +579,294 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 3);
+  messageDesc(file_waf_runtime_v1_bundle, 4);
+
+/**
+ * A header field.
+ *
+ * @generated from message waf.runtime.v1.RuntimeHeader
+ */
+export type RuntimeHeader = Message<"waf.runtime.v1.RuntimeHeader"> & {
+  /**
+   * Name as it is written.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Value.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * A header field.
+ *
+ * @generated from message waf.runtime.v1.RuntimeHeader
+ */
+export type RuntimeHeaderJson = {
+  /**
+   * Name as it is written.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * Value.
+   *
+   * @generated from field: string value = 2;
+   */
+  value?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeHeader.
+ * Use `create(RuntimeHeaderSchema)` to create a new message.
+ */
+export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 5);
+
+/**
+ * How the addresses of a set are probed.
+ *
+ * @generated from message waf.runtime.v1.RuntimeHealthCheck
+ */
+export type RuntimeHealthCheck = Message<"waf.runtime.v1.RuntimeHealthCheck"> & {
+  /**
+   * Path.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Request method.
+   *
+   * @generated from field: string method = 2;
+   */
+  method: string;
+
+  /**
+   * Status of a healthy answer.
+   *
+   * @generated from field: uint32 expected_status = 3;
+   */
+  expectedStatus: number;
+
+  /**
+   * Time between two probes, seconds.
+   *
+   * @generated from field: uint32 interval_seconds = 4;
+   */
+  intervalSeconds: number;
+
+  /**
+   * Time for one probe, seconds.
+   *
+   * @generated from field: uint32 timeout_seconds = 5;
+   */
+  timeoutSeconds: number;
+
+  /**
+   * Failures in a row that make an address unhealthy.
+   *
+   * @generated from field: uint32 unhealthy_threshold = 6;
+   */
+  unhealthyThreshold: number;
+
+  /**
+   * Successes in a row that make an address healthy again.
+   *
+   * @generated from field: uint32 healthy_threshold = 7;
+   */
+  healthyThreshold: number;
+
+  /**
+   * Follow redirects.
+   *
+   * @generated from field: bool follow_redirects = 8;
+   */
+  followRedirects: boolean;
+
+  /**
+   * Text that a healthy answer contains; empty for any.
+   *
+   * @generated from field: string expected_body = 9;
+   */
+  expectedBody: string;
+
+  /**
+   * Host header; empty for the address.
+   *
+   * @generated from field: string host = 10;
+   */
+  host: string;
+};
+
+/**
+ * How the addresses of a set are probed.
+ *
+ * @generated from message waf.runtime.v1.RuntimeHealthCheck
+ */
+export type RuntimeHealthCheckJson = {
+  /**
+   * Path.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * Request method.
+   *
+   * @generated from field: string method = 2;
+   */
+  method?: string;
+
+  /**
+   * Status of a healthy answer.
+   *
+   * @generated from field: uint32 expected_status = 3;
+   */
+  expectedStatus?: number;
+
+  /**
+   * Time between two probes, seconds.
+   *
+   * @generated from field: uint32 interval_seconds = 4;
+   */
+  intervalSeconds?: number;
+
+  /**
+   * Time for one probe, seconds.
+   *
+   * @generated from field: uint32 timeout_seconds = 5;
+   */
+  timeoutSeconds?: number;
+
+  /**
+   * Failures in a row that make an address unhealthy.
+   *
+   * @generated from field: uint32 unhealthy_threshold = 6;
+   */
+  unhealthyThreshold?: number;
+
+  /**
+   * Successes in a row that make an address healthy again.
+   *
+   * @generated from field: uint32 healthy_threshold = 7;
+   */
+  healthyThreshold?: number;
+
+  /**
+   * Follow redirects.
+   *
+   * @generated from field: bool follow_redirects = 8;
+   */
+  followRedirects?: boolean;
+
+  /**
+   * Text that a healthy answer contains; empty for any.
+   *
+   * @generated from field: string expected_body = 9;
+   */
+  expectedBody?: string;
+
+  /**
+   * Host header; empty for the address.
+   *
+   * @generated from field: string host = 10;
+   */
+  host?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeHealthCheck.
+ * Use `create(RuntimeHealthCheckSchema)` to create a new message.
+ */
+export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 6);
+
+/**
+ * What happens with failing addresses.
+ *
+ * @generated from message waf.runtime.v1.RuntimeResilience
+ */
+export type RuntimeResilience = Message<"waf.runtime.v1.RuntimeResilience"> & {
+  /**
+   * Leave an address alone for a while after failures in a row; 0 turns this off.
+   *
+   * @generated from field: uint32 passive_max_fails = 1;
+   */
+  passiveMaxFails: number;
+
+  /**
+   * How long it is left alone, seconds.
+   *
+   * @generated from field: uint32 passive_fail_duration_seconds = 2;
+   */
+  passiveFailDurationSeconds: number;
+
+  /**
+   * How long a request is tried again elsewhere, milliseconds; 0 turns this off.
+   *
+   * @generated from field: uint32 retry_duration_ms = 3;
+   */
+  retryDurationMs: number;
+
+  /**
+   * Wait between two tries, milliseconds.
+   *
+   * @generated from field: uint32 retry_interval_ms = 4;
+   */
+  retryIntervalMs: number;
+};
+
+/**
+ * What happens with failing addresses.
+ *
+ * @generated from message waf.runtime.v1.RuntimeResilience
+ */
+export type RuntimeResilienceJson = {
+  /**
+   * Leave an address alone for a while after failures in a row; 0 turns this off.
+   *
+   * @generated from field: uint32 passive_max_fails = 1;
+   */
+  passiveMaxFails?: number;
+
+  /**
+   * How long it is left alone, seconds.
+   *
+   * @generated from field: uint32 passive_fail_duration_seconds = 2;
+   */
+  passiveFailDurationSeconds?: number;
+
+  /**
+   * How long a request is tried again elsewhere, milliseconds; 0 turns this off.
+   *
+   * @generated from field: uint32 retry_duration_ms = 3;
+   */
+  retryDurationMs?: number;
+
+  /**
+   * Wait between two tries, milliseconds.
+   *
+   * @generated from field: uint32 retry_interval_ms = 4;
+   */
+  retryIntervalMs?: number;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeResilience.
+ * Use `create(RuntimeResilienceSchema)` to create a new message.
+ */
+export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 7);
 
 /**
  * One address of an origin.
@@ -509,7 +929,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 4);
+  messageDesc(file_waf_runtime_v1_bundle, 8);
 
 /**
  * How requests are inspected.
@@ -614,7 +1034,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 5);
+  messageDesc(file_waf_runtime_v1_bundle, 9);
 
 /**
  * Rule and data files of one ruleset.
@@ -677,7 +1097,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 6);
+  messageDesc(file_waf_runtime_v1_bundle, 10);
 
 /**
  * One file.
@@ -726,5 +1146,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 7);
+  messageDesc(file_waf_runtime_v1_bundle, 11);
 
