@@ -80,6 +80,8 @@ export interface UserRecord extends ResourceBase {
   readonly roleIds: readonly string[];
   readonly locked: boolean;
   readonly lastLoginAt?: string;
+  /** Providers that may sign the user in: `radius`, `oidc:<id>`, `saml:<id>`. */
+  readonly externalProviders?: readonly string[];
 }
 
 /** A ruleset and where its files are kept. */

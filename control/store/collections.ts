@@ -1,5 +1,6 @@
 /** Owns the list of what is stored: every collection, its identifiers and its indexes. */
 
+import type { SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   CustomRuleRecord,
   PolicyRecord,
@@ -55,6 +56,17 @@ export interface SessionRecord {
   readonly sessionEpoch: number;
   readonly createdAt: string;
   readonly expiresAt: string;
+  /** False when the cookie ends with the browser; absent means true. */
+  readonly remember?: boolean;
+}
+
+/** Who a user is at an identity provider; bound at the first sign-in. */
+export interface ExternalIdentityRecord {
+  /** SHA-256 of provider, issuer and subject, hex. */
+  readonly id: string;
+  readonly provider: string;
+  readonly userId: string;
+  readonly createdAt: string;
 }
 
 /** A key that the service made for itself. */
@@ -120,6 +132,11 @@ export const sessions: Collection<SessionRecord> = {
   name: 'sessions',
   indexes: { user: (session) => [session.userId] },
 };
+/** Identities at providers, found by user. */
+export const externalIdentities: Collection<ExternalIdentityRecord> = {
+  name: 'external-identities',
+  indexes: { user: (identity) => [identity.userId] },
+};
 /** Keys of the service, found by purpose. */
 export const keys: Collection<KeyRecord> = {
   name: 'keys',
@@ -141,3 +158,20 @@ export const settingsId = 'system';
 
 /** Settings of the deployment. */
 export const systemSettings: Collection<SettingsRecord> = { name: 'settings', indexes: {} };
+
+/** The routing table of one site. */
+export interface SiteRoutingRecord {
+  /** The site's id. */
+  readonly id: string;
+  readonly routing: SiteRoutingJson;
+}
+
+/** Routing tables, found by the pools that they name. */
+export const siteRoutings: Collection<SiteRoutingRecord> = {
+  name: 'site-routings',
+  indexes: {
+    upstream: ({ routing }) => [
+      ...new Set((routing.routes ?? []).map((route) => route.upstreamId ?? '')),
+    ],
+  },
+};

@@ -178,6 +178,8 @@ export const bundleLimits = {
   filesMax: 4_096,
   sitesMax: 100_000,
   policiesMax: 10_000,
+  /** Path routes of one site. */
+  routesMax: 1_000,
 } as const;
 
 /** The stream between an engine and its controller. */
@@ -265,6 +267,8 @@ export const engineLimits = {
   simulatedPoliciesMax: 4,
   /** Outcomes of planning that are remembered. */
   plannedPoliciesMax: 4096,
+  /** A thread that serves builds a policy in slices so long; requests come between them. */
+  buildSliceMs: 4,
   /** The planner thread ends after this long without work, and frees its memory. */
   plannerIdleMs: 30_000,
   /** How long the main thread waits at the end for threads and the link. */
@@ -281,6 +285,16 @@ export const controlLimits = {
   requestBytesMax: 16 * 1024 * 1024,
   /** Open connections of one entrance. */
   connectionsMax: 1_000,
+  /** What still comes of a request refused early is read away so long. */
+  lingerMs: 2_000,
+  /** Requests that one HTTP/2 connection may have open. */
+  streamsPerConnectionMax: 100,
+  /** From a connection's first byte to the end of its TLS handshake. */
+  handshakeTimeoutMs: 10_000,
+  /** How often the management certificate is looked at: files may change, ours may be due. */
+  certificateCheckMs: 3_600_000,
+  /** One PEM file of the management listener; a chain has some KB. */
+  pemBytesMax: 1_048_576,
   /** Items of one page. */
   pageSizeMax: 200,
   /** Items skipped by offset; the contract says so. */
@@ -301,6 +315,20 @@ export const controlLimits = {
   challengesMax: 10_000,
   /** Sessions of one user; the oldest end. */
   sessionsPerUserMax: 50,
+  /** Browser sign-ins that wait for their identity provider. */
+  pendingLoginsMax: 10_000,
+  /** Identity providers of one kind, RADIUS servers, and roles or groups that one provider maps. */
+  identityProvidersMax: 20,
+  radiusServersMax: 8,
+  providerRolesMax: 64,
+  /** One RADIUS packet, RFC 2865 section 3. */
+  radiusPacketBytesMax: 4_096,
+  /** Rounds of challenge and answer with a RADIUS server in one sign-in. */
+  radiusRoundsMax: 5,
+  /** One call of an OpenID provider. */
+  oidcTimeoutMs: 10_000,
+  /** Form that a browser carries here from a SAML identity provider. */
+  samlFormBytesMax: 512 * 1024,
   /** Users and addresses whose attempts are counted. */
   attemptKeysMax: 10_000,
   /** Security events kept, about 1.5 KB each; the oldest give way. */
@@ -325,8 +353,34 @@ export const controlLimits = {
   customRulesMax: 1_000,
   /** Overrides of one policy. */
   ruleOverridesMax: 2_000,
+  /** Path routes of one site; each request compares with the longest first. */
+  routesPerSiteMax: 200,
+  /** Certificates of a tenant. */
+  certificatesMax: 10_000,
+  /** One PEM text of a certificate, key or chain element. */
+  pemBytesMax: 64 * 1024,
+  /** Certificates between a site's and the root. */
+  certificateChainMax: 10,
+  /** Accounts at DNS providers. */
+  dnsProvidersMax: 200,
+  /** Tags of one node, and tags or nodes that one group names. */
+  agentSelectorsMax: 1_000,
+  /** Groups of nodes. */
+  agentGroupsMax: 1_000,
   /** Resources written by one bulk call. */
   bulkMax: 500,
+} as const;
+
+/** The store of the management plane, its backups and their checks. */
+export const storeLimits = {
+  /** Decoded records kept in memory, counted as JSON; a thousand sites have 2 MB. */
+  cachedBytesMax: 32 * 1024 * 1024,
+  /** Listeners for changes; parts of the process listen, not its clients. */
+  listenersMax: 256,
+  /** Broken audit rows that one check names. */
+  auditBreaksMax: 1_000,
+  /** Records of one transaction of a bulk write; some 20 ms, then others get their turn. */
+  bulkRecordsMax: 2_000,
 } as const;
 
 /** `waf run`: the processes it starts. */

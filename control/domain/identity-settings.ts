@@ -1,0 +1,361 @@
+/**
+ * Owns the settings of identity providers: their shape, what they may hold, what they are without,
+ * and which parts are secret. Never signs anybody in.
+ */
+
+import { controlLimits } from '../../engine/base/limits.ts';
+import { invalidField } from './errors.ts';
+
+/** Keys under which the settings are kept. */
+export const identityKeys = {
+  publicUrl: 'auth.public_url',
+  passwordEnabled: 'auth.password_enabled',
+  radius: 'auth.radius.config',
+  oidc: 'auth.oidc.providers',
+  saml: 'auth.saml.providers',
+} as const;
+
+/** What stands in place of a secret wherever settings are shown; sent back, it keeps the secret. */
+export const secretShown = 'configured';
+
+/** How people of a provider become users. */
+export interface AccountRules {
+  /** Makes a user at the first sign-in; otherwise an administrator has to allow the provider. */
+  readonly autoCreate: boolean;
+  /** Roles of users that are made. */
+  readonly defaultRoleIds: readonly string[];
+  /** Role by value of the provider's group claim; with any, roles follow it at each sign-in. */
+  readonly roleMappings: Readonly<Record<string, string>>;
+}
+
+/** RADIUS as the place where passwords are checked, or as second factor. */
+export interface RadiusConfig extends AccountRules {
+  readonly enabled: boolean;
+  readonly use: 'password' | 'second_factor';
+  readonly servers: readonly { readonly host: string; readonly port: number }[];
+  readonly secret: string;
+  readonly timeoutMs: number;
+  /** Times that each server is asked. */
+  readonly attempts: number;
+  readonly nasIdentifier: string;
+  readonly prompt: string;
+}
+
+/** One OpenID provider. */
+export interface OidcProvider extends AccountRules {
+  readonly id: string;
+  readonly label: string;
+  readonly enabled: boolean;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** '' for a public client. */
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  readonly usernameClaim: string;
+  readonly groupsClaim: string;
+}
+
+/** One SAML identity provider. */
+export interface SamlProvider extends AccountRules {
+  readonly id: string;
+  readonly label: string;
+  readonly enabled: boolean;
+  readonly idpIssuer: string;
+  readonly entryPoint: string;
+  /** PEM certificates that assertions may be signed with. */
+  readonly certificates: readonly string[];
+  /** Our entity id; '' for the address of our metadata. */
+  readonly entityId: string;
+  /** '' takes the NameID. */
+  readonly usernameAttribute: string;
+  readonly emailAttribute: string;
+  readonly groupsAttribute: string;
+  readonly clockSkewSeconds: number;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type Check = (value: unknown, at: string) => void;
+type Fields = Readonly<Record<string, readonly [standard: unknown, check: Check]>>;
+
+const providerId = /^[a-z0-9][a-z0-9-]{0,31}$/;
+const accountFields: Fields = {
+  autoCreate: [false, boolean],
+  defaultRoleIds: [[], texts(controlLimits.providerRolesMax, 128)],
+  roleMappings: [{}, mapping],
+};
+const radiusFields: Fields = {
+  enabled: [false, boolean],
+  use: ['password', oneOf('password', 'second_factor')],
+  servers: [[], servers],
+  secret: ['', text(0, 256)],
+  timeoutMs: [3000, whole(100, 10_000)],
+  attempts: [2, whole(1, 5)],
+  nasIdentifier: ['waf', text(1, 64)],
+  prompt: ['Enter the code of your token', text(1, 200)],
+  ...accountFields,
+};
+const oidcFields: Fields = {
+  id: ['', pattern(providerId, 'must be 1 to 32 lower-case letters, digits or hyphens')],
+  label: ['', text(1, 64)],
+  enabled: [true, boolean],
+  issuer: ['', webAddress],
+  clientId: ['', text(1, 256)],
+  clientSecret: ['', text(0, 512)],
+  scopes: [['openid', 'profile', 'email'], texts(32, 128)],
+  usernameClaim: ['preferred_username', text(1, 128)],
+  groupsClaim: ['groups', text(1, 128)],
+  ...accountFields,
+};
+const samlFields: Fields = {
+  id: ['', pattern(providerId, 'must be 1 to 32 lower-case letters, digits or hyphens')],
+  label: ['', text(1, 64)],
+  enabled: [true, boolean],
+  idpIssuer: ['', text(1, 1024)],
+  entryPoint: ['', webAddress],
+  certificates: [[], certificates],
+  entityId: ['', text(0, 1024)],
+  usernameAttribute: ['', text(0, 256)],
+  emailAttribute: ['email', text(0, 256)],
+  groupsAttribute: ['groups', text(1, 256)],
+  clockSkewSeconds: [60, whole(0, 300)],
+  ...accountFields,
+};
+
+/** The settings with their standard values and checks, as the list of settings takes them. */
+export const identitySettings: readonly {
+  readonly key: string;
+  readonly standard: unknown;
+  readonly check: Check;
+}[] = [
+  {
+    key: identityKeys.publicUrl,
+    standard: '',
+    check: (value, at) => value === '' || webAddress(value, at),
+  },
+  { key: identityKeys.passwordEnabled, standard: true, check: boolean },
+  { key: identityKeys.radius, standard: {}, check: checkRadius },
+  { key: identityKeys.oidc, standard: [], check: checkProviders(oidcFields) },
+  { key: identityKeys.saml, standard: [], check: checkProviders(samlFields) },
+];
+
+/** Base of the addresses that browsers are sent back to, without a slash at the end; '' for none. */
+export function publicUrlOf(values: Values): string {
+  return String(values[identityKeys.publicUrl] ?? '').replace(/\/+$/, '');
+}
+
+/** Whether passwords kept here are accepted over the network. */
+export function passwordEnabledOf(values: Values): boolean {
+  return values[identityKeys.passwordEnabled] !== false;
+}
+
+/** RADIUS with what was left out filled in; null when it is off. */
+export function radiusOf(values: Values): RadiusConfig | null {
+  const config = filled(values[identityKeys.radius] ?? {}, radiusFields) as unknown as RadiusConfig;
+  return config.enabled ? config : null;
+}
+
+/** OpenID providers that are on. */
+export function oidcProvidersOf(values: Values): OidcProvider[] {
+  return enabled<OidcProvider>(values[identityKeys.oidc], oidcFields);
+}
+
+/** SAML providers that are on. */
+export function samlProvidersOf(values: Values): SamlProvider[] {
+  return enabled<SamlProvider>(values[identityKeys.saml], samlFields);
+}
+
+/** Settings as they may be shown: each secret reads `configured`. */
+export function hideIdentitySecrets(values: Values): Record<string, unknown> {
+  return mapSecrets(values, () => secretShown);
+}
+
+/** Settings to keep: a secret that reads `configured` is the one kept before. */
+export function keepIdentitySecrets(values: Values, before: Values): Record<string, unknown> {
+  return mapSecrets(values, (secret, key, id) =>
+    secret === secretShown ? secretOf(before, key, id) : secret,
+  );
+}
+
+/** Ids of all roles that the settings hand out. */
+export function rolesHandedOut(values: Values): string[] {
+  return [identityKeys.radius, identityKeys.oidc, identityKeys.saml]
+    .flatMap((key) => [values[key] ?? []].flat())
+    .flatMap((one) => {
+      const { defaultRoleIds = [], roleMappings = {} } = one as Partial<AccountRules>;
+      return [...defaultRoleIds, ...Object.values(roleMappings)];
+    });
+}
+
+const secretFields = { [identityKeys.radius]: 'secret', [identityKeys.oidc]: 'clientSecret' };
+
+function mapSecrets(
+  values: Values,
+  change: (secret: string, key: string, id: string) => string,
+): Record<string, unknown> {
+  const changed: Record<string, unknown> = { ...values };
+  for (const [key, field] of Object.entries(secretFields)) {
+    const mapOne = (one: Readonly<Record<string, unknown>>) => {
+      const secret = one[field];
+      if (typeof secret !== 'string' || secret === '') return one;
+      return { ...one, [field]: change(secret, key, String(one['id'] ?? '')) };
+    };
+    const value = changed[key];
+    if (Array.isArray(value)) changed[key] = value.map(mapOne);
+    else if (typeof value === 'object' && value !== null) changed[key] = mapOne({ ...value });
+  }
+  return changed;
+}
+
+function secretOf(values: Values, key: string, id: string): string {
+  const found = [values[key] ?? []]
+    .flat()
+    .find((one) => String((one as Record<string, unknown>)['id'] ?? '') === id);
+  const field = secretFields[key] ?? '';
+  return String((found as Record<string, unknown> | undefined)?.[field] ?? '');
+}
+
+function filled(value: unknown, fields: Fields): Record<string, unknown> {
+  const standard = Object.entries(fields).map(([name, [without]]) => [name, without] as const);
+  return { ...Object.fromEntries(standard), ...(value as Record<string, unknown>) };
+}
+
+function enabled<T extends { readonly enabled: boolean }>(value: unknown, fields: Fields): T[] {
+  const list = Array.isArray(value) ? value : [];
+  return list.map((one) => filled(one, fields) as unknown as T).filter((one) => one.enabled);
+}
+
+function checkRadius(value: unknown, at: string): void {
+  checkFields(value, radiusFields, at);
+  const config = filled(value, radiusFields) as unknown as RadiusConfig;
+  if (!config.enabled) return;
+  if (config.servers.length === 0) throw invalidField(`${at}.servers`, 'needs at least one');
+  if (config.secret === '') throw invalidField(`${at}.secret`, 'is required');
+}
+
+function checkProviders(fields: Fields): Check {
+  return (value, at) => {
+    if (!Array.isArray(value) || value.length > controlLimits.identityProvidersMax) {
+      throw invalidField(at, `must be a list of at most ${controlLimits.identityProvidersMax}`);
+    }
+    const ids = new Set<unknown>();
+    value.forEach((one: unknown, index) => {
+      const where = `${at}[${index}]`;
+      checkFields(one, fields, where);
+      for (const [name, [standard, check]] of Object.entries(fields)) {
+        const given = (one as Record<string, unknown>)[name];
+        if (given === undefined) check(standard, `${where}.${name}`);
+      }
+      const { id } = one as { id: string };
+      if (ids.has(id)) throw invalidField(`${where}.id`, 'is used twice');
+      ids.add(id);
+    });
+  };
+}
+
+function checkFields(value: unknown, fields: Fields, at: string): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidField(at, 'must be a JSON object');
+  }
+  for (const [name, one] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) {
+      throw invalidField(at, `holds an unknown key; known are ${Object.keys(fields).join(', ')}`);
+    }
+    field[1](one, `${at}.${name}`);
+  }
+}
+
+function boolean(value: unknown, at: string): void {
+  if (typeof value !== 'boolean') throw invalidField(at, 'must be true or false');
+}
+
+function text(min: number, max: number): Check {
+  return (value, at) => {
+    if (typeof value === 'string' && value.length >= min && value.length <= max) return;
+    throw invalidField(at, `must be text of ${min} to ${max} characters`);
+  };
+}
+
+function pattern(wanted: RegExp, message: string): Check {
+  return (value, at) => {
+    if (typeof value !== 'string' || !wanted.test(value)) throw invalidField(at, message);
+  };
+}
+
+function oneOf(...wanted: readonly string[]): Check {
+  return (value, at) => {
+    if (typeof value === 'string' && wanted.includes(value)) return;
+    throw invalidField(at, `must be one of ${wanted.join(', ')}`);
+  };
+}
+
+function whole(min: number, max: number): Check {
+  return (value, at) => {
+    if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return;
+    throw invalidField(at, `must be a whole number between ${min} and ${max}`);
+  };
+}
+
+function texts(countMax: number, charactersMax: number): Check {
+  return (value, at) => {
+    if (!Array.isArray(value) || value.length > countMax) {
+      throw invalidField(at, `must be a list of at most ${countMax}`);
+    }
+    value.forEach((one: unknown, index) => text(1, charactersMax)(one, `${at}[${index}]`));
+  };
+}
+
+function mapping(value: unknown, at: string): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidField(at, 'must be a JSON object of role ids by group');
+  }
+  const entries = Object.entries(value);
+  if (entries.length > controlLimits.providerRolesMax) {
+    throw invalidField(at, `has at most ${controlLimits.providerRolesMax} entries`);
+  }
+  for (const [, role] of entries) text(1, 128)(role, at);
+}
+
+function servers(value: unknown, at: string): void {
+  if (!Array.isArray(value) || value.length > controlLimits.radiusServersMax) {
+    throw invalidField(at, `must be a list of at most ${controlLimits.radiusServersMax}`);
+  }
+  value.forEach((one: unknown, index) => {
+    const where = `${at}[${index}]`;
+    checkFields(one, { host: ['', hostName], port: [1812, whole(1, 65_535)] }, where);
+    const { host, port } = one as { host?: unknown; port?: unknown };
+    if (host === undefined) throw invalidField(`${where}.host`, 'is required');
+    if (port === undefined)
+      throw invalidField(`${where}.port`, 'is required; the usual one is 1812');
+  });
+}
+
+function hostName(value: unknown, at: string): void {
+  if (typeof value === 'string' && /^[A-Za-z0-9.:_-]{1,253}$/.test(value)) return;
+  throw invalidField(at, 'must be a host name or an address');
+}
+
+/** https, or http on this machine, where nobody listens in between. */
+function webAddress(value: unknown, at: string): void {
+  let url: URL | null;
+  try {
+    url = typeof value === 'string' && value.length <= 2048 ? new URL(value) : null;
+  } catch {
+    url = null;
+  }
+  const local = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '');
+  const fine = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
+  if (!fine || url?.username !== '' || url.hash !== '') {
+    throw invalidField(at, 'must be an https address; http is for this machine only');
+  }
+}
+
+function certificates(value: unknown, at: string): void {
+  texts(8, 16_384)(value, at);
+  const list = value as string[];
+  if (list.length === 0) throw invalidField(at, 'needs at least one certificate');
+  list.forEach((pem, index) => {
+    const armoured = /^-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----\s*$/;
+    if (!armoured.test(pem)) throw invalidField(`${at}[${index}]`, 'must be one PEM certificate');
+  });
+}
