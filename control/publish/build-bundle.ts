@@ -16,9 +16,15 @@ import {
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { UpstreamEndpointJson } from '../../proto/gen/waf/v1/common_pb.ts';
+import type { SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
+import type {
+  UpstreamHealthCheckJson,
+  UpstreamResiliencePolicyJson,
+} from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { RulesetIncludes, SiteRecord } from '../domain/records.ts';
 import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site.ts';
+import { probeOf, resilienceOf } from '../domain/upstream-behaviour.ts';
 import type { RulesetFile } from './ruleset-folder.ts';
 
 /** Version of the bundle's meaning; the engine knows the same number. */
@@ -47,6 +53,9 @@ export interface BundlePolicy {
 export interface BundleUpstream {
   readonly id: string;
   readonly endpoints: readonly UpstreamEndpointJson[];
+  readonly requestHeaders?: Readonly<Record<string, string>>;
+  readonly healthCheck?: UpstreamHealthCheckJson;
+  readonly resilience?: UpstreamResiliencePolicyJson;
 }
 
 /** A site with what was resolved for it. */
@@ -55,6 +64,8 @@ export interface BundleSite {
   /** Policy that protects it; '' when the WAF is off. */
   readonly policyId: string;
   readonly failOpen: boolean;
+  /** Paths with pools of their own. */
+  readonly routing?: SiteRoutingJson;
 }
 
 /** Everything that a bundle is made of. */
@@ -78,15 +89,25 @@ export function buildBundle(input: BundleInput): RuntimeBundle {
     if (ruleset !== null) rulesets.set(ruleset.id, toRuntimeRuleset(ruleset));
   }
   const upstreams = new Map<string, RuntimeUpstream>();
+  const pools = new Map(input.upstreams.map((pool) => [pool.id, pool]));
   const sites = input.sites.map((one) => {
-    const upstream = upstreamOf(one, input.upstreams);
-    upstreams.set(upstream.id, upstream);
-    const { site, policyId } = one;
+    const { site, policyId, routing } = one;
+    const use = (upstream: RuntimeUpstream): string => {
+      if (upstream.endpoints.length === 0) return '';
+      upstreams.set(upstream.id, upstream);
+      return upstream.id;
+    };
     return {
       id: site.id,
       name: site.name,
       hosts: hostsOf(site),
-      upstreamId: upstream.id,
+      upstreamId: use(upstreamOf(one, pools)),
+      routes: (routing?.routes ?? []).map((route) => ({
+        pathPrefix: route.pathPrefix ?? '',
+        upstreamId: use(poolUpstream(pools.get(route.upstreamId ?? ''))),
+        stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX',
+      })),
+      unmatchedNotFound: routing?.unmatchedAction === 'UNMATCHED_PATH_ACTION_RETURN_404',
       wafEnabled: policyId !== '',
       detectionOnly: site.waf?.mode === 'WAF_MODE_DETECTION',
       policyId,
@@ -128,18 +149,37 @@ export function toRuntimeRuleset({ id, version, files }: BundleRuleset): Runtime
   });
 }
 
-function upstreamOf({ site }: BundleSite, pools: readonly BundleUpstream[]): RuntimeUpstream {
+/** The pool of a site, or its inline endpoints as a pool of its own. */
+function upstreamOf(
+  { site }: BundleSite,
+  pools: ReadonlyMap<string, BundleUpstream>,
+): RuntimeUpstream {
   const upstreams = site.upstreams ?? [];
-  const poolId = upstreams[0]?.upstreamId ?? '';
-  const pool = pools.find(({ id }) => id === poolId);
-  const endpoints = pool?.endpoints ?? upstreams.flatMap(({ inline }) => (inline ? [inline] : []));
-  const parsed = endpoints.map((endpoint, at) => ({
-    ...parseEndpointUrl(endpoint.url ?? '', `site.upstreams[${at}].inline.url`),
+  const pool = pools.get(upstreams[0]?.upstreamId ?? '');
+  if (pool !== undefined) return poolUpstream(pool);
+  return poolUpstream({
+    id: `site-${site.id}`,
+    endpoints: upstreams.flatMap(({ inline }) => (inline ? [inline] : [])),
+    requestHeaders: Object.assign({}, ...upstreams.map((one) => one.requestHeaders ?? {})),
+  });
+}
+
+function poolUpstream(pool: BundleUpstream | undefined): RuntimeUpstream {
+  const endpoints = (pool?.endpoints ?? []).map((endpoint, at) => ({
+    ...parseEndpointUrl(endpoint.url ?? '', `endpoints[${at}].url`),
     weight: endpoint.weight || 1,
   }));
+  const probe = probeOf(pool?.healthCheck, pool?.endpoints ?? []);
+  const resilience = pool?.resilience === undefined ? null : resilienceOf(pool.resilience);
   return create(RuntimeUpstreamSchema, {
-    id: pool?.id ?? `site-${site.id}`,
-    tls: parsed[0]?.tls ?? false,
-    endpoints: parsed.map(({ host, port, weight }) => ({ host, port, weight })),
+    id: pool?.id ?? '',
+    tls: endpoints[0]?.tls ?? false,
+    endpoints: endpoints.map(({ host, port, weight }) => ({ host, port, weight })),
+    requestHeaders: Object.entries(pool?.requestHeaders ?? {}).map(([name, value]) => ({
+      name,
+      value,
+    })),
+    ...(probe === null ? {} : { healthCheck: probe }),
+    ...(resilience === null ? {} : { resilience }),
   });
 }

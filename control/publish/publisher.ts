@@ -11,7 +11,7 @@ import {
 import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
 import type { Logger } from '../../engine/base/log.ts';
-import type { PolicyRecord, RulesetRecord, SiteRecord } from '../domain/records.ts';
+import type { PolicyRecord, RulesetRecord, SiteRecord, UpstreamRecord } from '../domain/records.ts';
 import { responsesJson } from '../domain/settings.ts';
 import {
   keys,
@@ -19,6 +19,7 @@ import {
   publications,
   rulesets,
   settingsId,
+  siteRoutings,
   sites,
   systemSettings,
   upstreams,
@@ -62,6 +63,7 @@ const published = new Set([
   'sites',
   'policies',
   'upstreams',
+  'site-routings',
   'rulesets',
   'rule-overrides',
   'custom-rules',
@@ -166,31 +168,45 @@ function gatherState(store: ReadStore): {
   const fallback = allPolicies.find((policy) => policy.isDefault && !policy.isTemplate);
   const served = store
     .list(sites)
-    .filter((site) => site.status === 'RESOURCE_STATUS_ACTIVE' && hasOrigin(site));
+    .filter((site) => site.status === 'RESOURCE_STATUS_ACTIVE' && hasOrigin(store, site));
   const loaded = new Map<string, BundleRuleset>();
   const variants = new Map<string, BundlePolicy>();
   const bundleSites = served.map((site): BundleSite => {
+    const routing = store.get(siteRoutings, site.id)?.routing ?? {};
     const enabled = site.waf?.enabled === true;
     const chosen = enabled ? site.waf?.policyId || fallback?.id || '' : '';
     const policy = allPolicies.find(({ id }) => id === chosen);
-    if (policy === undefined) return { site, policyId: '', failOpen: false };
+    if (policy === undefined) return { site, policyId: '', failOpen: false, routing };
     const policyId = variantId(store, policy.id, site.id);
     if (!variants.has(policyId)) {
       const siteId = policyId === policy.id ? '' : site.id;
       variants.set(policyId, bundlePolicy(store, policy, siteId, loaded));
     }
-    return { site, policyId, failOpen: false };
+    return { site, policyId, failOpen: false, routing };
   });
   return {
     sites: bundleSites,
     policies: [...variants.values()],
-    upstreams: pools.map(({ id, endpoints }) => ({ id, endpoints: endpoints ?? [] })),
+    upstreams: pools.map(toBundleUpstream),
     responsesJson: responsesJson(store.get(systemSettings, settingsId)?.values ?? {}),
   };
 }
 
-function hasOrigin(site: SiteRecord): boolean {
-  return (site.upstreams ?? []).length > 0;
+function hasOrigin(store: ReadStore, site: SiteRecord): boolean {
+  if ((site.upstreams ?? []).length > 0) return true;
+  return (store.get(siteRoutings, site.id)?.routing.routes ?? []).length > 0;
+}
+
+/** A pool as bundles take it. */
+export function toBundleUpstream(pool: UpstreamRecord): BundleUpstream {
+  const { id, endpoints, requestHeaders, healthCheck, resilience } = pool;
+  return {
+    id,
+    endpoints: endpoints ?? [],
+    requestHeaders: requestHeaders ?? {},
+    ...(healthCheck === undefined ? {} : { healthCheck }),
+    ...(resilience === undefined ? {} : { resilience }),
+  };
 }
 
 /** A policy as a site gets it ('' for no site), with its ruleset's files, read once in `loaded`. */

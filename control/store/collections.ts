@@ -1,6 +1,5 @@
 /** Owns the list of what is stored: every collection, its identifiers and its indexes. */
 
-import type { SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   CustomRuleRecord,
   PolicyRecord,
@@ -13,6 +12,16 @@ import type {
   UpstreamRecord,
   UserRecord,
 } from '../domain/records.ts';
+import type {
+  AgentGroupRecord,
+  AgentRecord,
+  CertificateKeyRecord,
+  CertificateRecord,
+  DnsCredentialsRecord,
+  DnsProviderRecord,
+  GeoDatabaseRecord,
+  SiteRoutingRecord,
+} from '../domain/resource-records.ts';
 
 /** A kind of record. Indexes map a record to the values under which it is found. */
 export interface Collection<T extends { readonly id: string }> {
@@ -159,14 +168,7 @@ export const settingsId = 'system';
 /** Settings of the deployment. */
 export const systemSettings: Collection<SettingsRecord> = { name: 'settings', indexes: {} };
 
-/** The routing table of one site. */
-export interface SiteRoutingRecord {
-  /** The site's id. */
-  readonly id: string;
-  readonly routing: SiteRoutingJson;
-}
-
-/** Routing tables, found by the pools that they name. */
+/** Routing tables of sites, found by the pools that they name. */
 export const siteRoutings: Collection<SiteRoutingRecord> = {
   name: 'site-routings',
   indexes: {
@@ -175,3 +177,26 @@ export const siteRoutings: Collection<SiteRoutingRecord> = {
     ],
   },
 };
+/** Certificates, found by fingerprint. */
+export const certificates: Collection<CertificateRecord> = {
+  name: 'certificates',
+  indexes: { fingerprint: (certificate) => [certificate.fingerprintSha256] },
+};
+/** Private keys of certificates. */
+export const certificateKeys: Collection<CertificateKeyRecord> = {
+  name: 'certificate-keys',
+  indexes: {},
+};
+/** Accounts at DNS providers. */
+export const dnsProviders: Collection<DnsProviderRecord> = { name: 'dns-providers', indexes: {} };
+/** Credentials of DNS providers. */
+export const dnsCredentials: Collection<DnsCredentialsRecord> = {
+  name: 'dns-credentials',
+  indexes: {},
+};
+/** Enrolled nodes. */
+export const agents: Collection<AgentRecord> = { name: 'agents', indexes: {} };
+/** Groups of nodes. */
+export const agentGroups: Collection<AgentGroupRecord> = { name: 'agent-groups', indexes: {} };
+/** Data sets that map addresses. */
+export const geoDatabases: Collection<GeoDatabaseRecord> = { name: 'geo-databases', indexes: {} };

@@ -268,7 +268,7 @@ export const engineLimits = {
   /** Outcomes of planning that are remembered. */
   plannedPoliciesMax: 4096,
   /** A thread that serves builds a policy in slices so long; requests come between them. */
-  buildSliceMs: 4,
+  buildSliceMs: 2,
   /** The planner thread ends after this long without work, and frees its memory. */
   plannerIdleMs: 30_000,
   /** How long the main thread waits at the end for threads and the link. */

@@ -39,8 +39,19 @@ function toSite(
   upstreams: ReadonlyMap<string, UpstreamConfig>,
   responses: ResponseSettings | undefined,
 ): SiteConfig {
-  const upstream = upstreams.get(site.upstreamId);
-  if (upstream === undefined) throw invalid(`site ${site.name}: its upstream is missing`);
+  const find = (id: string): UpstreamConfig => {
+    const found = id === '' && site.unmatchedNotFound ? noUpstream : upstreams.get(id);
+    if (found === undefined) throw invalid(`site ${site.name}: its upstream is missing`);
+    return found;
+  };
+  requireAtMost('routes', site.routes.length, bundleLimits.routesMax);
+  const routes = site.routes
+    .map(({ pathPrefix, upstreamId, stripPrefix }) => ({
+      pathPrefix,
+      upstream: find(upstreamId),
+      stripPrefix,
+    }))
+    .sort((left, right) => right.pathPrefix.length - left.pathPrefix.length);
   const waf = {
     enabled: site.wafEnabled,
     mode: site.detectionOnly ? ('detection' as const) : ('blocking' as const),
@@ -51,7 +62,9 @@ function toSite(
     id: site.id,
     name: site.name,
     hosts: site.hosts,
-    upstream,
+    upstream: find(site.upstreamId),
+    ...(routes.length === 0 ? {} : { routes }),
+    ...(site.unmatchedNotFound ? { unmatchedNotFound: true } : {}),
     waf,
     ...(responses === undefined ? {} : { responses }),
   };
@@ -66,7 +79,28 @@ function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
   }));
   const scheme = upstream.tls ? 'https' : 'http';
   const server = upstream.serverName === '' ? {} : { serverName: upstream.serverName };
-  return { id: upstream.id, scheme, endpoints, ...server };
+  const { healthCheck, resilience } = upstream;
+  const requestHeaders = upstream.requestHeaders.map(({ name, value }) => ({ name, value }));
+  return {
+    id: upstream.id,
+    scheme,
+    endpoints,
+    ...server,
+    ...(requestHeaders.length === 0 ? {} : { requestHeaders }),
+    ...(healthCheck === undefined ? {} : { healthCheck: withoutType(healthCheck) }),
+    ...(resilience === undefined ? {} : { resilience: withoutType(resilience) }),
+  };
+}
+
+/** For sites whose every path has a route or gets 404. */
+const noUpstream: UpstreamConfig = { id: '', scheme: 'http', endpoints: [] };
+
+/** The fields of a message as plain data, which threads can clone. */
+function withoutType<T extends { readonly $typeName: string }>({
+  $typeName: _type,
+  ...fields
+}: T): Omit<T, '$typeName'> {
+  return fields;
 }
 
 /** A policy with the files of its ruleset and its own; its own win. */

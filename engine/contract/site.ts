@@ -23,6 +23,56 @@ export interface UpstreamConfig {
   readonly verifyTls?: boolean;
   /** For `https`: certificates of the accepted authorities, PEM; default the system's. */
   readonly caPem?: string;
+  /** Fields set on every request in place of the client's; `Host` may be among them. */
+  readonly requestHeaders?: readonly HeaderConfig[];
+  /** How the addresses are probed; absent for no probes. */
+  readonly healthCheck?: HealthCheckConfig;
+  /** What happens with failing addresses; absent for the standard behaviour. */
+  readonly resilience?: ResilienceConfig;
+}
+
+/** A header field; name and value are what HTTP can carry. */
+export interface HeaderConfig {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** How an address is probed. */
+export interface HealthCheckConfig {
+  readonly path: string;
+  readonly method: string;
+  /** Status of a healthy answer. */
+  readonly expectedStatus: number;
+  readonly intervalSeconds: number;
+  readonly timeoutSeconds: number;
+  /** Failures in a row that make an address unhealthy. */
+  readonly unhealthyThreshold: number;
+  /** Successes in a row that make it healthy again. */
+  readonly healthyThreshold: number;
+  readonly followRedirects: boolean;
+  /** Text that a healthy answer contains; '' for any. */
+  readonly expectedBody: string;
+  /** Host header; '' for the address. */
+  readonly host: string;
+}
+
+/** What happens with addresses that fail. */
+export interface ResilienceConfig {
+  /** An address is left alone after so many failures in a row; 0 turns this off. */
+  readonly passiveMaxFails: number;
+  readonly passiveFailDurationSeconds: number;
+  /** How long a request is tried again elsewhere; 0 turns this off. */
+  readonly retryDurationMs: number;
+  readonly retryIntervalMs: number;
+}
+
+/** A path prefix of a site with an origin of its own. */
+export interface PathRouteConfig {
+  /** Lower case, begins with `/`, does not end with it (but for `/` itself); whole segments. */
+  readonly pathPrefix: string;
+  readonly upstream: UpstreamConfig;
+  /** The prefix is taken off the path before it goes to the origin. */
+  readonly stripPrefix: boolean;
 }
 
 /** How a site's inspection acts. */
@@ -43,6 +93,10 @@ export interface SiteConfig {
   /** Lower-case host names; `*.example.com` stands for exactly one more label, `*` for any host. */
   readonly hosts: readonly string[];
   readonly upstream: UpstreamConfig;
+  /** Longest prefix first; what none of them takes goes to `upstream`. */
+  readonly routes?: readonly PathRouteConfig[];
+  /** True: what no route takes gets 404 instead; `upstream` may then have no endpoints. */
+  readonly unmatchedNotFound?: boolean;
   readonly waf: SiteWafConfig;
   /** Default: bodies for API clients as JSON, for browsers as HTML. */
   readonly responses?: ResponseSettings;
