@@ -12,9 +12,10 @@ import type {
   EvaluationOutcome,
   PolicyDiagnostic,
 } from './contract/evaluation.ts';
-import type { RequestSnapshot } from './contract/message.ts';
+import type { BodySnapshot, RequestSnapshot } from './contract/message.ts';
 import type { PolicySource } from './contract/policy.ts';
 import { SCAN } from './http/head-scanner.ts';
+import type { Refusal } from './http/refusal.ts';
 import { RequestHeadParser } from './http/request-head.ts';
 import { policyKey } from './inspection-config.ts';
 import type { SharedFiles } from './inspection-config.ts';
@@ -48,7 +49,8 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
       const source = options.files.share(policy);
       const planned = await options.planner.plan({ key, source });
       if (!planned.ok) {
-        return { record: null, diagnostics: planned.diagnostics.map(toDiagnostic), refusal: '' };
+        const diagnostics = planned.diagnostics.map(toDiagnostic);
+        return { record: null, diagnostics, ...notRefused };
       }
       return evaluate(engines.get(key, source), input);
     },
@@ -93,10 +95,7 @@ function evaluate(engine: PolicyEngine, input: EvaluationInput): EvaluationOutco
   const parser = new RequestHeadParser();
   parser.reset(0);
   const state = parser.execute(input.head, input.head.length);
-  if (state !== SCAN.DONE) {
-    const refusal = parser.refusal?.reason ?? 'head_incomplete';
-    return { record: null, diagnostics: [], refusal };
-  }
+  if (state !== SCAN.DONE) return { record: null, diagnostics: [], ...refusedWith(parser.refusal) };
   const request: RequestSnapshot = {
     requestId: 'simulated',
     receivedAtMs: Date.now(),
@@ -112,12 +111,33 @@ function evaluate(engine: PolicyEngine, input: EvaluationInput): EvaluationOutco
     head: { bytes: input.head, spans: parser.copySpans() },
   };
   const session = engine.open(request);
-  const verdict = session.requestHead();
-  if (verdict.action === 'pass') {
-    const { inspect, limitBytes } = session.bodyNeed;
-    const bytes = input.body.subarray(0, limitBytes);
-    const body = { bytes, truncated: input.body.length > limitBytes };
-    session.requestBody(inspect && input.body.length > 0 ? body : null);
+  let refused = notRefused;
+  if (session.requestHead().action === 'pass') {
+    const { inspect, limitBytes, onExcess } = session.bodyNeed;
+    const excess = inspect && input.body.length > limitBytes;
+    if (excess && onExcess === 'reject') refused = overInspectionLimit;
+    else if (
+      session.requestBody(inspect ? bodyOf(input.body, limitBytes) : null).action === 'pass'
+    ) {
+      // What is wrong with the head is answered after the rules have seen it.
+      if (parser.refusal !== null) refused = refusedWith(parser.refusal);
+    }
   }
-  return { record: session.finish(), diagnostics: [], refusal: '' };
+  return { record: session.finish(), diagnostics: [], ...refused };
+}
+
+type Refused = Pick<EvaluationOutcome, 'refusal' | 'refusalStatus'>;
+
+const notRefused: Refused = { refusal: '', refusalStatus: 0 };
+/** As the front answers a body that is larger than the policy inspects. */
+const overInspectionLimit: Refused = { refusal: 'body_over_inspection_limit', refusalStatus: 413 };
+
+function refusedWith(refusal: Refusal | null): Refused {
+  if (refusal === null) return { refusal: 'head_incomplete', refusalStatus: 400 };
+  return { refusal: refusal.reason, refusalStatus: refusal.status };
+}
+
+function bodyOf(body: Uint8Array, limitBytes: number): BodySnapshot | null {
+  if (body.length === 0) return null;
+  return { bytes: body.subarray(0, limitBytes), truncated: body.length > limitBytes };
 }

@@ -37,6 +37,7 @@ beforeAll(async () => {
           record: blockedEvent(Buffer.from(input.head).toString()).transaction,
           diagnostics: [],
           refusal: '',
+          refusalStatus: 0,
         }),
       status: () => ({ revision: '0', sha256: '', version: 'test', uptimeMs: 1 }),
     },

@@ -49,10 +49,12 @@ export function makeTestRequest(described: DescribedRequest): WireRequest {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name) || controls.test(value)) {
       throw invalidField('headers', 'holds a name or value that HTTP cannot carry');
     }
-    // The body below decides the framing.
-    if (!/^(?:content-length|transfer-encoding)$/i.test(name)) lines.push(`${name}: ${value}`);
+    // What is stated about framing stays where it is; the length is the body's own.
+    const isLength = name.toLowerCase() === 'content-length';
+    lines.push(`${name}: ${isLength ? described.body.length : value}`);
   }
-  if (described.body.length > 0) lines.push(`Content-Length: ${described.body.length}`);
+  const framed = names.has('content-length') || names.has('transfer-encoding');
+  if (described.body.length > 0 && !framed) lines.push(`Content-Length: ${described.body.length}`);
   const clientIp = described.clientIp === '' ? defaultIp : described.clientIp;
   return {
     head: new TextEncoder().encode(`${lines.join('\r\n')}\r\n\r\n`),

@@ -38,8 +38,10 @@ export interface EvaluationOutcome {
   /** Null when the policy did not compile or the head was refused. */
   readonly record: TransactionRecord | null;
   readonly diagnostics: readonly PolicyDiagnostic[];
-  /** Code of the parser's refusal; empty otherwise. */
+  /** Code with which the front, not a rule, would refuse the request; empty otherwise. */
   readonly refusal: string;
+  /** Status of that refusal; 0 when the connection is closed without an answer. */
+  readonly refusalStatus: number;
 }
 
 /** What an engine serves. */

@@ -73,10 +73,11 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
     evaluate: guarded(logger, async (request: PolicyRequest & EvaluationFields) => {
       const { siteId, head, body, clientIp, peerIp } = request;
       const input = { siteId, head, body, clientIp, peerIp };
-      const { record, diagnostics, refusal } = await handler.evaluate(policyOf(request), input);
+      const outcome = await handler.evaluate(policyOf(request), input);
+      const { record, diagnostics, refusal } = outcome;
       return create(EvaluateResponseSchema, {
         blocked: record !== null && record.verdict.action !== 'pass' && !record.detectionOnly,
-        status: record?.verdict.status ?? 0,
+        status: refusal === '' ? (record?.verdict.status ?? 0) : outcome.refusalStatus,
         ruleId: record?.verdict.ruleId ?? 0,
         phase: record?.verdict.phase ?? 0,
         inboundScore: record?.inboundScore ?? 0,

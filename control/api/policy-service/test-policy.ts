@@ -3,6 +3,7 @@
 import type { EvaluateResponse } from '../../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import type { PolicyRecord } from '../../domain/records.ts';
 import { makeTestRequest } from '../../domain/test-request.ts';
 import { severityName } from '../../observe/security-event.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -19,14 +20,17 @@ export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testP
   return async (request, context) => {
     const caller = callerOf(context);
     const policy = storedPolicy(parts.store, caller, request.policyId, 'policyId');
+    let observed = false;
     if (request.siteId !== '') {
       const site = storedSite(parts.store, caller, request.siteId, 'siteId');
       if (site.waf?.enabled !== true || (site.waf.policyId ?? '') !== policy.id) {
         throw invalidField('siteId', 'must name a site with the WAF enabled and this policy');
       }
+      observed = site.waf.mode === 'WAF_MODE_DETECTION';
     }
     const made = makeTestRequest(request);
-    const answer = await parts.engine.evaluate(forEngine(parts, policy, request.siteId), {
+    const asked = forEngine(parts, observed ? recordingOnly(policy) : policy, request.siteId);
+    const answer = await parts.engine.evaluate(asked, {
       ...made,
       siteId: request.siteId,
     });
@@ -35,6 +39,12 @@ export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testP
     }
     return toResult(answer);
   };
+}
+
+/** The policy as a site in detection mode runs it. */
+function recordingOnly(policy: PolicyRecord): PolicyRecord {
+  const acts = (policy.engineState ?? 'ENGINE_STATE_ON') === 'ENGINE_STATE_ON';
+  return acts ? { ...policy, engineState: 'ENGINE_STATE_DETECTION_ONLY' } : policy;
 }
 
 function toResult(answer: EvaluateResponse) {
@@ -55,7 +65,7 @@ function toResult(answer: EvaluateResponse) {
   const ids = new Set(matchedRules.map(({ ruleId }) => ruleId));
   return {
     blocked: answer.blocked || refused,
-    status: refused ? 400 : answer.blocked ? answer.status : 200,
+    status: answer.blocked || refused ? answer.status : 200,
     matchedRuleIds: [...ids].sort((left, right) => left - right),
     matchedRules,
     totalInboundScore: answer.inboundScore,

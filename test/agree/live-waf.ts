@@ -1,0 +1,264 @@
+/**
+ * Owns the product as the agreement tests use it: control in this process, the compiled engine as a
+ * child, an origin that answers everything with an empty 200. Events are read from the engine's
+ * own event file.
+ */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import path from 'node:path';
+import { exchange } from '../../control/cli/crs-test/exchange.ts';
+import { debianCrsFolder } from '../../control/publish/ruleset-folder.ts';
+import { root } from '../support/product.ts';
+import { startTestControl, type TestControl } from '../support/test-control.ts';
+import type { DescribedCase } from './described-case.ts';
+
+/** What a policy made of a request: the same fields whichever way it was asked. */
+export interface Outcome {
+  readonly blocked: boolean;
+  /** Status of the block; 0 when it passed. */
+  readonly status: number;
+  readonly inboundScore: number;
+  /** `rule/phase/disruptive` in order. */
+  readonly rules: readonly string[];
+}
+
+/** The running product. */
+export interface LiveWaf {
+  readonly control: TestControl;
+  readonly originUrl: string;
+  /** Calls an RPC; throws what it answers when it is no 200. */
+  ask(rpc: string, body: unknown): Promise<Record<string, unknown>>;
+  /** Waits until the engine serves what control has. */
+  settled(): Promise<void>;
+  /** Sends the bytes and waits for the event. */
+  send(one: DescribedCase): Promise<Outcome>;
+  /** The same request through TestPolicy. */
+  test(one: DescribedCase, policyId: string, siteId?: string): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+const clientIp = '127.0.0.1';
+const exchangeTimeoutMs = 15_000;
+const eventTimeoutMs = 10_000;
+const settleTimeoutMs = 300_000;
+
+/** Starts everything; compiled databases are kept between runs. */
+export async function startLiveWaf(): Promise<LiveWaf> {
+  const origin = await startOrigin();
+  const control = await startTestControl({ rulesetFolder: debianCrsFolder, demoOrigin: null });
+  const databases = path.join(root, '.cache', 'agree-databases');
+  mkdirSync(databases, { recursive: true });
+  mkdirSync(path.join(control.folder, 'engine'), { recursive: true });
+  symlinkSync(databases, path.join(control.folder, 'engine', 'databases'));
+  const port = await freePort();
+  const eventsFile = path.join(control.folder, 'events.jsonl');
+  writeFileSync(eventsFile, '');
+  const engine = await startEngine(control, port, eventsFile);
+  const events = openEvents(eventsFile);
+  const ask: LiveWaf['ask'] = async (rpc, body) => {
+    const answer = await control.call(rpc, body);
+    if (answer.status !== 200) throw new Error(`${rpc}: ${answer.text}`);
+    return answer.body;
+  };
+  return {
+    control,
+    originUrl: `http://127.0.0.1:${origin.port}`,
+    ask,
+    settled: () => waitUntilServed(ask),
+    send: async (one) => {
+      const { status, clientPort } = await exchange(port, one.wire, exchangeTimeoutMs, () => {});
+      return liveOutcome(await events.next(clientPort), status);
+    },
+    test: async (one, policyId, siteId = '') =>
+      testedOutcome(await ask('PolicyService/TestPolicy', describe(one, policyId, siteId))),
+    close: async () => {
+      await stopEngine(engine);
+      events.close();
+      await control.control.close();
+      origin.server.close();
+      rmSync(control.folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function describe(one: DescribedCase, policyId: string, siteId: string): object {
+  const { method, url, protocol, headers } = one;
+  const body = one.body.toString('base64');
+  return { policyId, siteId, method, url, protocol, headers, body, clientIp, peerIp: clientIp };
+}
+
+/** What differs; empty when both agree. */
+export function differences(live: Outcome, tested: Outcome): string[] {
+  return (['blocked', 'status', 'inboundScore', 'rules'] as const).flatMap((field) => {
+    const [left, right] = [String(live[field]), String(tested[field])];
+    return left === right ? [] : [`${field}: live ${left}, tested ${right}`];
+  });
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function liveOutcome(event: Json, status: number): Outcome {
+  const transaction = (event['transaction'] ?? {}) as Json;
+  const rules = ((transaction['matchedRules'] ?? []) as Json[]).filter((rule) => rule['log']);
+  const refused = event['outcome'] === 'refused';
+  const blocked = event['blocked'] === true || refused;
+  return {
+    blocked,
+    status: blocked ? status : 0,
+    inboundScore: Number(transaction['inboundScore'] ?? 0),
+    rules: rules.map(ruleText).sort(),
+  };
+}
+
+function testedOutcome(answer: Json): Outcome {
+  const blocked = answer['blocked'] === true;
+  return {
+    blocked,
+    status: blocked ? Number(answer['status']) : 0,
+    inboundScore: Number(answer['totalInboundScore'] ?? 0),
+    rules: ((answer['matchedRules'] ?? []) as Json[]).map(ruleText).sort(),
+  };
+}
+
+function ruleText(rule: Json): string {
+  const mark = rule['disruptive'] === true ? '!' : '';
+  return `${Number(rule['ruleId'])}/${Number(rule['phase'])}${mark}`;
+}
+
+async function waitUntilServed(ask: LiveWaf['ask']): Promise<void> {
+  const deadline = performance.now() + settleTimeoutMs;
+  // A change is gathered for a moment before it is published.
+  await sleep(60);
+  for (;;) {
+    const { checks = [] } = (await ask('SystemService/Health', {})) as { checks?: Json[] };
+    const found = checks.find((check) => check['component'] === 'configuration');
+    if (found?.['status'] === 'healthy') return;
+    if (performance.now() > deadline) throw new Error(`not served: ${String(found?.['message'])}`);
+    await sleep(20);
+  }
+}
+
+interface Events {
+  next(clientPort: number): Promise<Json>;
+  close(): void;
+}
+
+function openEvents(file: string): Events {
+  const handle = openSync(file, 'r');
+  const buffer = Buffer.alloc(1 << 20);
+  const waiting = new Map<number, Json>();
+  let offset = 0;
+  let partial = '';
+  const readMore = (): void => {
+    for (;;) {
+      const count = readSync(handle, buffer, 0, buffer.length, offset);
+      if (count === 0) return;
+      offset += count;
+      const lines = (partial + buffer.toString('latin1', 0, count)).split('\n');
+      partial = lines.pop() ?? '';
+      for (const line of lines) {
+        const event = JSON.parse(line) as Json;
+        waiting.set(Number(event['clientPort']), event);
+      }
+    }
+  };
+  return {
+    close: () => closeSync(handle),
+    next: async (clientPort) => {
+      const deadline = performance.now() + eventTimeoutMs;
+      for (;;) {
+        readMore();
+        const event = waiting.get(clientPort);
+        waiting.delete(clientPort);
+        if (event !== undefined) return event;
+        if (performance.now() > deadline) throw new Error('no event came');
+        await sleep(2);
+      }
+    },
+  };
+}
+
+async function startEngine(
+  control: TestControl,
+  port: number,
+  eventsFile: string,
+): Promise<ChildProcess> {
+  const build = process.env['WAF_BUILD_DIR'] ?? path.join(root, '.build');
+  const args = [
+    ['--data', control.folder, '--controller', `unix:${control.socket}`],
+    ['--listen', `127.0.0.1:${port}`, '--workers', '1'],
+    ['--events', eventsFile, '--log-level', 'error'],
+  ];
+  const child = spawn(process.execPath, [path.join(build, 'engine', 'main.js'), ...args.flat()], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', (message) => {
+      if ((message as { type?: string }).type === 'ready') resolve();
+    });
+    child.once('close', (code) => reject(new Error(`the engine ended with ${code}`)));
+  });
+  return child;
+}
+
+async function stopEngine(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  child.kill('SIGTERM');
+  await closed;
+}
+
+/** Answers each request on a connection of its own, once its body is complete. */
+function startOrigin(): Promise<{ server: Server; port: number }> {
+  const server = createServer((socket) => {
+    let received = Buffer.alloc(0);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (!isWhole(received)) return;
+      received = Buffer.alloc(0);
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    });
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve({ server, port: typeof address === 'object' ? (address?.port ?? 0) : 0 });
+    });
+  });
+}
+
+function isWhole(bytes: Buffer): boolean {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return false;
+  const head = bytes.toString('latin1', 0, headEnd);
+  if (/\r\ntransfer-encoding:/i.test(head)) return bytes.toString('latin1').endsWith('0\r\n\r\n');
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? '0';
+  return bytes.length >= headEnd + 4 + Number(length);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
