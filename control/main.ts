@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toAppError } from '../engine/base/errors.ts';
 import { createLogger, type LogLevel } from '../engine/base/log.ts';
+import type { ManagementTls } from './api/management-tls.ts';
 import { startControl, type Control } from './start.ts';
 
 const usage =
   'control --data DIR --management HOST:PORT --admin-socket PATH [--engine-socket PATH] ' +
+  '[--management-tls own|off] [--management-cert FILE --management-key FILE] ' +
   '[--no-demo] [--demo-origin URL] [--log-level LEVEL]';
 
 async function main(): Promise<void> {
@@ -15,6 +17,9 @@ async function main(): Promise<void> {
     options: {
       data: { type: 'string', default: 'var' },
       management: { type: 'string', default: '127.0.0.1:9080' },
+      'management-tls': { type: 'string', default: 'own' },
+      'management-cert': { type: 'string' },
+      'management-key': { type: 'string' },
       'admin-socket': { type: 'string' },
       'engine-socket': { type: 'string' },
       'no-demo': { type: 'boolean', default: false },
@@ -27,6 +32,11 @@ async function main(): Promise<void> {
   const control = await startControl({
     dataFolder: values.data,
     management: readAddress(values.management),
+    managementTls: readTls(
+      values['management-tls'],
+      values['management-cert'],
+      values['management-key'],
+    ),
     adminSocket: values['admin-socket'] ?? join(values.data, 'admin.sock'),
     engineSocket: values['engine-socket'] ?? join(values.data, 'engine.sock'),
     demoOrigin,
@@ -42,6 +52,20 @@ function readAddress(text: string): { host: string; port: number } {
   const port = Number(found?.[3]);
   if (found === null || port > 65_535) throw new Error(`--management wants HOST:PORT\n${usage}`);
   return { host: found[1] ?? found[2] ?? '', port };
+}
+
+/** Files win; one without the other is a mistake. */
+function readTls(
+  mode: string,
+  certificateFile: string | undefined,
+  keyFile: string | undefined,
+): ManagementTls {
+  if (certificateFile !== undefined && keyFile !== undefined) return { certificateFile, keyFile };
+  if (certificateFile !== undefined || keyFile !== undefined) {
+    throw new Error(`--management-cert and --management-key go together\n${usage}`);
+  }
+  if (mode === 'own' || mode === 'off') return mode;
+  throw new Error(`--management-tls wants own or off\n${usage}`);
 }
 
 function stopOnSignal(control: Control): void {

@@ -6,6 +6,7 @@ import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
 import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
+import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/management-tls.ts';
 import { NodeRegistry } from './api/node-registry.ts';
 import { startServer, type RunningServer } from './api/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
@@ -24,6 +25,8 @@ import { openStore } from './store/store.ts';
 export interface ControlOptions {
   readonly dataFolder: string;
   readonly management: { readonly host: string; readonly port: number };
+  /** How the management listener is secured; our own certificate when left out. */
+  readonly managementTls?: ManagementTls;
   readonly adminSocket: string;
   /** Socket on which the local engine answers questions. */
   readonly engineSocket: string;
@@ -73,24 +76,36 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     engine: openEngineClient(options.engineSocket),
     nodes: new NodeRegistry(),
     version: productVersion(),
-    secureCookies: false,
+    secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
+  const closing: { close(): void }[] = [publisher];
   const close = async (): Promise<void> => {
-    publisher.close();
+    for (const part of closing) part.close();
     await Promise.all(running.map((server) => server.close()));
     await events.close();
     await store.close();
   };
   try {
     running.push(await startServer(parts, 'socket', { path: options.adminSocket }));
-    const network = await startServer(parts, 'network', options.management);
+    const identity = await openIdentity(options);
+    if (identity !== null) closing.push(identity);
+    const network = await startServer(parts, 'network', options.management, identity);
     running.push(network);
     return { managementPort: network.port, passwordFile, firstStart, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** What the management listener proves itself with; null where it speaks plain HTTP. */
+async function openIdentity(options: ControlOptions): Promise<TlsIdentity | null> {
+  const { managementTls = 'own', dataFolder, management, logger } = options;
+  if (managementTls === 'off') return null;
+  const folder = join(dataFolder, 'tls');
+  const { host } = management;
+  return openTlsIdentity(managementTls, { folder, host, clock: systemClock, logger });
 }
 
 /** Version in the nearest package.json upward. */

@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { JsonValue } from '@bufbuild/protobuf';
 import {
-  Code,
   createConnectRouter,
   type ConnectError,
   type ConnectRouter,
@@ -21,9 +20,12 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
-import { codeToHttpStatus, errorToJson } from '@connectrpc/connect/protocol-connect';
-import { refusal } from '../domain/errors.ts';
+import type { AppError } from '../../engine/base/errors.ts';
 import { checkJson } from './check-json.ts';
+import { answerEarly } from './early-answer.ts';
+import { codingOf, readJson, tooLarge } from './read-json.ts';
+
+const envelopeBytes = 5;
 
 /** A request of either version of HTTP. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -38,6 +40,8 @@ export interface AdapterOptions {
   readonly requestBytesMax: number;
   /** Makes the values of a call; knows where it came in. */
   readonly contextValues: (request: NodeRequest) => ContextValues;
+  /** What speaks against the request before anything else is looked at. */
+  readonly refuse: (request: NodeRequest) => AppError | null;
   /** Rejects callers that may not call the method, before the body is read. */
   readonly authorize: (
     handler: UniversalHandler,
@@ -70,7 +74,7 @@ export function createAdapter(
     }
     serve(options, handler, request, response).catch((thrown: unknown) => {
       const where = `${handler.service.typeName}/${handler.method.name}`;
-      answerError(response, options.toError(thrown, where));
+      answerEarly(request, response, options.toError(thrown, where));
     });
   };
 }
@@ -83,13 +87,17 @@ async function serve(
 ): Promise<void> {
   const values = options.contextValues(request);
   let body: JsonValue | undefined;
-  if (isPlainJson(handler, request)) {
-    const declared = Number(request.headers['content-length'] ?? 0);
-    if (declared > options.requestBytesMax) throw tooLarge(options.requestBytesMax);
-    await options.authorize(handler, request, values);
-    body = parseJson(await readBody(request, options.requestBytesMax));
-    const wrong = checkJson(handler.method.input, body);
+  if (request.method === 'POST') {
+    const wrong = options.refuse(request);
     if (wrong !== null) throw wrong;
+    refuseDeclaredSize(options, handler, request);
+    await options.authorize(handler, request, values);
+    if (request.headers.expect !== undefined) (response as ServerResponse).writeContinue();
+    if (isUnaryJson(handler, request)) {
+      body = await readJson(request, options.requestBytesMax);
+      const misfit = checkJson(handler.method.input, body);
+      if (misfit !== null) throw misfit;
+    }
   }
   const universal = universalRequestFromNodeRequest(
     request,
@@ -101,49 +109,24 @@ async function serve(
   await universalResponseToNodeResponse(answer, response as ServerResponse).catch(() => undefined);
 }
 
-/** Unary JSON without compression: what scripts, browsers and the command line send. */
-function isPlainJson(handler: UniversalHandler, request: NodeRequest): boolean {
+/** A unary message that says itself that it is too large; envelopes add five bytes. */
+function refuseDeclaredSize(
+  { requestBytesMax }: AdapterOptions,
+  { method }: UniversalHandler,
+  request: NodeRequest,
+): void {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (method.methodKind === 'unary' && declared > requestBytesMax + envelopeBytes) {
+    throw tooLarge(requestBytesMax);
+  }
+}
+
+/** What scripts, browsers and the command line send. */
+function isUnaryJson(handler: UniversalHandler, request: NodeRequest): boolean {
   const type = String(request.headers['content-type'] ?? '');
-  const coding = String(request.headers['content-encoding'] ?? 'identity');
   return (
-    request.method === 'POST' &&
     handler.method.methodKind === 'unary' &&
     /^application\/json\s*(?:;|$)/i.test(type) &&
-    coding === 'identity'
+    codingOf(request) !== null
   );
-}
-
-async function readBody(request: NodeRequest, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseJson(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    throw refusal('invalid_argument', 'request: is not valid JSON');
-  }
-}
-
-function tooLarge(bytesMax: number): Error {
-  return refusal('resource_exhausted', `request: is larger than ${bytesMax} bytes`);
-}
-
-function answerError(response: NodeResponse, error: ConnectError): void {
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const body = JSON.stringify(errorToJson(error, undefined));
-  response.statusCode = codeToHttpStatus(error.code);
-  response.setHeader('content-type', 'application/json');
-  if (error.code === Code.ResourceExhausted) response.setHeader('connection', 'close');
-  (response as ServerResponse).end(body);
 }

@@ -1,25 +1,28 @@
 /**
  * Owns the two entrances: the administration socket and the management listener. Each speaks
- * HTTP/1.1 and HTTP/2 without TLS on one address, told apart by the first bytes.
+ * HTTP/1.1 and HTTP/2 on one address: told apart by ALPN under TLS, by the first bytes without.
  */
 
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer as createHttp1 } from 'node:http';
+import { createServer as createHttp1, STATUS_CODES } from 'node:http';
 import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTls, TLSSocket } from 'node:tls';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { createContextValues } from '@connectrpc/connect';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
-import { createAdapter, type NodeRequest } from './adapter.ts';
+import { createAdapter, type NodeRequest, type NodeResponse } from './adapter.ts';
 import { authorize, authorizeInterceptor } from './authorize.ts';
+import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
 import { addressKey, entranceKey, type ApiParts, type Entrance } from './context.ts';
 import { errorInterceptor, toConnectError } from './errors.ts';
+import type { TlsIdentity } from './management-tls.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
 
 const preface = 'PRI * HTTP/2.0';
-const firstBytesTimeoutMs = 10_000;
+const tlsHandshakeByte = 0x16;
 
 /** An entrance while it is open. */
 export interface RunningServer {
@@ -31,31 +34,22 @@ export interface RunningServer {
 /** Where to listen. */
 export type ListenAt = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Starts one entrance. Errors: AppError address_in_use, address_unusable. */
+type Handler = (request: NodeRequest, response: NodeResponse) => void;
+
+/** Starts one entrance; with `tls` it serves nothing else. Errors: AppError address_in_use. */
 export async function startServer(
   parts: ApiParts,
   entrance: Entrance,
   at: ListenAt,
+  tls: TlsIdentity | null = null,
 ): Promise<RunningServer> {
-  const handler = createAdapter({
-    routes: (router) => addRoutes(router, parts),
-    interceptors: [errorInterceptor(parts.logger), authorizeInterceptor(parts.sessions)],
-    requestBytesMax: controlLimits.requestBytesMax,
-    contextValues: (request) =>
-      createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
-    authorize: (rpc, request, values) =>
-      authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
-    toError: (thrown, where) => toConnectError(thrown, parts.logger, where),
-    fallback: (request, response) => answerProbe(parts, entrance, request, response),
-  });
-  const http1 = createHttp1({ headersTimeout: 15_000, requestTimeout: 0 }, handler);
-  const http2 = createHttp2(handler);
+  const take = connections(createHandler(parts, entrance), tls);
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     socket.on('error', () => socket.destroy());
-    tellApart(socket, (isHttp2) => (isHttp2 ? http2 : http1).emit('connection', socket));
+    peek(socket, (start) => take(socket, start));
   });
   server.maxConnections = controlLimits.connectionsMax;
   await listen(server, at);
@@ -64,15 +58,78 @@ export async function startServer(
   return { port, close: () => closeServer(server, open) };
 }
 
+function createHandler(parts: ApiParts, entrance: Entrance): Handler {
+  const handler = createAdapter({
+    routes: (router) => addRoutes(router, parts),
+    interceptors: [errorInterceptor(parts.logger), authorizeInterceptor(parts.sessions)],
+    requestBytesMax: controlLimits.requestBytesMax,
+    contextValues: (request) =>
+      createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
+    refuse: (request) => (entrance === 'network' ? foreignOrigin(request) : null),
+    authorize: (rpc, request, values) =>
+      authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
+    toError: (thrown, where) => toConnectError(thrown, parts.logger, where),
+    fallback: (request, response) => answerProbe(parts, entrance, request, response),
+  });
+  return (request, response) => {
+    setSecureHeaders(response, request.socket instanceof TLSSocket);
+    handler(request, response);
+  };
+}
+
 function addRoutes(router: ConnectRouter, parts: ApiParts): void {
   for (const { service, build } of services) {
     router.service(service, build(parts) as Partial<ServiceImpl<typeof service>>);
   }
 }
 
+/** Hands a connection to the server that speaks what it begins with. */
+function connections(
+  handler: Handler,
+  tls: TlsIdentity | null,
+): (socket: Socket, start: Buffer) => void {
+  const http1 = createHttp1({ headersTimeout: 15_000, requestTimeout: 0 }, handler);
+  http1.on('checkContinue', handler);
+  const settings = { maxConcurrentStreams: controlLimits.streamsPerConnectionMax };
+  const http2 = createHttp2({ settings }, handler);
+  http2.on('checkContinue', handler);
+  if (tls === null) {
+    return (socket, start) => (isHttp2(start) ? http2 : http1).emit('connection', socket);
+  }
+  const secured = createTls({
+    ...tls.options(),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: controlLimits.handshakeTimeoutMs,
+  });
+  tls.onReplaced(() => secured.setSecureContext(tls.options()));
+  secured.on('secureConnection', (socket) => {
+    socket.on('error', () => socket.destroy());
+    (socket.alpnProtocol === 'h2' ? http2 : http1).emit('connection', socket);
+  });
+  return (socket, start) => {
+    if (start[0] !== tlsHandshakeByte) return refusePlain(socket);
+    secured.emit('connection', socket);
+  };
+}
+
+function isHttp2(start: Buffer): boolean {
+  const text = start.toString('latin1', 0, preface.length);
+  return preface.startsWith(text) && text.length > 3;
+}
+
+/** Says that the address speaks HTTPS; nothing sent in the clear is read further. */
+function refusePlain(socket: Socket): void {
+  const message = 'this address speaks HTTPS: use a https:// URL';
+  const body = JSON.stringify({ code: 'failed_precondition', message });
+  socket.end(
+    `HTTP/1.1 400 ${STATUS_CODES[400]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
 /** Waits for the first bytes and puts them back. */
-function tellApart(socket: Socket, then: (isHttp2: boolean) => void): void {
-  socket.setTimeout(firstBytesTimeoutMs, () => socket.destroy());
+function peek(socket: Socket, then: (start: Buffer) => void): void {
+  socket.setTimeout(controlLimits.handshakeTimeoutMs, () => socket.destroy());
   socket.once('readable', () => {
     const chunk = socket.read() as Buffer | null;
     socket.setTimeout(0);
@@ -82,8 +139,7 @@ function tellApart(socket: Socket, then: (isHttp2: boolean) => void): void {
       return;
     }
     socket.unshift(chunk);
-    const start = chunk.toString('latin1', 0, preface.length);
-    then(preface.startsWith(start) && start.length > 3);
+    then(chunk);
   });
 }
 

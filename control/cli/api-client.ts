@@ -1,5 +1,8 @@
 /** Owns the way to the management API: the local socket, or a remote base URL with a token. */
 
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { rootCertificates, type SecureContextOptions } from 'node:tls';
 import {
   Code,
   ConnectError,
@@ -33,7 +36,7 @@ export function createApiClient(options: GlobalOptions): ApiClient {
     useBinaryFormat: false,
     defaultTimeoutMs: commandLineLimits.callTimeoutMs,
     interceptors: options.token === undefined ? [] : [bearer(options.token)],
-    ...(remote ? {} : { nodeOptions: { socketPath: options.adminSocket } }),
+    nodeOptions: remote ? trust(options) : { socketPath: options.adminSocket },
   });
   return {
     sites: createClient(SiteService, transport),
@@ -41,6 +44,23 @@ export function createApiClient(options: GlobalOptions): ApiClient {
     logs: createClient(LogService, transport),
     system: createClient(SystemService, transport),
   };
+}
+
+/**
+ * Which certificates are believed: public ones, those of --ca-file, and those of the installation
+ * in the data folder. Errors: AppError bad_flag.
+ */
+function trust({ caFile, insecure, data }: GlobalOptions): SecureContextOptions & {
+  rejectUnauthorized?: boolean;
+} {
+  if (insecure) return { rejectUnauthorized: false };
+  const own = join(data, 'tls', 'ca.pem');
+  if (caFile === undefined && !existsSync(own)) return {};
+  try {
+    return { ca: [...rootCertificates, readFileSync(caFile ?? own, 'utf8')] };
+  } catch {
+    throw badFlag(`--ca-file: ${caFile ?? own} cannot be read`);
+  }
 }
 
 function readBaseUrl(text: string): string {
@@ -75,8 +95,19 @@ export function explainCallError(error: unknown, options: GlobalOptions): unknow
   );
   let message = `${name}: ${error.rawMessage}`;
   if (error.code === Code.Unauthenticated) message += ' (give --token or WAF_TOKEN)';
+  if (isUntrusted(error)) {
+    message =
+      `the certificate of ${where} is not trusted: give --ca-file with its authority ` +
+      '(an installation keeps its own in <data>/tls/ca.pem)';
+  }
   if (isUnreachable(error)) message = `nobody answers at ${where}: is waf run running?`;
   return new AppError(name, message, { source: 'client', cause: error });
+}
+
+/** OpenSSL's reasons, as Node names them. */
+function isUntrusted(error: ConnectError): boolean {
+  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code);
 }
 
 function isUnreachable(error: ConnectError): boolean {

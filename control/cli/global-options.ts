@@ -5,6 +5,10 @@ export interface GlobalOptions {
   /** Base URL of a remote management API; undefined means the local socket. */
   readonly api: string | undefined;
   readonly token: string | undefined;
+  /** PEM file of an authority that `api` may be certified by, beside the public ones. */
+  readonly caFile: string | undefined;
+  /** Takes any certificate of `api`. */
+  readonly insecure: boolean;
   readonly data: string;
   readonly adminSocket: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';

@@ -1,6 +1,6 @@
 /** `waf run`: the whole product in the foreground. */
 
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { createLogger } from '../../engine/base/log.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';
@@ -24,6 +24,17 @@ export const runCommand: CommandDefinition = {
       summary: 'where the management API listens',
       default: '127.0.0.1:9080',
     },
+    {
+      flags: '--management-tls <how>',
+      summary: 'its certificate: one of our own, or off for plain HTTP',
+      choices: ['own', 'off'],
+      default: 'own',
+    },
+    {
+      flags: '--management-cert <file>',
+      summary: 'PEM file with its certificate and chain; read again when it changes',
+    },
+    { flags: '--management-key <file>', summary: 'PEM file with the key of --management-cert' },
     { flags: '--no-demo', summary: 'no demo site and no demo origin' },
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
     {
@@ -40,6 +51,12 @@ export const runCommand: CommandDefinition = {
       const value = textFlag(flags, name);
       return value === undefined ? [] : [`--${name}`, value];
     });
+    const tlsFlags = ['management-tls', 'management-cert', 'management-key'] as const;
+    const controlArgs = tlsFlags.flatMap((name) => {
+      const value = textFlag(flags, camelCase(name));
+      if (value === undefined) return [];
+      return [`--${name}`, name === 'management-tls' ? value : resolve(value)];
+    });
     const began = performance.now();
     const product = await supervise({
       buildFolder: join(context.packageFolder, '.build'),
@@ -48,6 +65,7 @@ export const runCommand: CommandDefinition = {
       proxy,
       management,
       demo: switchFlag(flags, 'demo'),
+      controlArgs,
       engineArgs,
       logLevel: options.logLevel,
       logger: createLogger('supervisor', options.logLevel),
@@ -59,14 +77,20 @@ export const runCommand: CommandDefinition = {
     });
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => void product.stop());
+    const plain =
+      textFlag(flags, 'managementTls') === 'off' && textFlag(flags, 'managementCert') === undefined;
     const urls = {
       proxy: `http://${formatAddress(proxy)}`,
-      management: `http://${formatAddress(management)}`,
+      management: `${plain ? 'http' : 'https'}://${formatAddress(management)}`,
     };
     printWelcome(context, product, urls, performance.now() - began);
     return product.ended;
   },
 };
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
 
 /** What a person needs next. */
 function printWelcome(

@@ -12,13 +12,15 @@ export interface GlobalFlags {
   readonly api?: string;
   readonly token?: string;
   readonly adminSocket?: string;
+  readonly caFile?: string;
+  readonly insecure?: boolean;
   readonly config?: string;
   readonly logLevel?: string;
   readonly output?: string;
   readonly data?: string;
 }
 
-const names = ['api', 'token', 'adminSocket', 'logLevel', 'output', 'data'] as const;
+const names = ['api', 'token', 'caFile', 'adminSocket', 'logLevel', 'output', 'data'] as const;
 type Name = (typeof names)[number];
 
 /** The nearest folder upward that holds package.json. */
@@ -42,6 +44,8 @@ export async function resolveSettings(
   return {
     api: pick('api', 'WAF_API'),
     token: pick('token', 'WAF_TOKEN'),
+    caFile: pick('caFile', 'WAF_CA_FILE'),
+    insecure: flags.insecure === true,
     data,
     adminSocket: resolve(pick('adminSocket', 'WAF_ADMIN_SOCKET') ?? join(data, 'admin.sock')),
     logLevel: oneOf('--log-level', pick('logLevel', 'WAF_LOG_LEVEL') ?? 'info', logLevels),

@@ -25,6 +25,8 @@ export interface SuperviseOptions {
   readonly management: Address;
   readonly adminSocket?: string;
   readonly demo: boolean;
+  /** Passed on to control as they are. */
+  readonly controlArgs?: readonly string[];
   /** Passed on to the engine as they are. */
   readonly engineArgs: readonly string[];
   readonly logLevel: string;
@@ -78,6 +80,7 @@ async function startBoth(
     ['--management', formatAddress(options.management)],
     ['--admin-socket', data.adminSocket],
     demoFlag,
+    options.controlArgs ?? [],
   ];
   const engineArgs = [
     ['--listen', formatAddress(options.proxy)],

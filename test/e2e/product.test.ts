@@ -2,7 +2,9 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, missingBuild, startProduct, type Product } from '../support/product.ts';
 
@@ -28,7 +30,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
   test('prints what a person needs next', () => {
     const text = product.output();
     expect(text).toContain(`http://127.0.0.1:${product.proxyPort}`);
-    expect(text).toContain(`http://127.0.0.1:${product.managementPort}`);
+    expect(text).toContain(`https://127.0.0.1:${product.managementPort}`);
     const password = /first password in (\S+)/.exec(text)?.[1] ?? '';
     expect(statSync(password).mode & 0o777).toBe(0o600);
   });
@@ -58,10 +60,15 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
   });
 
   test('health is anonymous; readiness and metrics are for the local socket only', async () => {
-    const management = `http://127.0.0.1:${product.managementPort}`;
-    expect((await fetch(`${management}/healthz`)).status).toBe(200);
-    expect((await fetch(`${management}/readyz`)).status).toBe(404);
-    expect((await fetch(`${management}/metrics`)).status).toBe(404);
+    const management = `https://127.0.0.1:${product.managementPort}`;
+    const ca = readFileSync(join(product.data, 'tls', 'ca.pem'), 'utf8');
+    const dispatcher = new Agent({ connect: { ca } });
+    const status = async (path: string): Promise<number> =>
+      (await request(`${management}${path}`, { dispatcher })).statusCode;
+    expect(await status('/healthz')).toBe(200);
+    expect(await status('/readyz')).toBe(404);
+    expect(await status('/metrics')).toBe(404);
+    await dispatcher.close();
   });
 
   test('a site created active serves within a second', async () => {

@@ -50,6 +50,7 @@ export async function startTestControl(
   const control = await startControl({
     dataFolder: folder,
     management: { host: '127.0.0.1', port: 0 },
+    managementTls: 'off',
     adminSocket: socket,
     engineSocket: join(folder, 'engine.sock'),
     demoOrigin: 'http://127.0.0.1:1',

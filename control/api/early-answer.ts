@@ -1,0 +1,76 @@
+/**
+ * Owns saying no before a request was read: the answer in the words of the caller's protocol, and
+ * what becomes of the body that is still coming.
+ */
+
+import type { ServerResponse } from 'node:http';
+import { Http2ServerResponse } from 'node:http2';
+import type { ConnectError } from '@connectrpc/connect';
+import { encodeEnvelope } from '@connectrpc/connect/protocol';
+import {
+  codeToHttpStatus,
+  endStreamFlag,
+  endStreamToJson,
+  errorToJson,
+} from '@connectrpc/connect/protocol-connect';
+import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
+import { controlLimits } from '../../engine/base/limits.ts';
+import type { NodeRequest, NodeResponse } from './adapter.ts';
+
+/** Sends an error for a request whose body may be unread. */
+export function answerEarly(
+  request: NodeRequest,
+  response: NodeResponse,
+  error: ConnectError,
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const { status, headers, body } = encode(String(request.headers['content-type'] ?? ''), error);
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  const unread = !request.readableEnded;
+  if (unread && !(response instanceof Http2ServerResponse)) {
+    response.setHeader('connection', 'close');
+  }
+  (response as ServerResponse).end(body, () => {
+    if (unread) discard(request, response);
+  });
+}
+
+interface Encoded {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** gRPC and gRPC-Web carry errors in header fields, Connect streams in their last message. */
+function encode(contentType: string, error: ConnectError): Encoded {
+  if (/^application\/grpc/i.test(contentType)) {
+    const status = setTrailerStatus(new Headers(), error);
+    const headers = { 'content-type': contentType, ...Object.fromEntries(status) };
+    return { status: 200, headers, body: '' };
+  }
+  if (/^application\/connect\+/i.test(contentType)) {
+    const end = JSON.stringify(endStreamToJson(new Headers(), error, undefined));
+    const body = encodeEnvelope(endStreamFlag, new TextEncoder().encode(end));
+    return { status: 200, headers: { 'content-type': contentType }, body };
+  }
+  const body = JSON.stringify(errorToJson(error, undefined));
+  const headers = { 'content-type': 'application/json' };
+  return { status: codeToHttpStatus(error.code), headers, body };
+}
+
+/** Reads away what still comes, for a while, so that the client gets to read the answer. */
+function discard(request: NodeRequest, response: NodeResponse): void {
+  if (response instanceof Http2ServerResponse) {
+    response.stream.close();
+    return;
+  }
+  request.resume();
+  const { socket } = request;
+  const timer = setTimeout(() => socket.destroy(), controlLimits.lingerMs);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+}
