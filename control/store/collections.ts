@@ -12,6 +12,9 @@ import type {
   UpstreamRecord,
   UserRecord,
 } from '../domain/records.ts';
+import type { Collection } from './collection.ts';
+
+export type { Collection } from './collection.ts';
 import type {
   AgentGroupRecord,
   AgentRecord,
@@ -22,12 +25,6 @@ import type {
   GeoDatabaseRecord,
   SiteRoutingRecord,
 } from '../domain/resource-records.ts';
-
-/** A kind of record. Indexes map a record to the values under which it is found. */
-export interface Collection<T extends { readonly id: string }> {
-  readonly name: string;
-  readonly indexes: Readonly<Record<string, (record: T) => readonly string[]>>;
-}
 
 /** Secrets of a user; never leaves the store towards an API. */
 export interface CredentialRecord {
@@ -76,6 +73,8 @@ export interface ExternalIdentityRecord {
   readonly provider: string;
   readonly userId: string;
   readonly createdAt: string;
+  /** True for a user that the provider made; its groups then decide the roles. */
+  readonly managed?: boolean;
 }
 
 /** A key that the service made for itself. */
@@ -122,7 +121,11 @@ export const siteOverrides: Collection<SiteOverrideRecord> = {
   indexes: { policy: (override) => [override.policyId ?? ''] },
 };
 /** Rulesets; their files lie in blobs. */
-export const rulesets: Collection<RulesetRecord> = { name: 'rulesets', indexes: {} };
+export const rulesets: Collection<RulesetRecord> = {
+  name: 'rulesets',
+  indexes: {},
+  blobs: (ruleset) => [ruleset.blob],
+};
 /** Users, found by name. */
 export const users: Collection<UserRecord> = {
   name: 'users',

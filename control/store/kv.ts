@@ -18,13 +18,20 @@ export interface KvRange {
   readonly reverse?: boolean;
   /** At most so many entries. */
   readonly limit?: number;
+  /** Leaves the values unread: entries have empty ones. */
+  readonly keysOnly?: boolean;
 }
 
 /** Reading. */
 export interface KvReader {
   get(key: string): Uint8Array | undefined;
-  /** Entries in the order of their keys' UTF-8 bytes. Valid until the next write. */
+  /** Entries in the order of their keys' UTF-8 bytes, read as they are asked for. */
   range(range: KvRange): Iterable<KvEntry>;
+}
+
+/** The state of one moment, whatever is written meanwhile. Must be closed. */
+export interface KvSnapshot extends KvReader {
+  close(): void;
 }
 
 /** Reading and writing inside one transaction. */
@@ -41,8 +48,8 @@ export interface Kv extends KvReader {
    * AppError store_full, store_failed; whatever `change` throws.
    */
   write<T>(change: (writer: KvWriter) => T): Promise<T>;
-  /** Copies a consistent state into an empty folder while work goes on. */
-  backup(folder: string): Promise<void>;
+  /** Holds the present state for reading while writes go on; space is not reused meanwhile. */
+  snapshot(): KvSnapshot;
   close(): Promise<void>;
 }
 

@@ -3,10 +3,10 @@
  */
 
 import { mkdirSync, statfsSync } from 'node:fs';
-import { open, type RootDatabase } from 'lmdb';
+import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lmdb';
 import { AppError } from '../../engine/base/errors.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
-import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';
+import type { Kv, KvEntry, KvRange, KvReader, KvSnapshot, KvWriter } from './kv.ts';
 
 /** Where the environment lies and how safe its writes are. */
 export interface LmdbOptions {
@@ -43,15 +43,14 @@ export function openLmdbKv(options: LmdbOptions): Kv {
         throw storageError(error, options.folder);
       }
     },
-    backup: async (folder) => {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await db.backup(folder, true);
-    },
+    snapshot: () => openSnapshot(db),
     close: () => db.close(),
   };
 }
 
-function openEnvironment({ folder, durable }: LmdbOptions): RootDatabase<Buffer, Buffer> {
+type Database = RootDatabase<Buffer, Buffer>;
+
+function openEnvironment({ folder, durable }: LmdbOptions): Database {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return open<Buffer, Buffer>({
@@ -70,28 +69,59 @@ function openEnvironment({ folder, durable }: LmdbOptions): RootDatabase<Buffer,
   }
 }
 
-function makeReader(db: RootDatabase<Buffer, Buffer>): KvReader {
+function makeReader(db: Database, transaction?: Transaction): KvReader {
+  const within = transaction === undefined ? {} : { transaction };
   return {
-    get: (key) => db.getBinary(encodeKey(key)),
-    range: (range) => rangeOf(db, range),
+    get: (key) => db.get(encodeKey(key), within),
+    range: (range) => rangeOf(db, range, within),
   };
 }
 
-function* rangeOf(db: RootDatabase<Buffer, Buffer>, range: KvRange): Generator<KvEntry> {
+function openSnapshot(db: Database): KvSnapshot {
+  const transaction = db.useReadTransaction();
+  let open = true;
+  return {
+    ...makeReader(db, transaction),
+    close: () => {
+      if (open) transaction.done();
+      open = false;
+    },
+  };
+}
+
+function* rangeOf(
+  db: Database,
+  range: KvRange,
+  within: { readonly transaction?: Transaction },
+): Generator<KvEntry> {
   const start = encodeKey(range.start);
   const end = encodeKey(range.end);
-  const limit = range.limit === undefined ? {} : { limit: range.limit };
-  const found = range.reverse
-    ? db.getRange({ start: end, end: start, reverse: true, exclusiveStart: true, ...limit })
-    : db.getRange({ start, end, ...limit });
-  let first: KvEntry | null = null;
-  for (const { key, value } of found) yield { key: key.toString('utf8'), value };
-  if (!range.reverse) return;
+  const limit = range.limit ?? Number.POSITIVE_INFINITY;
+  if (limit <= 0 || Buffer.compare(start, end) >= 0) return;
+  const bounds = range.reverse
+    ? { start: end, end: start, reverse: true, exclusiveStart: true }
+    : { start, end };
+  const options = { ...bounds, ...within, ...(Number.isFinite(limit) ? { limit } : {}) };
+  let given = 0;
+  for (const entry of entriesOf(db, options, range.keysOnly === true)) {
+    given++;
+    yield entry;
+  }
+  if (range.reverse !== true || given >= limit) return;
   // A reverse range leaves out its end, which is the first key of ours.
-  const value = db.getBinary(start);
-  if (value !== undefined) first = { key: range.start, value };
-  if (first !== null) yield first;
+  const value = db.get(start, within);
+  if (value !== undefined) yield { key: range.start, value };
 }
+
+function* entriesOf(db: Database, options: RangeOptions, keysOnly: boolean): Generator<KvEntry> {
+  if (keysOnly) {
+    for (const key of db.getKeys(options)) yield { key: key.toString('utf8'), value: noValue };
+    return;
+  }
+  for (const { key, value } of db.getRange(options)) yield { key: key.toString('utf8'), value };
+}
+
+const noValue = new Uint8Array();
 
 function encodeKey(key: string): Buffer {
   const bytes = Buffer.from(key, 'utf8');

@@ -2,13 +2,15 @@
 
 import type { Kv, KvEntry, KvRange, KvWriter } from './kv.ts';
 
+const noValue = new Uint8Array();
+
 /** An empty store in memory. Cost: a range sorts all keys. */
 export function openMemoryKv(): Kv {
   let entries = new Map<string, Uint8Array>();
   const rangeIn = (from: ReadonlyMap<string, Uint8Array>, range: KvRange): KvEntry[] => {
     const found = [...from]
       .filter(([key]) => compare(key, range.start) >= 0 && compare(key, range.end) < 0)
-      .map(([key, value]) => ({ key, value }))
+      .map(([key, value]) => ({ key, value: range.keysOnly === true ? noValue : value }))
       .sort((left, right) => compare(left.key, right.key));
     if (range.reverse) found.reverse();
     return found.slice(0, range.limit);
@@ -28,7 +30,14 @@ export function openMemoryKv(): Kv {
       entries = draft;
       return result;
     },
-    backup: () => Promise.reject(new Error('memory has no backup')),
+    snapshot: () => {
+      const held = entries;
+      return {
+        get: (key) => held.get(key),
+        range: (range) => rangeIn(held, range),
+        close: () => undefined,
+      };
+    },
     close: () => Promise.resolve(),
   };
 }

@@ -1,0 +1,15 @@
+/** Owns the list of every collection: what collections.ts exports is on it. */
+
+import type { AnyCollection } from './collection.ts';
+import * as exported from './collections.ts';
+
+const isCollection = (value: unknown): value is AnyCollection =>
+  typeof value === 'object' && value !== null && 'name' in value && 'indexes' in value;
+
+/**
+ * Every collection, by name: what is not listed gets no index built when a store is opened, and
+ * `waf admin verify` reports its records as unknown.
+ */
+export const collections: readonly AnyCollection[] = Object.values<unknown>(exported)
+  .filter(isCollection)
+  .sort((left, right) => (left.name < right.name ? -1 : 1));

@@ -1,0 +1,82 @@
+/**
+ * Owns the records that were decoded lately, so that lists and pages decode nothing twice. Holds
+ * the committed state only; what is in it is frozen.
+ */
+
+import { storeLimits } from '../../engine/base/limits.ts';
+import type { Identified } from './interface.ts';
+
+interface Cached {
+  readonly records: Map<string, { readonly record: Identified; readonly bytes: number }>;
+  /** All records by id; null after a change. */
+  all: readonly Identified[] | null;
+}
+
+/** Decoded records by collection. A collection that does not fit is forgotten as a whole. */
+export class RecordCache {
+  private readonly collections = new Map<string, Cached>();
+  private bytes = 0;
+
+  /** A record that is kept. */
+  get(collection: string, id: string): Identified | undefined {
+    return this.collections.get(collection)?.records.get(id)?.record;
+  }
+
+  /** All records of a collection, when they are kept. */
+  all(collection: string): readonly Identified[] | null {
+    return this.collections.get(collection)?.all ?? null;
+  }
+
+  /** Keeps a record of so many bytes and returns it frozen. */
+  keep<T extends Identified>(collection: string, record: T, bytes: number): T {
+    if (this.bytes + bytes > storeLimits.cachedBytesMax) this.drop(collection);
+    const cached = this.cachedOf(collection);
+    if (!cached.records.has(record.id)) {
+      cached.records.set(record.id, { record, bytes });
+      this.bytes += bytes;
+    }
+    return freeze(record);
+  }
+
+  /** Keeps the list of all records, unless some of them did not fit. */
+  keepAll(collection: string, all: readonly Identified[]): void {
+    const cached = this.cachedOf(collection);
+    if (cached.records.size === all.length) cached.all = all;
+  }
+
+  /** Forgets what a write changed. */
+  forget(changed: ReadonlyMap<string, ReadonlySet<string>>): void {
+    for (const [name, ids] of changed) {
+      const cached = this.collections.get(name);
+      if (cached === undefined) continue;
+      cached.all = null;
+      for (const id of ids) {
+        this.bytes -= cached.records.get(id)?.bytes ?? 0;
+        cached.records.delete(id);
+      }
+    }
+  }
+
+  private drop(collection: string): void {
+    for (const { bytes } of this.collections.get(collection)?.records.values() ?? []) {
+      this.bytes -= bytes;
+    }
+    this.collections.delete(collection);
+  }
+
+  private cachedOf(collection: string): Cached {
+    let cached = this.collections.get(collection);
+    if (cached === undefined) {
+      cached = { records: new Map(), all: null };
+      this.collections.set(collection, cached);
+    }
+    return cached;
+  }
+}
+
+/** Freezes a decoded record with everything in it. */
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const part of Object.values(value)) freeze(part);
+  return Object.freeze(value);
+}
