@@ -1,0 +1,6 @@
+/** Owns the list of what a bundle consists of. Order has no meaning: pieces are sorted by name. */
+
+import type { PartKind } from './part-kind.ts';
+
+/** Every kind of piece. A further one is a file of its own and a line here. */
+export const partKinds: readonly PartKind[] = [];
