@@ -1,0 +1,320 @@
+/**
+ * Owns what a trust profile may be: which proxies stand before the product, how they are joined,
+ * and which headers may name the client. Says everything that is wrong at once.
+ */
+
+import type {
+  ClientIPRuleJson,
+  TrustEdgeJson,
+  TrustNodeJson,
+  TrustProfileJson,
+} from '../../proto/gen/waf/v1/trust_pb.ts';
+import { accessLimits } from '../../engine/base/limits.ts';
+import { hasControls } from './ip-list-checks.ts';
+
+/** A profile as it is kept; the id is the site's, or `global`. */
+export interface TrustRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly profile: TrustProfileJson;
+  /** RFC 3339. */
+  readonly updatedAt: string;
+}
+
+/** One reason against a profile. */
+export interface TrustIssue {
+  readonly field: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a profile is checked against. */
+export interface TrustSurroundings {
+  /** Accept headers outside the safe list. */
+  readonly force: boolean;
+  listExists(id: string): boolean;
+}
+
+/** Id of the profile of the whole deployment. */
+export const globalTrustId = 'global';
+
+/** Headers that proxies and delivery networks write and that mean nothing else. */
+export const safeHeaders: readonly string[] = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-appengine-user-ip',
+  'x-envoy-external-address',
+  'x-original-forwarded-for',
+  'ali-cdn-real-ip',
+  'x-tencent-ua-ip',
+  'cdn-src-ip',
+  'incap-client-ip',
+  'x-sucuri-clientip',
+];
+
+/** Headers that are something else; never the name of a client. */
+const foreignHeaders = new Set([
+  'host',
+  'cookie',
+  'authorization',
+  'proxy-authorization',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'connection',
+  'user-agent',
+  'referer',
+  'origin',
+]);
+
+const xffModes = ['', 'auto', 'append', 'overwrite', 'preserve', 'duplicate', 'unknown'];
+const parsers = ['single_ip', 'xff', 'forwarded', 'remote_addr'];
+const fixedSelectors = ['single', 'leftmost', 'rightmost', 'position'];
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+const idPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+
+type Report = (field: string, code: string, message: string) => void;
+
+/** Everything that is wrong with a profile; an empty list when it can be used. */
+export function checkTrustProfile(
+  profile: TrustProfileJson,
+  around: TrustSurroundings,
+  at = 'profile',
+): TrustIssue[] {
+  const issues: TrustIssue[] = [];
+  const report: Report = (field, code, message) =>
+    void issues.push({ field: `${at}.${field}`, code, message });
+  const nodes = profile.nodes ?? [];
+  const edges = profile.edges ?? [];
+  const rules = profile.extractionRules ?? [];
+  const { trustNodesMax, trustEdgesMax, trustRulesMax } = accessLimits;
+  if (nodes.length > trustNodesMax) report('nodes', 'too_many', `at most ${trustNodesMax}`);
+  if (edges.length > trustEdgesMax) report('edges', 'too_many', `at most ${trustEdgesMax}`);
+  if (rules.length > trustRulesMax) {
+    report('extractionRules', 'too_many', `at most ${trustRulesMax}`);
+  }
+  if (issues.length > 0) return issues;
+  const known = checkNodes(nodes, around, report);
+  checkEdges(edges, known, report);
+  if (issues.length === 0) checkGraph(nodes, edges, report);
+  checkRules(rules, known, around, report);
+  return issues;
+}
+
+/** A profile with header names as they are compared, in lower case, and texts trimmed. */
+export function canonicalProfile(profile: TrustProfileJson): TrustProfileJson {
+  return {
+    nodes: (profile.nodes ?? []).map((node) => ({
+      id: node.id ?? '',
+      name: (node.name ?? '').trim(),
+      realIpHeader: (node.realIpHeader ?? '').toLowerCase(),
+      trust: { ipListIds: [...new Set(node.trust?.ipListIds ?? [])] },
+      xffMode: node.xffMode ?? '',
+    })),
+    edges: (profile.edges ?? []).map(({ from = '', to = '' }) => ({ from, to })),
+    extractionRules: (profile.extractionRules ?? []).map((rule) => ({
+      ...rule,
+      header: (rule.header ?? '').toLowerCase(),
+    })),
+  };
+}
+
+/** All ways from the internet to the product, as ids of nodes; the direct way is an empty list. */
+export function pathsOf(edges: readonly TrustEdgeJson[]): string[][] {
+  const paths: string[][] = [];
+  const walk = (from: string, path: readonly string[]): void => {
+    for (const edge of edges) {
+      if (edge.from !== from || paths.length > accessLimits.trustPathsMax) continue;
+      const to = edge.to ?? '';
+      if (to === 'waf') paths.push([...path]);
+      else if (!path.includes(to)) walk(to, [...path, to]);
+    }
+  };
+  walk('internet', []);
+  return paths;
+}
+
+function checkNodes(
+  nodes: readonly TrustNodeJson[],
+  around: TrustSurroundings,
+  report: Report,
+): ReadonlySet<string> {
+  const known = new Set<string>();
+  nodes.forEach((node, index) => {
+    const at = `nodes[${index}]`;
+    const id = node.id ?? '';
+    if (id === 'internet' || id === 'waf') {
+      report(`${at}.id`, 'reserved_node_id', 'internet and waf are the ends of every path');
+    } else if (!idPattern.test(id)) {
+      report(`${at}.id`, 'invalid_node_id', 'must be 1 to 64 letters, digits, dots or dashes');
+    } else if (known.has(id)) report(`${at}.id`, 'duplicate_node_id', 'another node has it');
+    known.add(id);
+    const name = (node.name ?? '').trim();
+    if (name === '' || name.length > accessLimits.nameCharsMax || hasControls(name)) {
+      const most = accessLimits.nameCharsMax;
+      report(`${at}.name`, 'invalid_name', `must have 1 to ${most} printable characters`);
+    }
+    if (!xffModes.includes(node.xffMode ?? '')) {
+      const modes = xffModes.slice(1).join(', ');
+      report(`${at}.xffMode`, 'invalid_xff_mode', `must be empty or one of ${modes}`);
+    }
+    checkHeader(node.realIpHeader ?? '', `${at}.realIpHeader`, around, report, true);
+    const lists = node.trust?.ipListIds ?? [];
+    if (lists.length === 0 || lists.length > accessLimits.trustListsPerNodeMax) {
+      const most = accessLimits.trustListsPerNodeMax;
+      report(`${at}.trust.ipListIds`, 'trust_required', `name 1 to ${most} IP lists`);
+    }
+    lists.forEach((list, place) => {
+      if (around.listExists(list)) return;
+      report(`${at}.trust.ipListIds[${place}]`, 'unknown_ip_list', 'no IP list has this id');
+    });
+  });
+  return known;
+}
+
+function checkEdges(
+  edges: readonly TrustEdgeJson[],
+  known: ReadonlySet<string>,
+  report: Report,
+): void {
+  const seen = new Set<string>();
+  edges.forEach(({ from = '', to = '' }, index) => {
+    const at = `edges[${index}]`;
+    if (from !== 'internet' && !known.has(from)) {
+      report(`${at}.from`, 'unknown_node', 'must be a node of the profile, or internet');
+    }
+    if (to !== 'waf' && !known.has(to)) {
+      report(`${at}.to`, 'unknown_node', 'must be a node of the profile, or waf');
+    }
+    if (from === to) report(at, 'self_edge', 'must join two different ends');
+    if (seen.has(`${from}\n${to}`)) report(at, 'duplicate_edge', 'is there twice');
+    seen.add(`${from}\n${to}`);
+  });
+}
+
+function checkGraph(
+  nodes: readonly TrustNodeJson[],
+  edges: readonly TrustEdgeJson[],
+  report: Report,
+): void {
+  const next = (id: string): string[] =>
+    edges.filter((edge) => edge.from === id).map((edge) => edge.to ?? '');
+  const state = new Map<string, 'open' | 'done'>();
+  const hasCycle = (id: string): boolean => {
+    if (state.get(id) === 'open') return true;
+    if (state.get(id) === 'done') return false;
+    state.set(id, 'open');
+    const found = next(id).some(hasCycle);
+    state.set(id, 'done');
+    return found;
+  };
+  if (nodes.some(({ id = '' }) => hasCycle(id))) {
+    return report('edges', 'cycle', 'must not lead back to a node');
+  }
+  const paths = pathsOf(edges);
+  if (paths.length > accessLimits.trustPathsMax) {
+    return report('edges', 'too_many_paths', `make at most ${accessLimits.trustPathsMax} paths`);
+  }
+  const onPath = new Set(paths.flat());
+  nodes.forEach(({ id = '' }, index) => {
+    if (onPath.has(id)) return;
+    report(`nodes[${index}]`, 'unreachable_node', 'lies on no path from internet to waf');
+  });
+}
+
+function checkRules(
+  rules: readonly ClientIPRuleJson[],
+  known: ReadonlySet<string>,
+  around: TrustSurroundings,
+  report: Report,
+): void {
+  const seen = new Set<string>();
+  rules.forEach((rule, index) => {
+    const at = `extractionRules[${index}]`;
+    const id = rule.id ?? '';
+    if (!idPattern.test(id)) report(`${at}.id`, 'invalid_rule_id', 'must be an id of its own');
+    else if (seen.has(id)) report(`${at}.id`, 'duplicate_rule_id', 'another rule has it');
+    seen.add(id);
+    const parser = rule.parser ?? '';
+    if (!parsers.includes(parser)) {
+      return report(`${at}.parser`, 'invalid_parser', `must be one of ${parsers.join(', ')}`);
+    }
+    if (parser === 'remote_addr') return checkPeerRule(rule, at, report);
+    checkHeader(rule.header ?? '', `${at}.header`, around, report, false);
+    (rule.nodeIds ?? []).forEach((node, place) => {
+      if (known.has(node)) return;
+      report(`${at}.nodeIds[${place}]`, 'unknown_node', 'must be a node of the profile');
+    });
+    if (rule.allowUntrusted !== true && (rule.nodeIds ?? []).length === 0) {
+      report(`${at}.nodeIds`, 'node_binding_required', 'name the nodes that write this header');
+    }
+    checkSelector(rule, parser, at, report);
+  });
+}
+
+function checkPeerRule(rule: ClientIPRuleJson, at: string, report: Report): void {
+  const empty = (field: 'header' | 'selector' | 'positionFrom'): void => {
+    if ((rule[field] ?? '') === '') return;
+    report(`${at}.${field}`, 'not_for_remote_addr', 'must be empty for remote_addr');
+  };
+  empty('header');
+  empty('selector');
+  empty('positionFrom');
+  if (rule.allowUntrusted === true) {
+    report(`${at}.allowUntrusted`, 'not_for_remote_addr', 'the peer needs no trust');
+  }
+}
+
+function checkSelector(rule: ClientIPRuleJson, parser: string, at: string, report: Report): void {
+  const selector = rule.selector ?? '';
+  const allowed = parser === 'single_ip' ? ['', 'single'] : ['', ...fixedSelectors];
+  if (!allowed.includes(selector)) {
+    const named = allowed.slice(1).join(', ');
+    return report(`${at}.selector`, 'invalid_selector', `must be empty or one of ${named}`);
+  }
+  const { position = 0, positionFrom = '' } = rule;
+  if (selector === 'position') {
+    if (position < 1 || position > accessLimits.forwardedHopsMax) {
+      const most = accessLimits.forwardedHopsMax;
+      report(`${at}.position`, 'invalid_position', `must be between 1 and ${most}`);
+    }
+    if (positionFrom !== 'left' && positionFrom !== 'right') {
+      report(`${at}.positionFrom`, 'invalid_position_from', 'must be left or right');
+    }
+  } else if (position !== 0 || positionFrom !== '') {
+    report(`${at}.position`, 'position_without_selector', 'goes with selector position only');
+  }
+  if (rule.allowUntrusted === true && parser !== 'single_ip' && selector === '') {
+    const named = fixedSelectors.join(', ');
+    report(`${at}.selector`, 'fixed_selector_required', `without verification, use ${named}`);
+  }
+}
+
+function checkHeader(
+  header: string,
+  at: string,
+  around: TrustSurroundings,
+  report: Report,
+  mayBeEmpty: boolean,
+): void {
+  if (header === '') {
+    if (!mayBeEmpty) report(at, 'header_required', 'is required for this parser');
+    return;
+  }
+  const name = header.toLowerCase();
+  if (!headerName.test(header)) report(at, 'invalid_header', 'must be the name of a header');
+  else if (foreignHeaders.has(name)) report(at, 'header_forbidden', 'never names a client');
+  else if (!around.force && !safeHeaders.includes(name)) {
+    report(at, 'header_not_safelisted', 'is not known to be written by proxies; force accepts it');
+  }
+}
