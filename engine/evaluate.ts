@@ -41,13 +41,13 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
     compile: async (policy, plan) => {
       const outcome = compile(policy);
       const source = options.files.share(policy);
-      if (plan && outcome.ok) await options.planner.plan({ key: policyKey(policy), source });
+      if (plan && outcome.ok) await options.planner.check({ key: policyKey(policy), source });
       return outcome;
     },
     evaluate: async (policy, input) => {
       const key = policyKey(policy);
       const source = options.files.share(policy);
-      const planned = await options.planner.plan({ key, source });
+      const planned = await options.planner.check({ key, source });
       if (!planned.ok) {
         const diagnostics = planned.diagnostics.map(toDiagnostic);
         return { record: null, diagnostics, ...notRefused };

@@ -1,6 +1,5 @@
 /** Composition root of one front thread: a front with policy engines, inline or behind a pool. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -31,7 +30,7 @@ const pool = new Pool({
   deadlineMs: poolLimits.deadlineMs,
   threads: settings.poolThreads,
 });
-const registry = new PolicyRegistry(parts.build, settings.place === 'inline' ? null : pool);
+const registry = new PolicyRegistry(parts.buildInSlices, settings.place === 'inline' ? null : pool);
 
 const nothing: InspectionConfig = { policies: [], keyOfSite: new Map(), shared: new Map() };
 let started = false;
@@ -42,21 +41,12 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** Builds a generation's policies one a turn, so that running requests get their share between. */
+/** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   const { policies, keyOfSite, shared } = (routes.inspection ?? nothing) as InspectionConfig;
-  const held: string[] = [];
   parts.useShared(shared);
-  try {
-    for (const policy of policies) {
-      registry.holdAll([policy]);
-      held.push(policy.key);
-      await nextTurn();
-    }
-  } catch (thrown) {
-    registry.releaseAll(held);
-    throw thrown;
-  }
+  const held = await registry.holdAll(policies);
+  parts.useShared(nothing.shared);
   if (!started) collectGarbage();
   started = true;
   return {

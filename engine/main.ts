@@ -90,7 +90,7 @@ class Engine {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
       },
     });
-    if (first) this.noteServing(first);
+    if (first) this.noteServing(first, routes);
     if (options.controller !== null) await this.connect(options.controller);
     this.log.info('listening', { host: options.host, port: this.threads.port });
     tellSupervisor({ type: 'ready', port: this.threads.port });
@@ -142,10 +142,11 @@ class Engine {
   private async apply(verified: VerifiedBundle): Promise<void> {
     const routes = await this.plan(verified);
     await this.threads!.apply(routes);
-    this.noteServing(verified);
+    this.noteServing(verified, routes);
   }
 
-  private noteServing(verified: VerifiedBundle): void {
+  private noteServing(verified: VerifiedBundle, routes: RoutesConfig): void {
+    this.planner.use((routes.inspection as InspectionConfig).shared);
     this.serving.revision = String(verified.bundle.revision);
     this.serving.sha256 = verified.sha256;
   }

@@ -4,8 +4,8 @@
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
-import type { PlannerAnswer, PlannerTask } from './planner.ts';
+import type { ThreadSettings } from './inspection-config.ts';
+import type { PlannerAnswer, PlannerTask, PlanOutcome } from './planner.ts';
 import { linkPolicy } from './policy-build.ts';
 import { shareDatabases } from './rules/plan/rule-plan.ts';
 import { closeProgram } from './rules/program/build-program.ts';
@@ -16,16 +16,18 @@ const tell = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
 
 parentPort!.on('message', (task: PlannerTask) => {
   try {
-    tell({ kind: 'done', id: task.id, outcome: plan(task.policy) });
+    tell({ kind: 'done', id: task.id, outcome: plan(task) });
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     tell({ kind: 'failed', id: task.id, message });
   }
 });
 
-function plan({ source }: KeyedPolicy): Extract<PlannerAnswer, { kind: 'done' }>['outcome'] {
+function plan({ policy, inUse }: PlannerTask): PlanOutcome {
+  const { source } = policy;
   const { program, diagnostics } = linkPolicy(source);
   if (program === null) return { ok: false, diagnostics, rules: 0, shared: new Map() };
+  parts.useShared(inUse);
   try {
     const shared = shareDatabases(program, {
       cache: parts.cache,
@@ -36,6 +38,7 @@ function plan({ source }: KeyedPolicy): Extract<PlannerAnswer, { kind: 'done' }>
     const rules = program.rules.filter((rule) => rule.id !== 0).length;
     return { ok: true, diagnostics, rules, shared };
   } finally {
+    parts.useShared(new Map());
     closeProgram(program);
   }
 }

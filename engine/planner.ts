@@ -10,10 +10,15 @@ import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
 import type { Diagnostic } from './rules/language/diagnostic.ts';
 
+/** Databases in shared memory by key. */
+type Groups = ReadonlyMap<string, SharedGroup>;
+
 /** One policy to be planned. */
 export interface PlannerTask {
   readonly id: number;
   readonly policy: KeyedPolicy;
+  /** Databases in shared memory that other policies use; equal ones are shared with them. */
+  readonly inUse: Groups;
 }
 
 /** Whether a policy can serve, and what there is to say about it. */
@@ -22,7 +27,7 @@ export interface PlanOutcome {
   readonly diagnostics: readonly Diagnostic[];
   readonly rules: number;
   /** Databases in shared memory by key; the caller decides how long they live. */
-  readonly shared: ReadonlyMap<string, SharedGroup>;
+  readonly shared: Groups;
 }
 
 /** What the planner thread says. */
@@ -55,21 +60,37 @@ export class Planner {
   private readonly waiting = new Map<number, Waiting>();
   private nextId = 1;
   private idle: NodeJS.Timeout | null = null;
-  /** Outcomes of policies planned before, by key. */
-  private readonly known = new Map<string, PlanOutcome>();
+  /** Outcomes of policies planned before, by key, without their databases. */
+  private readonly known = new Map<string, Known>();
+  private inUse: Groups = new Map();
 
   constructor(options: PlannerOptions) {
     this.options = options;
   }
 
-  /** Plans one policy; the same key is planned once. Errors: `planner_failed`. */
+  /**
+   * Plans one policy. A key that was planned before is planned again only if its databases are no
+   * longer among those in use. Errors: `planner_failed`.
+   */
   async plan(policy: KeyedPolicy): Promise<PlanOutcome> {
     const known = this.known.get(policy.key);
-    if (known) return known;
+    const shared = known && pick(this.inUse, known.groups);
+    if (known && shared) return { ...known.outcome, shared };
     const outcome = await this.ask(policy);
     if (this.known.size >= engineLimits.plannedPoliciesMax) this.known.clear();
-    this.known.set(policy.key, { ...outcome, shared: new Map() });
+    const groups = [...outcome.shared.keys()];
+    this.known.set(policy.key, { outcome: { ...outcome, shared: new Map() }, groups });
     return outcome;
+  }
+
+  /** Whether a policy can serve; its databases are ready in the cache, perhaps not in memory. */
+  async check(policy: KeyedPolicy): Promise<PlanOutcome> {
+    return this.known.get(policy.key)?.outcome ?? (await this.plan(policy));
+  }
+
+  /** Says which databases threads hold on to anyway. */
+  use(groups: Groups): void {
+    this.inUse = groups;
   }
 
   async close(): Promise<void> {
@@ -84,7 +105,7 @@ export class Planner {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, policy } satisfies PlannerTask);
+      worker.postMessage({ id, policy, inUse: this.inUse } satisfies PlannerTask);
     });
   }
 
@@ -123,6 +144,22 @@ export class Planner {
     this.waiting.clear();
     for (const one of lost) one.reject(plannerFailed('the planner thread ended', cause));
   }
+}
+
+interface Known {
+  readonly outcome: PlanOutcome;
+  readonly groups: readonly string[];
+}
+
+/** The named groups; undefined when one is missing. */
+function pick(groups: Groups, keys: readonly string[]): Groups | undefined {
+  const picked = new Map<string, SharedGroup>();
+  for (const key of keys) {
+    const group = groups.get(key);
+    if (group === undefined) return undefined;
+    picked.set(key, group);
+  }
+  return picked;
 }
 
 function plannerFailed(message: string, cause: Error | null): AppError {

@@ -6,16 +6,17 @@
 import { encodeUtf8, toByteString } from './base/byte-string.ts';
 import { AppError } from './base/errors.ts';
 import type { Logger } from './base/log.ts';
+import { runAtOnce, type Steps } from './base/steps.ts';
 import { policyEntryFile } from './contract/policy.ts';
 import type { PolicySource } from './contract/policy.ts';
 import { fullCatalog } from './rules/catalog/full-catalog.ts';
 import type { RulePorts } from './rules/catalog/ports.ts';
 import type { Diagnostic } from './rules/language/diagnostic.ts';
 import { createFileSet } from './rules/language/file-set.ts';
-import { loadSourceSet } from './rules/language/include.ts';
+import { loadInSteps } from './rules/language/include.ts';
 import type { DatabaseCache } from './rules/plan/databases.ts';
-import { buildPlan } from './rules/plan/rule-plan.ts';
-import { buildProgram } from './rules/program/build-program.ts';
+import { buildPlanInSteps } from './rules/plan/rule-plan.ts';
+import { buildProgramInSteps } from './rules/program/build-program.ts';
 import type { BuildResult } from './rules/program/build-program.ts';
 import { PolicyEngine } from './rules/run/policy-engine.ts';
 
@@ -48,19 +49,31 @@ export class PolicyError extends AppError {
 
 /** Links a policy; with any error the program is null. Cost: tens of milliseconds for CRS. */
 export function linkPolicy(policy: PolicySource): BuildResult {
+  return runAtOnce(linkInSteps(policy));
+}
+
+function* linkInSteps(policy: PolicySource): Steps<BuildResult> {
   const entry = { path: policyEntryFile, text: encodeUtf8(policy.seclangEntry) };
   const files = createFileSet(
     [...policy.files].map(([path, bytes]) => ({ path, text: toByteString(bytes) })),
   );
-  const source = loadSourceSet([entry], files.readFiles);
-  return buildProgram(source, fullCatalog, files.readDataFile);
+  const source = yield* loadInSteps([entry], files.readFiles);
+  return yield* buildProgramInSteps(source, fullCatalog, files.readDataFile);
 }
 
 /** Builds the engine of a policy. Errors: PolicyError. */
 export function buildEngine(policy: PolicySource, options: BuildOptions): PolicyEngine {
-  const { program, diagnostics } = linkPolicy(policy);
+  return runAtOnce(buildEngineInSteps(policy, options));
+}
+
+/** As `buildEngine`, in steps of some milliseconds at most, for threads that serve meanwhile. */
+export function* buildEngineInSteps(
+  policy: PolicySource,
+  options: BuildOptions,
+): Steps<PolicyEngine> {
+  const { program, diagnostics } = yield* linkInSteps(policy);
   if (program === null) throw new PolicyError(policy, diagnostics);
-  const plan = buildPlan(program, options);
+  const plan = yield* buildPlanInSteps(program, options);
   options.log.info('policy is ready', { policy: policy.id, ...plan.facts });
   return new PolicyEngine(plan, options.ports);
 }

@@ -18,25 +18,27 @@ interface Held {
 /** Policy engines of one thread by key, counted by use. */
 export class PolicyRegistry {
   private readonly held = new Map<string, Held>();
-  private readonly build: (source: PolicySource) => PolicyEngine;
+  private readonly build: (source: PolicySource) => Promise<PolicyEngine>;
   private readonly pool: Pool | null;
 
-  constructor(build: (source: PolicySource) => PolicyEngine, pool: Pool | null) {
+  constructor(build: (source: PolicySource) => Promise<PolicyEngine>, pool: Pool | null) {
     this.build = build;
     this.pool = pool;
   }
 
   /**
-   * Takes the policies for one generation; all of them or, when one does not build, none.
-   * Errors: what building throws. Cost: building those that are new.
+   * Takes the policies for one generation; all of them or, when one does not build, none. One call
+   * at a time. Shape: the keys for `releaseAll`. Errors: what building throws. Cost: building those
+   * that are new.
    */
-  holdAll(policies: readonly KeyedPolicy[]): void {
+  async holdAll(policies: readonly KeyedPolicy[]): Promise<string[]> {
     const taken: string[] = [];
     try {
       for (const policy of policies) {
-        this.hold(policy);
+        await this.hold(policy);
         taken.push(policy.key);
       }
+      return taken;
     } catch (thrown) {
       this.releaseAll(taken);
       throw thrown;
@@ -69,13 +71,13 @@ export class PolicyRegistry {
     return this.held.size;
   }
 
-  private hold({ key, source }: KeyedPolicy): void {
+  private async hold({ key, source }: KeyedPolicy): Promise<void> {
     const held = this.held.get(key);
     if (held) {
       held.uses++;
       return;
     }
-    this.held.set(key, { engine: this.build(source), uses: 1 });
+    this.held.set(key, { engine: await this.build(source), uses: 1 });
     this.pool?.load(key, source);
   }
 }

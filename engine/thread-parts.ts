@@ -1,12 +1,14 @@
 /** Owns what every thread that builds policies wires up in the same way: cache, ports, builder. */
 
 import { systemClock } from './base/clock.ts';
+import { engineLimits } from './base/limits.ts';
 import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
+import { runInSlices } from './base/steps.ts';
 import type { PolicySource } from './contract/policy.ts';
 import { CountryDatabase } from './guard/geo.ts';
 import type { ThreadSettings } from './inspection-config.ts';
-import { buildEngine } from './policy-build.ts';
+import { buildEngine, buildEngineInSteps } from './policy-build.ts';
 import type { RulePorts } from './rules/catalog/ports.ts';
 import type { DatabaseCache, SharedGroup } from './rules/plan/databases.ts';
 import type { PolicyEngine } from './rules/run/policy-engine.ts';
@@ -21,6 +23,8 @@ export interface ThreadParts {
   readonly cache: DatabaseCache;
   readonly ports: RulePorts;
   readonly build: (source: PolicySource) => PolicyEngine;
+  /** As `build`, for threads that serve meanwhile. */
+  readonly buildInSlices: (source: PolicySource) => Promise<PolicyEngine>;
 }
 
 /** Wires one thread; `component` names it in the log. */
@@ -41,8 +45,11 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     env: new Map(),
   };
   const useShared = (groups: typeof shared): void => void (shared = groups);
-  const build = (source: PolicySource): PolicyEngine => buildEngine(source, { cache, log, ports });
-  return { log, useShared, cache, ports, build };
+  const options = { cache, log, ports };
+  const build = (source: PolicySource): PolicyEngine => buildEngine(source, options);
+  const buildInSlices = (source: PolicySource): Promise<PolicyEngine> =>
+    runInSlices(buildEngineInSteps(source, options), engineLimits.buildSliceMs);
+  return { log, useShared, cache, ports, build, buildInSlices };
 }
 
 /** Eight megabytes that most policies never look at: read at the first look-up. */

@@ -5,10 +5,12 @@ import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress, ListenerKind } from './listener.ts';
 
-/** What a front thread starts with; `extra` is for the thread's own composition. */
+/**
+ * What a front thread starts with; `extra` is for the thread's own composition. Routes come as a
+ * message: what stands here is never freed.
+ */
 export interface FrontThreadData {
   readonly listen: ListenAddress;
-  readonly routes: RoutesConfig;
   readonly settings: Partial<FrontSettings>;
   readonly listener: ListenerKind;
   readonly extra: unknown;
@@ -34,5 +36,5 @@ export type FromFrontThread =
   | { readonly kind: 'events'; readonly batch: EventBatch }
   | { readonly kind: 'drained' };
 
-/** `id` of the routes a thread starts with. */
+/** `id` of the routes a thread starts with; it listens once it can serve them. */
 export const FIRST_ROUTES = 0;

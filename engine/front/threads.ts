@@ -145,7 +145,6 @@ class Threads implements FrontThreads {
     const { host } = this.options.listen;
     const workerData: FrontThreadData = {
       listen: { host, port: this.port },
-      routes: this.routes,
       settings: this.options.settings ?? {},
       listener: this.options.listener ?? 'strict',
       extra: this.options.extra,
@@ -156,6 +155,7 @@ class Threads implements FrontThreads {
     thread.worker.on('error', (error) => (cause = error));
     thread.worker.on('message', (message: FromFrontThread) => this.onMessage(thread, message));
     thread.worker.on('exit', () => this.onExit(thread, cause));
+    thread.tell({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
   }
 

@@ -10,12 +10,7 @@ import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
-import {
-  FIRST_ROUTES,
-  type FromFrontThread,
-  type FrontThreadData,
-  type ToFrontThread,
-} from './thread-messages.ts';
+import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
 
 /** What one generation's inspection is, as the composition root makes it. */
 export interface PreparedInspection {
@@ -34,69 +29,90 @@ export interface FrontWorkerParts {
   readonly openSocket: ((host: string, port: number) => { fd: number; port: number }) | null;
 }
 
-/** Runs a front until it is drained; resolves then. */
+/** Runs a front until it is drained, or could not start; resolves then. */
 export async function runFrontWorker(
   port: MessagePort,
   data: FrontThreadData,
   parts: FrontWorkerParts,
 ): Promise<void> {
-  const tell = (message: FromFrontThread): void => port.postMessage(message);
-  const batcher = new EventBatcher((batch) => tell({ kind: 'events', batch }));
-  let front: Front;
-  try {
-    const first = await generationFor(data.routes, parts, tell);
-    front = createFront({
-      ...first,
-      settings: data.settings,
-      listener: data.listener,
-      onRequestDone: (event) => {
-        if (parts.wantsEvent(event)) batcher.add(event);
-      },
-    });
-    tell({ kind: 'listening', port: await bind(front, data, parts) });
-  } catch (thrown) {
-    return tell(failure(FIRST_ROUTES, thrown));
-  }
-  let applying: Promise<void> = Promise.resolve();
-  await new Promise<void>((resolve) => {
-    port.on('message', (message: ToFrontThread) => {
-      if (message.kind === 'events_taken') batcher.taken();
-      else if (message.kind === 'routes') {
-        // One after another: a later generation never overtakes an earlier one.
-        applying = applying.then(() => apply(front, message.id, message.routes, parts, tell));
-      } else void front.drain().then(resolve);
-    });
-  });
-  batcher.flush(true);
-  tell({ kind: 'drained' });
+  await new FrontWorker(port, data, parts).ended;
   port.close();
 }
 
-async function generationFor(
-  routes: RoutesConfig,
-  parts: FrontWorkerParts,
-  tell: (message: FromFrontThread) => void,
-): Promise<NextGeneration> {
-  const { inspectorOf, release } = await parts.prepare(routes);
-  const onReleased = (): void => {
-    release();
-    tell({ kind: 'released', revision: routes.revision });
-  };
-  return { routes, inspectorOf, onReleased };
-}
+class FrontWorker {
+  readonly ended: Promise<void>;
+  private readonly port: MessagePort;
+  private readonly data: FrontThreadData;
+  private readonly parts: FrontWorkerParts;
+  private readonly batcher: EventBatcher;
+  private front: Front | null = null;
+  /** One after another: a later generation never overtakes an earlier one. */
+  private applying: Promise<void> = Promise.resolve();
+  private end!: () => void;
 
-async function apply(
-  front: Front,
-  id: number,
-  routes: RoutesConfig,
-  parts: FrontWorkerParts,
-  tell: (message: FromFrontThread) => void,
-): Promise<void> {
-  try {
-    front.swap(await generationFor(routes, parts, tell));
-    tell({ kind: 'applied', id });
-  } catch (thrown) {
-    tell(failure(id, thrown));
+  constructor(port: MessagePort, data: FrontThreadData, parts: FrontWorkerParts) {
+    this.port = port;
+    this.data = data;
+    this.parts = parts;
+    this.batcher = new EventBatcher((batch) => this.tell({ kind: 'events', batch }));
+    this.ended = new Promise((resolve) => (this.end = resolve));
+    port.on('message', (message: ToFrontThread) => this.take(message));
+  }
+
+  private tell(message: FromFrontThread): void {
+    this.port.postMessage(message);
+  }
+
+  private take(message: ToFrontThread): void {
+    if (message.kind === 'events_taken') return this.batcher.taken();
+    if (message.kind === 'drain') return void this.drain();
+    const { id, routes } = message;
+    this.applying = this.applying.then(() => this.apply(id, routes));
+  }
+
+  private async apply(id: number, routes: RoutesConfig): Promise<void> {
+    try {
+      const generation = await this.generationFor(routes);
+      if (this.front === null) await this.start(generation);
+      else {
+        this.front.swap(generation);
+        this.tell({ kind: 'applied', id });
+      }
+    } catch (thrown) {
+      this.tell(failure(id, thrown));
+      if (this.front === null) this.end();
+    }
+  }
+
+  private async start(first: NextGeneration): Promise<void> {
+    const front = createFront({
+      ...first,
+      settings: this.data.settings,
+      listener: this.data.listener,
+      onRequestDone: (event) => {
+        if (this.parts.wantsEvent(event)) this.batcher.add(event);
+      },
+    });
+    this.tell({ kind: 'listening', port: await bind(front, this.data, this.parts) });
+    this.front = front;
+  }
+
+  private async generationFor(routes: RoutesConfig): Promise<NextGeneration> {
+    const { inspectorOf, release } = await this.parts.prepare(routes);
+    const onReleased = (): void => {
+      release();
+      this.tell({ kind: 'released', revision: routes.revision });
+    };
+    return { routes, inspectorOf, onReleased };
+  }
+
+  private async drain(): Promise<void> {
+    if (this.front === null) await this.applying;
+    if (this.front === null) return;
+    await this.front.drain();
+    this.batcher.flush(true);
+    this.tell({ kind: 'drained' });
+    this.end();
   }
 }
 

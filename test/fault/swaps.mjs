@@ -1,7 +1,7 @@
 /**
  * A process that swaps two policies through the engine's front threads while requests run, and says
- * what they saw and what memory did. Arguments: swaps, threads, inspection place, folder of CRS (or
- * nothing for two small policies). Prints one JSON line.
+ * what they saw, what memory did and how long an event loop stood still. Arguments: swaps, threads,
+ * inspection place, folder of CRS (or nothing for two small policies). Prints one JSON line.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFrontThreads } from '../../.build/engine/front/threads.js';
 import { routesOf, SharedFiles } from '../../.build/engine/inspection-config.js';
+import { Planner } from '../../.build/engine/planner.js';
 
 const [swaps = '20', threads = '2', place = 'inline', crs = ''] = process.argv.slice(2);
 const warmUpShare = 0.3;
@@ -24,7 +25,10 @@ const origin = http.createServer((request, response) => {
 });
 await new Promise((resolve) => origin.listen(0, '127.0.0.1', resolve));
 
+/** Longest pause of a front thread's event loop since it was last looked at, in microseconds. */
+const stall = new Int32Array(new SharedArrayBuffer(4));
 const settings = {
+  stall,
   place,
   poolThreads: 1,
   sharedSocket: true,
@@ -32,11 +36,16 @@ const settings = {
   collectionsFolder: join(folder, 'collections'),
   logLevel: 'error',
 };
+const planner = new Planner({
+  entry: new URL('../../.build/engine/planner-thread.js', import.meta.url),
+  settings,
+  onProgress: () => undefined,
+});
 const fronts = await startFrontThreads({
-  entry: new URL('../../.build/engine/front-thread.js', import.meta.url),
+  entry: new URL('./stall-entry.mjs', import.meta.url),
   count: Number(threads),
   listen: { host: '127.0.0.1', port: 0 },
-  routes: routesFor(0),
+  routes: await routesFor(0),
   extra: settings,
   onEvents: () => undefined,
   onThreadDied: () => counts.deaths++,
@@ -45,33 +54,49 @@ const fronts = await startFrontThreads({
 let running = true;
 const loops = Array.from({ length: clients }, (_, i) => loop(i));
 const samples = [];
+const stallsMs = [];
+const quietStallsMs = [];
 const started = performance.now();
 for (let i = 1; i <= Number(swaps); i++) {
-  await fronts.apply(routesFor(i));
+  const routes = await routesFor(i);
+  Atomics.store(stall, 0, 0);
+  if (i % 5 === 0) {
+    // What the machine does to a thread that swaps nothing, for comparison.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    quietStallsMs.push(Atomics.exchange(stall, 0, 0) / 1000);
+  }
+  await fronts.apply(routes);
+  planner.use(routes.inspection.shared);
   await requestsPass(clients);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  stallsMs.push(Atomics.load(stall, 0) / 1000);
   samples.push(process.memoryUsage().rss / 1024);
 }
 const seconds = (performance.now() - started) / 1000;
 running = false;
 await Promise.all(loops);
 await fronts.drain();
+await planner.close();
 origin.close();
 origin.closeAllConnections();
 rmSync(folder, { recursive: true, force: true });
-const steady = samples.slice(Math.floor(samples.length * warmUpShare));
+const warmUp = Math.floor(samples.length * warmUpShare);
+const steady = samples.slice(warmUp);
 process.stdout.write(
   `${JSON.stringify({
     swaps: samples.length,
     seconds: Math.round(seconds * 10) / 10,
     ...counts,
     rssMbByTenth: tenthsOf(samples).map((kb) => Math.round(kb / 1024)),
+    stallMs: spreadOf(stallsMs.slice(warmUp)),
+    quietStallMs: spreadOf(quietStallsMs),
     rssSlopeKbPerSwap: Math.round(slopeOf(steady) * 10) / 10,
   })}\n`,
 );
 process.exit(0);
 
 /** The same site with one of two policies, which differ in a rule. */
-function routesFor(number) {
+async function routesFor(number) {
   const site = {
     id: 'site',
     name: 'site',
@@ -85,10 +110,13 @@ function routesFor(number) {
   };
   const revision = String(number);
   const policy = policyFor(number % 2);
-  return routesOf(
+  const routes = routesOf(
     { revision, sha256: '', routes: { revision, sites: [site] }, policies: [policy] },
     files,
   );
+  const { inspection } = routes;
+  const { shared } = await planner.plan(inspection.policies[0]);
+  return { ...routes, inspection: { ...inspection, shared } };
 }
 
 function policyFor(which) {
@@ -151,6 +179,11 @@ function ask(agent, path) {
     });
     call.on('error', (error) => resolve(error.code));
   });
+}
+
+function spreadOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return { median: sorted[sorted.length >> 1], max: sorted.at(-1) };
 }
 
 /** The mean of each tenth of the run. */

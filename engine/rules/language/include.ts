@@ -5,9 +5,10 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { seclangLimits } from '../../base/limits.ts';
+import { runAtOnce, type Steps } from '../../base/steps.ts';
 import type { Directive, IncludeDirective } from './ast.ts';
 import { createDiagnostics, quoteForMessage, type Diagnostic, type Report } from './diagnostic.ts';
-import { parseSecLang } from './parse.ts';
+import { parseInSteps } from './parse.ts';
 
 /** One rule file; `path` is its identity and what spans show. */
 export interface SourceFile {
@@ -33,9 +34,14 @@ export interface SourceSet {
 
 /** Parses `roots` in order and puts in the place of each Include the files it names, by path. */
 export function loadSourceSet(roots: readonly SourceFile[], readFiles: ReadFiles): SourceSet {
+  return runAtOnce(loadInSteps(roots, readFiles));
+}
+
+/** As `loadSourceSet`, a directive a step. */
+export function* loadInSteps(roots: readonly SourceFile[], readFiles: ReadFiles): Steps<SourceSet> {
   const { list, report } = createDiagnostics(seclangLimits.diagnosticsMax);
   const loading: Loading = { directives: [], files: [], readFiles, report };
-  for (const root of roots) loadFile(loading, root, []);
+  for (const root of roots) yield* loadFile(loading, root, []);
   return { directives: loading.directives, files: loading.files, diagnostics: list };
 }
 
@@ -51,20 +57,24 @@ interface Loading {
   readonly report: Report;
 }
 
-function loadFile(loading: Loading, file: SourceFile, parents: readonly string[]): void {
+function* loadFile(loading: Loading, file: SourceFile, parents: readonly string[]): Steps<void> {
   loading.files.push(file.path);
-  const { directives, diagnostics } = parseSecLang(file.text, file.path);
+  const { directives, diagnostics } = yield* parseInSteps(file.text, file.path);
   for (const { severity, code, message, span } of diagnostics) {
     loading.report(severity, code, message, span);
   }
   const chain = [...parents, file.path];
   for (const directive of directives) {
-    if (directive.kind === 'Include') include(loading, directive, chain);
+    if (directive.kind === 'Include') yield* include(loading, directive, chain);
     else loading.directives.push(directive);
   }
 }
 
-function include(loading: Loading, directive: IncludeDirective, chain: readonly string[]): void {
+function* include(
+  loading: Loading,
+  directive: IncludeDirective,
+  chain: readonly string[],
+): Steps<void> {
   const { text, span } = directive.pattern;
   if (chain.length >= seclangLimits.includeDepthMax) {
     const message = `files include each other deeper than ${seclangLimits.includeDepthMax}`;
@@ -84,6 +94,6 @@ function include(loading: Loading, directive: IncludeDirective, chain: readonly 
       const message = `more than ${seclangLimits.filesMax} files`;
       loading.report('error', 'include-files', message, span);
       return;
-    } else loadFile(loading, file, chain);
+    } else yield* loadFile(loading, file, chain);
   }
 }

@@ -5,6 +5,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { seclangLimits } from '../../base/limits.ts';
+import { runAtOnce, type Steps } from '../../base/steps.ts';
 import { parseActions } from './actions.ts';
 import type { Directive, Token } from './ast.ts';
 import { createDiagnostics, joinSpans, type Diagnostic, type Report } from './diagnostic.ts';
@@ -25,6 +26,11 @@ export interface ParsedFile {
  * Cost: linear in the text. Source: ModSecurity v3 reference manual, seclang grammar.
  */
 export function parseSecLang(text: ByteString, file: string): ParsedFile {
+  return runAtOnce(parseInSteps(text, file));
+}
+
+/** As `parseSecLang`, a directive a step. */
+export function* parseInSteps(text: ByteString, file: string): Steps<ParsedFile> {
   const { list, report } = createDiagnostics(seclangLimits.diagnosticsMax);
   if (text.length > seclangLimits.fileBytesMax) {
     const span = { file, line: 1, column: 1, endLine: 1, endColumn: 1 };
@@ -35,6 +41,7 @@ export function parseSecLang(text: ByteString, file: string): ParsedFile {
   const directives: Directive[] = [];
   for (const line of splitLogicalLines(file, text, report)) {
     directives.push(parseLine(line, report) ?? invalidDirective(line));
+    yield;
   }
   return { directives, diagnostics: list };
 }

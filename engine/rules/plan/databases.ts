@@ -136,10 +136,8 @@ export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger
 /** The group's key and its databases in shared memory, for threads that plan the same rules. */
 export function shareGroup(
   group: ScanGroup,
-  cache: DatabaseCache,
-  log: Logger,
+  { modes, tiers }: CompiledGroup,
 ): readonly [key: string, group: SharedGroup] {
-  const { modes, tiers } = compileGroup(group, cache, log);
   const share = (image: DatabaseImage | null): SharedArrayBuffer | null => {
     if (image === null || image instanceof SharedArrayBuffer) return image;
     return HsDatabase.deserializeShared(image);

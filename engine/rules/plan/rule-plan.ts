@@ -5,6 +5,7 @@
  */
 
 import type { Logger } from '../../base/log.ts';
+import { runAtOnce, type Steps } from '../../base/steps.ts';
 import type { ByteString } from '../../base/byte-string.ts';
 import { createScanProgram, HsDatabase } from '../../match/scan.ts';
 import type {
@@ -88,7 +89,12 @@ interface PlanDraft {
 
 /** Builds the plan of `program`. Cost: seconds when databases are not cached, else some 10 ms. */
 export function buildPlan(program: Program, options: PlanOptions): RulePlan {
-  return assemble(program, draftPlan(program, options));
+  return runAtOnce(buildPlanInSteps(program, options));
+}
+
+/** As `buildPlan`, in steps of some milliseconds at most where databases are shared or cached. */
+export function* buildPlanInSteps(program: Program, options: PlanOptions): Steps<RulePlan> {
+  return yield* assemble(program, yield* draftPlan(program, options));
 }
 
 /**
@@ -99,20 +105,26 @@ export function shareDatabases(
   program: Program,
   options: PlanOptions,
 ): ReadonlyMap<string, SharedGroup> {
-  const { draft } = draftPlan(program, options);
-  return new Map(draft.groups.map((group) => shareGroup(group, options.cache, options.log)));
+  const { draft, groups } = runAtOnce(draftPlan(program, options));
+  return new Map(draft.groups.map((group, i) => shareGroup(group, groups[i]!)));
 }
 
-function draftPlan(program: Program, options: PlanOptions): PlanDraft {
+function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
   const folded = foldProgram(program, options.ports);
+  yield;
   const kept = folded.phases.map(({ items, kept }) => items.filter((_, i) => kept[i]));
-  const excluded = rulesLeftOut(draftScan(kept));
+  const widest = draftScan(kept);
+  yield;
+  const excluded = rulesLeftOut(widest);
   for (;;) {
+    yield;
     const draft = draftScan(kept, excluded);
-    const groups = draft.groups.map((group, i) => {
+    const groups: CompiledGroup[] = [];
+    for (const [i, group] of draft.groups.entries()) {
+      yield;
       options.onProgress?.(i, draft.groups.length);
-      return compileGroup(group, options.cache, options.log);
-    });
+      groups.push(compileGroup(group, options.cache, options.log));
+    }
     options.onProgress?.(draft.groups.length, draft.groups.length);
     const before = excluded.size;
     for (const rule of unscannable(draft, groups)) excluded.add(rule);
@@ -134,14 +146,15 @@ function unscannable(draft: ScanDraft, groups: readonly CompiledGroup[]): Set<Ru
   return rules;
 }
 
-function assemble(program: Program, plan: PlanDraft): RulePlan {
+function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
   const { folded, draft, groups } = plan;
   const databases: HsDatabase[] = [];
   const classes: ScanClassSpec[] = [];
   const trie = new ChainTrie();
   const anyKey: number[][] = Array.from({ length: faceCount }, () => []);
   const byKey: (Map<ByteString, number[]> | null)[] = Array.from({ length: faceCount }, () => null);
-  draft.groups.forEach((group, g) => {
+  for (const [g, group] of draft.groups.entries()) {
+    yield;
     const compiled = groups[g]!;
     const load = (image: DatabaseImage | null): number => {
       return image ? databases.push(openDatabase(image)) - 1 : -1;
@@ -157,7 +170,8 @@ function assemble(program: Program, plan: PlanDraft): RulePlan {
         keys.set(scanClass.key, [...(keys.get(scanClass.key) ?? []), id]);
       }
     }
-  });
+  }
+  yield;
   const scan =
     classes.length > 0
       ? createScanProgram({

@@ -4,6 +4,7 @@
  */
 
 import { seclangLimits } from '../../base/limits.ts';
+import { runAtOnce, type Steps } from '../../base/steps.ts';
 import type { RuleCatalog } from '../catalog/catalog.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
 import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
@@ -32,6 +33,15 @@ export function buildProgram(
   catalog: RuleCatalog,
   readDataFile: ReadDataFile,
 ): BuildResult {
+  return runAtOnce(buildProgramInSteps(source, catalog, readDataFile));
+}
+
+/** As `buildProgram`, a rule a step; whoever stops in the middle leaves native memory to the GC. */
+export function* buildProgramInSteps(
+  source: SourceSet,
+  catalog: RuleCatalog,
+  readDataFile: ReadDataFile,
+): Steps<BuildResult> {
   const { list, report } = createDiagnostics(seclangLimits.diagnosticsMax);
   const context = createLinkContext(catalog, readDataFile, report);
   const settings = linkSettings(source.directives, context);
@@ -39,7 +49,7 @@ export function buildProgram(
   const drafts = items.flatMap((item) => (item.kind === 'rule' ? [item.draft] : []));
   applyExceptions(source.directives, drafts, context);
   const skips = readSkips(drafts);
-  const program = linkItems(items, settings, skips, context);
+  const program = yield* linkItems(items, settings, skips, context);
   checkSkips(program, skips, context);
   const diagnostics = sortBySource([...source.diagnostics, ...list], source.files);
   if (!hasErrors(diagnostics)) return { program, diagnostics };
@@ -54,12 +64,12 @@ export function closeProgram(program: Program): void {
 
 const phaseCount = 5;
 
-function linkItems(
+function* linkItems(
   items: readonly DraftItem[],
   settings: ProgramSettings,
   skips: ReadonlyMap<string, Token>,
   context: LinkContext,
-): Program {
+): Steps<Program> {
   const phases: ProgramItem[][] = Array.from({ length: phaseCount + 1 }, () => []);
   const rules: Rule[] = [];
   for (const item of items) {
@@ -69,6 +79,7 @@ function linkItems(
       continue;
     }
     if (item.draft.removed) continue;
+    yield;
     const linked = linkRule(item.draft, rules.length, settings.pcreMatchLimit, context);
     const [first] = linked ?? [];
     if (linked === null || first === undefined) continue;
