@@ -11,6 +11,7 @@ import type { UserRecord } from '../domain/records.ts';
 import { credentials, roles, sessions, users, type SessionRecord } from '../store/collections.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import type { AccessTokens } from './access-tokens.ts';
+import type { Proof } from './lock-out.ts';
 import { superadmin, type Caller } from './permissions.ts';
 
 /** Lifetimes, milliseconds. */
@@ -27,12 +28,22 @@ export interface IssuedSession {
   /** Goes into a cookie, never into a message. */
   readonly refreshToken: string;
   readonly refreshExpiresAtMs: number;
+  /** False when the cookie shall end with the browser. */
+  readonly remember: boolean;
+}
+
+/** How a session comes to be. */
+export interface Beginning {
+  readonly address: string;
+  /** `password`, `radius`, or the identity provider. */
+  readonly method: string;
+  readonly remember: boolean;
 }
 
 /** Sessions of signed-in users. */
 export interface Sessions {
   /** A session for a user who has proved who it is. Errors: unauthenticated. */
-  begin(userId: string, address: string): Promise<IssuedSession>;
+  begin(proof: Proof, how: Beginning): Promise<IssuedSession>;
   /** Errors: unauthenticated. */
   refresh(refreshToken: string): Promise<IssuedSession>;
   /** True when a session was ended. */
@@ -50,7 +61,7 @@ export function openSessions(
 ): Sessions {
   const issuer: Issuer = { store, tokens, clock, times };
   return {
-    begin: (userId, address) => beginSession(issuer, userId, address),
+    begin: (proof, how) => beginSession(issuer, proof, how),
     refresh: (refreshToken) => refreshSession(issuer, refreshToken),
     logout: (refreshToken) => endSession(store, refreshToken),
     callerOf: async (accessToken, address) => {
@@ -86,13 +97,14 @@ async function issue(
     accessExpiresAtMs,
     refreshToken: `${session.id}.${secret}`,
     refreshExpiresAtMs: Date.parse(session.expiresAt),
+    remember: session.remember !== false,
   };
 }
 
 async function beginSession(
   issuer: Issuer,
-  userId: string,
-  address: string,
+  { userId, sessionEpoch }: Proof,
+  { address, method, remember }: Beginning,
 ): Promise<IssuedSession> {
   const { store, clock, times } = issuer;
   const secret = randomBytes(32).toString('base64url');
@@ -102,6 +114,9 @@ async function beginSession(
     const user = tx.get(users, userId);
     const credential = tx.get(credentials, userId);
     if (user === undefined || credential === undefined || user.locked) return null;
+    // Password, lock or roles changed between the proof and now.
+    if (credential.sessionEpoch !== sessionEpoch) return null;
+    tx.put(credentials, { ...credential, failedAttempts: 0, lockedUntil: '' });
     const owner = { ...user, lastLoginAt: new Date(nowMs).toISOString() };
     tx.put(users, owner);
     const session: SessionRecord = {
@@ -111,10 +126,11 @@ async function beginSession(
       sessionEpoch: credential.sessionEpoch,
       createdAt: new Date(nowMs).toISOString(),
       expiresAt: new Date(nowMs + times().refreshMs).toISOString(),
+      remember,
     };
     dropOldest(tx, userId);
     tx.put(sessions, session);
-    tx.audit({ ...sessionNote(owner, 'login', id), metadata: { address } });
+    tx.audit({ ...sessionNote(owner, 'login', id), metadata: { address, method } });
     return { session, owner };
   });
   if (made === null) throw refusal('unauthenticated', 'the user cannot sign in');

@@ -1,147 +1,348 @@
 /**
- * Owns proving who someone is: password with lock-out, then a second factor where there is one.
- * Unknown users, wrong passwords and locked users look and take the same.
+ * Owns proving who someone is: password here or at a RADIUS server, then a second factor where
+ * there is one. Unknown users, wrong passwords and locked users look and take the same.
  */
 
-import { randomBytes } from 'node:crypto';
 import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
-import { credentials, users, type CredentialRecord } from '../store/collections.ts';
-import type { Store } from '../store/store.ts';
+import { passwordEnabledOf, radiusOf, type RadiusConfig } from '../domain/identity-settings.ts';
+import {
+  credentials,
+  settingsId,
+  systemSettings,
+  users,
+  type CredentialRecord,
+} from '../store/collections.ts';
+import type { ReadStore, Store } from '../store/store.ts';
 import { AttemptLimit } from './attempt-limit.ts';
+import { allows, resolveAccount } from './external-accounts.ts';
+import { settleAttempt, type Attempt, type Proof } from './lock-out.ts';
 import { verifyPassword } from './passwords.ts';
-import { sessionNote } from './sessions.ts';
+import { Pending } from './pending.ts';
+import { askRadius, type RadiusAnswer } from './radius-client.ts';
 import { useSecondFactor } from './totp.ts';
 
-const lockAfterFailures = 5;
-const lockMs = 15 * 60_000;
 const loginsPerMinute = 10;
 const challengeMs = 5 * 60_000;
 const challengeAttempts = 5;
+const totpPrompt = 'Enter the code of your authenticator app';
 
 /** Who signed in, or the challenge that must be answered first. */
 export type SignInResult =
-  | { readonly kind: 'user'; readonly userId: string }
-  | { readonly kind: 'challenge'; readonly challenge: string; readonly expiresAtMs: number };
+  | { readonly kind: 'user'; readonly proof: Proof; readonly remember: boolean }
+  | {
+      readonly kind: 'challenge';
+      readonly challenge: string;
+      readonly expiresAtMs: number;
+      readonly challengeKind: 'totp' | 'radius';
+      readonly prompt: string;
+    };
 
 /** Proves who someone is. */
 export interface SignIn {
-  /** Errors: unauthenticated, resource_exhausted. */
-  password(username: string, password: string, address: string): Promise<SignInResult>;
-  /** Answers a challenge; resolves to the user. Errors: unauthenticated. */
-  answer(challenge: string, code: string, address: string): Promise<string>;
+  /** Errors: unauthenticated, resource_exhausted, failed_precondition, unavailable. */
+  password(given: {
+    readonly username: string;
+    readonly password: string;
+    readonly address: string;
+    readonly remember: boolean;
+  }): Promise<SignInResult>;
+  /** Answers a challenge; another may follow. Errors: unauthenticated, unavailable. */
+  answer(challenge: string, code: string, address: string): Promise<SignInResult>;
+  /** Goes on after an identity provider has vouched for a user. */
+  vouched(proof: Proof): SignInResult;
   /** Whether the password is the user's; failures count towards the lock-out. */
   confirm(userId: string, password: string): Promise<boolean>;
+  /** Whether the code is right, and uses it up; failures count towards the lock-out. */
+  useFactor(userId: string, code: string): Promise<boolean>;
 }
 
 interface Challenge {
-  readonly userId: string;
-  readonly expiresAtMs: number;
+  readonly remember: boolean;
+  readonly step: TotpStep | RadiusStep;
   attemptsLeft: number;
 }
 
-/** Opens the service. Challenges live in memory: a restart asks for the password again. */
-export function openSignIn(store: Store, clock: Clock): SignIn {
-  const limit = new AttemptLimit(clock, loginsPerMinute);
-  const challenges = new Map<string, Challenge>();
+interface TotpStep {
+  readonly kind: 'totp';
+  readonly proof: Proof;
+}
+
+interface RadiusStep {
+  readonly kind: 'radius';
+  readonly username: string;
+  /** Who has proved the password; null while RADIUS itself checks it. */
+  readonly proof: Proof | null;
+  readonly prompt: string;
+  state: Buffer | null;
+  roundsLeft: number;
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly challenges: Pending<Challenge>;
+}
+
+/**
+ * Opens the service. Challenges live in memory: a restart asks for the password again.
+ * `perMinute` bounds the attempts by user and by address.
+ */
+export function openSignIn(store: Store, clock: Clock, perMinute = loginsPerMinute): SignIn {
+  const limit = new AttemptLimit(clock, perMinute);
+  const challenges = new Pending<Challenge>(clock, controlLimits.challengesMax, challengeMs);
+  const parts: Parts = { store, clock, challenges };
   return {
-    password: async (username, password, address) => {
+    password: async ({ username, password, address, remember }) => {
       const name = username.trim().toLowerCase();
       // The administration socket has no address; its users are trusted with the machine anyway.
       const fromHere = address === '' || limit.allow(`address ${address}`);
       if (!limit.allow(`user ${name}`) || !fromHere) {
         throw refusal('resource_exhausted', 'too many sign-ins: wait a minute');
       }
-      const user = store.find(users, 'username', name)[0];
-      const fits = await checkPassword(store, clock, user?.id, password, address);
-      if (user === undefined || !fits) {
-        throw refusal('unauthenticated', 'the user name or the password is wrong');
-      }
-      const totp = store.get(credentials, user.id)?.totp;
-      if (totp === undefined || totp.confirmedAt === '') return { kind: 'user', userId: user.id };
-      const challenge = randomBytes(24).toString('base64url');
-      const expiresAtMs = clock.nowMs() + challengeMs;
-      challenges.set(challenge, { userId: user.id, expiresAtMs, attemptsLeft: challengeAttempts });
-      if (challenges.size > controlLimits.challengesMax) {
-        challenges.delete(challenges.keys().next().value ?? '');
-      }
-      return { kind: 'challenge', challenge, expiresAtMs };
+      return provePassword(parts, name, password, address, remember);
     },
-    answer: (challenge, code, address) =>
-      answerChallenge(store, clock, challenges, challenge, code, address),
-    confirm: (userId, password) => checkPassword(store, clock, userId, password, ''),
+    answer: async (key, code, address) => {
+      const challenge = challenges.get(key);
+      if (challenge === undefined || challenge.attemptsLeft <= 0) throw lapsed();
+      challenge.attemptsLeft--;
+      return challenge.step.kind === 'totp'
+        ? answerTotp(parts, key, challenge, challenge.step, code, address)
+        : answerRadius(parts, key, challenge, challenge.step, code, address);
+    },
+    vouched: (proof) => nextFactor(parts, proof, true, false),
+    confirm: async (userId, password) => {
+      const attempt = { userId, address: '', method: 'password' };
+      return (await checkPassword(parts, attempt, password)) !== null;
+    },
+    useFactor: async (userId, code) =>
+      (await checkTotp(parts, { userId, address: '', method: 'totp' }, code)) !== null,
   };
 }
 
-async function answerChallenge(
-  store: Store,
-  clock: Clock,
-  challenges: Map<string, Challenge>,
-  challenge: string,
-  code: string,
-  address: string,
-): Promise<string> {
-  const found = challenges.get(challenge);
-  if (found === undefined || found.expiresAtMs <= clock.nowMs() || found.attemptsLeft <= 0) {
-    challenges.delete(challenge);
-    throw refusal('unauthenticated', 'the challenge has lapsed: sign in again');
-  }
-  found.attemptsLeft--;
-  const totp = store.get(credentials, found.userId)?.totp;
-  const next = totp === undefined ? null : await useSecondFactor(totp, code, clock.nowMs());
-  const accepted = await store.write((tx) => {
-    const credential = tx.get(credentials, found.userId);
-    const user = tx.get(users, found.userId);
-    if (credential === undefined || user === undefined) return false;
-    // Another answer may have used the same code meanwhile.
-    const fresh = JSON.stringify(credential.totp) === JSON.stringify(totp);
-    if (next === null || !fresh || isLockedOut(credential, clock.nowMs())) {
-      tx.put(credentials, afterFailure(credential, clock.nowMs()));
-      tx.audit({ ...sessionNote(user, 'login_failed', user.id), metadata: { address } });
-      return false;
-    }
-    tx.put(credentials, { ...credential, totp: next, failedAttempts: 0 });
-    return true;
-  });
-  if (!accepted) throw refusal('unauthenticated', 'code: is wrong or was used before');
-  challenges.delete(challenge);
-  return found.userId;
-}
-
-async function checkPassword(
-  store: Store,
-  clock: Clock,
-  userId: string | undefined,
+async function provePassword(
+  parts: Parts,
+  name: string,
   password: string,
   address: string,
+  remember: boolean,
+): Promise<SignInResult> {
+  const { store } = parts;
+  const values = settingsOf(store);
+  const radius = radiusOf(values);
+  const user = store.find(users, 'username', name)[0];
+  const elsewhere =
+    radius?.use === 'password' && (user === undefined || allows(user, 'radius')) ? radius : null;
+  if (elsewhere === null && address !== '' && !passwordEnabledOf(values)) {
+    throw refusal('failed_precondition', 'passwords are off: use an identity provider');
+  }
+  if (elsewhere !== null) {
+    const step: RadiusStep = {
+      kind: 'radius',
+      username: name,
+      proof: null,
+      prompt: elsewhere.prompt,
+      state: null,
+      roundsLeft: controlLimits.radiusRoundsMax,
+    };
+    return proveByRadius(parts, elsewhere, step, password, address, remember);
+  }
+  const attempt = { userId: user?.id ?? '', address, method: 'password' };
+  const proof = await checkPassword(parts, attempt, password);
+  if (proof === null) throw wrongPassword();
+  return nextFactor(parts, proof, remember, true);
+}
+
+/** Asks the servers; what they say of a known user counts towards its lock-out. */
+async function proveByRadius(
+  parts: Parts,
+  config: RadiusConfig,
+  step: RadiusStep,
+  secret: string,
+  address: string,
+  remember: boolean,
+): Promise<SignInResult> {
+  const answer = await ask(config, step, secret, address);
+  if (answer.kind === 'challenge') {
+    const next: RadiusStep = {
+      ...step,
+      state: answer.state,
+      prompt: answer.prompt || config.prompt,
+      roundsLeft: step.roundsLeft - 1,
+    };
+    if (next.roundsLeft < 0) throw lapsed();
+    return openChallenge(parts, next, remember);
+  }
+  const accepted = answer.kind === 'accept';
+  const userId =
+    step.proof?.userId ?? parts.store.find(users, 'username', step.username)[0]?.id ?? '';
+  const attempt = { userId, address, method: 'radius' };
+  const settled = await settleKnown(parts, attempt, step, accepted);
+  if (!settled) throw step.state === null && step.proof === null ? wrongPassword() : wrongCode();
+  if (step.proof !== null) return { kind: 'user', proof: step.proof, remember };
+  const identity = {
+    provider: 'radius',
+    issuer: '',
+    subject: step.username,
+    username: step.username,
+    verifiedEmail: '',
+    displayName: '',
+    groups: [],
+  };
+  const { store, clock } = parts;
+  const proof = await resolveAccount(store, clock, config, identity, address).catch(() => {
+    throw wrongPassword();
+  });
+  return nextFactor(parts, proof, remember, false);
+}
+
+/** False when the user is kept out or the answer is no. Names without a user pass when accepted. */
+function settleKnown(
+  { store, clock }: Parts,
+  attempt: Attempt,
+  step: RadiusStep,
+  accepted: boolean,
 ): Promise<boolean> {
-  const known = userId === undefined ? undefined : store.get(credentials, userId);
-  const fits = await verifyPassword(known?.passwordHash, password);
-  if (userId === undefined) return false;
   return store.write((tx) => {
-    const credential = tx.get(credentials, userId);
-    const user = tx.get(users, userId);
-    if (credential === undefined || user === undefined) return false;
-    const nowMs = clock.nowMs();
-    const locked = user.locked || isLockedOut(credential, nowMs);
-    if (fits && !locked) {
-      tx.put(credentials, { ...credential, failedAttempts: 0, lockedUntil: '' });
-      return true;
-    }
-    if (!locked) tx.put(credentials, afterFailure(credential, nowMs));
-    tx.audit({ ...sessionNote(user, 'login_failed', user.id), metadata: { address } });
-    return false;
+    if (accepted && attempt.userId === '') return true;
+    const proof = settleAttempt(tx, clock.nowMs(), attempt, (credential) => {
+      const stale = step.proof !== null && step.proof.sessionEpoch !== credential.sessionEpoch;
+      return accepted && !stale ? credential : null;
+    });
+    return proof !== null;
   });
 }
 
-function isLockedOut(credential: CredentialRecord, nowMs: number): boolean {
-  return credential.lockedUntil !== '' && Date.parse(credential.lockedUntil) > nowMs;
+async function ask(
+  config: RadiusConfig,
+  step: RadiusStep,
+  password: string,
+  address: string,
+): Promise<Exclude<RadiusAnswer, { kind: 'silent' }>> {
+  const state = step.state === null ? {} : { state: step.state };
+  const answer = await askRadius(config, { username: step.username, password, address, ...state });
+  if (answer.kind !== 'silent') return answer;
+  throw refusal('unavailable', 'no RADIUS server answers: try again, or ask an administrator');
 }
 
-function afterFailure(credential: CredentialRecord, nowMs: number): CredentialRecord {
-  const failedAttempts = credential.failedAttempts + 1;
-  if (failedAttempts < lockAfterFailures) return { ...credential, failedAttempts };
-  const lockedUntil = new Date(nowMs + lockMs).toISOString();
-  return { ...credential, failedAttempts: 0, lockedUntil };
+/** The second factor of a user who has proved a first one. */
+function nextFactor(
+  parts: Parts,
+  proof: Proof,
+  remember: boolean,
+  passwordIsOurs: boolean,
+): SignInResult {
+  const { store } = parts;
+  const totp = store.get(credentials, proof.userId)?.totp;
+  if (totp !== undefined && totp.confirmedAt !== '') {
+    return openChallenge(parts, { kind: 'totp', proof }, remember);
+  }
+  const radius = radiusOf(settingsOf(store));
+  const user = store.get(users, proof.userId);
+  if (!passwordIsOurs || radius?.use !== 'second_factor' || user === undefined) {
+    return { kind: 'user', proof, remember };
+  }
+  const step: RadiusStep = {
+    kind: 'radius',
+    username: user.username,
+    proof,
+    prompt: radius.prompt,
+    state: null,
+    roundsLeft: controlLimits.radiusRoundsMax,
+  };
+  return openChallenge(parts, step, remember);
+}
+
+function openChallenge(
+  { challenges }: Parts,
+  step: Challenge['step'],
+  remember: boolean,
+): SignInResult {
+  const { key, expiresAtMs } = challenges.add({ step, remember, attemptsLeft: challengeAttempts });
+  const prompt = step.kind === 'totp' ? totpPrompt : step.prompt;
+  return { kind: 'challenge', challenge: key, expiresAtMs, challengeKind: step.kind, prompt };
+}
+
+async function answerTotp(
+  parts: Parts,
+  key: string,
+  { remember }: Challenge,
+  { proof: { userId, sessionEpoch } }: TotpStep,
+  code: string,
+  address: string,
+): Promise<SignInResult> {
+  const attempt = { userId, address, method: 'totp' };
+  const proof = await checkTotp(parts, attempt, code, sessionEpoch);
+  if (proof === null) throw wrongCode();
+  if (parts.challenges.take(key) === undefined) throw lapsed();
+  return { kind: 'user', proof, remember };
+}
+
+async function answerRadius(
+  parts: Parts,
+  key: string,
+  { remember }: Challenge,
+  step: RadiusStep,
+  code: string,
+  address: string,
+): Promise<SignInResult> {
+  const radius = radiusOf(settingsOf(parts.store));
+  const use = step.proof === null ? 'password' : 'second_factor';
+  if (radius === null || radius.use !== use) throw lapsed();
+  const result = await proveByRadius(parts, radius, step, code, address, remember);
+  if (parts.challenges.take(key) === undefined) throw lapsed();
+  return result;
+}
+
+/** Null when the code is wrong, was used before, or the user is kept out. */
+async function checkTotp(
+  { store, clock }: Parts,
+  attempt: Attempt,
+  code: string,
+  sessionEpoch?: number,
+): Promise<Proof | null> {
+  const totp = store.get(credentials, attempt.userId)?.totp;
+  const next = totp === undefined ? null : await useSecondFactor(totp, code, clock.nowMs());
+  return store.write((tx) =>
+    settleAttempt(tx, clock.nowMs(), attempt, (credential) => {
+      // Another answer may have used the same code meanwhile.
+      const fresh = JSON.stringify(credential.totp) === JSON.stringify(totp);
+      const current = sessionEpoch === undefined || credential.sessionEpoch === sessionEpoch;
+      return next !== null && fresh && current ? { ...credential, totp: next } : null;
+    }),
+  );
+}
+
+/** Null when the password is wrong or the user is kept out; the work is the same for everybody. */
+async function checkPassword(
+  { store, clock }: Parts,
+  attempt: Attempt,
+  password: string,
+): Promise<Proof | null> {
+  const known: CredentialRecord | undefined = store.get(credentials, attempt.userId);
+  const fits = await verifyPassword(known?.passwordHash || undefined, password);
+  return store.write((tx) =>
+    settleAttempt(tx, clock.nowMs(), attempt, (credential) => {
+      // The password may have been changed while the old one was being compared.
+      const current = credential.passwordHash === known?.passwordHash;
+      return fits && current ? credential : null;
+    }),
+  );
+}
+
+function settingsOf(store: ReadStore): Readonly<Record<string, unknown>> {
+  return store.get(systemSettings, settingsId)?.values ?? {};
+}
+
+function wrongPassword(): Error {
+  return refusal('unauthenticated', 'the user name or the password is wrong');
+}
+
+function wrongCode(): Error {
+  return refusal('unauthenticated', 'code: is wrong or was used before');
+}
+
+function lapsed(): Error {
+  return refusal('unauthenticated', 'the challenge has lapsed: sign in again');
 }

@@ -186,7 +186,10 @@ export function rolesHandedOut(values: Values): string[] {
     });
 }
 
-const secretFields = { [identityKeys.radius]: 'secret', [identityKeys.oidc]: 'clientSecret' };
+const secretFields: Readonly<Record<string, string>> = {
+  [identityKeys.radius]: 'secret',
+  [identityKeys.oidc]: 'clientSecret',
+};
 
 function mapSecrets(
   values: Values,

@@ -24,9 +24,12 @@ export function changePassword(parts: ApiParts): Method<typeof AuthService, 'cha
     await parts.store.write((tx) => {
       const credential = tx.get(credentials, user.id);
       if (credential === undefined) return;
-      tx.put(credentials, { ...credential, passwordHash });
+      // A new epoch also voids what was begun with the old password: open challenges, proofs.
+      const sessionEpoch = credential.sessionEpoch + 1;
+      tx.put(credentials, { ...credential, passwordHash, sessionEpoch });
       for (const session of tx.find(sessions, 'user', user.id)) {
-        if (session.id !== caller.sessionId) tx.remove(sessions, session.id);
+        if (session.id === caller.sessionId) tx.put(sessions, { ...session, sessionEpoch });
+        else tx.remove(sessions, session.id);
       }
       tx.audit({
         ...actorNote(caller),

@@ -19,30 +19,33 @@ export function readCookie(context: HandlerContext, name: CookieName): string {
   return '';
 }
 
-/** Sets a cookie until `expiresAtMs`. */
+/** Sets a cookie until `expiresAtMs`, or until the browser closes when that is null. */
 export function setCookie(
   context: HandlerContext,
   name: CookieName,
   value: string,
-  expiresAtMs: number,
+  expiresAtMs: number | null,
   secure: boolean,
 ): void {
-  const expires = new Date(expiresAtMs).toUTCString();
-  append(context, name, value, `Expires=${expires}`, secure);
+  context.responseHeader.append('set-cookie', formatCookie(name, value, expiresAtMs, secure));
+}
+
+/** A cookie as a header carries it: no script reads it, no other site sends it. */
+export function formatCookie(
+  name: CookieName,
+  value: string,
+  expiresAtMs: number | null,
+  secure: boolean,
+): string {
+  const expires = expiresAtMs === null ? '' : `; Expires=${new Date(expiresAtMs).toUTCString()}`;
+  return `${name}=${value}${expires}${flags(secure)}`;
 }
 
 /** Removes a cookie. */
 export function clearCookie(context: HandlerContext, name: CookieName, secure: boolean): void {
-  append(context, name, '', 'Max-Age=0', secure);
+  context.responseHeader.append('set-cookie', `${name}=; Max-Age=0${flags(secure)}`);
 }
 
-function append(
-  context: HandlerContext,
-  name: CookieName,
-  value: string,
-  lifetime: string,
-  secure: boolean,
-): void {
-  const flags = `Path=${path}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
-  context.responseHeader.append('set-cookie', `${name}=${value}; ${lifetime}; ${flags}`);
+function flags(secure: boolean): string {
+  return `; Path=${path}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
 }

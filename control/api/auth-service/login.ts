@@ -3,6 +3,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
+import type { SignInResult } from '../../auth/sign-in.ts';
 import { refusal } from '../../domain/errors.ts';
 import { addressKey, type ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
@@ -12,20 +13,12 @@ import { toCurrentUser } from './current-user.ts';
 
 /** Starts a session, or opens a challenge; tokens for later go into cookies only. */
 export function login(parts: ApiParts): Method<typeof AuthService, 'login'> {
-  return async (request, context) => {
-    requireText(request.username, 'username');
-    requireText(request.password, 'password');
+  return async ({ username, password, remember }, context) => {
+    requireText(username, 'username');
+    requireText(password, 'password');
     const address = context.values.get(addressKey);
-    const result = await parts.signIn.password(request.username, request.password, address);
-    if (result.kind === 'user') return begin(parts, context, result.userId, address);
-    const { challenge, expiresAtMs } = result;
-    setCookie(context, 'waf_challenge', challenge, expiresAtMs, parts.secureCookies);
-    return {
-      challengeRequired: true,
-      challengeKind: 'totp',
-      challengePrompt: 'Enter the code of your authenticator app',
-      recoveryCodeAllowed: true,
-    };
+    const result = await parts.signIn.password({ username, password, address, remember });
+    return goOn(parts, context, result, 'password');
   };
 }
 
@@ -38,16 +31,34 @@ export function completeAuthenticationChallenge(
     const challenge = readCookie(context, 'waf_challenge');
     if (challenge === '') throw refusal('unauthenticated', 'no challenge cookie: sign in first');
     const address = context.values.get(addressKey);
-    const userId = await parts.signIn.answer(challenge, request.code, address);
-    clearCookie(context, 'waf_challenge', parts.secureCookies);
-    return begin(parts, context, userId, address);
+    const result = await parts.signIn.answer(challenge, request.code, address);
+    if (result.kind === 'user') clearCookie(context, 'waf_challenge', parts.secureCookies);
+    return goOn(parts, context, result, 'challenge');
   };
 }
 
-async function begin(parts: ApiParts, context: HandlerContext, userId: string, address: string) {
-  const issued = await parts.sessions.begin(userId, address);
+async function goOn(
+  parts: ApiParts,
+  context: HandlerContext,
+  result: SignInResult,
+  method: string,
+) {
+  if (result.kind === 'challenge') {
+    const { challenge, expiresAtMs, challengeKind, prompt } = result;
+    setCookie(context, 'waf_challenge', challenge, expiresAtMs, parts.secureCookies);
+    return {
+      challengeRequired: true,
+      challengeKind,
+      challengePrompt: prompt,
+      recoveryCodeAllowed: challengeKind === 'totp',
+    };
+  }
+  const address = context.values.get(addressKey);
+  const { proof, remember } = result;
+  const issued = await parts.sessions.begin(proof, { address, method, remember });
   const { refreshToken, refreshExpiresAtMs } = issued;
-  setCookie(context, 'waf_refresh', refreshToken, refreshExpiresAtMs, parts.secureCookies);
+  const expiresAtMs = remember ? refreshExpiresAtMs : null;
+  setCookie(context, 'waf_refresh', refreshToken, expiresAtMs, parts.secureCookies);
   return {
     accessToken: issued.accessToken,
     expiresAt: timestampFromMs(issued.accessExpiresAtMs),

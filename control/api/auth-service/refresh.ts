@@ -13,8 +13,8 @@ export function refresh(parts: ApiParts): Method<typeof AuthService, 'refresh'> 
     const token = readCookie(context, 'waf_refresh') || request.refreshToken;
     if (token === '') throw refusal('unauthenticated', 'no refresh cookie: sign in again');
     const issued = await parts.sessions.refresh(token);
-    const { refreshToken, refreshExpiresAtMs } = issued;
-    setCookie(context, 'waf_refresh', refreshToken, refreshExpiresAtMs, parts.secureCookies);
+    const expiresAtMs = issued.remember ? issued.refreshExpiresAtMs : null;
+    setCookie(context, 'waf_refresh', issued.refreshToken, expiresAtMs, parts.secureCookies);
     return {
       accessToken: issued.accessToken,
       expiresAt: timestampFromMs(issued.accessExpiresAtMs),

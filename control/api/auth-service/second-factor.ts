@@ -5,7 +5,7 @@ import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { makeRecoveryCodes, makeTotpSecret, totpStep, useSecondFactor } from '../../auth/totp.ts';
+import { makeRecoveryCodes, makeTotpSecret, totpStep } from '../../auth/totp.ts';
 import { refusal } from '../../domain/errors.ts';
 import { credentials, type CredentialRecord, type TotpRecord } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
@@ -100,12 +100,11 @@ export function regenerateRecoveryCodes(
 ): Method<typeof AuthService, 'regenerateRecoveryCodes'> {
   return async ({ code }, context) => {
     const caller = callerOf(context);
-    const used = await requireFactor(parts, caller, code);
+    await requireFactor(parts, caller, code);
     const { codes, sha256 } = makeRecoveryCodes();
-    await changeFactor(parts, caller, 'regenerate_recovery_codes', () => ({
-      ...used,
-      recoverySha256: sha256,
-    }));
+    await changeFactor(parts, caller, 'regenerate_recovery_codes', (now) =>
+      now === undefined ? undefined : { ...now, recoverySha256: sha256 },
+    );
     return { recoveryCodes: codes };
   };
 }
@@ -115,27 +114,28 @@ function confirmedFactor(parts: ApiParts, caller: Caller): TotpRecord | null {
   return totp === undefined || totp.confirmedAt === '' ? null : totp;
 }
 
-async function requireFactor(parts: ApiParts, caller: Caller, code: string): Promise<TotpRecord> {
+/** Uses a code up; wrong ones count towards the lock-out. */
+async function requireFactor(parts: ApiParts, caller: Caller, code: string): Promise<void> {
   requireText(code, 'code');
-  const totp = confirmedFactor(parts, caller);
-  if (totp === null) throw refusal('failed_precondition', 'no second factor is on');
-  const used = await useSecondFactor(totp, code, parts.clock.nowMs());
-  if (used === null) throw refusal('permission_denied', 'code: is wrong or was used before');
-  return used;
+  if (confirmedFactor(parts, caller) === null) {
+    throw refusal('failed_precondition', 'no second factor is on');
+  }
+  if (await parts.signIn.useFactor(caller.userId, code)) return;
+  throw refusal('permission_denied', 'code: is wrong or was used before');
 }
 
 function changeFactor(
   parts: ApiParts,
   caller: Caller,
   action: string,
-  next: () => TotpRecord | undefined,
+  next: (now: TotpRecord | undefined) => TotpRecord | undefined,
 ): Promise<void> {
   const user = requireUser(parts.store, caller);
   return parts.store.write((tx) => {
     const credential = tx.get(credentials, user.id);
     if (credential === undefined) return;
-    const { totp: _before, ...rest } = credential;
-    const totp = next();
+    const { totp: before, ...rest } = credential;
+    const totp = next(before);
     const changed: CredentialRecord = totp === undefined ? rest : { ...rest, totp };
     tx.put(credentials, changed);
     tx.audit({

@@ -1,6 +1,7 @@
 /** Owns UserService/ResetPassword, LockUser, UnlockUser and ResetUserMFA. */
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
+import { keepAdministrator } from '../../auth/administrators.ts';
 import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
@@ -9,7 +10,7 @@ import { credentials, users } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { endSessions, keepAdministrator, showUser, storedUser, userNote } from './stored-user.ts';
+import { endSessions, showUser, storedUser, userNote } from './stored-user.ts';
 import { refuseStronger } from './write-users.ts';
 
 /** Sets a password and ends the user's sessions. */

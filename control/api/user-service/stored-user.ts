@@ -3,8 +3,8 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { UserSchema, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
-import { superadmin, type Caller } from '../../auth/permissions.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { notFound } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { credentials, roles, sessions, users } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
@@ -38,6 +38,7 @@ export function showUser(store: ReadStore, user: UserRecord): User {
     email: user.email,
     displayName: user.displayName,
     locked: user.locked,
+    externalProviders: [...(user.externalProviders ?? [])],
     roles: user.roleIds.flatMap((id) => {
       const role = store.get(roles, id);
       return role === undefined ? [] : [showRole(store, role)];
@@ -56,23 +57,6 @@ export function endSessions(tx: WriteStore, userId: string): void {
     tx.put(credentials, { ...credential, sessionEpoch: credential.sessionEpoch + 1 });
   }
   for (const session of tx.find(sessions, 'user', userId)) tx.remove(sessions, session.id);
-}
-
-/**
- * Errors: failed_precondition when the change would leave the tenant without an administrator who
- * can sign in.
- */
-export function keepAdministrator(tx: ReadStore, tenantId: string): void {
-  const left = tx
-    .list(users)
-    .some(
-      (user) =>
-        user.tenantId === tenantId &&
-        !user.locked &&
-        user.roleIds.some((id) => tx.get(roles, id)?.permissions.includes(superadmin) === true),
-    );
-  if (left) return;
-  throw refusal('failed_precondition', 'the last administrator must stay able to sign in');
 }
 
 /** The audit note of a change of a user. */

@@ -2,29 +2,39 @@
 
 import { randomUUID } from 'node:crypto';
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
+import { keepAdministrator } from '../../auth/administrators.ts';
+import { dropIdentities } from '../../auth/external-accounts.ts';
 import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import { superadmin, type Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
+import { checkUserFields } from '../../domain/user-names.ts';
 import { credentials, roles, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { endSessions, keepAdministrator, showUser, storedUser, userNote } from './stored-user.ts';
+import { endSessions, showUser, storedUser, userNote } from './stored-user.ts';
 
-const usernamePattern = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
-const maskFields = { email: true, displayName: true, username: true } as const;
+const maskFields = {
+  email: true,
+  displayName: true,
+  username: true,
+  externalProviders: true,
+} as const;
+const providersMax = 16;
 const rolesMax = 64;
 
-/** Creates a user with a password. */
+/** Creates a user with a password; without one where an identity provider signs the user in. */
 export function createUser(parts: ApiParts): Method<typeof UserService, 'createUser'> {
   return async ({ user: asked, password }, context) => {
     const caller = callerOf(context);
     if (asked === undefined) throw invalidField('user', 'is required');
-    checkPassword(password, 'password');
-    const passwordHash = await hashPassword(password);
+    const externalProviders = [...new Set(asked.externalProviders)];
+    const external = password === '' && externalProviders.length > 0;
+    if (!external) checkPassword(password, 'password');
+    const passwordHash = external ? '' : await hashPassword(password);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
       const record: UserRecord = {
@@ -33,8 +43,9 @@ export function createUser(parts: ApiParts): Method<typeof UserService, 'createU
         username: asked.username.trim(),
         email: asked.email.trim(),
         displayName: asked.displayName.trim(),
-        roleIds: asked.roles.map((role) => role.id),
+        roleIds: [...new Set(asked.roles.map((role) => role.id))],
         locked: false,
+        externalProviders,
         createdAt: now,
         updatedAt: now,
       };
@@ -61,12 +72,24 @@ export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateU
     const caller = callerOf(context);
     if (change === undefined) throw invalidField('user', 'is required');
     const { email, displayName, username } = change;
+    const externalProviders = [...new Set(change.externalProviders)];
+    const given = { email, displayName, username, externalProviders };
     const stored = await parts.store.write((tx) => {
       const before = storedUser(tx, caller, change.id, 'user.id');
-      const masked = applyMask(before, { email, displayName, username }, updateMask, maskFields);
-      const after = { ...masked, updatedAt: isoNow(parts.clock) };
+      refuseStronger(tx, caller, before);
+      const masked = applyMask(before, given, updateMask, maskFields);
+      const after: UserRecord = {
+        ...masked,
+        username: masked.username.trim(),
+        email: masked.email.trim(),
+        displayName: masked.displayName.trim(),
+        updatedAt: isoNow(parts.clock),
+      };
       checkUser(tx, after);
       tx.put(users, after);
+      dropIdentities(tx, after);
+      const providers = (user: UserRecord) => [...(user.externalProviders ?? [])].sort().join();
+      if (providers(before) !== providers(after)) endSessions(tx, after.id);
       tx.audit({ ...userNote(caller, after), action: 'update', before, after });
       return after;
     });
@@ -104,6 +127,7 @@ export function deleteUser(parts: ApiParts): Method<typeof UserService, 'deleteU
       }
       refuseStronger(tx, caller, before);
       endSessions(tx, before.id);
+      dropIdentities(tx, { ...before, externalProviders: [] });
       tx.remove(users, before.id);
       tx.remove(credentials, before.id);
       keepAdministrator(tx, caller.tenantId);
@@ -123,14 +147,9 @@ export function refuseStronger(store: ReadStore, caller: Caller, user: UserRecor
 }
 
 function checkUser(store: ReadStore, user: UserRecord): void {
-  if (!usernamePattern.test(user.username)) {
-    throw invalidField('user.username', 'must have 1 to 64 letters, digits, dots, @, _ or -');
-  }
-  if (user.email !== '' && !/^[^\s@]{1,64}@[^\s@]{1,190}$/.test(user.email)) {
-    throw invalidField('user.email', 'must be a mail address');
-  }
-  if (user.displayName.length > 128) {
-    throw invalidField('user.displayName', 'has at most 128 characters');
+  checkUserFields(user);
+  if ((user.externalProviders?.length ?? 0) > providersMax) {
+    throw invalidField('user.externalProviders', `has at most ${providersMax} entries`);
   }
   const same = store.find(users, 'username', user.username.toLowerCase());
   if (same.some((other) => other.id !== user.id)) {

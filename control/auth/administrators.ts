@@ -1,0 +1,24 @@
+/** Owns the promise that somebody can always administer a tenant. */
+
+import { refusal } from '../domain/errors.ts';
+import { roles, users } from '../store/collections.ts';
+import type { ReadStore } from '../store/store.ts';
+import { superadmin } from './permissions.ts';
+
+/** Whether a tenant has an administrator who can sign in. */
+export function hasAdministrator(store: ReadStore, tenantId: string): boolean {
+  return store
+    .list(users)
+    .some(
+      (user) =>
+        user.tenantId === tenantId &&
+        !user.locked &&
+        user.roleIds.some((id) => store.get(roles, id)?.permissions.includes(superadmin) === true),
+    );
+}
+
+/** Errors: failed_precondition when the change would leave the tenant without an administrator. */
+export function keepAdministrator(store: ReadStore, tenantId: string): void {
+  if (hasAdministrator(store, tenantId)) return;
+  throw refusal('failed_precondition', 'the last administrator must stay able to sign in');
+}
