@@ -51,6 +51,8 @@ export interface IpListContent {
   readonly prefixes: Readonly<Record<string, number>>;
   /** In the order of their keys. */
   readonly chunks: readonly ChunkRef[];
+  /** When the content last changed, RFC 3339; absent before it is kept. */
+  readonly changedAt?: string;
 }
 
 /** Finds a chunk. */

@@ -15,6 +15,7 @@ import type {
 import type { Collection } from './collection.ts';
 
 export type { Collection } from './collection.ts';
+export * from './access-collections.ts';
 import type {
   AgentGroupRecord,
   AgentRecord,

@@ -79,7 +79,9 @@ const rooms = [
   { room: 'control', may: ['control/*', base, gen] },
   { room: 'control/domain', may: [base, 'engine/rules/language', gen] },
   { room: 'control/store', may: [base, 'control/domain'] },
-  { room: 'control/publish', may: [base, 'control/domain', 'control/store', gen] },
+  // What IP lists hold, who uses them, and the feeds that fill them.
+  { room: 'control/access', may: [base, 'control/domain', 'control/store', gen] },
+  { room: 'control/publish', may: [base, 'control/domain', 'control/store', 'control/access', gen] },
   { room: 'control/auth', may: [base, 'control/domain', 'control/store'] },
   { room: 'control/observe', may: [base, 'control/domain', 'control/store', gen] },
   {
@@ -88,6 +90,7 @@ const rooms = [
       base,
       'control/domain',
       'control/store',
+      'control/access',
       'control/publish',
       'control/auth',
       'control/observe',
