@@ -8,6 +8,7 @@ import { createServer as createHttp1, STATUS_CODES } from 'node:http';
 import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, TLSSocket } from 'node:tls';
+import type { DescMethod } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { createContextValues } from '@connectrpc/connect';
 import { controlLimits } from '../../engine/base/limits.ts';
@@ -20,6 +21,7 @@ import { errorInterceptor, toConnectError } from './errors.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
+import { validateInterceptor } from './validate.ts';
 
 const preface = 'PRI * HTTP/2.0';
 const tlsHandshakeByte = 0x16;
@@ -59,9 +61,14 @@ export async function startServer(
 }
 
 function createHandler(parts: ApiParts, entrance: Entrance): Handler {
+  const built = new Set<DescMethod>();
   const handler = createAdapter({
-    routes: (router) => addRoutes(router, parts),
-    interceptors: [errorInterceptor(parts.logger), authorizeInterceptor(parts.sessions)],
+    routes: (router) => addRoutes(router, parts, built),
+    interceptors: [
+      errorInterceptor(parts.logger),
+      authorizeInterceptor(parts.sessions),
+      validateInterceptor((method) => built.has(method)),
+    ],
     requestBytesMax: controlLimits.requestBytesMax,
     contextValues: (request) =>
       createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
@@ -77,9 +84,14 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
   };
 }
 
-function addRoutes(router: ConnectRouter, parts: ApiParts): void {
+/** Adds all services and notes in `built` which methods answer. */
+function addRoutes(router: ConnectRouter, parts: ApiParts, built: Set<DescMethod>): void {
   for (const { service, build } of services) {
-    router.service(service, build(parts) as Partial<ServiceImpl<typeof service>>);
+    const methods = build(parts);
+    for (const method of service.methods) {
+      if (methods[method.localName] !== undefined) built.add(method);
+    }
+    router.service(service, methods as Partial<ServiceImpl<typeof service>>);
   }
 }
 
