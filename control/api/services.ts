@@ -31,6 +31,7 @@ import { agentService } from './agent-service/service.ts';
 import { agentStreamService } from './agent-stream-service/service.ts';
 import { auditService } from './audit-service/service.ts';
 import { authService } from './auth-service/service.ts';
+import { certService } from './cert-service/service.ts';
 import type { ApiParts } from './context.ts';
 import { crsService } from './crs-service/service.ts';
 import { customRuleService } from './custom-rule-service/service.ts';
@@ -57,7 +58,7 @@ export const services: readonly ServiceEntry[] = [
   entry(SystemService, systemService),
   entry(SiteService, siteService),
   entry(UpstreamService, upstreamService),
-  entry(CertService, nothing),
+  entry(CertService, certService),
   entry(PolicyService, policyService),
   entry(RuleOverrideService, ruleOverrideService),
   entry(CustomRuleService, customRuleService),

@@ -14,6 +14,8 @@ const prefixPattern = /^\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
 export interface RoutingSurroundings {
   readonly site: Pick<SiteJson, 'upstreams'>;
   upstreamExists(id: string): boolean;
+  /** Whether a pool takes part in serving. Absent: every pool does. */
+  upstreamActive?(id: string): boolean;
   /** Makes the identifier of a route. */
   newId(): string;
 }
@@ -113,6 +115,9 @@ function checkRoute(
   if (upstreamId === '') throw invalidField(`${field}.upstreamId`, 'is required');
   if (!around.upstreamExists(upstreamId)) {
     throw invalidField(`${field}.upstreamId`, 'does not exist');
+  }
+  if (around.upstreamActive?.(upstreamId) === false) {
+    throw refusal('failed_precondition', `${field}.upstreamId: the pool is disabled`);
   }
   const strips = route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX';
   return {

@@ -4,6 +4,8 @@ import type { SiteJson, SiteUpstreamJson } from '../../proto/gen/waf/v1/site_pb.
 import type { UpstreamEndpointJson } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from './errors.ts';
 import { normaliseHost } from './hosts.ts';
+import { checkRequestHeaders } from './request-headers.ts';
+import { checkBotProtection, checkTls, type CertificateFacts } from './site-protection.ts';
 import type { SiteRecord } from './records.ts';
 
 const nameCharactersMax = 128;
@@ -14,8 +16,20 @@ const weightMax = 1000;
 /** What a site is checked against. */
 export interface SiteSurroundings {
   readonly others: Iterable<SiteRecord>;
+  /** Tenant of the site; names are unique within it. Absent: among all. */
+  readonly tenantId?: string;
   upstreamExists(id: string): boolean;
+  /** Whether a pool takes part in serving. Absent: every pool does. */
+  upstreamActive?(id: string): boolean;
   policyExists(id: string): boolean;
+  /** Why a policy that exists cannot protect a site; '' when it can. */
+  policyProblem?(id: string): string;
+  /** What is known of a certificate. Absent: certificates cannot be named. */
+  certificate?(id: string): CertificateFacts | undefined;
+  /** Whether a wildcard of this host could be proved to an ACME authority. Absent: always. */
+  canProveDns?(host: string): boolean;
+  /** Absent: IP lists are not checked. */
+  ipListExists?(id: string): boolean;
 }
 
 /** An origin's address. */
@@ -38,8 +52,17 @@ export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
   const aliases = checkAliases(site.aliases ?? [], primaryHost);
   checkUpstreams(site.upstreams ?? [], around);
   checkWaf(site, around);
-  const checked: SiteJson = { ...site, name, primaryHost, aliases };
-  for (const other of around.others) if (other.id !== site.id) refuseOverlap(checked, other);
+  const hosted: SiteJson = { ...site, name, primaryHost, aliases };
+  const tls = checkTls(hosted, around);
+  const botProtection = checkBotProtection(site.botProtection, around);
+  const checked: SiteJson = {
+    ...hosted,
+    ...(tls === undefined ? {} : { tls }),
+    ...(botProtection === undefined ? {} : { botProtection }),
+  };
+  for (const other of around.others) {
+    if (other.id !== site.id) refuseOverlap(checked, other, around.tenantId ?? other.tenantId);
+  }
   return checked;
 }
 
@@ -66,6 +89,7 @@ export function parseEndpointUrl(text: string, field: string): ParsedEndpoint {
     throw invalidField(field, 'must end after the port: paths are routed, not configured here');
   }
   if (url.hostname === '') throw invalidField(field, 'must name a host');
+  if (url.port === '0') throw invalidField(field, 'must have a port between 1 and 65535');
   const tls = url.protocol === 'https:';
   const port = url.port === '' ? (tls ? 443 : 80) : Number(url.port);
   return { tls, host: url.hostname.replace(/^\[|\]$/g, ''), port };
@@ -107,9 +131,17 @@ function checkUpstreams(upstreams: readonly SiteUpstreamJson[], around: SiteSurr
     }
     if (pool !== '') {
       if (upstreams.length > 1) throw invalidField(field, 'a pool must be the only upstream');
+      if (Object.keys(upstream.requestHeaders ?? {}).length > 0) {
+        const problem = 'is for inline endpoints: a pool has headers of its own';
+        throw invalidField(`${field}.requestHeaders`, problem);
+      }
       if (!around.upstreamExists(pool)) throw invalidField(`${field}.upstreamId`, 'does not exist');
+      if (around.upstreamActive?.(pool) === false) {
+        throw refusal('failed_precondition', `${field}.upstreamId: the pool is disabled`);
+      }
       return;
     }
+    checkRequestHeaders(upstream.requestHeaders ?? {}, `${field}.requestHeaders`);
     const parsed = checkEndpoint(upstream.inline ?? {}, `${field}.inline`);
     if (tls !== undefined && tls !== parsed.tls) {
       throw invalidField(`${field}.inline.url`, 'must have the scheme of the other endpoints');
@@ -123,10 +155,14 @@ function checkWaf(site: SiteJson, around: SiteSurroundings): void {
   if (policyId !== '' && !around.policyExists(policyId)) {
     throw invalidField('site.waf.policyId', 'does not exist');
   }
+  const problem = policyId === '' ? '' : (around.policyProblem?.(policyId) ?? '');
+  if (problem !== '') throw refusal('failed_precondition', `site.waf.policyId: ${problem}`);
 }
 
-function refuseOverlap(site: SiteJson, other: SiteRecord): void {
-  if (site.name === other.name) throw refusal('already_exists', 'site.name: another site has it');
+function refuseOverlap(site: SiteJson, other: SiteRecord, tenantId: string): void {
+  if (site.name === other.name && other.tenantId === tenantId) {
+    throw refusal('already_exists', 'site.name: another site has it');
+  }
   const taken = new Set(hostsOf(other));
   hostsOf(site).forEach((host, at) => {
     if (!taken.has(host)) return;

@@ -1,25 +1,56 @@
-/** Owns what an upstream pool may be. */
+/** Owns what an upstream pool may be, and its stored form. */
 
 import type { UpstreamJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from './errors.ts';
+import { checkRequestHeaders } from './request-headers.ts';
 import { checkEndpoint } from './site.ts';
+import { withProbeDefaults, withResilienceDefaults } from './upstream-behaviour.ts';
 
+const nameCharactersMax = 128;
+const descriptionCharactersMax = 2048;
 const endpointsMax = 64;
-const headersMax = 64;
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-const controls = /[\0\r\n]/;
+const expectedBodyCharactersMax = 1024;
+const probeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Errors: invalid_argument naming the field. */
-export function checkUpstream(upstream: UpstreamJson): void {
+/**
+ * The pool with standard values where it states none. Errors: invalid_argument naming the field.
+ */
+export function checkUpstream(upstream: UpstreamJson): UpstreamJson {
   const name = (upstream.name ?? '').trim();
   if (name === '') throw invalidField('upstream.name', 'is required');
-  if (name.length > 128) throw invalidField('upstream.name', 'has at most 128 characters');
-  const endpoints = upstream.endpoints ?? [];
+  if (name.length > nameCharactersMax) {
+    throw invalidField('upstream.name', `has at most ${nameCharactersMax} characters`);
+  }
+  if ((upstream.description ?? '').length > descriptionCharactersMax) {
+    const problem = `has at most ${descriptionCharactersMax} characters`;
+    throw invalidField('upstream.description', problem);
+  }
+  const status = upstream.status ?? 'RESOURCE_STATUS_ACTIVE';
+  if (status !== 'RESOURCE_STATUS_ACTIVE' && status !== 'RESOURCE_STATUS_DISABLED') {
+    const problem = 'must be RESOURCE_STATUS_ACTIVE or RESOURCE_STATUS_DISABLED';
+    throw invalidField('upstream.status', problem);
+  }
+  checkEndpoints(upstream);
+  checkHealth(upstream);
+  checkResilience(upstream);
+  checkRequestHeaders(upstream.requestHeaders ?? {}, 'upstream.requestHeaders');
+  const { healthCheck, resilience } = upstream;
+  return {
+    ...upstream,
+    name,
+    status,
+    ...(healthCheck === undefined ? {} : { healthCheck: withProbeDefaults(healthCheck) }),
+    ...(resilience === undefined ? {} : { resilience: withResilienceDefaults(resilience) }),
+  };
+}
+
+function checkEndpoints({ endpoints = [] }: UpstreamJson): void {
   if (endpoints.length === 0) throw invalidField('upstream.endpoints', 'needs at least one entry');
   if (endpoints.length > endpointsMax) {
     throw invalidField('upstream.endpoints', `has at most ${endpointsMax} entries`);
   }
   let tls: boolean | undefined;
+  const seen = new Set<string>();
   endpoints.forEach((endpoint, at) => {
     const field = `upstream.endpoints[${at}]`;
     const parsed = checkEndpoint(endpoint, field);
@@ -27,43 +58,58 @@ export function checkUpstream(upstream: UpstreamJson): void {
       throw invalidField(`${field}.url`, 'must have the scheme of the other endpoints');
     }
     tls = parsed.tls;
+    const address = `${parsed.host}:${parsed.port}`;
+    if (seen.has(address)) throw invalidField(`${field}.url`, 'is an address of this pool already');
+    seen.add(address);
     checkPath(endpoint.healthCheckPath, `${field}.healthCheckPath`);
   });
-  checkHealth(upstream);
-  checkHeaders(upstream.requestHeaders ?? {});
 }
 
-function checkHealth({ healthCheck, resilience }: UpstreamJson): void {
-  checkPath(healthCheck?.path, 'upstream.healthCheck.path');
-  const within = (field: string, value: number | undefined, min: number, max: number): void => {
-    if (value === undefined || (value >= min && value <= max)) return;
-    throw invalidField(`upstream.${field}`, `must be between ${min} and ${max}`);
-  };
-  within('healthCheck.expectedStatus', healthCheck?.expectedStatus, 0, 599);
-  within('healthCheck.intervalSeconds', healthCheck?.intervalSeconds, 0, 3600);
-  within('healthCheck.timeoutSeconds', healthCheck?.timeoutSeconds, 0, 300);
-  within('healthCheck.unhealthyThreshold', healthCheck?.unhealthyThreshold, 0, 100);
-  within('healthCheck.healthyThreshold', healthCheck?.healthyThreshold, 0, 100);
-  within('resilience.passiveFailDurationSeconds', resilience?.passiveFailDurationSeconds, 0, 3600);
-  within('resilience.passiveMaxFails', resilience?.passiveMaxFails, 0, 1000);
-  within('resilience.retryDurationSeconds', resilience?.retryDurationSeconds, 0, 300);
-  within('resilience.retryIntervalMilliseconds', resilience?.retryIntervalMilliseconds, 0, 60_000);
+function checkHealth({ healthCheck }: UpstreamJson): void {
+  if (healthCheck === undefined) return;
+  const at = 'upstream.healthCheck';
+  checkPath(healthCheck.path, `${at}.path`);
+  const method = healthCheck.method ?? '';
+  if (method !== '' && !probeMethods.includes(method)) {
+    throw invalidField(`${at}.method`, `must be one of ${probeMethods.join(', ')}`);
+  }
+  const status = healthCheck.expectedStatus ?? 0;
+  if (status !== 0) within(`${at}.expectedStatus`, status, 200, 599);
+  within(`${at}.intervalSeconds`, healthCheck.intervalSeconds, 0, 3600);
+  within(`${at}.timeoutSeconds`, healthCheck.timeoutSeconds, 0, 300);
+  within(`${at}.unhealthyThreshold`, healthCheck.unhealthyThreshold, 0, 100);
+  within(`${at}.healthyThreshold`, healthCheck.healthyThreshold, 0, 100);
+  const interval = healthCheck.intervalSeconds || 30;
+  if ((healthCheck.timeoutSeconds ?? 0) > interval) {
+    throw invalidField(`${at}.timeoutSeconds`, 'must not be above intervalSeconds');
+  }
+  if ((healthCheck.expectedBody ?? '').length > expectedBodyCharactersMax) {
+    const problem = `has at most ${expectedBodyCharactersMax} characters`;
+    throw invalidField(`${at}.expectedBody`, problem);
+  }
+  const host = healthCheck.host ?? '';
+  if (host !== '' && !/^[A-Za-z0-9_.:[\]-]{1,255}$/.test(host)) {
+    throw invalidField(`${at}.host`, 'must be a host name, with a port or without');
+  }
+}
+
+function checkResilience({ resilience }: UpstreamJson): void {
+  if (resilience === undefined) return;
+  const at = 'upstream.resilience';
+  within(`${at}.passiveFailDurationSeconds`, resilience.passiveFailDurationSeconds, 0, 3600);
+  within(`${at}.passiveMaxFails`, resilience.passiveMaxFails, 0, 1000);
+  within(`${at}.retryDurationSeconds`, resilience.retryDurationSeconds, 0, 300);
+  within(`${at}.retryIntervalMilliseconds`, resilience.retryIntervalMilliseconds, 0, 60_000);
+}
+
+function within(field: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (value >= min && value <= max)) return;
+  throw invalidField(field, `must be between ${min} and ${max}`);
 }
 
 function checkPath(path: string | undefined, field: string): void {
   if (path === undefined || path === '') return;
-  if (!path.startsWith('/') || /\s/.test(path) || path.length > 1024) {
+  if (!/^\/[\x21-\x7e]{0,1023}$/.test(path)) {
     throw invalidField(field, 'must begin with a slash and have no spaces');
-  }
-}
-
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  const entries = Object.entries(headers);
-  if (entries.length > headersMax) {
-    throw invalidField('upstream.requestHeaders', `has at most ${headersMax} entries`);
-  }
-  for (const [name, value] of entries) {
-    if (token.test(name) && !controls.test(value) && value.length <= 4096) continue;
-    throw invalidField('upstream.requestHeaders', 'holds a name or value that HTTP cannot carry');
   }
 }

@@ -86,6 +86,8 @@ export const frontLimits = {
   eventBatchMax: 256,
   eventBatchDelayMs: 20,
   eventQueueMax: 65_536,
+  /** After a new generation the main thread waits so long before it frees what the old one held. */
+  collectDelayMs: 1_000,
   /** Before a front thread that died is replaced; doubles with each death. */
   threadRestartPauseMs: 100,
   threadRestartPauseMaxMs: 5_000,
@@ -180,6 +182,20 @@ export const bundleLimits = {
   policiesMax: 10_000,
   /** Path routes of one site. */
   routesMax: 1_000,
+} as const;
+
+/** Making and keeping configurations. */
+export const publishLimits = {
+  /** Changes within this time become one publication. */
+  gatherMs: 15,
+  /** Longest such wait, where publishing itself takes long. */
+  gatherMaxMs: 250,
+  /** Rows of publications. */
+  publicationsKept: 1_000,
+  /** Signed indexes of publications; one of a thousand sites has some 30 KB. */
+  indexesKept: 50,
+  /** Pieces that a node asks for in one call. */
+  partsPerCallMax: 100_000,
 } as const;
 
 /** The stream between an engine and its controller. */
@@ -327,6 +343,12 @@ export const controlLimits = {
   radiusRoundsMax: 5,
   /** One call of an OpenID provider. */
   oidcTimeoutMs: 10_000,
+  /** One answer of an OpenID provider; discovery documents have 5 KB. */
+  oidcAnswerBytesMax: 1024 * 1024,
+  /** Groups of one person that are looked at. */
+  providerGroupsMax: 1_000,
+  /** Browser sign-ins that one address begins in a minute. */
+  browserSignInsPerMinute: 60,
   /** Form that a browser carries here from a SAML identity provider. */
   samlFormBytesMax: 512 * 1024,
   /** Users and addresses whose attempts are counted. */
@@ -341,6 +363,12 @@ export const controlLimits = {
   archiveEntriesMax: 50_000,
   /** One file of a ruleset. */
   rulesetFileBytesMax: 16 * 1024 * 1024,
+  /** Rulesets whose rules are kept described, about 3 MB each. */
+  describedRulesetsMax: 4,
+  /** Exclusion plugins that are kept; the CRS project has eight. */
+  exclusionPluginsMax: 200,
+  /** Uses of exclusion plugins by one policy. */
+  pluginBindingsMax: 100,
   /** Files of a ruleset; CRS 4 has 60. */
   rulesetFilesMax: 4_096,
   /** Documents of one manifest. */
@@ -358,7 +386,7 @@ export const controlLimits = {
   /** Certificates of a tenant. */
   certificatesMax: 10_000,
   /** One PEM text of a certificate, key or chain element. */
-  pemBytesMax: 64 * 1024,
+  certificateTextBytesMax: 64 * 1024,
   /** Certificates between a site's and the root. */
   certificateChainMax: 10,
   /** Accounts at DNS providers. */
@@ -381,6 +409,20 @@ export const storeLimits = {
   auditBreaksMax: 1_000,
   /** Records of one transaction of a bulk write; some 20 ms, then others get their turn. */
   bulkRecordsMax: 2_000,
+  /** Problems that one check of a store names; the rest is counted. */
+  problemsMax: 200,
+  /** One piece of a value in a backup; longer values take several lines. */
+  backupPieceBytes: 1024 * 1024,
+  /** One line of a backup: a piece in base64 with a key. */
+  backupLineBytesMax: 2 * 1024 * 1024,
+  /** One value in a backup; an unpacked ruleset is the largest. */
+  backupValueBytesMax: 512 * 1024 * 1024,
+  /** Files of the data folder in a backup, their number, size and depth; keys and certificates. */
+  backupFilesMax: 10_000,
+  backupFileBytesMax: 64 * 1024 * 1024,
+  backupDepthMax: 8,
+  /** Bytes that a restore writes in one transaction. */
+  restoreBatchBytes: 8 * 1024 * 1024,
 } as const;
 
 /** IP lists, what fills them, and rules of access. */

@@ -19,7 +19,7 @@ export function createSite(parts: ApiParts): Method<typeof SiteService, 'createS
     const asked = withDefaults(toRecord<SiteJson>(SiteSchema, request.site));
     const now = new Date(parts.clock.nowMs()).toISOString();
     const stored = await parts.store.write((tx) => {
-      const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId));
+      const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()));
       const record: SiteRecord = {
         ...checked,
         id: `site-${randomUUID()}`,
@@ -45,16 +45,23 @@ export function createSite(parts: ApiParts): Method<typeof SiteService, 'createS
   };
 }
 
+/** Errors: invalid_argument for a status that an operator cannot give. */
+export function checkStatus(status: SiteJson['status']): void {
+  if (status === 'RESOURCE_STATUS_ACTIVE' || status === 'RESOURCE_STATUS_DISABLED') return;
+  throw invalidField('site.status', 'must be RESOURCE_STATUS_ACTIVE or RESOURCE_STATUS_DISABLED');
+}
+
+/** What protects a site that states nothing: the default policy, blocking. */
+export const standardWaf = { enabled: true, mode: 'WAF_MODE_BLOCKING' } as const;
+
 function withDefaults(site: SiteJson): SiteJson {
   const { id: _id, deletedAt: _deletedAt, ...rest } = site;
   const status = rest.status ?? 'RESOURCE_STATUS_ACTIVE';
-  if (status !== 'RESOURCE_STATUS_ACTIVE' && status !== 'RESOURCE_STATUS_DISABLED') {
-    throw invalidField('site.status', 'must be RESOURCE_STATUS_ACTIVE or RESOURCE_STATUS_DISABLED');
-  }
+  checkStatus(status);
   return {
     ...rest,
     status,
     tls: rest.tls ?? { mode: 'TLS_MODE_NONE' },
-    waf: { mode: 'WAF_MODE_BLOCKING', ...(rest.waf ?? { enabled: true }) },
+    waf: rest.waf === undefined ? standardWaf : { mode: 'WAF_MODE_BLOCKING', ...rest.waf },
   };
 }

@@ -1,7 +1,13 @@
 /** Owns SiteService/DeleteSite. */
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { customRules, ruleOverrides, siteOverrides, sites } from '../../store/collections.ts';
+import {
+  customRules,
+  ruleOverrides,
+  siteOverrides,
+  siteRoutings,
+  sites,
+} from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -15,6 +21,7 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       const before = storedSite(tx, caller, request.id, 'id');
       tx.remove(sites, before.id);
       tx.remove(siteOverrides, before.id);
+      tx.remove(siteRoutings, before.id);
       for (const rule of tx.list(customRules)) {
         if (rule.siteId === before.id) tx.remove(customRules, rule.id);
       }

@@ -9,11 +9,13 @@ import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/
 import { invalidField } from '../../domain/errors.ts';
 import { checkSite } from '../../domain/site.ts';
 import { buildBundle } from '../../publish/build-bundle.ts';
+import { toBundleUpstream } from '../../publish/publisher.ts';
 import { variantId } from '../../publish/policy-variant.ts';
 import { policies, upstreams } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { routingOf } from './routing.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 /** What the data plane would be given for a site, saved or not. */
@@ -24,11 +26,12 @@ export function previewCompiledConfig(
     const { tenantId } = callerOf(context);
     if (request.site === undefined) throw invalidField('site', 'is required');
     const asked = toRecord<SiteJson>(SiteSchema, request.site);
-    const checked = checkSite(asked, surroundingsIn(parts.store, tenantId));
+    const checked = checkSite(asked, surroundingsIn(parts.store, tenantId, parts.clock.nowMs()));
     const id = checked.id ?? 'preview';
     const standard = parts.store.list(policies).find((policy) => policy.isDefault === true);
     const chosen = checked.waf?.policyId || standard?.id || '';
     const policyId = checked.waf?.enabled === true ? variantId(parts.store, chosen, id) : '';
+    const routing = routingOf(parts.store, id);
     const bundle = buildBundle({
       id: 'preview',
       revision: '0',
@@ -43,22 +46,22 @@ export function previewCompiledConfig(
           },
           policyId,
           failOpen: false,
+          routing,
         },
       ],
       policies: [],
-      upstreams: parts.store
-        .list(upstreams)
-        .map((pool) => ({ id: pool.id, endpoints: pool.endpoints ?? [] })),
+      upstreams: parts.store.list(upstreams).map(toBundleUpstream),
       responsesJson: '',
     });
     const warnings: string[] = [];
     if (asked.status === 'RESOURCE_STATUS_DISABLED') warnings.push('a disabled site is not served');
-    if ((checked.upstreams ?? []).length === 0) {
+    if ((checked.upstreams ?? []).length === 0 && (routing.routes ?? []).length === 0) {
       warnings.push('site.upstreams: a site without an origin is not served');
     }
     const compiledJson: JsonObject = {
       site: bundle.sites.map((site) => toJson(RuntimeSiteSchema, site))[0] ?? {},
       upstream: bundle.upstreams.map((pool) => toJson(RuntimeUpstreamSchema, pool))[0] ?? {},
+      upstreams: bundle.upstreams.map((pool) => toJson(RuntimeUpstreamSchema, pool)),
     };
     return { compiledJson, warnings };
   };

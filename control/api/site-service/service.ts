@@ -13,6 +13,7 @@ import {
   getSitePolicyOverride,
   upsertSitePolicyOverride,
 } from './policy-override.ts';
+import { getSiteRouting, updateSiteRouting } from './routing.ts';
 import { disableSite, enableSite } from './set-site-status.ts';
 import { updateSite } from './update-site.ts';
 
@@ -27,6 +28,8 @@ export function siteService(parts: ApiParts): Built<typeof SiteService> {
     enableSite: enableSite(parts),
     disableSite: disableSite(parts),
     previewCompiledConfig: previewCompiledConfig(parts),
+    getSiteRouting: getSiteRouting(parts),
+    updateSiteRouting: updateSiteRouting(parts),
     getSitePolicyOverride: getSitePolicyOverride(parts),
     upsertSitePolicyOverride: upsertSitePolicyOverride(parts),
     deleteSitePolicyOverride: deleteSitePolicyOverride(parts),

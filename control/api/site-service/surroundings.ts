@@ -1,17 +1,45 @@
 /** Owns what a site is checked against. */
 
+import { providersFor } from '../../domain/dns-providers.ts';
+import type { PolicyRecord } from '../../domain/records.ts';
 import type { SiteSurroundings } from '../../domain/site.ts';
-import { policies, sites, upstreams } from '../../store/collections.ts';
+import { certificates, dnsProviders, policies, sites, upstreams } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 
-/** The other sites, pools and policies of a tenant. */
-export function surroundingsIn(store: ReadStore, tenantId: string): SiteSurroundings {
-  const ours = (found: { readonly tenantId: string } | undefined): boolean =>
-    found?.tenantId === tenantId;
+/** The other sites, and the pools, policies, certificates and providers of a tenant. */
+export function surroundingsIn(
+  store: ReadStore,
+  tenantId: string,
+  nowMs: number,
+): Required<Omit<SiteSurroundings, 'ipListExists'>> {
+  const ours = <T extends { readonly tenantId: string }>(found: T | undefined): T | undefined =>
+    found?.tenantId === tenantId ? found : undefined;
   return {
     // Hosts are routed for the whole installation, so other tenants' sites count too.
     others: store.list(sites),
-    upstreamExists: (id) => ours(store.get(upstreams, id)),
-    policyExists: (id) => ours(store.get(policies, id)),
+    tenantId,
+    upstreamExists: (id) => ours(store.get(upstreams, id)) !== undefined,
+    upstreamActive: (id) => store.get(upstreams, id)?.status !== 'RESOURCE_STATUS_DISABLED',
+    policyExists: (id) => ours(store.get(policies, id)) !== undefined,
+    policyProblem: (id) => problemOf(store.get(policies, id)),
+    certificate: (id) => {
+      const found = ours(store.get(certificates, id));
+      if (found === undefined) return undefined;
+      const notAfter = found.notAfter ?? '';
+      return {
+        dnsNames: found.dnsNames ?? [],
+        notAfter,
+        expired: Date.parse(notAfter) <= nowMs,
+      };
+    },
+    canProveDns: (host) => {
+      const known = store.list(dnsProviders).filter((one) => one.tenantId === tenantId);
+      return providersFor(host, known).length > 0;
+    },
   };
+}
+
+function problemOf(policy: PolicyRecord | undefined): string {
+  if (policy?.isTemplate === true) return 'is a template: make a policy from it';
+  return policy?.status === 'archived' ? 'is archived: activate it first' : '';
 }

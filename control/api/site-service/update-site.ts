@@ -3,12 +3,15 @@
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { checkSite } from '../../domain/site.ts';
+import { checkSite, type SiteSurroundings } from '../../domain/site.ts';
+import { requireDefault } from '../../domain/site-routing.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision, requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { checkStatus, standardWaf } from './create-site.ts';
+import { routingOf } from './routing.ts';
 import { storedSite } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
@@ -42,10 +45,17 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
       const before = storedSite(tx, caller, change.id ?? '', 'site.id');
       requireRevision(request.revision, before.revision);
       const masked = applyMask(before, change, request.updateMask, maskFields);
-      const checked = checkSite(masked, surroundingsIn(tx, caller.tenantId));
+      const around = unchangedPasses(
+        surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()),
+        before,
+      );
+      const checked = checkSite(masked, around);
+      checkStatus(checked.status);
+      requireDefault(routingOf(tx, before.id), checked);
       const after: SiteRecord = {
         ...before,
         ...checked,
+        waf: checked.waf ?? standardWaf,
         id: before.id,
         name: checked.name ?? '',
         primaryHost: checked.primaryHost ?? '',
@@ -67,5 +77,19 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
       return after;
     });
     return { site: toMessage(SiteSchema, stored) };
+  };
+}
+
+/** What a site already has is no reason to refuse another change: an ended certificate, a policy. */
+function unchangedPasses(around: SiteSurroundings, before: SiteRecord): SiteSurroundings {
+  return {
+    ...around,
+    certificate: (id) => {
+      const facts = around.certificate?.(id);
+      return facts === undefined || id !== before.tls?.certId
+        ? facts
+        : { ...facts, expired: false };
+    },
+    policyProblem: (id) => (id === before.waf?.policyId ? '' : (around.policyProblem?.(id) ?? '')),
   };
 }

@@ -12,12 +12,13 @@ import type { UpstreamRecord } from '../../domain/records.ts';
 import type { MaskFields } from '../../domain/update-mask.ts';
 import { applyMask } from '../../domain/update-mask.ts';
 import { checkUpstream } from '../../domain/upstream.ts';
-import { sites, upstreams } from '../../store/collections.ts';
+import { refuseUsed } from '../../domain/usage.ts';
+import { upstreams } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { storedUpstream } from './stored-upstream.ts';
+import { storedUpstream, usersOfUpstream } from './stored-upstream.ts';
 
 const flat = (names: string): MaskFields =>
   Object.fromEntries(names.split(' ').map((name) => [name, true as const]));
@@ -39,8 +40,7 @@ export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.upstream === undefined) throw invalidField('upstream', 'is required');
-    const asked = toRecord<UpstreamJson>(UpstreamSchema, request.upstream);
-    checkUpstream(asked);
+    const asked = checkUpstream(toRecord<UpstreamJson>(UpstreamSchema, request.upstream));
     const now = isoNow(parts.clock);
     const { deletedAt: _deletedAt, ...rest } = asked;
     const stored = await parts.store.write((tx) => {
@@ -48,8 +48,7 @@ export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 
         ...rest,
         id: `upstream-${randomUUID()}`,
         tenantId: caller.tenantId,
-        name: (asked.name ?? '').trim(),
-        status: asked.status ?? 'RESOURCE_STATUS_ACTIVE',
+        name: asked.name ?? '',
         createdAt: now,
         updatedAt: now,
       };
@@ -62,7 +61,7 @@ export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 
   };
 }
 
-/** Changes the masked fields. */
+/** Changes the masked fields; a pool that sites use cannot be disabled. */
 export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 'updateUpstream'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -71,9 +70,20 @@ export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 
     const stored = await parts.store.write((tx) => {
       const before = storedUpstream(tx, caller, change.id ?? '', 'upstream.id');
       const masked = applyMask(before, change, request.updateMask, maskFields);
-      checkUpstream(masked);
-      const after = { ...masked, updatedAt: isoNow(parts.clock) };
+      const checked = checkUpstream(masked);
+      const after: UpstreamRecord = {
+        ...masked,
+        ...checked,
+        id: before.id,
+        tenantId: before.tenantId,
+        name: checked.name ?? '',
+        createdAt: before.createdAt,
+        updatedAt: isoNow(parts.clock),
+      };
       refuseSameName(tx, after);
+      if (after.status === 'RESOURCE_STATUS_DISABLED' && before.status !== after.status) {
+        refuseUsed('upstream.status', usersOfUpstream(tx, before.id));
+      }
       tx.put(upstreams, after);
       tx.audit({ ...note(caller, after), action: 'update', before, after });
       return after;
@@ -88,10 +98,7 @@ export function deleteUpstream(parts: ApiParts): Method<typeof UpstreamService, 
     const caller = callerOf(context);
     const removed = await parts.store.write((tx) => {
       const before = storedUpstream(tx, caller, request.id, 'id');
-      const used = tx
-        .list(sites)
-        .some((site) => (site.upstreams ?? []).some((one) => one.upstreamId === before.id));
-      if (used) throw refusal('failed_precondition', 'id: sites use this pool');
+      refuseUsed('id', usersOfUpstream(tx, before.id));
       tx.remove(upstreams, before.id);
       tx.audit({ ...note(caller, before), action: 'delete', before });
       return before;

@@ -1,0 +1,102 @@
+/** Owns CertService/ListCerts, GetCert, UploadCert, DownloadCert and DeleteCert. */
+
+import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import { checkCertificate } from '../../domain/certificates.ts';
+import { refusal } from '../../domain/errors.ts';
+import { refuseUsed } from '../../domain/usage.ts';
+import { certificateKeys, certificates } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { fitsQuery, isoNow, pageOf, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+import {
+  certificateNote,
+  checkCertificateName,
+  keepCertificate,
+  sameCertificate,
+  withoutTexts,
+} from './keep-certificate.ts';
+import { storedCertificate, usersOfCertificate } from './stored-cert.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Certificates of the caller's tenant, by name. */
+export function listCerts(parts: ApiParts): Method<typeof CertService, 'listCerts'> {
+  return ({ page: asked, query }, context) => {
+    const { tenantId } = callerOf(context);
+    const found = parts.store
+      .list(certificates)
+      .filter((one) => one.tenantId === tenantId)
+      .filter((one) => fitsQuery(query, one.name, ...(one.dnsNames ?? [])))
+      .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+    const { items, page } = pageOf(found, asked);
+    return { items: items.map((one) => toMessage(CertificateSchema, one)), page };
+  };
+}
+
+/** One certificate, without its key. */
+export function getCert(parts: ApiParts): Method<typeof CertService, 'getCert'> {
+  return ({ id }, context) => ({
+    cert: toMessage(CertificateSchema, storedCertificate(parts.store, callerOf(context), id, 'id')),
+  });
+}
+
+/** Keeps a certificate that passes every check. */
+export function uploadCert(parts: ApiParts): Method<typeof CertService, 'uploadCert'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const name = checkCertificateName(request.name, 'name');
+    const texts = {
+      certPem: decoder.decode(request.certPem),
+      keyPem: decoder.decode(request.keyPem),
+      chainPem: request.chainPem,
+    };
+    const checked = checkCertificate(texts, parts.clock.nowMs());
+    const stored = await parts.store.write((tx) => {
+      const same = sameCertificate(tx, caller, checked.fingerprintSha256);
+      if (same !== undefined) {
+        throw refusal('already_exists', `certPem: certificate ${same.id} is the same`);
+      }
+      const now = isoNow(parts.clock);
+      return keepCertificate(tx, caller, checked, { name, nameField: 'name', managed: false, now });
+    });
+    return { cert: toMessage(CertificateSchema, stored) };
+  };
+}
+
+/** The texts of a certificate; handing its key out is audited. */
+export function downloadCert(parts: ApiParts): Method<typeof CertService, 'downloadCert'> {
+  return async ({ id, includePrivateKey }, context) => {
+    const caller = callerOf(context);
+    const { certPem, chainPem, ...record } = storedCertificate(parts.store, caller, id, 'id');
+    const shown = { certPem: encoder.encode(certPem), chainPem: [...chainPem] };
+    if (!includePrivateKey) return shown;
+    const keyPem = await parts.store.write((tx) => {
+      tx.audit({
+        ...certificateNote(caller, { ...record, certPem, chainPem }),
+        action: 'export_key',
+      });
+      return tx.get(certificateKeys, record.id)?.keyPem ?? '';
+    });
+    return { ...shown, keyPem: encoder.encode(keyPem) };
+  };
+}
+
+/** Removes a certificate that no site uses. */
+export function deleteCert(parts: ApiParts): Method<typeof CertService, 'deleteCert'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    await parts.store.write((tx) => {
+      const before = storedCertificate(tx, caller, id, 'id');
+      refuseUsed('id', usersOfCertificate(tx, before.id));
+      tx.remove(certificates, before.id);
+      tx.remove(certificateKeys, before.id);
+      tx.audit({
+        ...certificateNote(caller, before),
+        action: 'delete',
+        before: withoutTexts(before),
+      });
+    });
+    return { result: { id, changed: true } };
+  };
+}

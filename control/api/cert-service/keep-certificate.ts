@@ -1,0 +1,92 @@
+/** Owns keeping a checked certificate: once per fingerprint, under a name of its own. */
+
+import { randomUUID } from 'node:crypto';
+import { controlLimits } from '../../../engine/base/limits.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import type { CheckedCertificate } from '../../domain/certificates.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import type { CertificateRecord } from '../../domain/resource-records.ts';
+import { certificateKeys, certificates } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote } from '../context.ts';
+
+/** What is kept beside the certificate itself. */
+export interface CertificateKeeping {
+  readonly name: string;
+  /** For messages. */
+  readonly nameField: string;
+  readonly managed: boolean;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** A certificate with the same fingerprint in the caller's tenant. */
+export function sameCertificate(
+  store: ReadStore,
+  caller: Caller,
+  fingerprint: string,
+): CertificateRecord | undefined {
+  return store
+    .find(certificates, 'fingerprint', fingerprint)
+    .find((one) => one.tenantId === caller.tenantId);
+}
+
+/** Keeps the certificate, its key and an audit row. Errors: already_exists, resource_exhausted. */
+export function keepCertificate(
+  tx: WriteStore,
+  caller: Caller,
+  checked: CheckedCertificate,
+  { name, nameField, managed, now }: CertificateKeeping,
+): CertificateRecord {
+  const known = tx.list(certificates).filter((one) => one.tenantId === caller.tenantId);
+  if (known.length >= controlLimits.certificatesMax) {
+    throw refusal('resource_exhausted', 'there are too many certificates: remove some first');
+  }
+  if (known.some((one) => one.name === name)) {
+    throw refusal('already_exists', `${nameField}: another certificate has it`);
+  }
+  const { keyPem, ...shown } = checked;
+  const record: CertificateRecord = {
+    ...shown,
+    dnsNames: [...shown.dnsNames],
+    id: `cert-${randomUUID()}`,
+    tenantId: caller.tenantId,
+    name,
+    managed,
+    autoRenew: managed,
+    createdAt: now,
+    updatedAt: now,
+  };
+  tx.put(certificates, record);
+  tx.put(certificateKeys, { id: record.id, keyPem });
+  tx.audit({
+    ...certificateNote(caller, record),
+    action: managed ? 'import' : 'upload',
+    after: withoutTexts(record),
+  });
+  return record;
+}
+
+/** Errors: invalid_argument. */
+export function checkCertificateName(text: string, field: string): string {
+  const name = text.trim();
+  if (name === '') throw invalidField(field, 'is required');
+  if (name.length > 128) throw invalidField(field, 'has at most 128 characters');
+  return name;
+}
+
+/** The record as audit rows show it: facts, without the PEM texts. */
+export function withoutTexts(record: CertificateRecord): object {
+  const { certPem: _certPem, chainPem: _chainPem, ...facts } = record;
+  return facts;
+}
+
+/** The frame of an audit row on a certificate. */
+export function certificateNote(caller: Caller, record: CertificateRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'certificate',
+    resourceId: record.id,
+    resourceName: record.name,
+  };
+}

@@ -1,0 +1,19 @@
+/** Owns which methods of CertService are built. Ordering and renewing by ACME are not. */
+
+import type { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { deleteCert, downloadCert, getCert, listCerts, uploadCert } from './certs.ts';
+import { dnsProviderMethods } from './dns-provider-methods.ts';
+
+/** CertService. */
+export function certService(parts: ApiParts): Built<typeof CertService> {
+  return {
+    listCerts: listCerts(parts),
+    getCert: getCert(parts),
+    uploadCert: uploadCert(parts),
+    downloadCert: downloadCert(parts),
+    deleteCert: deleteCert(parts),
+    ...dnsProviderMethods(parts),
+  };
+}
