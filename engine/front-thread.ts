@@ -1,9 +1,8 @@
 /** Composition root of one front thread: a front with policy engines, inline or behind a pool. */
 
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from './base/clock.ts';
+import { collectGarbage } from './base/garbage.ts';
 import { poolLimits } from './base/limits.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { Inspector } from './contract/inspection.ts';
@@ -35,18 +34,13 @@ const registry = new PolicyRegistry(parts.buildInSlices, settings.place === 'inl
 const nothing: InspectionConfig = { policies: [], keyOfSite: new Map(), shared: new Map() };
 let started = false;
 
-/** Parsing rule files leaves some 50 MB behind; before the first request nobody minds the pause. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
-
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   const { policies, keyOfSite, shared } = (routes.inspection ?? nothing) as InspectionConfig;
   parts.useShared(shared);
   const held = await registry.holdAll(policies);
   parts.useShared(nothing.shared);
+  // Parsing leaves some 50 MB behind; before the first request nobody minds the pause.
   if (!started) collectGarbage();
   started = true;
   return {

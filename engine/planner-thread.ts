@@ -4,6 +4,7 @@
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { collectGarbage } from './base/garbage.ts';
 import type { ThreadSettings } from './inspection-config.ts';
 import type { PlannerAnswer, PlannerTask, PlanOutcome } from './planner.ts';
 import { linkPolicy } from './policy-build.ts';
@@ -21,6 +22,8 @@ parentPort!.on('message', (task: PlannerTask) => {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     tell({ kind: 'failed', id: task.id, message });
   }
+  // Databases that nobody uses any more live until the last thread lets go of them.
+  setImmediate(collectGarbage);
 });
 
 function plan({ policy, inUse }: PlannerTask): PlanOutcome {

@@ -182,6 +182,13 @@ export const bundleLimits = {
   policiesMax: 10_000,
   /** Path routes of one site. */
   routesMax: 1_000,
+  /** Pieces of one configuration, and all of them together. */
+  partsMax: 200_000,
+  partsBytesMax: 1024 * 1024 * 1024,
+  /** Pieces asked for in one call. */
+  partsPerFetch: 2_000,
+  /** Pieces written at the same time: each waits for the disk. */
+  partWritersMax: 8,
 } as const;
 
 /** Making and keeping configurations. */
@@ -195,7 +202,7 @@ export const publishLimits = {
   /** Signed indexes of publications; one of a thousand sites has some 30 KB. */
   indexesKept: 50,
   /** Pieces that a node asks for in one call. */
-  partsPerCallMax: 100_000,
+  partsPerCallMax: 10_000,
 } as const;
 
 /** The stream between an engine and its controller. */
@@ -212,6 +219,8 @@ export const linkLimits = {
   matchesMax: 64,
   /** One matched value; the rest is cut. */
   matchedValueBytesMax: 512,
+  /** Findings of a policy that an answer to a configuration names. */
+  findingsMax: 10,
   /** Variables of one match that travel. */
   matchedVariablesMax: 8,
   /** Waits between attempts to connect: first, and longest. */
@@ -303,6 +312,9 @@ export const controlLimits = {
   connectionsMax: 1_000,
   /** What still comes of a request refused early is read away so long. */
   lingerMs: 2_000,
+  /** Calls of one session on average; a quiet one may send the burst at once. */
+  callsPerSecond: 50,
+  callBurstMax: 1_000,
   /** Requests that one HTTP/2 connection may have open. */
   streamsPerConnectionMax: 100,
   /** From a connection's first byte to the end of its TLS handshake. */

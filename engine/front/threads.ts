@@ -5,6 +5,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
+import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
@@ -98,6 +99,7 @@ class Threads implements FrontThreads {
   private nextId = FIRST_ROUTES + 1;
   private stopping = false;
   private deaths = 0;
+  private collecting: NodeJS.Timeout | null = null;
 
   constructor(options: FrontThreadsOptions) {
     this.options = options;
@@ -123,6 +125,7 @@ class Threads implements FrontThreads {
     });
     try {
       await Promise.all(waits);
+      this.collecting ??= setTimeout(() => this.collect(), frontLimits.collectDelayMs).unref();
     } catch (thrown) {
       // A thread that is replaced later must not start with what could not be served; but one that
       // died on the way says nothing against these routes.
@@ -139,6 +142,12 @@ class Threads implements FrontThreads {
     );
     for (const thread of this.threads) thread.tell({ kind: 'drain' });
     await Promise.all(exits);
+  }
+
+  /** Here, too, so that the databases of generations that are gone are freed. */
+  private collect(): void {
+    this.collecting = null;
+    collectGarbage();
   }
 
   private async startThread(): Promise<void> {
