@@ -21,7 +21,7 @@ import { refresh } from './refresh.ts';
 /** AuthService. */
 export function authService(parts: ApiParts): Built<typeof AuthService> {
   return {
-    getLoginOptions: getLoginOptions(),
+    getLoginOptions: getLoginOptions(parts),
     login: login(parts),
     logout: logout(parts),
     refresh: refresh(parts),

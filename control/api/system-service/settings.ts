@@ -4,9 +4,11 @@ import type { JsonObject } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { hideIdentitySecrets, keepIdentitySecrets } from '../../domain/identity-settings.ts';
 import { checkSettings, settings } from '../../domain/settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { checkIdentityChange } from '../auth-service/identity-change.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -27,9 +29,12 @@ export function updateSystemSettings(
     if (values === undefined) throw invalidField('values', 'is required');
     checkSettings(values);
     await parts.store.write((tx) => {
+      checkIdentityChange(tx, caller, values);
       const before = tx.get(systemSettings, settingsId)?.values ?? {};
       const after: Record<string, unknown> = { ...before };
-      for (const [key, value] of Object.entries(values)) {
+      const wanted = keepIdentitySecrets(values, before);
+      checkSettings(wanted);
+      for (const [key, value] of Object.entries(wanted)) {
         if (value === null) delete after[key];
         else after[key] = value;
       }
@@ -39,8 +44,8 @@ export function updateSystemSettings(
         action: 'update',
         resourceType: 'system_settings',
         resourceId: settingsId,
-        before,
-        after,
+        before: hideIdentitySecrets(before),
+        after: hideIdentitySecrets(after),
       });
     });
     const published = settings.some(
@@ -68,5 +73,6 @@ function show(store: ReadStore) {
   }
   const updated =
     stored === undefined ? {} : { updatedAt: timestampFromDate(new Date(stored.updatedAt)) };
-  return { id: settingsId, values: values as JsonObject, sources, ...updated };
+  const shown = hideIdentitySecrets(values) as JsonObject;
+  return { id: settingsId, values: shown, sources, ...updated };
 }
