@@ -19,6 +19,7 @@ import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
 import { settingsId, systemSettings } from './store/collections.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
+import { settleRestore } from './store/settle-restore.ts';
 import { openStore } from './store/store.ts';
 
 /** Where control keeps things and listens. */
@@ -48,6 +49,7 @@ export interface Control {
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { dataFolder, logger } = options;
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  settleRestore(dataFolder);
   const clock = systemClock;
   const store = await openStore(
     openLmdbKv({ folder: join(dataFolder, 'control'), durable: true }),

@@ -1,5 +1,8 @@
 /** The list of commands; its order is the order of the help text. */
 
+import { adminBackupCommand } from './admin-backup.ts';
+import { adminRestoreCommand } from './admin-restore.ts';
+import { adminVerifyCommand } from './admin-verify.ts';
 import { bundleBuildCommand } from './bundle-build.ts';
 import type { CommandDefinition } from './command.ts';
 import { crsTestCommand } from './crs-test.ts';
@@ -29,5 +32,8 @@ export const commands: readonly CommandDefinition[] = [
   logSecurityCommand,
   crsTestCommand,
   seclangTestCommand,
+  adminBackupCommand,
+  adminRestoreCommand,
+  adminVerifyCommand,
   versionCommand,
 ];

@@ -2,6 +2,7 @@
 
 import { join, relative, resolve } from 'node:path';
 import { createLogger } from '../../engine/base/log.ts';
+import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';
 import { supervise, type Supervised } from '../supervisor/supervise.ts';
@@ -67,6 +68,7 @@ export const runCommand: CommandDefinition = {
       demo: switchFlag(flags, 'demo'),
       controlArgs,
       engineArgs,
+      prepareData: settleRestore,
       logLevel: options.logLevel,
       logger: createLogger('supervisor', options.logLevel),
       progress: createProgressView({

@@ -2,7 +2,8 @@
  * Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb.
  */
 
-import { mkdirSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lmdb';
 import { AppError } from '../../engine/base/errors.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
@@ -14,6 +15,8 @@ export interface LmdbOptions {
   readonly folder: string;
   /** True: a write is on disk when it resolves. False: it survives the process, not the machine. */
   readonly durable: boolean;
+  /** Only reads, also beside the process that writes; the environment must be there. */
+  readonly readOnly?: boolean;
 }
 
 /** Opens the environment. Errors: AppError store_unavailable. */
@@ -50,15 +53,21 @@ export function openLmdbKv(options: LmdbOptions): Kv {
 
 type Database = RootDatabase<Buffer, Buffer>;
 
-function openEnvironment({ folder, durable }: LmdbOptions): Database {
+function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Database {
+  if (readOnly && !existsSync(join(folder, 'data.mdb'))) {
+    throw new AppError('store_missing', `there is no store in ${folder}; see --data`, {
+      source: 'config',
+    });
+  }
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
     return open<Buffer, Buffer>({
       path: folder,
       noSubdir: false,
       keyEncoding: 'binary',
       encoding: 'binary',
       overlappingSync: !durable,
+      readOnly,
       maxReaders: 64,
     });
   } catch (error) {

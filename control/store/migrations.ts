@@ -49,7 +49,7 @@ export async function migrate(kv: Kv, collections: readonly AnyCollection[]): Pr
     });
   }
   for (const one of collections) {
-    if (readIndexes(kv, one.name) === indexNames(one)) continue;
+    if (hasCurrentIndexes(kv, one)) continue;
     await kv.write((writer) => {
       rebuildIndexes(writer, one);
       noteIndexes(writer, one);
@@ -97,9 +97,9 @@ function countRecords(writer: KvWriter): void {
   for (const [name, count] of counts) writer.put(countKey(name), toBytes(count));
 }
 
-/** Names of the indexes that were built, as text; undefined before the first time. */
-function readIndexes(kv: KvReader, name: string): string | undefined {
-  return readJson<string>(kv.get(metaKey(`indexes-${name}`)));
+/** Whether a store's indexes of a collection are the ones that this version keeps. */
+export function hasCurrentIndexes(kv: KvReader, collection: AnyCollection): boolean {
+  return readJson(kv.get(metaKey(`indexes-${collection.name}`))) === indexNames(collection);
 }
 
 function noteIndexes(writer: KvWriter, collection: AnyCollection): void {

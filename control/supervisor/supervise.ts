@@ -27,6 +27,8 @@ export interface SuperviseOptions {
   readonly demo: boolean;
   /** Passed on to control as they are. */
   readonly controlArgs?: readonly string[];
+  /** Called with the data folder when it is ours, before anything starts. */
+  readonly prepareData?: (folder: string) => void;
   /** Passed on to the engine as they are. */
   readonly engineArgs: readonly string[];
   readonly logLevel: string;
@@ -58,6 +60,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   const ended = deferred<number>();
   const stop = stopOnce(parts, data, () => ended.resolve(0));
   try {
+    options.prepareData?.(data.path);
     if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
     const passwordFile = await startBoth(options, data, parts);
     return { adminSocket: data.adminSocket, passwordFile, ended: ended.promise, stop };

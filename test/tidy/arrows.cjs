@@ -81,7 +81,10 @@ const rooms = [
   { room: 'control/store', may: [base, 'control/domain'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
   { room: 'control/access', may: [base, 'control/domain', 'control/store', gen] },
-  { room: 'control/publish', may: [base, 'control/domain', 'control/store', 'control/access', gen] },
+  {
+    room: 'control/publish',
+    may: [base, 'control/domain', 'control/store', 'control/access', gen],
+  },
   { room: 'control/auth', may: [base, 'control/domain', 'control/store'] },
   { room: 'control/observe', may: [base, 'control/domain', 'control/store', gen] },
   {
@@ -98,7 +101,10 @@ const rooms = [
     ],
   },
   { room: 'control/supervisor', may: [base] },
-  { room: 'control/cli', may: [base, 'control/supervisor', 'control/publish', gen] },
+  {
+    room: 'control/cli',
+    may: [base, 'control/supervisor', 'control/publish', 'control/store', gen],
+  },
   { room: 'control/console', may: [gen] },
   // Plain JavaScript that runs before anything is installed.
   { room: 'control/setup', may: [] },
