@@ -27,18 +27,22 @@ import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
 import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
+import { agentGroupService } from './agent-group-service/service.ts';
 import { agentService } from './agent-service/service.ts';
 import { agentStreamService } from './agent-stream-service/service.ts';
 import { auditService } from './audit-service/service.ts';
 import { authService } from './auth-service/service.ts';
 import { certService } from './cert-service/service.ts';
 import type { ApiParts } from './context.ts';
+import { countryAccessService } from './country-access-service/service.ts';
 import { crsService } from './crs-service/service.ts';
 import { customRuleService } from './custom-rule-service/service.ts';
+import { ipListService } from './ip-list-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
 import { policyService } from './policy-service/service.ts';
+import { rateLimitService } from './rate-limit-service/service.ts';
 import { roleService } from './role-service/service.ts';
 import { ruleOverrideService } from './rule-override-service/service.ts';
 import { siteService } from './site-service/service.ts';
@@ -62,15 +66,15 @@ export const services: readonly ServiceEntry[] = [
   entry(PolicyService, policyService),
   entry(RuleOverrideService, ruleOverrideService),
   entry(CustomRuleService, customRuleService),
-  entry(IpListService, nothing),
-  entry(CountryAccessService, nothing),
-  entry(RateLimitService, nothing),
+  entry(IpListService, ipListService),
+  entry(CountryAccessService, countryAccessService),
+  entry(RateLimitService, rateLimitService),
   entry(CrsService, crsService),
   entry(LogService, logService),
   entry(AlertService, nothing),
   entry(AuditService, auditService),
   entry(AgentService, agentService),
-  entry(AgentGroupService, nothing),
+  entry(AgentGroupService, agentGroupService),
   entry(AgentStreamService, agentStreamService),
   entry(EvidenceUploadService, nothing),
   entry(TrustService, nothing),

@@ -16,7 +16,7 @@ export function createSite(parts: ApiParts): Method<typeof SiteService, 'createS
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.site === undefined) throw invalidField('site', 'is required');
-    const asked = withDefaults(toRecord<SiteJson>(SiteSchema, request.site));
+    const asked = withSiteDefaults(toRecord<SiteJson>(SiteSchema, request.site));
     const now = new Date(parts.clock.nowMs()).toISOString();
     const stored = await parts.store.write((tx) => {
       const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()));
@@ -54,7 +54,8 @@ export function checkStatus(status: SiteJson['status']): void {
 /** What protects a site that states nothing: the default policy, blocking. */
 export const standardWaf = { enabled: true, mode: 'WAF_MODE_BLOCKING' } as const;
 
-function withDefaults(site: SiteJson): SiteJson {
+/** A site to be created, with standard values where it states none. */
+export function withSiteDefaults(site: SiteJson): SiteJson {
   const { id: _id, deletedAt: _deletedAt, ...rest } = site;
   const status = rest.status ?? 'RESOURCE_STATUS_ACTIVE';
   checkStatus(status);

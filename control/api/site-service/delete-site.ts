@@ -1,6 +1,7 @@
 /** Owns SiteService/DeleteSite. */
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
+import { removeAccessOf } from '../../access/remove-place.ts';
 import {
   customRules,
   ruleOverrides,
@@ -21,6 +22,7 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       const before = storedSite(tx, caller, request.id, 'id');
       tx.remove(sites, before.id);
       tx.remove(siteOverrides, before.id);
+      removeAccessOf(tx, 'site', before.id);
       tx.remove(siteRoutings, before.id);
       for (const rule of tx.list(customRules)) {
         if (rule.siteId === before.id) tx.remove(customRules, rule.id);

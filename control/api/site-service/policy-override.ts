@@ -35,7 +35,7 @@ export function upsertSitePolicyOverride(
     const caller = callerOf(context);
     if (request.override === undefined) throw invalidField('override', 'is required');
     const asked = toRecord<SitePolicyOverrideJson>(SitePolicyOverrideSchema, request.override);
-    checkRanges(asked);
+    checkOverrideRanges(asked);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
       const site = storedSite(tx, caller, asked.siteId ?? '', 'override.siteId');
@@ -90,7 +90,8 @@ export function deleteSitePolicyOverride(
   };
 }
 
-function checkRanges(override: SitePolicyOverrideJson): void {
+/** Errors: invalid_argument naming the field. */
+export function checkOverrideRanges(override: SitePolicyOverrideJson): void {
   const within = (
     field: keyof SitePolicyOverrideJson,
     value: number | undefined,

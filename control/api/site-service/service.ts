@@ -5,7 +5,9 @@ import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
 import { createSite } from './create-site.ts';
 import { deleteSite } from './delete-site.ts';
+import { exportSite, exportSites } from './export-sites.ts';
 import { getSite } from './get-site.ts';
+import { importSite } from './import-site.ts';
 import { listSites } from './list-sites.ts';
 import { previewCompiledConfig } from './preview-compiled-config.ts';
 import {
@@ -28,6 +30,9 @@ export function siteService(parts: ApiParts): Built<typeof SiteService> {
     enableSite: enableSite(parts),
     disableSite: disableSite(parts),
     previewCompiledConfig: previewCompiledConfig(parts),
+    exportSite: exportSite(parts),
+    exportSites: exportSites(parts),
+    importSite: importSite(parts),
     getSiteRouting: getSiteRouting(parts),
     updateSiteRouting: updateSiteRouting(parts),
     getSitePolicyOverride: getSitePolicyOverride(parts),

@@ -1,0 +1,152 @@
+/** Owns AgentGroupService: groups of nodes by tag and by id; an update replaces the whole group. */
+
+import { randomUUID } from 'node:crypto';
+import {
+  AgentGroupSchema,
+  type AgentGroup,
+  type AgentGroupJson,
+  type AgentGroupService,
+} from '../../../proto/gen/waf/v1/agent_group_pb.ts';
+import { AgentSchema } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { checkGroupName, checkSelector, membersOf } from '../../domain/agent-groups.ts';
+import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import type { AgentGroupRecord, AgentRecord } from '../../domain/resource-records.ts';
+import { agentGroups, agents } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { fitsQuery, isoNow, pageOf, requireText, toMessage, toRecord } from '../convert.ts';
+import type { Built } from '../method.ts';
+
+type Methods = Required<Built<typeof AgentGroupService>>;
+
+/** AgentGroupService. */
+export function agentGroupService(parts: ApiParts): Built<typeof AgentGroupService> {
+  const { store } = parts;
+  return {
+    listAgentGroups: ({ page: asked, query }, context) => {
+      const caller = callerOf(context);
+      const found = groupsOf(store, caller)
+        .filter((group) => fitsQuery(query, group.name))
+        .sort((left, right) => left.name.localeCompare(right.name, 'en'));
+      const { items, page } = pageOf(found, asked);
+      const known = agentsOf(store, caller);
+      return { items: items.map((group) => show(group, known)), page };
+    },
+    getAgentGroup: ({ id }, context) => {
+      const caller = callerOf(context);
+      return { group: show(storedGroup(store, caller, id, 'id'), agentsOf(store, caller)) };
+    },
+    createAgentGroup: createGroup(parts),
+    updateAgentGroup: updateGroup(parts),
+    deleteAgentGroup: async ({ id }, context) => {
+      const caller = callerOf(context);
+      await store.write((tx) => {
+        const before = storedGroup(tx, caller, id, 'id');
+        tx.remove(agentGroups, before.id);
+        tx.audit({ ...note(caller, before), action: 'delete', before });
+      });
+      return { result: { id, changed: true } };
+    },
+    resolveAgentGroup: ({ id, group }, context) => {
+      const caller = callerOf(context);
+      if ((id === '') === (group === undefined)) {
+        throw invalidField('id', 'give either id or group');
+      }
+      const selector =
+        group === undefined
+          ? (storedGroup(store, caller, id, 'id').selector ?? {})
+          : checkSelector(toRecord<AgentGroupJson>(AgentGroupSchema, group));
+      const members = membersOf(selector, agentsOf(store, caller));
+      return {
+        agents: members.map((agent) => toMessage(AgentSchema, agent)),
+        agentIds: members.map((agent) => agent.id),
+      };
+    },
+  };
+}
+
+function createGroup(parts: ApiParts): Methods['createAgentGroup'] {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.group === undefined) throw invalidField('group', 'is required');
+    const asked = toRecord<AgentGroupJson>(AgentGroupSchema, request.group);
+    const now = isoNow(parts.clock);
+    const record: AgentGroupRecord = {
+      id: `group-${randomUUID()}`,
+      tenantId: caller.tenantId,
+      name: checkGroupName(asked),
+      selector: checkSelector(asked),
+      createdAt: now,
+      updatedAt: now,
+    };
+    await parts.store.write((tx) => {
+      if (groupsOf(tx, caller).length >= controlLimits.agentGroupsMax) {
+        throw refusal('resource_exhausted', 'there are too many groups: remove some first');
+      }
+      refuseSameName(tx, caller, record);
+      tx.put(agentGroups, record);
+      tx.audit({ ...note(caller, record), action: 'create', after: record });
+    });
+    return { group: show(record, agentsOf(parts.store, caller)) };
+  };
+}
+
+function updateGroup(parts: ApiParts): Methods['updateAgentGroup'] {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.group === undefined) throw invalidField('group', 'is required');
+    const asked = toRecord<AgentGroupJson>(AgentGroupSchema, request.group);
+    const stored = await parts.store.write((tx) => {
+      const before = storedGroup(tx, caller, asked.id ?? '', 'group.id');
+      const after: AgentGroupRecord = {
+        ...before,
+        name: checkGroupName(asked),
+        selector: checkSelector(asked),
+        updatedAt: isoNow(parts.clock),
+      };
+      refuseSameName(tx, caller, after);
+      tx.put(agentGroups, after);
+      tx.audit({ ...note(caller, after), action: 'update', before, after });
+      return after;
+    });
+    return { group: show(stored, agentsOf(parts.store, caller)) };
+  };
+}
+
+/** A group with the present number of its members. */
+function show(group: AgentGroupRecord, known: readonly AgentRecord[]): AgentGroup {
+  const memberCount = membersOf(group.selector ?? {}, known).length;
+  return toMessage(AgentGroupSchema, { ...group, memberCount });
+}
+
+function storedGroup(store: ReadStore, caller: Caller, id: string, field: string) {
+  const group = store.get(agentGroups, requireText(id, field));
+  if (group === undefined || group.tenantId !== caller.tenantId) throw notFound('agent group');
+  return group;
+}
+
+function groupsOf(store: ReadStore, caller: Caller): AgentGroupRecord[] {
+  return store.list(agentGroups).filter((one) => one.tenantId === caller.tenantId);
+}
+
+function agentsOf(store: ReadStore, caller: Caller): AgentRecord[] {
+  return store.list(agents).filter((one) => one.tenantId === caller.tenantId);
+}
+
+function refuseSameName(store: ReadStore, caller: Caller, group: AgentGroupRecord): void {
+  const taken = groupsOf(store, caller).some(
+    (other) => other.id !== group.id && other.name === group.name,
+  );
+  if (taken) throw refusal('already_exists', 'group.name: another group has it');
+}
+
+function note(caller: Caller, group: AgentGroupRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'agent_group',
+    resourceId: group.id,
+    resourceName: group.name,
+  };
+}
