@@ -10,7 +10,7 @@ import { AppError, toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
 import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
-import { loadLastGood } from './bundle/last-good.ts';
+import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import { readSignedBundle } from './bundle/signed-bundle.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
@@ -46,6 +46,7 @@ class Engine {
   private readonly settings: ThreadSettings;
   private readonly files = new SharedFiles();
   private readonly planner: Planner;
+  private readonly bundles: BundleKeeper;
   private readonly serving: Serving = { revision: '0', sha256: '' };
   private readonly startedMs = performance.now();
   private threads: FrontThreads | null = null;
@@ -58,6 +59,7 @@ class Engine {
     this.log = createLogger('engine', options.logLevel);
     const folder = join(options.data, 'engine');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.bundles = new BundleKeeper(folder);
     this.settings = {
       place: options.inspection,
       poolThreads: options.poolThreads,
@@ -106,12 +108,10 @@ class Engine {
 
   /** The bundle of `--bundle`, else the last good one of an earlier run, else none. */
   private firstBundle(): VerifiedBundle | null {
-    const { bundle, data } = this.options;
+    const { bundle } = this.options;
     if (bundle !== null) return readSignedBundle(readBundleFile(bundle));
-    const bytes = loadLastGood(join(data, 'engine'));
-    if (bytes === null) return null;
     try {
-      return readSignedBundle(bytes);
+      return this.bundles.load();
     } catch (thrown) {
       this.log.error('the kept bundle cannot be used; waiting for control', {
         reason: toAppError(thrown).message,
@@ -173,7 +173,7 @@ class Engine {
       socketPath,
       agentId: 'local',
       version,
-      bundleFolder: join(this.options.data, 'engine'),
+      bundles: this.bundles,
       configHash: () => this.serving.sha256,
       apply: (verified) => this.apply(verified),
       logger: this.log,

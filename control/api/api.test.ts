@@ -10,6 +10,7 @@ import { silentLogger } from '../../engine/base/log.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import { startControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
 import { serveEngineService } from '../../engine/link/engine-service.ts';
+import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import type { RuntimeConfig } from '../../engine/contract/policy.ts';
 import {
@@ -46,7 +47,7 @@ beforeAll(async () => {
     socketPath: waf.socket,
     agentId: 'local',
     version: 'test',
-    bundleFolder: join(waf.folder, 'bundle'),
+    bundles: new BundleKeeper(join(waf.folder, 'bundle')),
     configHash: () => applied.at(-1)?.sha256 ?? '',
     apply: (verified) => {
       applied.push(toRuntimeConfig(verified));

@@ -11,6 +11,7 @@ import { createServer as createTls, TLSSocket } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
 import { createContextValues } from '@connectrpc/connect';
+import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { createAdapter, type NodeRequest, type NodeResponse } from './adapter.ts';
@@ -19,6 +20,7 @@ import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
 import { addressKey, entranceKey, type ApiParts, type Entrance } from './context.ts';
 import { errorInterceptor, toConnectError } from './errors.ts';
 import type { TlsIdentity } from './management-tls.ts';
+import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
 import { validateInterceptor } from './validate.ts';
@@ -93,6 +95,7 @@ function addRoutes(router: ConnectRouter, parts: ApiParts, built: Set<DescMethod
     }
     router.service(service, methods as Partial<ServiceImpl<typeof service>>);
   }
+  router.service(PartService, partService(parts));
 }
 
 /** Hands a connection to the server that speaks what it begins with. */

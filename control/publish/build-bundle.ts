@@ -8,10 +8,12 @@ import {
   RuntimeBundleSchema,
   RuntimePolicySchema,
   RuntimeRulesetSchema,
+  RuntimeSiteSchema,
   RuntimeUpstreamSchema,
   type RuntimeBundle,
   type RuntimePolicy,
   type RuntimeRuleset,
+  type RuntimeSite,
   type RuntimeUpstream,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
@@ -21,7 +23,7 @@ import type {
   UpstreamHealthCheckJson,
   UpstreamResiliencePolicyJson,
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
-import type { RulesetIncludes, SiteRecord } from '../domain/records.ts';
+import type { RulesetIncludes, SiteRecord, UpstreamRecord } from '../domain/records.ts';
 import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site.ts';
 import { probeOf, resilienceOf } from '../domain/upstream-behaviour.ts';
@@ -91,28 +93,9 @@ export function buildBundle(input: BundleInput): RuntimeBundle {
   const upstreams = new Map<string, RuntimeUpstream>();
   const pools = new Map(input.upstreams.map((pool) => [pool.id, pool]));
   const sites = input.sites.map((one) => {
-    const { site, policyId, routing } = one;
-    const use = (upstream: RuntimeUpstream): string => {
-      if (upstream.endpoints.length === 0) return '';
-      upstreams.set(upstream.id, upstream);
-      return upstream.id;
-    };
-    return {
-      id: site.id,
-      name: site.name,
-      hosts: hostsOf(site),
-      upstreamId: use(upstreamOf(one, pools)),
-      routes: (routing?.routes ?? []).map((route) => ({
-        pathPrefix: route.pathPrefix ?? '',
-        upstreamId: use(poolUpstream(pools.get(route.upstreamId ?? ''))),
-        stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX',
-      })),
-      unmatchedNotFound: routing?.unmatchedAction === 'UNMATCHED_PATH_ACTION_RETURN_404',
-      wafEnabled: policyId !== '',
-      detectionOnly: site.waf?.mode === 'WAF_MODE_DETECTION',
-      policyId,
-      failOpen: one.failOpen,
-    };
+    const built = toRuntimeSite(one, pools);
+    for (const upstream of built.upstreams) upstreams.set(upstream.id, upstream);
+    return built.site;
   });
   return create(RuntimeBundleSchema, {
     formatVersion: bundleFormatVersion,
@@ -125,6 +108,37 @@ export function buildBundle(input: BundleInput): RuntimeBundle {
     rulesets: [...rulesets.values()],
     responsesJson: input.responsesJson,
   });
+}
+
+/** A site as it travels, with the pools that it names. */
+export function toRuntimeSite(
+  one: BundleSite,
+  pools: ReadonlyMap<string, BundleUpstream>,
+): { site: RuntimeSite; upstreams: RuntimeUpstream[] } {
+  const { site, policyId, routing } = one;
+  const upstreams: RuntimeUpstream[] = [];
+  const use = (upstream: RuntimeUpstream): string => {
+    if (upstream.endpoints.length === 0) return '';
+    upstreams.push(upstream);
+    return upstream.id;
+  };
+  const made = create(RuntimeSiteSchema, {
+    id: site.id,
+    name: site.name,
+    hosts: hostsOf(site),
+    upstreamId: use(upstreamOf(one, pools)),
+    routes: (routing?.routes ?? []).map((route) => ({
+      pathPrefix: route.pathPrefix ?? '',
+      upstreamId: use(poolUpstream(pools.get(route.upstreamId ?? ''))),
+      stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX',
+    })),
+    unmatchedNotFound: routing?.unmatchedAction === 'UNMATCHED_PATH_ACTION_RETURN_404',
+    wafEnabled: policyId !== '',
+    detectionOnly: site.waf?.mode === 'WAF_MODE_DETECTION',
+    policyId,
+    failOpen: one.failOpen,
+  });
+  return { site: made, upstreams };
 }
 
 /** A policy as it travels. */
@@ -149,6 +163,18 @@ export function toRuntimeRuleset({ id, version, files }: BundleRuleset): Runtime
   });
 }
 
+/** A pool as bundles take it. */
+export function toBundleUpstream(pool: UpstreamRecord): BundleUpstream {
+  const { id, endpoints, requestHeaders, healthCheck, resilience } = pool;
+  return {
+    id,
+    endpoints: endpoints ?? [],
+    requestHeaders: requestHeaders ?? {},
+    ...(healthCheck === undefined ? {} : { healthCheck }),
+    ...(resilience === undefined ? {} : { resilience }),
+  };
+}
+
 /** The pool of a site, or its inline endpoints as a pool of its own. */
 function upstreamOf(
   { site }: BundleSite,
@@ -164,7 +190,8 @@ function upstreamOf(
   });
 }
 
-function poolUpstream(pool: BundleUpstream | undefined): RuntimeUpstream {
+/** A pool as it travels; without a pool one that has no endpoints. */
+export function poolUpstream(pool: BundleUpstream | undefined): RuntimeUpstream {
   const endpoints = (pool?.endpoints ?? []).map((endpoint, at) => ({
     ...parseEndpointUrl(endpoint.url ?? '', `endpoints[${at}].url`),
     weight: endpoint.weight || 1,

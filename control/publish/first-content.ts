@@ -7,7 +7,7 @@ import { builtInTemplates, templateIds } from '../domain/policy-templates.ts';
 import { defaultTenantId, type PolicyRecord } from '../domain/records.ts';
 import { policies, rulesets, sites } from '../store/collections.ts';
 import type { Store, WriteStore } from '../store/store.ts';
-import { storeRuleset } from './publisher.ts';
+import { storeRuleset } from './stored-rulesets.ts';
 import { debianCrsFolder, readRulesetFolder } from './ruleset-folder.ts';
 
 /** Ruleset that comes with the system. */

@@ -1,47 +1,39 @@
 /**
- * Owns the present configuration: builds, signs and hands it out when the desired state changes.
- * Changes that come together become one publication. Never waits for nodes.
+ * Owns the present configuration: puts its pieces together, signs their index and hands it out when
+ * the desired state changes. Changes that come together become one publication. Never waits for
+ * nodes.
  */
 
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary } from '@bufbuild/protobuf';
 import {
-  RuntimeRulesetSchema,
+  RuntimeBundleSchema,
+  type RuntimeBundle,
   type SignedRuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
+import { publishLimits } from '../../engine/base/limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
-import type { PolicyRecord, RulesetRecord, SiteRecord, UpstreamRecord } from '../domain/records.ts';
-import { responsesJson } from '../domain/settings.ts';
-import {
-  keys,
-  policies,
-  publications,
-  rulesets,
-  settingsId,
-  siteRoutings,
-  sites,
-  systemSettings,
-  upstreams,
-  type KeyRecord,
-} from '../store/collections.ts';
-import type { ReadStore, Store, WriteStore } from '../store/store.ts';
-import {
-  buildBundle,
-  toRuntimeRuleset,
-  type BundlePolicy,
-  type BundleRuleset,
-  type BundleSite,
-  type BundleUpstream,
-} from './build-bundle.ts';
-import { policyVariant, variantId } from './policy-variant.ts';
-import type { ReadRuleset } from './ruleset-folder.ts';
+import { keys, type KeyRecord } from '../store/collections.ts';
+import type { ReadStore, Store } from '../store/store.ts';
+import { bundleFormatVersion } from './build-bundle.ts';
+import { PartCache, type BuiltPart } from './part-cache.ts';
+import { partKinds } from './part-kinds.ts';
+import { keepPublication, latestPublication, publishedIndex } from './publication-log.ts';
+import { readServedSites } from './served-sites.ts';
 import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
+
+export { toBundleUpstream } from './build-bundle.ts';
+export { bundlePolicy } from './policy-parts.ts';
+export { loadRuleset, storeRuleset } from './stored-rulesets.ts';
 
 /** A configuration that nodes are to serve. */
 export interface Publication {
   readonly revision: string;
+  /** The index: names every piece by its hash. */
   readonly signed: SignedRuntimeBundle;
+  /** Sites that it serves. */
+  readonly siteIds: readonly string[];
 }
 
 /** Hands out configurations. */
@@ -52,24 +44,12 @@ export interface Publisher {
   subscribe(listener: (publication: Publication) => void): () => void;
   /** Hands the current configuration out again. */
   redeliver(): void;
+  /** Content of a piece by hash; undefined when no recent configuration has it. */
+  part(sha256: Uint8Array): Uint8Array | undefined;
   /** Publishes now; resolves to what is current then. */
   publish(): Promise<Publication>;
   close(): void;
 }
-
-/** Changes within this time become one publication. */
-const gatherMs = 15;
-const published = new Set([
-  'sites',
-  'policies',
-  'upstreams',
-  'site-routings',
-  'rulesets',
-  'rule-overrides',
-  'custom-rules',
-  'site-overrides',
-  'settings',
-]);
 
 /** Starts the publisher and publishes the present state. */
 export async function startPublisher(
@@ -77,191 +57,167 @@ export async function startPublisher(
   clock: Clock,
   logger: Logger,
 ): Promise<Publisher> {
-  const key = await signingKey(store, clock);
-  const listeners = new Set<(publication: Publication) => void>();
-  let current: Publication | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let running: Promise<unknown> = Promise.resolve();
-
-  const publishNow = async (): Promise<Publication> => {
-    const next = await makePublication(store, clock, key, current);
-    if (next === current) return next;
-    current = next;
-    logger.info('configuration published', { revision: next.revision });
-    for (const listener of listeners) listener(next);
-    return next;
-  };
-  const publish = (): Promise<Publication> => {
-    const next = running.then(publishNow);
-    running = next.catch(() => undefined);
-    return next;
-  };
-  const undo = store.onChange((changed) => {
-    if (timer !== null || ![...changed].some((name) => published.has(name))) return;
-    timer = setTimeout(() => {
-      timer = null;
-      publish().catch((error: unknown) => {
-        logger.error('publishing failed', { reason: toAppError(error).message });
-      });
-    }, gatherMs);
-  });
-  await publish();
-  return {
-    publicKey: key.publicKey,
-    current: () => current,
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    publish,
-    redeliver: () => {
-      if (current !== null) for (const listener of listeners) listener(current);
-    },
-    close: () => {
-      undo();
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
+  const publisher = new LivePublisher(store, clock, logger, await signingKey(store, clock));
+  await publisher.publish();
+  return publisher;
 }
 
-async function makePublication(
-  store: Store,
-  clock: Clock,
-  key: SigningKey,
-  current: Publication | null,
-): Promise<Publication> {
-  const state = gatherState(store);
-  const draft = (revision: string, createdAtMs: number): SignedRuntimeBundle =>
-    signBundle(buildBundle({ id: `config-${revision}`, revision, createdAtMs, ...state }), key);
-  if (current !== null) {
-    const same = draft(current.revision, createdAtOf(store, current.revision));
-    if (same.sha256 === current.signed.sha256) return current;
+const publishedCollections = new Set(partKinds.flatMap(({ collections }) => collections));
+
+class LivePublisher implements Publisher {
+  readonly publicKey: Uint8Array;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #key: SigningKey;
+  readonly #parts = new PartCache(partKinds);
+  readonly #listeners = new Set<(publication: Publication) => void>();
+  readonly #undo: () => void;
+  #current: Publication | null = null;
+  /** Collections that changed since the pieces were last built; null for all. */
+  #changed: Set<string> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<unknown> = Promise.resolve();
+  #lastCostMs = 0;
+
+  constructor(store: Store, clock: Clock, logger: Logger, key: SigningKey) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#key = key;
+    this.publicKey = key.publicKey;
+    this.#undo = store.onChange((changed) => this.#note(changed));
   }
-  return store.write((tx) => {
-    const revision = String(tx.next('config-revision'));
-    const createdAtMs = clock.nowMs();
-    const signed = draft(revision, createdAtMs);
-    const createdAt = new Date(createdAtMs).toISOString();
-    tx.put(publications, {
-      id: revision.padStart(12, '0'),
-      revision,
-      sha256: signed.sha256,
-      createdAt,
-    });
-    return { revision, signed };
-  });
-}
 
-function createdAtOf(store: ReadStore, revision: string): number {
-  const found = store.get(publications, revision.padStart(12, '0'));
-  return found === undefined ? 0 : Date.parse(found.createdAt);
-}
+  current(): Publication | null {
+    return this.#current;
+  }
 
-function gatherState(store: ReadStore): {
-  sites: BundleSite[];
-  policies: BundlePolicy[];
-  upstreams: BundleUpstream[];
-  responsesJson: string;
-} {
-  const allPolicies = store.list(policies);
-  const pools = store.list(upstreams);
-  const fallback = allPolicies.find((policy) => policy.isDefault && !policy.isTemplate);
-  const served = store
-    .list(sites)
-    .filter((site) => site.status === 'RESOURCE_STATUS_ACTIVE' && hasOrigin(store, site));
-  const loaded = new Map<string, BundleRuleset>();
-  const variants = new Map<string, BundlePolicy>();
-  const bundleSites = served.map((site): BundleSite => {
-    const routing = store.get(siteRoutings, site.id)?.routing ?? {};
-    const enabled = site.waf?.enabled === true;
-    const chosen = enabled ? site.waf?.policyId || fallback?.id || '' : '';
-    const policy = allPolicies.find(({ id }) => id === chosen);
-    if (policy === undefined) return { site, policyId: '', failOpen: false, routing };
-    const policyId = variantId(store, policy.id, site.id);
-    if (!variants.has(policyId)) {
-      const siteId = policyId === policy.id ? '' : site.id;
-      variants.set(policyId, bundlePolicy(store, policy, siteId, loaded));
+  subscribe(listener: (publication: Publication) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  redeliver(): void {
+    if (this.#current !== null) this.#hand(this.#current);
+  }
+
+  part(sha256: Uint8Array): Uint8Array | undefined {
+    return this.#parts.content(sha256);
+  }
+
+  publish(): Promise<Publication> {
+    const next = this.#running.then(() => this.#publishNow());
+    this.#running = next.catch(() => undefined);
+    return next;
+  }
+
+  close(): void {
+    this.#undo();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #note(changed: ReadonlySet<string>): void {
+    const relevant = [...changed].filter((name) => publishedCollections.has(name));
+    if (relevant.length === 0) return;
+    if (this.#changed !== null) for (const name of relevant) this.#changed.add(name);
+    // A state that takes long to publish waits longer for further changes.
+    const { gatherMs, gatherMaxMs } = publishLimits;
+    const waitMs = Math.min(Math.max(gatherMs, 2 * this.#lastCostMs), gatherMaxMs);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.publish().catch((error: unknown) => {
+        this.#logger.error('publishing failed', { reason: toAppError(error).message });
+      });
+    }, waitMs);
+  }
+
+  async #publishNow(): Promise<Publication> {
+    const startedMs = performance.now();
+    const changed = this.#changed;
+    this.#changed = new Set();
+    try {
+      const parts = this.#parts.refresh(this.#store, changed);
+      const next = await this.#adopt(parts);
+      this.#lastCostMs = performance.now() - startedMs;
+      return next;
+    } catch (error) {
+      // What was not published must be looked at again.
+      this.#changed = null;
+      throw error;
     }
-    return { site, policyId, failOpen: false, routing };
+  }
+
+  async #adopt(parts: readonly BuiltPart[]): Promise<Publication> {
+    if (this.#current !== null && sameParts(this.#current.signed, parts)) return this.#current;
+    const siteIds = readServedSites(this.#store).map(({ site }) => site.id);
+    const kept = this.#current === null ? keptPublication(this.#store, parts, this.#key) : null;
+    const { revision, signed } = kept ?? (await this.#sign(parts));
+    this.#current = { revision, signed, siteIds };
+    this.#parts.offer(parts);
+    this.#logger.info('configuration published', { revision });
+    this.#hand(this.#current);
+    return this.#current;
+  }
+
+  #sign(parts: readonly BuiltPart[]): Promise<Pick<Publication, 'revision' | 'signed'>> {
+    return this.#store.write((tx) => {
+      const revision = String(tx.next('config-revision'));
+      const createdAtMs = this.#clock.nowMs();
+      const signed = signBundle(indexOf(revision, createdAtMs, parts), this.#key);
+      keepPublication(tx, revision, signed, createdAtMs);
+      return { revision, signed };
+    });
+  }
+
+  #hand(publication: Publication): void {
+    for (const listener of this.#listeners) listener(publication);
+  }
+}
+
+function indexOf(
+  revision: string,
+  createdAtMs: number,
+  parts: readonly BuiltPart[],
+): RuntimeBundle {
+  return create(RuntimeBundleSchema, {
+    formatVersion: bundleFormatVersion,
+    id: `config-${revision}`,
+    revision: BigInt(revision),
+    createdAtMs: BigInt(createdAtMs),
+    parts: parts.map(({ kind, id, sha256, content }) => ({
+      kind,
+      id,
+      sha256,
+      size: BigInt(content.length),
+    })),
   });
-  return {
-    sites: bundleSites,
-    policies: [...variants.values()],
-    upstreams: pools.map(toBundleUpstream),
-    responsesJson: responsesJson(store.get(systemSettings, settingsId)?.values ?? {}),
-  };
 }
 
-function hasOrigin(store: ReadStore, site: SiteRecord): boolean {
-  if ((site.upstreams ?? []).length > 0) return true;
-  return (store.get(siteRoutings, site.id)?.routing.routes ?? []).length > 0;
-}
-
-/** A pool as bundles take it. */
-export function toBundleUpstream(pool: UpstreamRecord): BundleUpstream {
-  const { id, endpoints, requestHeaders, healthCheck, resilience } = pool;
-  return {
-    id,
-    endpoints: endpoints ?? [],
-    requestHeaders: requestHeaders ?? {},
-    ...(healthCheck === undefined ? {} : { healthCheck }),
-    ...(resilience === undefined ? {} : { resilience }),
-  };
-}
-
-/** A policy as a site gets it ('' for no site), with its ruleset's files, read once in `loaded`. */
-export function bundlePolicy(
+/** The latest publication of an earlier run, when it is what would be published now. */
+function keptPublication(
   store: ReadStore,
-  policy: PolicyRecord,
-  siteId = '',
-  loaded: Map<string, BundleRuleset> = new Map(),
-): BundlePolicy {
-  return policyVariant(store, policy, siteId, loadRuleset(store, policy.crsRulesetId, loaded));
+  parts: readonly BuiltPart[],
+  key: SigningKey,
+): Pick<Publication, 'revision' | 'signed'> | null {
+  const row = latestPublication(store);
+  const signed = row === undefined ? undefined : publishedIndex(store, row.revision);
+  if (row === undefined || signed === undefined) return null;
+  if (Buffer.compare(signed.publicKey, key.publicKey) !== 0) return null;
+  return sameParts(signed, parts) ? { revision: row.revision, signed } : null;
 }
 
-/** A ruleset with its files; null for an unknown one. */
-export function loadRuleset(
-  store: ReadStore,
-  id: string,
-  loaded: Map<string, BundleRuleset> = new Map(),
-): BundleRuleset | null {
-  const known = loaded.get(id);
-  if (known !== undefined) return known;
-  const record = store.get(rulesets, id);
-  const blob = record === undefined ? undefined : store.blob(record.blob);
-  if (record === undefined || blob === undefined) return null;
-  const { files, version } = fromBinary(RuntimeRulesetSchema, blob);
-  const ruleset = { id: record.fingerprint ?? id, version, includes: record.includes, files };
-  loaded.set(id, ruleset);
-  return ruleset;
-}
-
-/** Keeps a ruleset that was read; the same content is kept once. */
-export function storeRuleset(
-  tx: WriteStore,
-  read: ReadRuleset,
-  record: Omit<RulesetRecord, 'blob' | 'includes' | 'fingerprint' | 'version'>,
-): RulesetRecord {
-  const blob = `ruleset-${read.fingerprint}`;
-  const { fingerprint, version, includes, files } = read;
-  const bytes = toBinary(
-    RuntimeRulesetSchema,
-    toRuntimeRuleset({ id: fingerprint, version, includes, files }),
+function sameParts(signed: SignedRuntimeBundle, parts: readonly BuiltPart[]): boolean {
+  const index = fromBinary(RuntimeBundleSchema, signed.bundle);
+  return (
+    index.formatVersion === bundleFormatVersion &&
+    index.parts.length === parts.length &&
+    index.parts.every((part, at) => {
+      const other = parts[at];
+      if (part.kind !== other?.kind || part.id !== other.id) return false;
+      return Buffer.compare(part.sha256, other.sha256) === 0;
+    })
   );
-  tx.putBlob(blob, bytes);
-  const stored: RulesetRecord = {
-    ...record,
-    id: record.id,
-    version,
-    fingerprint,
-    includes,
-    blob,
-    ruleCount: read.ruleCount,
-    ruleFileCount: includes.rules.length,
-    pluginCount: includes.pluginsBefore.length,
-  };
-  tx.put(rulesets, stored);
-  return stored;
 }
 
 async function signingKey(store: Store, clock: Clock): Promise<SigningKey> {

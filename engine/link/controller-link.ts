@@ -5,10 +5,11 @@
  */
 
 import { connect as connectSocket } from 'node:net';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { createClient } from '@connectrpc/connect';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { createClient, type Client } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import {
   AgentStreamService,
   ConnectRequestSchema,
@@ -17,10 +18,10 @@ import {
   type ConnectRequest,
   type ConnectResponse,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { toAppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
-import { saveLastGood } from '../bundle/last-good.ts';
+import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { FactSpool } from './fact-spool.ts';
@@ -37,8 +38,8 @@ export interface LinkOptions {
   /** `local` for the built-in node. */
   readonly agentId: string;
   readonly version: string;
-  /** Folder where the last configuration that served is kept. */
-  readonly bundleFolder: string;
+  /** Where pieces of configurations and the last one that served are kept. */
+  readonly bundles: BundleKeeper;
   /** SHA-256 of the bundle that serves, '' when none does. */
   configHash(): string;
   /** Serves a configuration; resolves when traffic uses it, rejects when it cannot be served. */
@@ -81,6 +82,8 @@ class Link {
   #abort = new AbortController();
   #wakeUp: (() => void) | null = null;
   #applying: Promise<void> = Promise.resolve();
+  /** The latest configuration that came; older ones that still wait are passed over. */
+  #latest: ConfigUpdate | null = null;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -152,8 +155,11 @@ class Link {
     const reports = setInterval(() => this.#report(outbox), linkLimits.reportIntervalMs);
     try {
       const client = createClient(AgentStreamService, transport);
+      const parts = createClient(PartService, transport);
       const signal = this.#abort.signal;
-      for await (const message of client.connect(outbox, { signal })) this.#take(outbox, message);
+      for await (const message of client.connect(outbox, { signal })) {
+        this.#take(outbox, parts, message);
+      }
     } finally {
       clearInterval(reports);
       outbox.close();
@@ -161,7 +167,11 @@ class Link {
     }
   }
 
-  #take(outbox: Outbox<ConnectRequest>, { message }: ConnectResponse): void {
+  #take(
+    outbox: Outbox<ConnectRequest>,
+    parts: Client<typeof PartService>,
+    { message }: ConnectResponse,
+  ): void {
     switch (message.case) {
       case 'welcome':
         this.#signingKey = message.value.bundleSigningPublicKey;
@@ -171,7 +181,8 @@ class Link {
         return;
       case 'configUpdate': {
         const update = message.value;
-        this.#applying = this.#applying.then(() => this.#applyUpdate(outbox, update));
+        this.#latest = update;
+        this.#applying = this.#applying.then(() => this.#applyUpdate(outbox, parts, update));
         return;
       }
       case 'batchAck':
@@ -195,29 +206,23 @@ class Link {
     }
   }
 
-  async #applyUpdate(outbox: Outbox<ConnectRequest>, update: ConfigUpdate): Promise<void> {
-    const { logger, bundleFolder } = this.#options;
+  async #applyUpdate(
+    outbox: Outbox<ConnectRequest>,
+    parts: Client<typeof PartService>,
+    update: ConfigUpdate,
+  ): Promise<void> {
+    const { logger } = this.#options;
+    const revision = String(update.revision);
     let failure = '';
     try {
-      const signed = create(SignedRuntimeBundleSchema, {
-        bundle: update.bundle,
-        signature: update.signature,
-        sha256: update.bundleSha256,
-        publicKey: update.bundleSigningPublicKey,
-      });
-      const expected = this.#signingKey;
-      const verified = verifySignedBundle(signed, expected ? { publicKey: expected } : {});
-      await this.#options.apply(verified);
-      saveLastGood(bundleFolder, toBinary(SignedRuntimeBundleSchema, signed));
-      logger.info('configuration applied', { revision: String(update.revision) });
+      if (update !== this.#latest) throw superseded();
+      await this.#serve(parts, update);
+      logger.info('configuration applied', { revision });
     } catch (error) {
-      const failed = toAppError(error);
-      failure = `${failed.code}: ${failed.message}`;
-      logger.error('a configuration could not be applied', {
-        revision: String(update.revision),
-        code: failed.code,
-        reason: failed.message,
-      });
+      failure = describeFailure(error);
+      const { code } = toAppError(error);
+      const log = code === supersededCode ? logger.info : logger.error;
+      log.call(logger, 'a configuration was not applied', { revision, code, reason: failure });
     }
     this.#send(outbox, {
       case: 'applyResult',
@@ -229,6 +234,27 @@ class Link {
         artifactSha256: update.bundleSha256,
       },
     });
+  }
+
+  async #serve(parts: Client<typeof PartService>, update: ConfigUpdate): Promise<void> {
+    const { bundles, apply } = this.#options;
+    const signed = create(SignedRuntimeBundleSchema, {
+      bundle: update.bundle,
+      signature: update.signature,
+      sha256: update.bundleSha256,
+      publicKey: update.bundleSigningPublicKey,
+    });
+    const expected = this.#signingKey;
+    const verified = verifySignedBundle(signed, expected ? { publicKey: expected } : {});
+    const signal = this.#abort.signal;
+    const fetch = async function* (sha256: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+      const answers = parts.fetchParts({ sha256: [...sha256] }, { signal });
+      for await (const { content } of answers) yield content;
+    };
+    const whole = await bundles.complete(verified, fetch);
+    if (update !== this.#latest) throw superseded();
+    await apply(whole);
+    await bundles.keep(verified);
   }
 
   #report(outbox: Outbox<ConnectRequest>): void {
@@ -267,4 +293,30 @@ class Link {
       };
     });
   }
+}
+
+const supersededCode = 'superseded';
+
+function superseded(): AppError {
+  return new AppError(supersededCode, 'a later configuration came before this one was applied', {
+    source: 'config',
+  });
+}
+
+/** What an operator reads: the code, the message, and where rules are wrong, by file and line. */
+function describeFailure(error: unknown): string {
+  const { code, message } = toAppError(error);
+  const found = (error as { readonly diagnostics?: readonly Finding[] }).diagnostics ?? [];
+  const places = found
+    .filter(({ severity }) => severity === 'error')
+    .slice(0, linkLimits.findingsMax)
+    .map(({ span, message: text }) => `${span.file}:${span.line}:${span.column}: ${text}`);
+  return [`${code}: ${message}`, ...places].join('\n');
+}
+
+/** A finding in a rule file, as errors of policies carry them. */
+interface Finding {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  readonly span: { readonly file: string; readonly line: number; readonly column: number };
 }

@@ -20,6 +20,7 @@ import {
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { linkLimits } from '../base/limits.ts';
 import { silentLogger } from '../base/log.ts';
+import { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { startControllerLink } from './controller-link.ts';
 import { FactSpool } from './fact-spool.ts';
 
@@ -118,7 +119,7 @@ test('facts survive a controller that goes away, and arrive once it is back', as
     socketPath,
     agentId: 'local',
     version: 'test',
-    bundleFolder: join(socketPath, '..', 'bundle'),
+    bundles: new BundleKeeper(join(socketPath, '..', 'bundle')),
     configHash: () => '',
     apply: () => Promise.resolve(),
     logger: silentLogger,

@@ -1,0 +1,11 @@
+/** Owns which methods of PartService are built. It is no part of the contract with clients. */
+
+import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { fetchParts } from './fetch-parts.ts';
+
+/** PartService. */
+export function partService(parts: ApiParts): Built<typeof PartService> {
+  return { fetchParts: fetchParts(parts) };
+}
