@@ -10,7 +10,7 @@ import { checkAccessChoice, checkListTexts, checkSortOrder, type AccessScope } f
 import type { ResourceBase } from './records.ts';
 
 /** A country rule as it is kept; names of its targets are looked up when it is shown. */
-export type CountryRuleRecord = CountryAccessRuleJson &
+export type CountryRuleRecord = Omit<CountryAccessRuleJson, 'targets'> &
   ResourceBase & {
     readonly name: string;
     readonly etag: string;

@@ -1,6 +1,7 @@
 /** Owns PolicyService/DeletePolicy. */
 
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { removeAccessOf } from '../../access/remove-place.ts';
 import { refusal } from '../../domain/errors.ts';
 import {
   customRules,
@@ -28,6 +29,7 @@ export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'del
         throw refusal('failed_precondition', 'id: sites use this policy');
       }
       tx.remove(policies, before.id);
+      removeAccessOf(tx, 'policy', before.id);
       for (const version of tx.find(policyVersions, 'policy', before.id)) {
         tx.remove(policyVersions, version.id);
       }

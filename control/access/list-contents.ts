@@ -1,0 +1,151 @@
+/**
+ * Owns the entries of lists in the store: small edits inside one transaction, whole contents in
+ * steps beside what is in use. Chunks that nothing names any more are noted and removed, also after
+ * a crash. Never checks what an entry may be.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { accessLimits } from '../../engine/base/limits.ts';
+import {
+  ContentBuilder,
+  editContent,
+  emptyContent,
+  type IpEntry,
+  type IpListChunk,
+  type IpListContent,
+  type ReadChunk,
+} from '../domain/ip-list-content.ts';
+import { ipListChunks, ipListContents, ipListGarbage } from '../store/collections.ts';
+import type { ReadStore, Store, WriteStore } from '../store/store.ts';
+
+/** A content whose chunks are written, but which nothing names yet. */
+export interface StagedContent {
+  readonly content: IpListContent;
+  readonly garbageId: string;
+}
+
+/** The directory of a list; an empty one when it never had entries. */
+export function contentOf(store: ReadStore, id: string): IpListContent {
+  return store.get(ipListContents, id) ?? emptyContent(id);
+}
+
+/** Reads chunks from the store. */
+export function chunkReader(store: ReadStore): ReadChunk {
+  return (id) => store.get(ipListChunks, id);
+}
+
+/** Sets and removes entries inside the running transaction; returns the new directory. */
+export function editEntries(
+  tx: WriteStore,
+  listId: string,
+  set: ReadonlyMap<string, IpEntry>,
+  remove: ReadonlySet<string>,
+  now: string,
+): IpListContent {
+  const before = contentOf(tx, listId);
+  const change = editContent(before, chunkReader(tx), set, remove, chunkIds(listId));
+  for (const chunk of change.added) tx.put(ipListChunks, chunk);
+  for (const id of change.removed) tx.remove(ipListChunks, id);
+  const changedAt = change.content.etag === before.etag ? (before.changedAt ?? now) : now;
+  const content = { ...change.content, changedAt };
+  tx.put(ipListContents, content);
+  return content;
+}
+
+/**
+ * Writes the chunks of sorted entries, each key once, in steps between which others get their turn.
+ * Adopt or drop what it resolves to.
+ */
+export async function stageContent(
+  store: Store,
+  contentId: string,
+  entries: Iterable<IpEntry>,
+): Promise<StagedContent> {
+  const garbageId = randomUUID();
+  const builder = new ContentBuilder(contentId, chunkIds(contentId));
+  const written: string[] = [];
+  let waiting: IpListChunk[] = [];
+  const flush = async (): Promise<void> => {
+    const batch = waiting;
+    waiting = [];
+    written.push(...batch.map(({ id }) => id));
+    await store.write((tx) => {
+      tx.put(ipListGarbage, { id: garbageId, chunkIds: [...written] });
+      for (const chunk of batch) tx.put(ipListChunks, chunk);
+    });
+    await nextTurn();
+  };
+  try {
+    for (const entry of entries) {
+      const full = builder.add(entry);
+      if (full === null) continue;
+      waiting.push(full);
+      if (waiting.length >= accessLimits.chunksPerWriteMax) await flush();
+    }
+    const last = builder.flush();
+    if (last !== null) waiting.push(last);
+    if (waiting.length > 0) await flush();
+  } catch (error) {
+    await dropGarbage(store, garbageId);
+    throw error;
+  }
+  return { content: builder.content(), garbageId };
+}
+
+/**
+ * Makes a staged content that of a list; what it had before becomes garbage under the same id, for
+ * `dropGarbage` after the transaction.
+ */
+export function adoptContent(tx: WriteStore, staged: StagedContent, now: string): IpListContent {
+  const { content, garbageId } = staged;
+  const before = contentOf(tx, content.id);
+  const changedAt = before.etag === content.etag ? (before.changedAt ?? now) : now;
+  const kept = { ...content, changedAt };
+  tx.put(ipListContents, kept);
+  tx.put(ipListGarbage, { id: garbageId, chunkIds: before.chunks.map(({ id }) => id) });
+  return kept;
+}
+
+/** Takes a directory away; its chunks become garbage, whose id is returned. */
+export function removeContent(tx: WriteStore, contentId: string): string {
+  const garbageId = randomUUID();
+  const before = contentOf(tx, contentId);
+  tx.put(ipListGarbage, { id: garbageId, chunkIds: before.chunks.map(({ id }) => id) });
+  tx.remove(ipListContents, contentId);
+  return garbageId;
+}
+
+/** Gives the chunks of one directory to another id without copying them. */
+export function renameContent(tx: WriteStore, from: string, to: string, now: string): string {
+  const moved = contentOf(tx, from);
+  const garbageId = removeContent(tx, to);
+  tx.put(ipListContents, { ...moved, id: to, changedAt: now });
+  tx.remove(ipListContents, from);
+  return garbageId;
+}
+
+/** Removes chunks that nothing names, in steps. */
+export async function dropGarbage(store: Store, garbageId: string): Promise<void> {
+  const ids = store.get(ipListGarbage, garbageId)?.chunkIds ?? [];
+  for (let at = 0; at < ids.length; at += accessLimits.chunksPerWriteMax) {
+    await store.write((tx) => {
+      for (const id of ids.slice(at, at + accessLimits.chunksPerWriteMax)) {
+        tx.remove(ipListChunks, id);
+      }
+    });
+    await nextTurn();
+  }
+  await store.write((tx) => tx.remove(ipListGarbage, garbageId));
+}
+
+/** Removes what a crash left behind; before anything else is staged. */
+export async function dropAllGarbage(store: Store): Promise<void> {
+  for (const { id } of store.list(ipListGarbage)) await dropGarbage(store, id);
+}
+
+function chunkIds(listId: string): () => string {
+  const build = randomUUID().slice(0, 13);
+  let next = 0;
+  return () => `${listId}/${build}/${String(next++).padStart(6, '0')}`;
+}

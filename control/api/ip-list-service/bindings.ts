@@ -1,0 +1,289 @@
+/** Owns where lists decide: bindings of the deployment, of policies and of sites. */
+
+import { randomUUID } from 'node:crypto';
+import {
+  IpListBindingRecordSchema,
+  IpListReferenceSchema,
+  type IpListBindingRecord,
+  type IpListBindingRecordJson,
+  type IpListService,
+} from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import { accessLimits } from '../../../engine/base/limits.ts';
+import { contentOf } from '../../access/list-contents.ts';
+import { bindingReference, referencesOf } from '../../access/references.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { checkTarget, type CountryTarget } from '../../domain/country-access.ts';
+import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { checkAccessChoice, checkPathPrefix, checkSortOrder } from '../../domain/ip-list-checks.ts';
+import type { IpListBinding, IpListRecord } from '../../domain/ip-list.ts';
+import { ipListBindings, ipLists } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedPolicy } from '../policy-service/stored-policy.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+import { applyNow } from './rollout.ts';
+import { requireEtag, storedList } from './stored-list.ts';
+
+/** Bindings of a policy, of a site, or of what both name. */
+export function listIpListBindings(
+  parts: ApiParts,
+): Method<typeof IpListService, 'listIpListBindings'> {
+  return ({ policyId, siteId }, context) => {
+    const caller = callerOf(context);
+    const { store } = parts;
+    if (policyId === '' && siteId === '') {
+      throw invalidField('policyId', 'is required where siteId is empty');
+    }
+    if (policyId !== '') storedPolicy(store, caller, policyId, 'policyId');
+    if (siteId !== '') storedSite(store, caller, siteId, 'siteId');
+    const found =
+      siteId === ''
+        ? store.find(ipListBindings, 'policy', policyId)
+        : store
+            .find(ipListBindings, 'site', siteId)
+            .filter((one) => policyId === '' || one.policyId === '' || one.policyId === policyId);
+    return { items: sortBindings(found).map((one) => showBinding(store, one)) };
+  };
+}
+
+/** Bindings of the whole deployment. */
+export function listGlobalIpListBindings(
+  parts: ApiParts,
+): Method<typeof IpListService, 'listGlobalIpListBindings'> {
+  return (_request, context) => {
+    const { tenantId } = callerOf(context);
+    const found = parts.store
+      .find(ipListBindings, 'scope', 'global')
+      .filter((one) => one.tenantId === tenantId);
+    return { items: sortBindings(found).map((one) => showBinding(parts.store, one)) };
+  };
+}
+
+/** Binds a list to a policy or a site. */
+export function upsertIpListBinding(
+  parts: ApiParts,
+): Method<typeof IpListService, 'upsertIpListBinding'> {
+  return async ({ binding }, context) => ({
+    binding: showBinding(parts.store, await upsert(parts, callerOf(context), binding, false)),
+  });
+}
+
+/** Binds a list to the whole deployment. */
+export function upsertGlobalIpListBinding(
+  parts: ApiParts,
+): Method<typeof IpListService, 'upsertGlobalIpListBinding'> {
+  return async ({ binding }, context) => ({
+    binding: showBinding(parts.store, await upsert(parts, callerOf(context), binding, true)),
+  });
+}
+
+/** Removes a binding of a policy or a site. */
+export function deleteIpListBinding(
+  parts: ApiParts,
+): Method<typeof IpListService, 'deleteIpListBinding'> {
+  return async ({ id }, context) => {
+    await remove(parts, callerOf(context), id, false);
+    return { result: { id, changed: true } };
+  };
+}
+
+/** Removes a binding of the whole deployment. */
+export function deleteGlobalIpListBinding(
+  parts: ApiParts,
+): Method<typeof IpListService, 'deleteGlobalIpListBinding'> {
+  return async ({ id }, context) => {
+    await remove(parts, callerOf(context), id, true);
+    return { result: { id, changed: true } };
+  };
+}
+
+/** Binds one list at several places in one transaction, then publishes. */
+export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'applyIpList'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.targets.length === 0) throw invalidField('targets', 'needs at least one target');
+    if (request.targets.length > accessLimits.targetsMax) {
+      throw invalidField('targets', `has at most ${accessLimits.targetsMax} entries`);
+    }
+    const choice = checkAccessChoice(request, '');
+    const targets = request.targets.map((target, at) => checkTarget(target, `targets[${at}]`));
+    const now = isoNow(parts.clock);
+    const references = await parts.store.write((tx) => {
+      const list = storedList(tx, caller, request.ipListId, 'ipListId');
+      requireEtag(request.etag, contentOf(tx, list.id).etag);
+      const bound = targets.map((target, at) => {
+        requireTarget(tx, caller, target, `targets[${at}]`);
+        return keepBinding(tx, caller, { ...choice, ...target, ipListId: list.id }, now);
+      });
+      return bound.map((one) => bindingReference(tx, one));
+    });
+    const { applied, error } = await applyNow(parts);
+    const shown = references.map((one) => toMessage(IpListReferenceSchema, one));
+    return { references: shown, saved: true, applied, applyError: error };
+  };
+}
+
+/** What a change of a list would touch. */
+export function getIpListEditImpact(
+  parts: ApiParts,
+): Method<typeof IpListService, 'getIpListEditImpact'> {
+  return ({ id }, context) => {
+    const list = storedList(parts.store, callerOf(context), id, 'id');
+    const found = referencesOf(parts.store, list.id);
+    const references = found.map((one) => toMessage(IpListReferenceSchema, one));
+    return { references, affectedConsumers: references.length };
+  };
+}
+
+/** What uses a list. */
+export function listIpListReferences(
+  parts: ApiParts,
+): Method<typeof IpListService, 'listIpListReferences'> {
+  return ({ ipListId }, context) => {
+    const list = storedList(parts.store, callerOf(context), ipListId, 'ipListId');
+    const found = referencesOf(parts.store, list.id);
+    return { items: found.map((one) => toMessage(IpListReferenceSchema, one)) };
+  };
+}
+
+/** Binds a list globally with a kind and takes all its other bindings away. */
+export function bindOnlyGlobally(
+  tx: WriteStore,
+  caller: Caller,
+  list: IpListRecord,
+  kind: string,
+  now: string,
+): void {
+  for (const binding of tx.find(ipListBindings, 'list', list.id)) {
+    tx.remove(ipListBindings, binding.id);
+    tx.audit({ ...bindingNote(caller, binding), action: 'delete', before: binding });
+  }
+  const choice = checkAccessChoice(
+    { kind, addressSource: 'client_ip', matchMode: 'in_list' },
+    'exclusiveGlobalKind.',
+  );
+  const place = { scope: 'global', policyId: '', siteId: '' } as const;
+  keepBinding(tx, caller, { ...choice, ...place, ipListId: list.id }, now);
+}
+
+/** Errors: not_found for a policy or site that the caller does not have. */
+export function requireTarget(
+  store: ReadStore,
+  caller: Caller,
+  { policyId, siteId }: CountryTarget,
+  field: string,
+): void {
+  if (policyId !== '') storedPolicy(store, caller, policyId, `${field}.policyId`);
+  if (siteId !== '') storedSite(store, caller, siteId, `${field}.siteId`);
+}
+
+/** Bindings in their order. */
+export function sortBindings(bindings: readonly IpListBinding[]): IpListBinding[] {
+  return [...bindings].sort(
+    (left, right) =>
+      (left.sortOrder ?? 0) - (right.sortOrder ?? 0) || (left.id < right.id ? -1 : 1),
+  );
+}
+
+type NewBinding = IpListBindingRecordJson &
+  Pick<IpListBinding, 'ipListId' | 'policyId' | 'siteId' | 'scope' | 'kind'>;
+
+async function upsert(
+  parts: ApiParts,
+  caller: Caller,
+  message: IpListBindingRecord | undefined,
+  global: boolean,
+): Promise<IpListBinding> {
+  if (message === undefined) throw invalidField('binding', 'is required');
+  const asked = toRecord<IpListBindingRecordJson>(IpListBindingRecordSchema, message);
+  const choice = checkAccessChoice(asked, 'binding.');
+  const pathPrefix = checkPathPrefix(asked.pathPrefix ?? '', 'binding.pathPrefix');
+  const sortOrder = checkSortOrder(asked.sortOrder, 'binding.sortOrder');
+  const target = checkTarget(asked, 'binding');
+  if (global && target.scope !== 'global') {
+    throw invalidField('binding.scope', 'is global here; UpsertIpListBinding takes the others');
+  }
+  if (!global && target.scope === 'global') {
+    throw invalidField('binding.policyId', 'is required where siteId is empty');
+  }
+  const now = isoNow(parts.clock);
+  return parts.store.write((tx) => {
+    const list = storedList(tx, caller, asked.ipListId ?? '', 'binding.ipListId');
+    requireTarget(tx, caller, target, 'binding');
+    const id = asked.id ?? '';
+    if (id !== '') storedBinding(tx, caller, id, 'binding.id', global);
+    const fresh = { ...choice, ...target, pathPrefix, sortOrder, ipListId: list.id, id };
+    return keepBinding(tx, caller, fresh, now);
+  });
+}
+
+/** Keeps a binding; one of the same list, place, path and address is replaced. */
+function keepBinding(
+  tx: WriteStore,
+  caller: Caller,
+  fresh: NewBinding,
+  now: string,
+): IpListBinding {
+  const placeOf = (one: NewBinding): string =>
+    JSON.stringify([one.policyId, one.siteId, one.pathPrefix ?? '', one.addressSource]);
+  const { id = '' } = fresh;
+  const same = tx
+    .find(ipListBindings, 'list', fresh.ipListId)
+    .find((one) => one.tenantId === caller.tenantId && placeOf(one) === placeOf(fresh));
+  if (id !== '' && same !== undefined && same.id !== id) {
+    throw refusal('already_exists', 'binding: another binding has this list, place and path');
+  }
+  const before = id === '' ? same : tx.get(ipListBindings, id);
+  if (before === undefined && tx.list(ipListBindings).length >= accessLimits.bindingsMax) {
+    throw refusal('resource_exhausted', `there are at most ${accessLimits.bindingsMax} bindings`);
+  }
+  const record: IpListBinding = {
+    ...fresh,
+    id: before?.id ?? `binding-${randomUUID()}`,
+    tenantId: caller.tenantId,
+    pathPrefix: fresh.pathPrefix ?? '',
+    sortOrder: fresh.sortOrder ?? before?.sortOrder ?? 0,
+    createdAt: before?.createdAt ?? now,
+  };
+  tx.put(ipListBindings, record);
+  const earlier = before === undefined ? {} : { before };
+  tx.audit({ ...bindingNote(caller, record), action: 'upsert', ...earlier, after: record });
+  return record;
+}
+
+async function remove(parts: ApiParts, caller: Caller, id: string, global: boolean): Promise<void> {
+  await parts.store.write((tx) => {
+    const before = storedBinding(tx, caller, id, 'id', global);
+    tx.remove(ipListBindings, before.id);
+    tx.audit({ ...bindingNote(caller, before), action: 'delete', before });
+  });
+}
+
+function storedBinding(
+  store: ReadStore,
+  caller: Caller,
+  id: string,
+  field: string,
+  global: boolean,
+): IpListBinding {
+  const binding = store.get(ipListBindings, requireText(id, field));
+  const fits = binding !== undefined && (binding.scope === 'global') === global;
+  if (!fits || binding.tenantId !== caller.tenantId) throw notFound('binding of this kind');
+  return binding;
+}
+
+function showBinding(store: ReadStore, binding: IpListBinding): IpListBindingRecord {
+  const ipListName = store.get(ipLists, binding.ipListId)?.name ?? '';
+  return toMessage(IpListBindingRecordSchema, { ...binding, ipListName });
+}
+
+function bindingNote(caller: Caller, binding: IpListBinding) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'ip_list_binding',
+    resourceId: binding.id,
+    resourceName: binding.ipListId,
+  };
+}

@@ -1,0 +1,253 @@
+/** Owns the entries of lists: pages, additions, removals, replacement, CSV, look-ups in one list. */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  IpListEntrySchema,
+  type IpListEntryJson,
+  type IpListService,
+} from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import { accessLimits } from '../../../engine/base/limits.ts';
+import { parseAddress, parseNetwork } from '../../../engine/base/ip-address.ts';
+import { toCsvLine } from '../../access/csv.ts';
+import {
+  adoptContent,
+  chunkReader,
+  contentOf,
+  editEntries,
+  stageContent,
+} from '../../access/list-contents.ts';
+import { referencesOf } from '../../access/references.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { checkListTexts, oneOf } from '../../domain/ip-list-checks.ts';
+import {
+  countOf,
+  entriesHolding,
+  entriesOf,
+  hasLapsed,
+  type IpEntry,
+  type IpListContent,
+  type ReadChunk,
+} from '../../domain/ip-list-content.ts';
+import { checkEntries, showEntry } from '../../domain/ip-list.ts';
+import { ipLists } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { bindOnlyGlobally } from './bindings.ts';
+import { adopting, sorted } from './lists.ts';
+import { rolloutOf } from './rollout.ts';
+import {
+  auditedList,
+  listNote,
+  refuseSameListName,
+  requireEtag,
+  requireManual,
+  showList,
+  storedList,
+} from './stored-list.ts';
+
+const show = (entry: IpEntry) => toMessage(IpListEntrySchema, showEntry(entry));
+
+/** One page of entries in the order of addresses, IPv4 first. */
+export function listIpListEntries(
+  parts: ApiParts,
+): Method<typeof IpListService, 'listIpListEntries'> {
+  return async (request, context) => {
+    const { store } = parts;
+    const list = storedList(store, callerOf(context), request.ipListId, 'ipListId');
+    const family = oneOf(request.addressFamily || 'all', ['all', 'ipv4', 'ipv6'], 'addressFamily');
+    const content = contentOf(store, list.id);
+    requireEtag(request.etag, content.etag);
+    const { etag, ipv4Count, ipv6Count } = content;
+    const query = request.query.trim();
+    const found =
+      query === ''
+        ? pageOfFamily(content, chunkReader(store), family, request.page)
+        : pageOf(await search(content, chunkReader(store), family, query), request.page);
+    return { items: found.items.map(show), page: found.page, ipv4Count, ipv6Count, etag };
+  };
+}
+
+/** Adds entries; one that is there gets the given note and expiry. */
+export function addEntries(parts: ApiParts): Method<typeof IpListService, 'addEntries'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const asked = request.entries.map((one) => toRecord<IpListEntryJson>(IpListEntrySchema, one));
+    if (asked.length === 0) throw invalidField('entries', 'needs at least one entry');
+    const entries = checkEntries(asked, 'entries', parts.clock.nowMs());
+    const list = await parts.store.write((tx) => {
+      const before = storedList(tx, caller, request.ipListId, 'ipListId');
+      requireManual(before, 'ipListId');
+      const audited = auditedList(tx, before);
+      const content = editEntries(tx, before.id, entries, new Set(), isoNow(parts.clock));
+      if (countOf(content) > accessLimits.listEntriesMax) {
+        const most = accessLimits.listEntriesMax;
+        throw invalidField('entries', `a list has at most ${most} entries`);
+      }
+      const note = { ...listNote(caller, before), action: 'add_entries', before: audited };
+      tx.audit({ ...note, after: { ...auditedList(tx, before), set: entries.size } });
+      return before;
+    });
+    return { ipList: showList(parts, list, { entries: true }) };
+  };
+}
+
+/** Removes entries; those that are not there are passed over. */
+export function removeEntries(parts: ApiParts): Method<typeof IpListService, 'removeEntries'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    if (request.values.length === 0) throw invalidField('values', 'needs at least one value');
+    const keys = request.values.map((value, at) => {
+      const key = parseNetwork(value.trim());
+      if (key === null) throw invalidField(`values[${at}]`, 'must be an address or a network');
+      return key;
+    });
+    const list = await parts.store.write((tx) => {
+      const before = storedList(tx, caller, request.ipListId, 'ipListId');
+      requireManual(before, 'ipListId');
+      const audited = auditedList(tx, before);
+      editEntries(tx, before.id, new Map(), new Set(keys), isoNow(parts.clock));
+      const note = { ...listNote(caller, before), action: 'remove_entries', before: audited };
+      tx.audit({ ...note, after: { ...auditedList(tx, before), removed: keys.length } });
+      return before;
+    });
+    return { ipList: showList(parts, list, { entries: true }) };
+  };
+}
+
+/** Replaces all entries, and the texts when a name is given. */
+export function replaceIpListEntries(
+  parts: ApiParts,
+): Method<typeof IpListService, 'replaceIpListEntries'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const { store } = parts;
+    const known = storedList(store, caller, request.id, 'id');
+    requireManual(known, 'id');
+    const texts = request.name === '' ? known : checkListTexts(request, '');
+    const { name, description } = texts;
+    const asked = request.entries.map((one) => toRecord<IpListEntryJson>(IpListEntrySchema, one));
+    const entries = checkEntries(asked, 'entries', parts.clock.nowMs());
+    const kind = request.exclusiveGlobalKind;
+    if (kind !== '') oneOf(kind, ['allow', 'deny', 'monitor'], 'exclusiveGlobalKind');
+    requireEtag(request.etag, contentOf(store, known.id).etag);
+    const staged = await stageContent(store, known.id, sorted(entries));
+    const list = await adopting(parts, staged, (tx) => {
+      const before = storedList(tx, caller, known.id, 'id');
+      requireEtag(request.etag, contentOf(tx, known.id).etag);
+      const after = { ...before, name, description, updatedAt: isoNow(parts.clock) };
+      refuseSameListName(tx, after, 'name');
+      const note = { ...listNote(caller, after), before: auditedList(tx, before) };
+      adoptContent(tx, staged, after.updatedAt);
+      tx.put(ipLists, after);
+      if (kind !== '') bindOnlyGlobally(tx, caller, after, kind, after.updatedAt);
+      tx.audit({ ...note, action: 'replace_entries', after: auditedList(tx, after) });
+      return after;
+    });
+    const affectedConsumers = referencesOf(store, list.id).length;
+    return {
+      ipList: showList(parts, list, { entries: true }),
+      affectedConsumers,
+      rollout: await rolloutOf(parts, affectedConsumers),
+    };
+  };
+}
+
+/** All entries as CSV with the columns value, note and expires_at. */
+export function exportCsv(parts: ApiParts): Method<typeof IpListService, 'exportCsv'> {
+  return async ({ ipListId }, context) => {
+    const list = storedList(parts.store, callerOf(context), ipListId, 'ipListId');
+    const content = contentOf(parts.store, list.id);
+    const readChunk = chunkReader(parts.store);
+    const pieces: Buffer[] = [Buffer.from('value,note,expires_at\r\n')];
+    for (const { id } of content.chunks) {
+      const chunk = readChunk(id);
+      if (chunk === undefined) throw changedMeanwhile();
+      const lines = [...entriesOf(chunk)].map((entry) => {
+        const { value = '', note = '', expiresAt = '' } = showEntry(entry);
+        return toCsvLine([value, note, expiresAt]);
+      });
+      pieces.push(Buffer.from(lines.join('')));
+      await nextTurn();
+    }
+    const filename = `${list.name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 64) || 'ip-list'}.csv`;
+    return { csv: new Uint8Array(Buffer.concat(pieces)), filename };
+  };
+}
+
+/** Entries of one list that hold an address, and what the list decides for the deployment. */
+export function lookupIp(parts: ApiParts): Method<typeof IpListService, 'lookupIp'> {
+  return ({ ipListId, ip }, context) => {
+    const { store } = parts;
+    const list = storedList(store, callerOf(context), ipListId, 'ipListId');
+    const key = parseAddress(ip.trim());
+    if (key === null) throw invalidField('ip', 'must be one address, for example 192.0.2.7');
+    const now = isoNow(parts.clock);
+    const entries = entriesHolding(contentOf(store, list.id), chunkReader(store), key).filter(
+      (entry) => !hasLapsed(entry, now),
+    );
+    const matched = entries.length > 0;
+    const deciding = referencesOf(store, list.id).find(
+      (one) =>
+        one.role === 'access_control' &&
+        one.scope === 'global' &&
+        one.addressSource === 'client_ip' &&
+        (one.matchMode === 'in_list') === matched,
+    );
+    return { matched, entries: entries.map(show), decision: deciding?.kind ?? 'none' };
+  };
+}
+
+function pageOfFamily(
+  content: IpListContent,
+  readChunk: ReadChunk,
+  family: string,
+  asked: Parameters<typeof pageOf>[1],
+) {
+  const { ipv4Count } = content;
+  const from = family === 'ipv6' ? ipv4Count : 0;
+  const total = { all: countOf(content), ipv4: ipv4Count, ipv6: content.ipv6Count }[family] ?? 0;
+  // An array that is only as long as the list says how pages lie in it.
+  const { page } = pageOf(
+    { length: total, slice: () => [] } as unknown as readonly IpEntry[],
+    asked,
+  );
+  const start = from + (page.page - 1) * page.pageSize;
+  const end = Math.min(start + page.pageSize, from + total);
+  const items: IpEntry[] = [];
+  let at = 0;
+  for (const ref of content.chunks) {
+    if (at >= end) break;
+    if (at + ref.count > start) {
+      const chunk = readChunk(ref.id);
+      const entries = chunk === undefined ? [] : [...entriesOf(chunk)];
+      items.push(...entries.slice(Math.max(0, start - at), end - at));
+    }
+    at += ref.count;
+  }
+  return { items, page };
+}
+
+async function search(
+  content: IpListContent,
+  readChunk: ReadChunk,
+  family: string,
+  query: string,
+): Promise<IpEntry[]> {
+  const first = { all: '', ipv4: '4', ipv6: '6' }[family] ?? '';
+  const found: IpEntry[] = [];
+  for (const ref of content.chunks) {
+    if (!ref.first.startsWith(first)) continue;
+    const chunk = readChunk(ref.id);
+    if (chunk === undefined) throw changedMeanwhile();
+    for (const entry of entriesOf(chunk)) {
+      if (fitsQuery(query, showEntry(entry).value, entry.note)) found.push(entry);
+    }
+    await nextTurn();
+  }
+  return found;
+}
+
+function changedMeanwhile() {
+  return refusal('aborted', 'ipListId: the entries changed while they were read; try again');
+}

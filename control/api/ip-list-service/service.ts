@@ -1,0 +1,61 @@
+/** Owns which methods of IpListService are built. */
+
+import type { IpListService } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import {
+  applyIpList,
+  deleteGlobalIpListBinding,
+  deleteIpListBinding,
+  getIpListEditImpact,
+  listGlobalIpListBindings,
+  listIpListBindings,
+  listIpListReferences,
+  upsertGlobalIpListBinding,
+  upsertIpListBinding,
+} from './bindings.ts';
+import {
+  addEntries,
+  exportCsv,
+  listIpListEntries,
+  lookupIp,
+  removeEntries,
+  replaceIpListEntries,
+} from './entries.ts';
+import {
+  cloneIpList,
+  createIpList,
+  deleteIpList,
+  getIpList,
+  listIpLists,
+  updateIpList,
+} from './lists.ts';
+import { lookupIpScopes } from './lookup-scopes.ts';
+
+/** IpListService. */
+export function ipListService(parts: ApiParts): Built<typeof IpListService> {
+  return {
+    listIpLists: listIpLists(parts),
+    getIpList: getIpList(parts),
+    createIpList: createIpList(parts),
+    updateIpList: updateIpList(parts),
+    deleteIpList: deleteIpList(parts),
+    cloneIpList: cloneIpList(parts),
+    listIpListEntries: listIpListEntries(parts),
+    replaceIpListEntries: replaceIpListEntries(parts),
+    addEntries: addEntries(parts),
+    removeEntries: removeEntries(parts),
+    exportCsv: exportCsv(parts),
+    lookupIp: lookupIp(parts),
+    lookupIpScopes: lookupIpScopes(parts),
+    getIpListEditImpact: getIpListEditImpact(parts),
+    listIpListReferences: listIpListReferences(parts),
+    listIpListBindings: listIpListBindings(parts),
+    listGlobalIpListBindings: listGlobalIpListBindings(parts),
+    upsertIpListBinding: upsertIpListBinding(parts),
+    deleteIpListBinding: deleteIpListBinding(parts),
+    upsertGlobalIpListBinding: upsertGlobalIpListBinding(parts),
+    deleteGlobalIpListBinding: deleteGlobalIpListBinding(parts),
+    applyIpList: applyIpList(parts),
+  };
+}

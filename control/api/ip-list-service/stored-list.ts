@@ -1,0 +1,171 @@
+/** Owns finding a caller's list, showing it, and what its changes are noted as. */
+
+import {
+  IpListSchema,
+  type IpList,
+  type IpListDeploymentJson,
+  type IpListJson,
+} from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import { accessLimits } from '../../../engine/base/limits.ts';
+import { chunkReader, contentOf } from '../../access/list-contents.ts';
+import { referencesOf, type ListReference } from '../../access/references.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { notFound, refusal } from '../../domain/errors.ts';
+import { allEntries, countOf } from '../../domain/ip-list-content.ts';
+import { showSource } from '../../domain/ip-list-source.ts';
+import { showEntry, type IpListRecord } from '../../domain/ip-list.ts';
+import { ipLists, sites } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { actorNote, type ApiParts } from '../context.ts';
+import { requireText, toMessage } from '../convert.ts';
+
+/** A list of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
+export function storedList(
+  store: ReadStore,
+  caller: Caller,
+  id: string,
+  field: string,
+): IpListRecord {
+  const list = store.get(ipLists, requireText(id, field));
+  if (list === undefined || list.tenantId !== caller.tenantId) throw notFound('IP list');
+  return list;
+}
+
+/** Errors: failed_precondition for a list that its source fills. */
+export function requireManual(list: IpListRecord, field: string): void {
+  if (list.managementMode === 'manual') return;
+  throw refusal(
+    'failed_precondition',
+    `${field}: the list is filled by its source; clone it to change its entries by hand`,
+  );
+}
+
+/** Errors: failed_precondition for a list that people fill. */
+export function requireSubscription(list: IpListRecord): void {
+  if (list.managementMode === 'subscription') return;
+  throw refusal('failed_precondition', 'id: the list is manual; it has no source');
+}
+
+/** Errors: aborted when the content moved on since it was read; '' is not checked. */
+export function requireEtag(sent: string, stored: string): void {
+  if (sent === '' || sent === stored) return;
+  throw refusal('aborted', 'etag: the entries changed since; read them again');
+}
+
+/** Errors: already_exists when another list of the tenant has the name. */
+export function refuseSameListName(store: ReadStore, list: IpListRecord, field: string): void {
+  const taken = store
+    .find(ipLists, 'name', list.name.toLowerCase())
+    .some((other) => other.id !== list.id && other.tenantId === list.tenantId);
+  if (taken) throw refusal('already_exists', `${field}: another IP list has this name`);
+}
+
+/** The audit note of a change of a list. Entries never go into it: there may be a million. */
+export function listNote(caller: Caller, list: IpListRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'ip_list',
+    resourceId: list.id,
+    resourceName: list.name,
+  };
+}
+
+/** What of a list goes into an audit row. */
+export function auditedList(store: ReadStore, list: IpListRecord): object {
+  const { etag, ipv4Count, ipv6Count } = contentOf(store, list.id);
+  const { source, sync: _sync, held: _held, ...rest } = list;
+  const shown = source === undefined ? {} : { source: showSource(source) };
+  return { ...rest, ...shown, etag, ipv4Count, ipv6Count };
+}
+
+/** A list as it is shown; with its entries when there are few and `entries` is wanted. */
+export function showList(
+  parts: ApiParts,
+  list: IpListRecord,
+  options: { readonly entries: boolean; readonly references?: readonly ListReference[] },
+): IpList {
+  const { store } = parts;
+  const content = contentOf(store, list.id);
+  const count = countOf(content);
+  const references = options.references ?? referencesOf(store, list.id);
+  const scoped = (scope: string): number => references.filter((one) => one.scope === scope).length;
+  const few = options.entries && count <= accessLimits.shownEntriesMax;
+  const entries = few ? [...allEntries(content, chunkReader(store))].map(showEntry) : [];
+  const changedAt = content.changedAt ?? '';
+  const { source, sync, held, ...rest } = list;
+  const json: IpListJson = {
+    ...rest,
+    updatedAt: changedAt > list.updatedAt ? changedAt : list.updatedAt,
+    entries,
+    globalRefCount: scoped('global'),
+    policyRefCount: scoped('policy'),
+    siteRefCount: scoped('site'),
+    etag: content.etag,
+    entryCount: count,
+    ipv4Count: content.ipv4Count,
+    ipv6Count: content.ipv6Count,
+    contentStatus: count === 0 ? 'empty' : 'available',
+    deploymentStatus: deploymentStatus(parts, references, changedAt),
+    referencePreview: references.slice(0, 2),
+    deployment: deploymentOf(parts, references, content.etag, changedAt),
+    ...(source === undefined ? {} : { source: showSource(source) }),
+    ...(sync === undefined ? {} : { syncStatus: sync }),
+    ...(held === undefined ? {} : { heldUpdate: held }),
+  };
+  return toMessage(IpListSchema, json);
+}
+
+const localNodeId = 'local';
+
+/** How far the present content of a list has come, by what the local node confirmed. */
+function deploymentStatus(
+  parts: ApiParts,
+  references: readonly ListReference[],
+  changedAt: string,
+): string {
+  if (references.length === 0) return 'not_in_use';
+  const current = parts.publisher.current();
+  const node = parts.nodes.get(localNodeId);
+  if (current === null || node?.connected !== true) return 'unverified';
+  const { apply } = node;
+  if (apply?.success === false && apply.sha256 === current.signed.sha256) return 'config_failed';
+  if (node.configHash !== current.signed.sha256) return 'config_applying';
+  const appliedAtMs = apply?.atMs ?? node.lastSeenMs;
+  return Date.parse(changedAt) > appliedAtMs ? 'config_pending' : 'config_receipts_complete';
+}
+
+function deploymentOf(
+  parts: ApiParts,
+  references: readonly ListReference[],
+  etag: string,
+  changedAt: string,
+): IpListDeploymentJson {
+  const current = parts.publisher.current();
+  const apply = parts.nodes.get(localNodeId)?.apply ?? null;
+  const status = deploymentStatus(parts, references, changedAt);
+  const at = apply?.success === true ? { appliedAt: new Date(apply.atMs).toISOString() } : {};
+  return {
+    revisionId: current === null ? '' : `config-${current.revision}`,
+    contentDigest: etag,
+    siteIds: sitesOf(parts.store, references),
+    targets:
+      references.length === 0
+        ? []
+        : [{ kind: 'local', id: localNodeId, status, lastError: apply?.error ?? '', ...at }],
+  };
+}
+
+/** Sites that are touched by any of the references. */
+export function sitesOf(store: ReadStore, references: readonly ListReference[]): string[] {
+  const all = references.length === 0 ? [] : store.list(sites);
+  return all
+    .filter((site) =>
+      references.some(
+        ({ scope, policyId, siteId }) =>
+          scope === 'global' ||
+          (scope === 'site' && siteId === site.id) ||
+          (scope === 'policy' && policyId === site.waf?.policyId),
+      ),
+    )
+    .map(({ id }) => id);
+}

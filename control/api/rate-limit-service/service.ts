@@ -1,0 +1,132 @@
+/** Owns RateLimitService: limits of policies, and those with which a site replaces them. */
+
+import { randomUUID } from 'node:crypto';
+import {
+  RateLimitEndpointRecordSchema,
+  type RateLimitEndpointRecordJson,
+  type RateLimitService,
+} from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { accessLimits } from '../../../engine/base/limits.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { checkTarget } from '../../domain/country-access.ts';
+import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import {
+  checkRateLimit,
+  signatureOf,
+  sortLimits,
+  type RateLimitRecord,
+} from '../../domain/rate-limit.ts';
+import { rateLimits } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
+import { requireTarget } from '../ip-list-service/bindings.ts';
+import type { Built } from '../method.ts';
+
+/** RateLimitService. */
+export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService> {
+  const { store } = parts;
+  return {
+    listRateLimitEndpoints: ({ policyId, siteId }, context) => {
+      const target = checkTarget({ policyId, siteId }, '');
+      if (target.scope === 'global') {
+        throw invalidField('policyId', 'is required where siteId is empty');
+      }
+      requireTarget(store, callerOf(context), target, '');
+      const found =
+        siteId === ''
+          ? store.find(rateLimits, 'policy', policyId)
+          : store
+              .find(rateLimits, 'site', siteId)
+              .filter((one) => policyId === '' || one.policyId === '' || one.policyId === policyId);
+      return { items: sortLimits(found).map(show) };
+    },
+    upsertRateLimitEndpoint: async ({ endpoint }, context) => {
+      const caller = callerOf(context);
+      if (endpoint === undefined) throw invalidField('endpoint', 'is required');
+      const asked = toRecord<RateLimitEndpointRecordJson>(RateLimitEndpointRecordSchema, endpoint);
+      const now = isoNow(parts.clock);
+      const stored = await store.write((tx) => upsert(tx, caller, asked, now));
+      return { endpoint: show(stored) };
+    },
+    deleteRateLimitEndpoint: async ({ id }, context) => {
+      const caller = callerOf(context);
+      await store.write((tx) => {
+        const before = storedLimit(tx, caller, id, 'id');
+        tx.remove(rateLimits, before.id);
+        tx.audit({ ...note(caller, before), action: 'delete', before });
+      });
+      return { result: { id, changed: true } };
+    },
+  };
+}
+
+function upsert(
+  tx: WriteStore,
+  caller: Caller,
+  asked: RateLimitEndpointRecordJson,
+  now: string,
+): RateLimitRecord {
+  const checked = checkRateLimit(asked);
+  const { policyId, siteId, scope } = checkTarget(
+    { policyId: asked.policyId ?? '', siteId: asked.siteId ?? '' },
+    'endpoint',
+  );
+  if (scope === 'global') {
+    throw invalidField('endpoint.policyId', 'is required where siteId is empty');
+  }
+  requireTarget(tx, caller, { policyId, siteId, scope }, 'endpoint');
+  const id = asked.id ?? '';
+  const known = id === '' ? undefined : storedLimit(tx, caller, id, 'endpoint.id');
+  const place =
+    siteId === '' ? tx.find(rateLimits, 'policy', policyId) : tx.find(rateLimits, 'site', siteId);
+  const same = place.find(
+    (one) =>
+      one.policyId === policyId &&
+      one.siteId === siteId &&
+      signatureOf(one) === signatureOf(checked),
+  );
+  if (known !== undefined && same !== undefined && same.id !== known.id) {
+    throw refusal(
+      'already_exists',
+      'endpoint.pathPattern: another limit has this path and methods',
+    );
+  }
+  const before = known ?? same;
+  if (before === undefined && tx.list(rateLimits).length >= accessLimits.rateLimitsMax) {
+    const most = accessLimits.rateLimitsMax;
+    throw refusal('resource_exhausted', `there are at most ${most} rate limits`);
+  }
+  const record: RateLimitRecord = {
+    ...checked,
+    id: before?.id ?? `ratelimit-${randomUUID()}`,
+    tenantId: caller.tenantId,
+    policyId,
+    siteId,
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  };
+  tx.put(rateLimits, record);
+  const earlier = before === undefined ? {} : { before };
+  tx.audit({ ...note(caller, record), action: 'upsert', ...earlier, after: record });
+  return record;
+}
+
+function storedLimit(store: ReadStore, caller: Caller, id: string, field: string): RateLimitRecord {
+  const limit = store.get(rateLimits, requireText(id, field));
+  if (limit === undefined || limit.tenantId !== caller.tenantId) throw notFound('rate limit');
+  return limit;
+}
+
+function show(limit: RateLimitRecord) {
+  return toMessage(RateLimitEndpointRecordSchema, limit);
+}
+
+function note(caller: Caller, limit: RateLimitRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'rate_limit',
+    resourceId: limit.id,
+    resourceName: limit.pathPattern,
+  };
+}
