@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { JsonValue } from '@bufbuild/protobuf';
+import { fromBinary, type JsonValue } from '@bufbuild/protobuf';
 import {
   createConnectRouter,
   type ConnectError,
@@ -21,9 +21,13 @@ import {
 } from '@connectrpc/connect-node';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import type { AppError } from '../../engine/base/errors.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
+import { refusal } from '../domain/errors.ts';
+import { CallRate } from './call-rate.ts';
 import { checkJson } from './check-json.ts';
+import { addressKey, callerKey } from './context.ts';
 import { answerEarly } from './early-answer.ts';
-import { codingOf, readJson, tooLarge } from './read-json.ts';
+import { codingOf, parseJson, readBytes, tooLarge } from './read-body.ts';
 
 const envelopeBytes = 5;
 
@@ -65,6 +69,7 @@ export function createAdapter(
     readMaxBytes: options.requestBytesMax,
   });
   options.routes(router);
+  const rate = new CallRate(() => performance.now());
   const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
   return (request, response) => {
     const handler = handlers.get((request.url ?? '').split('?', 1)[0] ?? '');
@@ -72,7 +77,7 @@ export function createAdapter(
       options.fallback(request, response);
       return;
     }
-    serve(options, handler, request, response).catch((thrown: unknown) => {
+    serve(options, rate, handler, request, response).catch((thrown: unknown) => {
       const where = `${handler.service.typeName}/${handler.method.name}`;
       answerEarly(request, response, options.toError(thrown, where));
     });
@@ -81,32 +86,49 @@ export function createAdapter(
 
 async function serve(
   options: AdapterOptions,
+  rate: CallRate,
   handler: UniversalHandler,
   request: NodeRequest,
   response: NodeResponse,
 ): Promise<void> {
   const values = options.contextValues(request);
-  let body: JsonValue | undefined;
+  let body: JsonValue | AsyncIterable<Uint8Array> | undefined;
   if (request.method === 'POST') {
     const wrong = options.refuse(request);
     if (wrong !== null) throw wrong;
     refuseDeclaredSize(options, handler, request);
     await options.authorize(handler, request, values);
+    refuseTooOften(rate, values);
     if (request.headers.expect !== undefined) (response as ServerResponse).writeContinue();
-    if (isUnaryJson(handler, request)) {
-      body = await readJson(request, options.requestBytesMax);
-      const misfit = checkJson(handler.method.input, body);
-      if (misfit !== null) throw misfit;
+    const form = unaryForm(handler, request);
+    if (form !== null) {
+      const bytes = await readBytes(request, options.requestBytesMax);
+      body = form === 'json' ? parseChecked(handler, bytes) : checkBinary(handler, bytes);
     }
   }
   const universal = universalRequestFromNodeRequest(
     request,
     response as ServerResponse,
-    body,
+    undefined,
     values,
   );
-  const answer = await handler(universal);
+  // What we have read is unpacked.
+  if (body !== undefined) universal.header.delete('content-encoding');
+  if (body !== undefined) universal.header.delete('content-length');
+  const answer = await handler(body === undefined ? universal : { ...universal, body });
   await universalResponseToNodeResponse(answer, response as ServerResponse).catch(() => undefined);
+}
+
+/** Sessions, and callers without one by their address; the socket is not counted. */
+function refuseTooOften(rate: CallRate, values: ContextValues): void {
+  const session = values.get(callerKey)?.sessionId ?? '';
+  const key = session === '' ? values.get(addressKey) : `session ${session}`;
+  if (key === '' || rate.take(key)) return;
+  const { callsPerSecond } = controlLimits;
+  throw refusal(
+    'resource_exhausted',
+    `more than ${callsPerSecond} calls a second: slow down and try again`,
+  );
 }
 
 /** A unary message that says itself that it is too large; envelopes add five bytes. */
@@ -121,12 +143,30 @@ function refuseDeclaredSize(
   }
 }
 
-/** What scripts, browsers and the command line send. */
-function isUnaryJson(handler: UniversalHandler, request: NodeRequest): boolean {
+/** The form of a unary message in Connect's own protocol; null for all others. */
+function unaryForm(handler: UniversalHandler, request: NodeRequest): 'json' | 'binary' | null {
+  if (handler.method.methodKind !== 'unary' || codingOf(request) === null) return null;
   const type = String(request.headers['content-type'] ?? '');
-  return (
-    handler.method.methodKind === 'unary' &&
-    /^application\/json\s*(?:;|$)/i.test(type) &&
-    codingOf(request) !== null
-  );
+  const found = /^application\/(json|proto)\s*(?:;|$)/i.exec(type)?.[1];
+  if (found === undefined) return null;
+  return found.toLowerCase() === 'json' ? 'json' : 'binary';
+}
+
+function parseChecked({ method }: UniversalHandler, bytes: Uint8Array): JsonValue {
+  const value = parseJson(bytes);
+  const misfit = checkJson(method.input, value);
+  if (misfit !== null) throw misfit;
+  return value;
+}
+
+/** The library would call bytes that are no message an internal error. */
+function checkBinary({ method }: UniversalHandler, bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  try {
+    fromBinary(method.input, bytes);
+  } catch {
+    throw refusal('invalid_argument', `request: is not a ${method.input.name} in binary form`);
+  }
+  return (async function* () {
+    yield await Promise.resolve(bytes);
+  })();
 }

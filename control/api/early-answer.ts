@@ -30,13 +30,8 @@ export function answerEarly(
   const { status, headers, body } = encode(String(request.headers['content-type'] ?? ''), error);
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  const unread = !request.readableEnded;
-  if (unread && !(response instanceof Http2ServerResponse)) {
-    response.setHeader('connection', 'close');
-  }
-  (response as ServerResponse).end(body, () => {
-    if (unread) discard(request, response);
-  });
+  if (!request.readableEnded) discard(request, response);
+  (response as ServerResponse).end(body);
 }
 
 interface Encoded {
@@ -65,12 +60,14 @@ function encode(contentType: string, error: ConnectError): Encoded {
 /** Reads away what still comes, for a while, so that the client gets to read the answer. */
 function discard(request: NodeRequest, response: NodeResponse): void {
   if (response instanceof Http2ServerResponse) {
-    response.stream.close();
+    const { stream } = response;
+    response.once('finish', () => stream.close());
     return;
   }
-  request.resume();
+  // Asking Node to close the connection would cut the answer off behind unread bytes.
   const { socket } = request;
   const timer = setTimeout(() => socket.destroy(), controlLimits.lingerMs);
   timer.unref();
-  socket.once('close', () => clearTimeout(timer));
+  for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer));
+  request.resume();
 }

@@ -335,6 +335,8 @@ export const controlLimits = {
   exportedEventsMax: 20_000,
   /** Events waiting for one slow reader of the tail; more are skipped and counted. */
   tailWaitingMax: 1_000,
+  /** What a node says of a configuration that it could not apply. */
+  applyErrorCharactersMax: 4_000,
   /** Messages waiting for one node; past it the stream ends and the node connects anew. */
   nodeWaitingMax: 1_024,
   /** Enrolments of a second factor that wait for their code. */

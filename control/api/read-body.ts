@@ -1,6 +1,6 @@
 /**
- * Owns reading the JSON body of a unary call with a bound on its size, packed and unpacked. Never
- * looks at what the JSON says.
+ * Owns reading the body of a unary call with a bound on its size, packed and unpacked. Never looks
+ * at what it says.
  */
 
 import { promisify } from 'node:util';
@@ -24,11 +24,15 @@ export function codingOf(request: NodeRequest): string | null {
   return coding === 'identity' || Object.hasOwn(codings, coding) ? coding : null;
 }
 
-/** Reads and parses. Errors: resource_exhausted when it is too large, invalid_argument. */
-export async function readJson(request: NodeRequest, bytesMax: number): Promise<JsonValue> {
-  const packed = await readBody(request, bytesMax);
+/** Reads and unpacks. Errors: resource_exhausted when it is too large, invalid_argument. */
+export async function readBytes(request: NodeRequest, bytesMax: number): Promise<Buffer> {
+  const packed = await readPacked(request, bytesMax);
   const coding = codingOf(request) ?? 'identity';
-  const bytes = coding === 'identity' ? packed : await unpack(packed, coding, bytesMax);
+  return coding === 'identity' ? packed : unpack(packed, coding, bytesMax);
+}
+
+/** Parses. Errors: invalid_argument. */
+export function parseJson(bytes: Uint8Array): JsonValue {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -47,10 +51,12 @@ export function tooLarge(bytesMax: number): Error {
   return refusal('resource_exhausted', `request: is larger than ${bytesMax} bytes`);
 }
 
-async function readBody(request: NodeRequest, bytesMax: number): Promise<Buffer> {
+async function readPacked(request: NodeRequest, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Leaving the loop must not end the connection: the answer is still to come.
+  const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  for await (const chunk of body) {
     length += chunk.length;
     if (length > bytesMax) throw tooLarge(bytesMax);
     chunks.push(chunk);
