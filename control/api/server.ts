@@ -15,6 +15,7 @@ import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { createAdapter, type NodeRequest, type NodeResponse } from './adapter.ts';
+import { openBrowserSignIn, type BrowserSignIn } from './auth-service/browser-sign-in.ts';
 import { authorize, authorizeInterceptor } from './authorize.ts';
 import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
 import { addressKey, entranceKey, type ApiParts, type Entrance } from './context.ts';
@@ -64,6 +65,7 @@ export async function startServer(
 
 function createHandler(parts: ApiParts, entrance: Entrance): Handler {
   const built = new Set<DescMethod>();
+  const signIn: BrowserSignIn = entrance === 'network' ? openBrowserSignIn(parts) : () => false;
   const handler = createAdapter({
     routes: (router) => addRoutes(router, parts, built),
     interceptors: [
@@ -78,7 +80,9 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
     authorize: (rpc, request, values) =>
       authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
     toError: (thrown, where) => toConnectError(thrown, parts.logger, where),
-    fallback: (request, response) => answerProbe(parts, entrance, request, response),
+    fallback: (request, response) => {
+      if (!signIn(request, response)) answerProbe(parts, entrance, request, response);
+    },
   });
   return (request, response) => {
     setSecureHeaders(response, request.socket instanceof TLSSocket);
