@@ -1,6 +1,7 @@
-/** Owns the list of every collection: what collections.ts exports is on it. */
+/** Owns the list of every collection: what the files of collections export is on it. */
 
 import type { AnyCollection } from './collection.ts';
+import * as access from './access-collections.ts';
 import * as exported from './collections.ts';
 
 const isCollection = (value: unknown): value is AnyCollection =>
@@ -10,6 +11,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
  * Every collection, by name: what is not listed gets no index built when a store is opened, and
  * `waf admin verify` reports its records as unknown.
  */
-export const collections: readonly AnyCollection[] = Object.values<unknown>(exported)
+export const collections: readonly AnyCollection[] = [exported, access]
+  .flatMap((file) => Object.values<unknown>(file))
   .filter(isCollection)
   .sort((left, right) => (left.name < right.name ? -1 : 1));
