@@ -110,7 +110,7 @@ export function renderCustomRule(rule: CustomRuleJson): string {
 }
 
 /** The texts of enabled rules by the place where they go. */
-export function placeCustomRules(rules: readonly CustomRuleJson[]): Required<AddedSecLang> {
+export function placeCustomRules(rules: readonly CustomRuleJson[]): AddedSecLang {
   const at = (placement: string): string =>
     rules
       .filter((rule) => rule.enabled === true && (rule.placement || 'before_crs') === placement)

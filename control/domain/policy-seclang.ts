@@ -21,6 +21,8 @@ export interface AddedSecLang {
   readonly requestBeforeBlocking?: string;
   /** Before the rules that compare the scores of a response. */
   readonly responseBeforeBlocking?: string;
+  /** Between the settings files of plugins and their rules. */
+  readonly pluginSettings?: string;
 }
 
 /** A policy as text, with what deserves a look. */
@@ -199,7 +201,8 @@ function bodyProcessorSection({ httpPolicy }: CrsSettings): string {
 }
 
 function includeSection(includes: RulesetIncludes, added: AddedSecLang): string {
-  const lines = [...includes.pluginConfigs, ...includes.pluginsBefore].map(include);
+  const lines = includes.pluginConfigs.map(include);
+  lines.push(added.pluginSettings ?? '', ...includes.pluginsBefore.map(include));
   for (const file of includes.rules) {
     if (file.includes('-949-')) lines.push(added.requestBeforeBlocking ?? '');
     if (file.includes('-959-')) lines.push(added.responseBeforeBlocking ?? '');

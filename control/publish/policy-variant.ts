@@ -4,14 +4,21 @@
  */
 
 import type { CrsCoreSettingsJson } from '../../proto/gen/waf/v1/policy_pb.ts';
-import { describeRules } from '../domain/crs-rules.ts';
 import { placeCustomRules } from '../domain/custom-rules.ts';
 import type { AddedSecLang } from '../domain/policy-seclang.ts';
-import type { PolicyRecord, RuleOverrideRecord, SiteOverrideRecord } from '../domain/records.ts';
+import type { PluginBindingRecord } from '../domain/exclusion-plugins.ts';
+import type {
+  CustomRuleRecord,
+  PolicyRecord,
+  RuleOverrideRecord,
+  SiteOverrideRecord,
+} from '../domain/records.ts';
 import { renderOverrides } from '../domain/rule-overrides.ts';
 import { customRules, ruleOverrides, siteOverrides } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { BundlePolicy, BundleRuleset } from './build-bundle.ts';
+import { bindingsOf, policyPlugins } from './ruleset-plugins.ts';
+import { rulesOfBundle } from './ruleset-rules.ts';
 
 /** Id of the variant that a site gets; the policy's own where the site changes nothing. */
 export function variantId(store: ReadStore, policyId: string, siteId: string): string {
@@ -22,27 +29,58 @@ export function variantId(store: ReadStore, policyId: string, siteId: string): s
   return own ? `${policyId}~${siteId}` : policyId;
 }
 
+/** A policy as it is rendered, with what deserves a look. */
+export interface RenderablePolicy extends BundlePolicy {
+  readonly warnings: readonly string[];
+}
+
+/** Records to render in place of those in the store: a change that is not kept yet. */
+export interface PolicyDraft {
+  readonly overrides?: readonly RuleOverrideRecord[];
+  readonly customRules?: readonly CustomRuleRecord[];
+  readonly bindings?: readonly PluginBindingRecord[];
+}
+
 /** A policy for a site, or for every site without changes of its own when `siteId` is ''. */
 export function policyVariant(
   store: ReadStore,
   policy: PolicyRecord,
   siteId: string,
   ruleset: BundleRuleset | null,
-): BundlePolicy {
+  draft: PolicyDraft = {},
+): RenderablePolicy {
   const applies = (one: { readonly siteId: string }): boolean =>
     one.siteId === '' || one.siteId === siteId;
-  const overrides = store.find(ruleOverrides, 'policy', policy.id).filter(applies);
-  const custom = store.find(customRules, 'policy', policy.id).filter(applies);
+  const allOverrides = draft.overrides ?? store.find(ruleOverrides, 'policy', policy.id);
+  const overrides = allOverrides.filter(applies);
+  const allRules = draft.customRules ?? store.find(customRules, 'policy', policy.id);
   const site = siteId === '' ? undefined : store.get(siteOverrides, siteId);
   const changed: PolicyRecord =
     site === undefined ? policy : { ...policy, crsCore: overlay(policy.crsCore ?? {}, site) };
+  const bindings = draft.bindings ?? bindingsOf(store, policy.id);
+  const plugins = policyPlugins(store, policy, bindings, ruleset);
+  const rules = placeCustomRules(allRules.filter(applies));
+  const added = mergeAdded(rules, overridesText(overrides, ruleset));
   return {
     id: siteId === '' ? policy.id : variantId(store, policy.id, siteId),
     revision: policy.revision,
     policy: changed,
-    ruleset,
-    added: mergeAdded(placeCustomRules(custom), overridesText(overrides, ruleset)),
+    ruleset: plugins.ruleset,
+    added: { ...added, pluginSettings: plugins.settings },
+    files: plugins.files,
+    warnings: [...plugins.warnings, ...orphans(overrides, ruleset)],
   };
+}
+
+function orphans(
+  overrides: readonly RuleOverrideRecord[],
+  ruleset: BundleRuleset | null,
+): string[] {
+  if (ruleset === null) return [];
+  const { rawOf } = rulesOfBundle(ruleset);
+  const missing = overrides.filter(({ crsRuleId }) => rawOf(Number(crsRuleId)) === undefined);
+  const ids = [...new Set(missing.map(({ crsRuleId = '' }) => crsRuleId))].sort();
+  return ids.map((id) => `override of rule ${id}: this ruleset has no such rule`);
 }
 
 function overlay(core: CrsCoreSettingsJson, site: SiteOverrideRecord): CrsCoreSettingsJson {
@@ -66,15 +104,10 @@ function overridesText(
   ruleset: BundleRuleset | null,
 ): AddedSecLang {
   if (overrides.length === 0 || ruleset === null) return {};
-  const wanted = new Set(overrides.map((one) => Number(one.crsRuleId)));
-  const texts = ruleset.files
-    .filter(({ path }) => path.endsWith('.conf'))
-    .map(({ path, content }) => ({ path, text: Buffer.from(content).toString('latin1') }))
-    .filter(({ text }) => [...wanted].some((id) => text.includes(String(id))));
-  const rules = new Map(describeRules(texts, '').map((rule) => [rule.ruleId, rule.raw]));
+  const { rawOf } = rulesOfBundle(ruleset);
   // An override of a rule that this ruleset does not have changes nothing.
-  const known = overrides.filter((one) => rules.has(Number(one.crsRuleId)));
-  return renderOverrides(known, (id) => rules.get(id));
+  const known = overrides.filter((one) => rawOf(Number(one.crsRuleId)) !== undefined);
+  return renderOverrides(known, rawOf);
 }
 
 function mergeAdded(left: AddedSecLang, right: AddedSecLang): AddedSecLang {

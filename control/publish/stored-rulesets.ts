@@ -2,11 +2,13 @@
 
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { RuntimeRulesetSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { setupVersion } from '../domain/crs-setup.ts';
 import type { RulesetRecord } from '../domain/records.ts';
 import { rulesets } from '../store/collections.ts';
 import type { ReadStore, WriteStore } from '../store/store.ts';
 import { toRuntimeRuleset, type BundleRuleset } from './build-bundle.ts';
 import type { ReadRuleset } from './ruleset-folder.ts';
+import { pluginsOfRuleset } from './ruleset-plugins.ts';
 
 /** A ruleset with its files; null for an unknown one. */
 export function loadRuleset(
@@ -47,7 +49,8 @@ export function storeRuleset(
     blob,
     ruleCount: read.ruleCount,
     ruleFileCount: includes.rules.length,
-    pluginCount: includes.pluginsBefore.length,
+    pluginCount: pluginsOfRuleset(read).length,
+    crsSetupVersion: setupVersion(version),
   };
   tx.put(rulesets, stored);
   return stored;

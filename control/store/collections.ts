@@ -15,6 +15,7 @@ import type {
 import type { Collection } from './collection.ts';
 
 export type { Collection } from './collection.ts';
+export { exclusionPlugins, pluginBindings } from './plugin-collections.ts';
 export * from './access-collections.ts';
 import type {
   AgentGroupRecord,
@@ -93,6 +94,19 @@ export interface PublicationRecord {
   readonly revision: string;
   readonly sha256: string;
   readonly createdAt: string;
+  /** What became of it on the nodes that answered, by node. */
+  readonly nodes?: Readonly<Record<string, NodeDelivery>>;
+}
+
+/** What became of a configuration on one node. */
+export interface NodeDelivery {
+  /** RFC 3339; '' when only the answer is known. */
+  readonly deliveredAt: string;
+  /** RFC 3339; '' when it was not applied. */
+  readonly appliedAt: string;
+  readonly result: 'success' | 'failure' | 'superseded';
+  /** What failed, with file and line where rules did; '' otherwise. */
+  readonly error: string;
 }
 
 /** Collections that people's resources lie in. */

@@ -28,7 +28,8 @@ export function listCrsRules(parts: ApiParts): Method<typeof CrsService, 'listCr
         tags.every((tag) => rule.tags.includes(tag)),
     );
     const { items, page } = pageOf(found, request.page);
-    return { items: items.map(({ raw: _raw, ...rule }) => toMessage(CrsRuleSchema, rule)), page };
+    const shown = items.map(({ raw: _raw, ...rule }) => ({ ...rule, rulesetId: ruleset.id }));
+    return { items: shown.map((rule) => toMessage(CrsRuleSchema, rule)), page };
   };
 }
 
@@ -39,7 +40,7 @@ export function getCrsRule(parts: ApiParts): Method<typeof CrsService, 'getCrsRu
     const id = Number(requireText(request.ruleId, 'ruleId'));
     const rule = rulesOf(parts.store, ruleset).find(({ ruleId }) => ruleId === id);
     if (rule === undefined) throw notFound('rule');
-    return { rule: toMessage(CrsRuleSchema, rule) };
+    return { rule: toMessage(CrsRuleSchema, { ...rule, rulesetId: ruleset.id }) };
   };
 }
 

@@ -3,6 +3,17 @@
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
+import {
+  getCrsExclusionPlugin,
+  importCrsExclusionPlugin,
+  listCrsExclusionPlugins,
+} from './exclusion-plugins.ts';
+import { getCrsPluginConfigSchema, listCrsPlugins } from './plugins.ts';
+import {
+  deletePolicyExclusionPlugin,
+  listPolicyExclusionPlugins,
+  upsertPolicyExclusionPlugin,
+} from './policy-plugins.ts';
 import { getCrsRule, listCrsCategories, listCrsRules, listCrsTags } from './rules.ts';
 import { pageOfRulesets, showRuleset } from './rulesets.ts';
 
@@ -15,5 +26,13 @@ export function crsService(parts: ApiParts): Built<typeof CrsService> {
     getCrsRule: getCrsRule(parts),
     listCrsCategories: listCrsCategories(parts),
     listCrsTags: listCrsTags(parts),
+    listCrsPlugins: listCrsPlugins(parts),
+    getCrsPluginConfigSchema: getCrsPluginConfigSchema(parts),
+    listCrsExclusionPlugins: listCrsExclusionPlugins(parts),
+    getCrsExclusionPlugin: getCrsExclusionPlugin(parts),
+    importCrsExclusionPlugin: importCrsExclusionPlugin(parts),
+    listPolicyExclusionPlugins: listPolicyExclusionPlugins(parts),
+    upsertPolicyExclusionPlugin: upsertPolicyExclusionPlugin(parts),
+    deletePolicyExclusionPlugin: deletePolicyExclusionPlugin(parts),
   };
 }

@@ -1,22 +1,33 @@
 /** Owns asking the engine whether a policy can serve before it is kept. */
 
+import { create } from '@bufbuild/protobuf';
+import { RuntimePolicySchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../../engine/base/errors.ts';
+import type { PluginFiles } from '../../domain/crs-plugin-files.ts';
 import { renderCustomRule } from '../../domain/custom-rules.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
-import { bundlePolicy } from '../../publish/publisher.ts';
+import { policyVariant, type PolicyDraft } from '../../publish/policy-variant.ts';
+import type { RulesetFile } from '../../publish/ruleset-folder.ts';
+import { loadRuleset } from '../../publish/stored-rulesets.ts';
 import type { ApiParts } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 
 const diagnosticsShown = 5;
 
-/** A policy as the engine takes it, with what a site changes in it. */
-export function forEngine(parts: ApiParts, policy: PolicyRecord, siteId = ''): PolicyForEngine {
-  const bundled = bundlePolicy(parts.store, policy, siteId);
+/** A policy as the engine takes it, with what a site changes in it and what is not kept yet. */
+export function forEngine(
+  parts: ApiParts,
+  policy: PolicyRecord,
+  siteId = '',
+  draft: PolicyDraft = {},
+): PolicyForEngine {
+  const ruleset = loadRuleset(parts.store, policy.crsRulesetId);
+  const variant = policyVariant(parts.store, policy, siteId, ruleset, draft);
   return {
-    policy: toRuntimePolicy(bundled),
-    ruleset: bundled.ruleset === null ? null : toRuntimeRuleset(bundled.ruleset),
+    policy: toRuntimePolicy(variant),
+    ruleset: ruleset === null ? null : toRuntimeRuleset(ruleset),
   };
 }
 
@@ -28,8 +39,10 @@ export function refuseUncompiled(
   parts: ApiParts,
   policy: PolicyRecord,
   field: string,
+  draft: PolicyDraft = {},
+  siteId = '',
 ): Promise<void> {
-  return refuse(parts, forEngine(parts, policy), field);
+  return refuseSent(parts, forEngine(parts, policy, siteId, draft), field);
 }
 
 /** The same for a custom rule: compiled alone, in front of the settings of its policy. */
@@ -40,10 +53,37 @@ export function refuseUncompiledRule(
 ): Promise<void> {
   const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
   const alone = { id: policy.id, revision: policy.revision, policy, ruleset: null, added };
-  return refuse(parts, { policy: toRuntimePolicy(alone), ruleset: null }, 'rule.seclang');
+  return refuseSent(parts, { policy: toRuntimePolicy(alone), ruleset: null }, 'rule.seclang');
 }
 
-async function refuse(parts: ApiParts, policy: PolicyForEngine, field: string): Promise<void> {
+/** The same for the files of a plugin: compiled alone. */
+export function refuseUncompiledFiles(
+  parts: ApiParts,
+  id: string,
+  plugins: readonly PluginFiles[],
+  files: readonly RulesetFile[],
+  field: string,
+): Promise<void> {
+  const paths = (['configs', 'befores', 'afters'] as const).flatMap((place) =>
+    plugins.flatMap((plugin) => plugin[place]),
+  );
+  const seclang = `SecRuleEngine On\n${paths.map((path) => `Include ${path}\n`).join('')}`;
+  const policy = create(RuntimePolicySchema, {
+    id: `plugin-${id}`,
+    name: id,
+    revision: 1n,
+    seclang,
+    files: [...files],
+  });
+  return refuseSent(parts, { policy, ruleset: null }, field);
+}
+
+/** The same for what is sent as it is. */
+export async function refuseSent(
+  parts: ApiParts,
+  policy: PolicyForEngine,
+  field: string,
+): Promise<void> {
   try {
     const { ok, diagnostics } = await parts.engine.compile(policy);
     if (ok) return;

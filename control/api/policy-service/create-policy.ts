@@ -15,6 +15,7 @@ import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { checkPolicyPlugins } from './check-plugins.ts';
 import { refuseUncompiled } from './compile.ts';
 import { savePolicy, storedPolicy } from './stored-policy.ts';
 
@@ -74,6 +75,7 @@ async function create(parts: ApiParts, caller: Caller, asked: PolicyJson): Promi
       updatedAt: now,
     };
   };
+  checkPolicyPlugins(parts.store, draft(parts.store), 'policy.plugins');
   await refuseUncompiled(parts, draft(parts.store), 'policy');
   return parts.store.write((tx) => {
     const record = draft(tx);

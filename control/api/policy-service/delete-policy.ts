@@ -3,8 +3,10 @@
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';
 import { refusal } from '../../domain/errors.ts';
+import { bindingsOf } from '../../publish/ruleset-plugins.ts';
 import {
   customRules,
+  pluginBindings,
   policies,
   policyVersions,
   ruleOverrides,
@@ -13,7 +15,7 @@ import {
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { refuseTemplate, storedPolicy } from './stored-policy.ts';
+import { refuseInUse, refuseTemplate, storedPolicy } from './stored-policy.ts';
 
 /** Removes a policy that no site uses, with its versions. */
 export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'deletePolicy'> {
@@ -25,9 +27,8 @@ export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'del
       if (before.isDefault === true) {
         throw refusal('failed_precondition', 'id: sites without a policy use this one');
       }
-      if (tx.list(sites).some((site) => site.waf?.policyId === before.id)) {
-        throw refusal('failed_precondition', 'id: sites use this policy');
-      }
+      const users = tx.list(sites).filter((site) => site.waf?.policyId === before.id);
+      refuseInUse('id', 'sites', users);
       tx.remove(policies, before.id);
       removeAccessOf(tx, 'policy', before.id);
       for (const version of tx.find(policyVersions, 'policy', before.id)) {
@@ -37,6 +38,7 @@ export function deletePolicy(parts: ApiParts): Method<typeof PolicyService, 'del
       for (const override of tx.find(ruleOverrides, 'policy', before.id)) {
         tx.remove(ruleOverrides, override.id);
       }
+      for (const binding of bindingsOf(tx, before.id)) tx.remove(pluginBindings, binding.id);
       tx.audit({
         ...actorNote(caller),
         action: 'delete',

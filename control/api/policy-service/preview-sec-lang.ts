@@ -10,7 +10,7 @@ import { checkPolicy } from '../../domain/policy.ts';
 import { renderPolicy } from '../../domain/policy-seclang.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { policyVariant } from '../../publish/policy-variant.ts';
-import { loadRuleset } from '../../publish/publisher.ts';
+import { loadRuleset } from '../../publish/stored-rulesets.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -37,7 +37,7 @@ export function previewSecLang(parts: ApiParts): Method<typeof PolicyService, 'p
     const id = saved?.id ?? '';
     const merged = { ...policy, id, crsRulesetId: rulesetId } as PolicyRecord;
     const variant = policyVariant(parts.store, merged, request.siteId, ruleset);
-    const { seclang, warnings } = renderPolicy(variant.policy, ruleset, variant.added);
-    return { seclang, warnings: [...warnings] };
+    const { seclang, warnings } = renderPolicy(variant.policy, variant.ruleset, variant.added);
+    return { seclang, warnings: [...warnings, ...variant.warnings] };
   };
 }

@@ -28,6 +28,20 @@ export function refuseTemplate(policy: PolicyRecord): void {
   throw refusal('failed_precondition', 'templates are fixed: create a policy from this one');
 }
 
+const usersNamed = 5;
+
+/** Errors: failed_precondition naming the users by id, when there are any. */
+export function refuseInUse(
+  field: string,
+  kind: string,
+  users: readonly { readonly id: string }[],
+): void {
+  if (users.length === 0) return;
+  const named = users.slice(0, usersNamed).map(({ id }) => id);
+  const more = users.length > usersNamed ? ` and ${users.length - usersNamed} more` : '';
+  throw refusal('failed_precondition', `${field}: ${kind} use it: ${named.join(', ')}${more}`);
+}
+
 /** Digest of what a policy renders to. */
 export function digestOf(store: ReadStore, policy: PolicyRecord): string {
   const ruleset = store.get(rulesets, policy.crsRulesetId) ?? null;
@@ -35,6 +49,7 @@ export function digestOf(store: ReadStore, policy: PolicyRecord): string {
   return createHash('sha256')
     .update(ruleset?.fingerprint ?? '')
     .update(seclang)
+    .update(JSON.stringify(policy.plugins ?? []))
     .digest('hex');
 }
 

@@ -12,6 +12,7 @@ import { checkPolicy, layerFields } from '../../domain/policy.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { checkPolicyPlugins } from './check-plugins.ts';
 import { refuseUncompiled } from './compile.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 
@@ -28,6 +29,7 @@ export function updatePolicyLayer(
     const layer = readLayer(request.layer, request.config as JsonValue);
     const changed = { ...before, ...layer };
     checkPolicy(changed, 'config');
+    if (layer.plugins !== undefined) checkPolicyPlugins(parts.store, changed, 'config.plugins');
     await refuseUncompiled(parts, changed, 'config');
     const saved = await parts.store.write((tx) => {
       const current = storedPolicy(tx, caller, before.id, 'policyId');

@@ -12,6 +12,7 @@ import { applyMask, readMask } from '../../domain/update-mask.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { checkPolicyPlugins } from './check-plugins.ts';
 import { refuseUncompiled } from './compile.ts';
 import { refuseSameName } from './create-policy.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
@@ -33,7 +34,9 @@ export function updatePolicy(parts: ApiParts): Method<typeof PolicyService, 'upd
     requireRevision(request.revision, before.revision);
     const masked = applyMask(before, change, request.updateMask, fields);
     checkPolicy(masked);
-    if (inspects[0] === true) await refuseUncompiled(parts, masked, 'policy');
+    if (tops.includes('plugins')) checkPolicyPlugins(parts.store, masked, 'policy.plugins');
+    if (inspects[0] === true || tops.includes('plugins') || tops.includes('blockingMode'))
+      await refuseUncompiled(parts, masked, 'policy');
     const saved = await parts.store.write((tx) => {
       const current = storedPolicy(tx, caller, before.id, 'policy.id');
       requireRevision(request.revision, current.revision);

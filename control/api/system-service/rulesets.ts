@@ -2,14 +2,19 @@
 
 import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { invalidField, refusal } from '../../domain/errors.ts';
-import { storeRuleset } from '../../publish/publisher.ts';
+import { AppError } from '../../../engine/base/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
+import { storeRuleset } from '../../publish/stored-rulesets.ts';
 import { readRulesetArchive } from '../../publish/ruleset-archive.ts';
+import type { ReadRuleset } from '../../publish/ruleset-folder.ts';
 import { policies, rulesets } from '../../store/collections.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { refuseSent } from '../policy-service/compile.ts';
+import { refuseInUse } from '../policy-service/stored-policy.ts';
 
 /** Keeps an uploaded ruleset; the same content is kept once. */
 export function importCrsRuleset(
@@ -21,7 +26,8 @@ export function importCrsRuleset(
       const field = githubTag === '' && sourceUrl === '' ? 'archive' : 'sourceUrl';
       throw invalidField(field, 'upload the release as archive; fetching is not built');
     }
-    const read = readRulesetArchive(archive);
+    const read = readUpload(archive);
+    await refuseBroken(parts, read);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
       const same = tx.list(rulesets).find((one) => one.fingerprint === read.fingerprint);
@@ -55,9 +61,8 @@ export function deleteCrsRuleset(
     const caller = callerOf(context);
     await parts.store.write((tx) => {
       const before = storedRuleset(tx, id, 'id');
-      if (tx.list(policies).some((policy) => policy.crsRulesetId === before.id)) {
-        throw refusal('failed_precondition', 'id: policies use this ruleset');
-      }
+      const users = tx.list(policies).filter((policy) => policy.crsRulesetId === before.id);
+      refuseInUse('id', 'policies', users);
       tx.remove(rulesets, before.id);
       if (!tx.list(rulesets).some((one) => one.blob === before.blob)) tx.removeBlob(before.blob);
       tx.audit({
@@ -70,4 +75,23 @@ export function deleteCrsRuleset(
     });
     return { result: { id, changed: true } };
   };
+}
+
+function readUpload(archive: Uint8Array): ReadRuleset {
+  try {
+    return readRulesetArchive(archive);
+  } catch (error) {
+    if (error instanceof AppError) throw invalidField('archive', error.message);
+    throw error;
+  }
+}
+
+/** Errors: invalid_argument with the first faults when its rules do not compile together. */
+async function refuseBroken(parts: ApiParts, read: ReadRuleset): Promise<void> {
+  const { fingerprint: id, version, includes, files } = read;
+  const ruleset = { id, version, includes, files };
+  const policy = { name: 'import', crsRulesetId: id };
+  const rendered = { id: `import-${id}`, revision: '1', policy, ruleset };
+  const sent = { policy: toRuntimePolicy(rendered), ruleset: toRuntimeRuleset(ruleset) };
+  await refuseSent(parts, sent, 'archive');
 }
