@@ -19,6 +19,8 @@ export interface NodeState {
   readonly lastSeenMs: number;
   readonly configHash: string;
   readonly apply: NodeApply | null;
+  /** When the configuration with this revision was sent to it; null when none was. */
+  readonly delivery: { readonly revision: string; readonly atMs: number } | null;
   /** What it last reported of its origins. */
   readonly upstreamHealth: readonly UpstreamHealthState[];
 }
@@ -44,6 +46,7 @@ export class NodeRegistry {
       lastSeenMs: 0,
       configHash: '',
       apply: null,
+      delivery: null,
       upstreamHealth: [],
     };
     this.#nodes.set(id, { ...(this.#nodes.get(id) ?? unknown), ...change });

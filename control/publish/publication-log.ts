@@ -9,8 +9,8 @@ import {
   type SignedRuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { publishLimits } from '../../engine/base/limits.ts';
-import { publications, type PublicationRecord } from '../store/collections.ts';
-import type { ReadStore, WriteStore } from '../store/store.ts';
+import { publications, type NodeDelivery, type PublicationRecord } from '../store/collections.ts';
+import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 
 /** Keeps a publication and forgets the oldest. */
 export function keepPublication(
@@ -46,9 +46,23 @@ export function publicationRow(store: ReadStore, revision: string): PublicationR
   return store.get(publications, rowId(revision));
 }
 
+/** Notes what became of a publication on a node; nothing when its row is gone. */
+export async function noteDelivery(
+  store: Store,
+  revision: string,
+  nodeId: string,
+  delivery: NodeDelivery,
+): Promise<void> {
+  await store.write((tx) => {
+    const row = publicationRow(tx, revision);
+    if (row === undefined) return;
+    tx.put(publications, { ...row, nodes: { ...row.nodes, [nodeId]: delivery } });
+  });
+}
+
 /** The latest row. */
 export function latestPublication(store: ReadStore): PublicationRecord | undefined {
-  return store.list(publications).at(-1);
+  return [...store.walk(publications, { reverse: true, limit: 1 })][0];
 }
 
 function rowId(revision: string): string {

@@ -13,6 +13,7 @@ import {
   ObservationBatchAckStatus,
   ObservationGapAckStatus,
   ObservationStreamKind,
+  type AgentApplyResult,
   type AgentHello,
   type AgentStreamService,
   type BatchAck,
@@ -20,8 +21,10 @@ import {
   type GapNotice,
   type ObservationBatch,
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
+import { noteDelivery, publicationRow } from '../../publish/publication-log.ts';
 import type { Publication } from '../../publish/publisher.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
@@ -110,9 +113,14 @@ function welcome(
       capabilities: hello.capabilities,
     },
   });
-  const deliver = (publication: Publication): void => sendConfig(outgoing, publication);
+  const deliver = (publication: Publication): void => {
+    const { revision } = publication;
+    parts.nodes.update(nodeId, { delivery: { revision, atMs: clock.nowMs() } });
+    sendConfig(outgoing, publication);
+  };
   const current = publisher.current();
-  if (current !== null) deliver(current);
+  if (current !== null && hello.configHash !== current.signed.sha256) deliver(current);
+  else if (current !== null) noteServes(parts, nodeId, current);
   const unsubscribe = publisher.subscribe(deliver);
   const pings = setInterval(() => {
     send(outgoing, { case: 'ping', value: { nonce: String(clock.nowMs()) } });
@@ -121,6 +129,14 @@ function welcome(
     unsubscribe();
     clearInterval(pings);
   };
+}
+
+/** A node that says hello with the present configuration has nothing to apply. */
+function noteServes(parts: ApiParts, nodeId: string, { revision, signed }: Publication): void {
+  const since = publicationRow(parts.store, revision)?.nodes?.[nodeId]?.appliedAt ?? '';
+  const atMs = since === '' ? parts.clock.nowMs() : Date.parse(since);
+  const apply = { revision, sha256: signed.sha256, success: true, error: '', atMs };
+  parts.nodes.update(nodeId, { apply });
 }
 
 function sendConfig(outgoing: Outgoing, { revision, signed }: Publication): void {
@@ -144,22 +160,9 @@ async function take(
   outgoing: Outgoing,
 ): Promise<void> {
   switch (message.case) {
-    case 'applyResult': {
-      const { success, error, targetRevision, artifactSha256 } = message.value;
-      const apply = {
-        revision: String(targetRevision),
-        sha256: artifactSha256,
-        success,
-        error: error.slice(0, 2000),
-        atMs: parts.clock.nowMs(),
-      };
-      const configHash = success ? { configHash: artifactSha256 } : {};
-      const first = success && parts.nodes.get(nodeId)?.apply?.success !== true;
-      if (first && nodeId === localNodeId) void warmDefaultPolicy(parts);
-      parts.nodes.update(nodeId, { apply, ...configHash });
-      if (!success) parts.logger.warn('a node could not apply', { node: nodeId });
+    case 'applyResult':
+      await takeApplyResult(parts, nodeId, message.value);
       return;
-    }
     case 'stateReport':
       parts.nodes.update(nodeId, { configHash: message.value.configHash });
       return;
@@ -178,6 +181,32 @@ async function take(
       return;
     default:
   }
+}
+
+async function takeApplyResult(
+  parts: ApiParts,
+  nodeId: string,
+  { success, error: reason, targetRevision, artifactSha256 }: AgentApplyResult,
+): Promise<void> {
+  const revision = String(targetRevision);
+  const error = reason.slice(0, controlLimits.applyErrorCharactersMax);
+  const atMs = parts.clock.nowMs();
+  const superseded = !success && error.startsWith('superseded:');
+  const known = parts.nodes.get(nodeId);
+  if (!superseded) {
+    const first = success && known?.apply?.success !== true;
+    if (first && nodeId === localNodeId) void warmDefaultPolicy(parts);
+    const apply = { revision, sha256: artifactSha256, success, error, atMs };
+    parts.nodes.update(nodeId, { apply, ...(success ? { configHash: artifactSha256 } : {}) });
+  }
+  if (!success && !superseded) parts.logger.warn('a node could not apply', { node: nodeId });
+  const delivered = known?.delivery?.revision === revision ? known.delivery.atMs : null;
+  await noteDelivery(parts.store, revision, nodeId, {
+    deliveredAt: delivered === null ? '' : new Date(delivered).toISOString(),
+    appliedAt: success ? new Date(atMs).toISOString() : '',
+    result: success ? 'success' : superseded ? 'superseded' : 'failure',
+    error,
+  }).catch(() => parts.logger.error('what a node answered could not be kept', { node: nodeId }));
 }
 
 async function takeBatch(
