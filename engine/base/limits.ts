@@ -88,6 +88,8 @@ export const frontLimits = {
   eventQueueMax: 65_536,
   /** After a new generation the main thread waits so long before it frees what the old one held. */
   collectDelayMs: 1_000,
+  /** Front threads hand over what they counted so often. */
+  counterIntervalMs: 1_000,
   /** Before a front thread that died is replaced; doubles with each death. */
   threadRestartPauseMs: 100,
   threadRestartPauseMaxMs: 5_000,
@@ -207,8 +209,20 @@ export const publishLimits = {
 
 /** The stream between an engine and its controller. */
 export const linkLimits = {
-  /** Facts waiting for an acknowledgement; older ones give way and are counted. */
-  factsHeldMax: 20_000,
+  /** Facts waiting on disk for an acknowledgement; older ones give way and are counted. */
+  factBytesMax: 128 * 1024 * 1024,
+  /** Counts waiting likewise; some 100 bytes a site and period. */
+  counterBytesMax: 64 * 1024 * 1024,
+  /** Batches waiting of one stream; what is known of each stays in memory. */
+  spoolBatchesMax: 20_000,
+  /** Batches that wait in memory while the disk takes none. */
+  spoolMemoryBytesMax: 16 * 1024 * 1024,
+  /** Gaps of one stream that wait for control's word; neighbours are one. */
+  gapsMax: 1_000,
+  /** Counts of a period leave together. */
+  counterDelayMs: 1_000,
+  /** At the end the engine waits so long for control to take what waits. */
+  closeWaitMs: 1_000,
   /** Facts of one batch. */
   batchFactsMax: 500,
   /** Longest wait before a batch that is not full leaves. */
@@ -258,6 +272,8 @@ export const stateLimits = {
   databaseCacheBytesMax: 1024 * 1024 * 1024,
   /** Persistent collections of all sites. */
   collectionsBytesMax: 1024 * 1024 * 1024,
+  /** The file of what waits for control; above the bounds of both streams, for LMDB's own pages. */
+  spoolMapBytesMax: 512 * 1024 * 1024,
   /** Changed collections gather so long for one transaction; a power cut loses no more. */
   collectionsBatchMs: 20,
   /** Pause before a batch that the disk refused is tried again. */
@@ -361,8 +377,8 @@ export const controlLimits = {
   oidcAnswerBytesMax: 1024 * 1024,
   /** Groups of one person that are looked at. */
   providerGroupsMax: 1_000,
-  /** Browser sign-ins that one address begins in a minute. */
-  browserSignInsPerMinute: 60,
+  /** Visits of sign-in pages from one address in a minute; an office may share one. */
+  signInVisitsPerMinute: 300,
   /** Form that a browser carries here from a SAML identity provider. */
   samlFormBytesMax: 512 * 1024,
   /** Users and addresses whose attempts are counted. */

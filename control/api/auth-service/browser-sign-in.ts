@@ -58,7 +58,7 @@ type Step = (visit: Visit, id: string) => Promise<Page>;
 /** Opens the pages; what waits for a browser to come back lives in memory. */
 export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
   const steps = { ...oidcSteps(parts), ...samlSteps(parts) };
-  const limit = new AttemptLimit(parts.clock, controlLimits.browserSignInsPerMinute);
+  const limit = new AttemptLimit(parts.clock, controlLimits.signInVisitsPerMinute);
   return (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const match = /^\/auth\/(oidc|saml)\/([a-z0-9-]{1,32})\/([a-z]+)$/.exec(url.pathname);
