@@ -1,11 +1,12 @@
 /** Owns a process that writes to the store for ever and says what is on disk; made to be killed. */
 
-import { systemClock } from '../../.build/engine/base/clock.js';
-import { publications } from '../../.build/control/store/collections.js';
-import { openLmdbKv } from '../../.build/control/store/lmdb-kv.js';
-import { openStore } from '../../.build/control/store/store.js';
+const [folder, build] = process.argv.slice(2);
+const load = (path) => import(new URL(path, build).href);
+const { systemClock } = await load('engine/base/clock.js');
+const { publications } = await load('control/store/collections.js');
+const { openLmdbKv } = await load('control/store/lmdb-kv.js');
+const { openStore } = await load('control/store/store.js');
 
-const [folder] = process.argv.slice(2);
 const store = await openStore(openLmdbKv({ folder, durable: true }), systemClock);
 const note = {
   actorId: 'u',
