@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
+import type { OutgoingLimits } from './access/outgoing.ts';
+import { startSubscriptions } from './access/subscriptions.ts';
 import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
 import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/management-tls.ts';
@@ -13,7 +15,9 @@ import { openAccessTokens } from './auth/access-tokens.ts';
 import { ensureAdministrator } from './auth/first-administrator.ts';
 import { openSessions } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
+import { openCounterStore } from './observe/counter-store.ts';
 import { openEventStore } from './observe/event-store.ts';
+import { ObservationPipeline } from './observe/pipeline.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
@@ -34,6 +38,8 @@ export interface ControlOptions {
   /** Origin of the demo site; null for none. */
   readonly demoOrigin: string | null;
   readonly rulesetFolder?: string;
+  /** Bounds of fetching one IP list where they differ. */
+  readonly fetchLimits?: Partial<OutgoingLimits>;
   readonly logger: Logger;
 }
 
@@ -55,7 +61,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     openLmdbKv({ folder: join(dataFolder, 'control'), durable: true }),
     clock,
   );
-  const events = openEventStore(openLmdbKv({ folder: join(dataFolder, 'events'), durable: false }));
+  const observed = openLmdbKv({ folder: join(dataFolder, 'events'), durable: false });
+  const events = openEventStore(observed);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   const { demoOrigin, rulesetFolder } = options;
@@ -64,6 +71,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(rulesetFolder === undefined ? {} : { rulesetFolder }),
   });
   const publisher = await startPublisher(store, clock, logger);
+  const { fetchLimits = {} } = options;
+  const subscriptions = await startSubscriptions({ store, clock, logger, fetchLimits });
   const sessions = openSessions(store, await openAccessTokens(store, clock), clock, () =>
     sessionTimesOf(store.get(systemSettings, settingsId)?.values ?? {}),
   );
@@ -74,16 +83,19 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     sessions,
     signIn: openSignIn(store, clock),
     events,
+    counters: openCounterStore(observed),
+    pipeline: new ObservationPipeline(),
     publisher,
     engine: openEngineClient(options.engineSocket),
     nodes: new NodeRegistry(),
+    subscriptions,
     version: productVersion(),
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: { close(): void }[] = [publisher];
+  const closing: { close(): void | Promise<void> }[] = [publisher, subscriptions];
   const close = async (): Promise<void> => {
-    for (const part of closing) part.close();
+    for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));
     await events.close();
     await store.close();

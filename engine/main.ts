@@ -14,6 +14,7 @@ import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import { readSignedBundle } from './bundle/signed-bundle.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
+import type { CounterDelta } from './contract/counters.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { RoutesConfig } from './contract/site.ts';
 import { createEvaluator } from './evaluate.ts';
@@ -23,12 +24,14 @@ import { routesOf, SharedFiles } from './inspection-config.ts';
 import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
 import { startControllerLink } from './link/controller-link.ts';
 import type { ControllerLink } from './link/controller-link.ts';
+import type { SpoolStores } from './link/observations.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { readOptions } from './options.ts';
 import type { EngineOptions } from './options.ts';
 import { PolicyError } from './policy-build.ts';
 import { Planner } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
+import { openSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './thread-parts.ts';
 
 const version = '3.8.0';
@@ -52,6 +55,8 @@ class Engine {
   private threads: FrontThreads | null = null;
   private link: ControllerLink | null = null;
   private events: WriteStream | null = null;
+  /** What threads counted before the link was there. */
+  private early: CounterDelta[] = [];
   private closers: (() => Promise<unknown>)[] = [];
 
   constructor(options: EngineOptions) {
@@ -88,6 +93,10 @@ class Engine {
       routes,
       extra: this.settings,
       onEvents: (events, dropped) => this.observe(events, dropped),
+      onCounters: (deltas) => {
+        if (this.link !== null) this.link.count(deltas);
+        else if (options.controller !== null) this.early.push(...deltas);
+      },
       onThreadDied: (cause) => {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
       },
@@ -169,6 +178,7 @@ class Engine {
       logger: this.log,
     });
     this.closers.push(() => service.close());
+    const spools = this.openSpools();
     this.link = startControllerLink({
       socketPath,
       agentId: 'local',
@@ -177,7 +187,22 @@ class Engine {
       configHash: () => this.serving.sha256,
       apply: (verified) => this.apply(verified),
       logger: this.log,
+      ...(spools === null ? {} : { spools }),
     });
+    this.link.count(this.early.splice(0));
+  }
+
+  /** Null when the disk has no room for a spool: serving matters more than what is told of it. */
+  private openSpools(): SpoolStores | null {
+    try {
+      const files = openSpoolFiles(join(this.options.data, 'engine', 'spool'), this.log);
+      this.closers.push(() => files.close());
+      return { facts: files.store('facts'), counters: files.store('counters') };
+    } catch (thrown) {
+      const { message } = toAppError(thrown);
+      this.log.error('observations wait in memory only', { reason: message });
+      return null;
+    }
   }
 
   private observe(events: readonly RequestEvent[], dropped: number): void {

@@ -3,11 +3,14 @@
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
+import type { Subscriptions } from '../access/subscriptions.ts';
 import type { Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { SignIn } from '../auth/sign-in.ts';
 import { refusal } from '../domain/errors.ts';
+import type { CounterStore } from '../observe/counter-store.ts';
 import type { EventStore } from '../observe/event-store.ts';
+import type { ObservationPipeline } from '../observe/pipeline.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
 import type { Store } from '../store/store.ts';
@@ -22,9 +25,12 @@ export interface ApiParts {
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly events: EventStore;
+  readonly counters: CounterStore;
+  readonly pipeline: ObservationPipeline;
   readonly publisher: Publisher;
   readonly engine: EngineClient;
   readonly nodes: NodeRegistry;
+  readonly subscriptions: Subscriptions;
   readonly version: string;
   /** Marks cookies Secure; off only where the management listener speaks plain HTTP. */
   readonly secureCookies: boolean;

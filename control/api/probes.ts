@@ -4,7 +4,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import { sites } from '../store/collections.ts';
 import type { ApiParts, Entrance } from './context.ts';
+import { metricsText, trafficMetrics, type MetricFamily } from './metrics-text.ts';
 
 interface Answer {
   readonly status: number;
@@ -67,18 +69,35 @@ function metrics(parts: ApiParts): string {
   const nodes = parts.nodes.list();
   const connected = nodes.filter((node) => node.connected).length;
   const failed = nodes.filter((node) => node.apply?.success === false).length;
-  return [
-    '# TYPE waf_config_revision gauge',
-    `waf_config_revision ${revision}`,
-    '# TYPE waf_nodes_connected gauge',
-    `waf_nodes_connected ${connected}`,
-    '# TYPE waf_nodes_apply_failed gauge',
-    `waf_nodes_apply_failed ${failed}`,
-    '# TYPE waf_security_events gauge',
-    `waf_security_events ${parts.events.count()}`,
-    '# TYPE process_resident_memory_bytes gauge',
-    `process_resident_memory_bytes ${process.memoryUsage.rss()}`,
-    '# EOF',
-    '',
-  ].join('\n');
+  const names = new Map(parts.store.list(sites).map(({ id, name }) => [id, name]));
+  const gauge = (name: string, help: string, value: number): MetricFamily => {
+    return { name, type: 'gauge', help, samples: [{ suffix: '', labels: {}, value }] };
+  };
+  const counts = parts.counters.list();
+  const lanes = parts.pipeline.list().map(({ lane, field, count }) => {
+    return { suffix: '', labels: { lane, field }, value: count };
+  });
+  return metricsText([
+    gauge('waf_config_revision', 'Configuration that control has published.', Number(revision)),
+    gauge('waf_nodes_connected', 'Nodes whose stream is up.', connected),
+    gauge('waf_nodes_apply_failed', 'Nodes that could not serve it.', failed),
+    gauge('waf_security_events', 'Security events that are kept.', parts.events.count()),
+    gauge('process_resident_memory_bytes', 'Memory of control.', process.memoryUsage.rss()),
+    {
+      name: 'waf_observation_lane_value',
+      type: 'gauge',
+      help: 'What became of observations since control began, by stream.',
+      samples: lanes,
+    },
+    {
+      name: 'waf_observation_pipeline_value',
+      type: 'gauge',
+      help: 'What control keeps of observations.',
+      samples: [
+        { suffix: '', labels: { field: 'security_events' }, value: parts.events.count() },
+        { suffix: '', labels: { field: 'counted_series' }, value: counts.length },
+      ],
+    },
+    ...trafficMetrics(counts, (siteId) => names.get(siteId) ?? ''),
+  ]);
 }

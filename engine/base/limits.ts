@@ -217,6 +217,8 @@ export const linkLimits = {
   spoolBatchesMax: 20_000,
   /** Batches that wait in memory while the disk takes none. */
   spoolMemoryBytesMax: 16 * 1024 * 1024,
+  /** Batches that pass before a disk that refuses is asked again; doubles up to here. */
+  spoolPausedWritesMax: 64,
   /** Gaps of one stream that wait for control's word; neighbours are one. */
   gapsMax: 1_000,
   /** Counts of a period leave together. */
@@ -381,6 +383,10 @@ export const controlLimits = {
   signInVisitsPerMinute: 300,
   /** Form that a browser carries here from a SAML identity provider. */
   samlFormBytesMax: 512 * 1024,
+  /** Different outcomes, statuses or reasons counted of one site. */
+  countedKeysMax: 2_000,
+  /** Characters of a site's or policy's id in counts. */
+  countedNameCharsMax: 200,
   /** Users and addresses whose attempts are counted. */
   attemptKeysMax: 10_000,
   /** Security events kept, about 1.5 KB each; the oldest give way. */
@@ -395,6 +401,8 @@ export const controlLimits = {
   rulesetFileBytesMax: 16 * 1024 * 1024,
   /** Rulesets whose rules are kept described, about 3 MB each. */
   describedRulesetsMax: 4,
+  /** Saved versions of one policy; the oldest go. */
+  versionsMax: 500,
   /** Exclusion plugins that are kept; the CRS project has eight. */
   exclusionPluginsMax: 200,
   /** Uses of exclusion plugins by one policy. */

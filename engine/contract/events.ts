@@ -54,5 +54,8 @@ export interface RequestEvent {
   readonly transaction: TransactionRecord | null;
 }
 
-/** Takes finished requests; must not throw and must not block. */
-export type RequestDone = (event: RequestEvent) => void;
+/**
+ * Takes finished requests with the policy that inspected them ('' for none); must not throw and
+ * must not block.
+ */
+export type RequestDone = (event: RequestEvent, policyId: string) => void;

@@ -23,15 +23,16 @@ export class EventBatcher {
     this.send = send;
   }
 
-  /** Takes an event; past the queue's bound it is dropped and counted. */
-  add(event: RequestEvent): void {
+  /** Takes an event; past the queue's bound it is dropped and counted: false. */
+  add(event: RequestEvent): boolean {
     if (this.queue.length >= frontLimits.eventQueueMax) {
       this.dropped++;
-      return;
+      return false;
     }
     this.queue.push(event);
     if (this.queue.length >= frontLimits.eventBatchMax) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), frontLimits.eventBatchDelayMs);
+    return true;
   }
 
   /** The receiver has taken a batch. */

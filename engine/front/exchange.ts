@@ -4,7 +4,7 @@
  */
 
 import type { BodySnapshot, ResponseSnapshot } from '../contract/message.ts';
-import type { RequestOutcome } from '../contract/events.ts';
+import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
 import type { ResponseScenario } from '../contract/site.ts';
 import type { TransactionRecord, Verdict } from '../contract/verdict.ts';
 import { REFUSAL } from '../http/refusal.ts';
@@ -467,8 +467,9 @@ export class Exchange implements OriginSink {
     const { facts } = this.client;
     const texts = this.texts!;
     const { status, outcome, refusal, originUs, requestId } = this;
+    const policyId = this.route?.inspector ? (this.route.site.waf.policyId ?? '') : '';
     this.generation.release();
-    this.front.onRequestDone({
+    const event: RequestEvent = {
       requestId,
       siteId: this.route?.site.id ?? '',
       receivedAtMs: texts.receivedAtMs,
@@ -489,7 +490,8 @@ export class Exchange implements OriginSink {
       bytesOut: this.ownBytes > 0 ? this.ownBytes : this.relay.bodyBytes,
       endpoint: this.pool?.name ?? null,
       transaction,
-    });
+    };
+    this.front.onRequestDone(event, policyId);
   }
 }
 

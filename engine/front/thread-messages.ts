@@ -1,5 +1,6 @@
 /** Owns the messages between the main thread and its front threads; structured-cloneable data. */
 
+import type { CounterDelta } from '../contract/counters.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
@@ -34,6 +35,7 @@ export type FromFrontThread =
   | { readonly kind: 'applied'; readonly id: number }
   | { readonly kind: 'released'; readonly revision: string }
   | { readonly kind: 'events'; readonly batch: EventBatch }
+  | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
   | { readonly kind: 'drained' };
 
 /** `id` of the routes a thread starts with; it listens once it can serve them. */

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits } from '../base/limits.ts';
+import type { CounterDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import { unpackEvents } from './event-wire.ts';
@@ -36,6 +37,8 @@ export interface FrontThreadsOptions {
   readonly extra?: unknown;
   /** Finished requests; `dropped` counts those that were lost since the last call. */
   readonly onEvents: (events: readonly RequestEvent[], dropped: number) => void;
+  /** What was counted since the last call, exactly, whatever became of the events. */
+  readonly onCounters?: (deltas: readonly CounterDelta[]) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
   /** The last request on a generation ended in one thread. */
@@ -186,6 +189,8 @@ class Threads implements FrontThreads {
       case 'events':
         this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
         return thread.tell({ kind: 'events_taken' });
+      case 'counters':
+        return this.options.onCounters?.(message.deltas);
       default:
     }
   }

@@ -5,9 +5,11 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { toAppError } from '../base/errors.ts';
+import { frontLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
@@ -35,7 +37,9 @@ export async function runFrontWorker(
   data: FrontThreadData,
   parts: FrontWorkerParts,
 ): Promise<void> {
-  await new FrontWorker(port, data, parts).ended;
+  const worker = new FrontWorker(port, data, parts);
+  await worker.ended;
+  worker.close();
   port.close();
 }
 
@@ -45,6 +49,8 @@ class FrontWorker {
   private readonly data: FrontThreadData;
   private readonly parts: FrontWorkerParts;
   private readonly batcher: EventBatcher;
+  private readonly counters = new FrontCounters();
+  private readonly counting: NodeJS.Timeout;
   private front: Front | null = null;
   /** One after another: a later generation never overtakes an earlier one. */
   private applying: Promise<void> = Promise.resolve();
@@ -55,8 +61,13 @@ class FrontWorker {
     this.data = data;
     this.parts = parts;
     this.batcher = new EventBatcher((batch) => this.tell({ kind: 'events', batch }));
+    this.counting = setInterval(() => this.tellCounts(), frontLimits.counterIntervalMs);
     this.ended = new Promise((resolve) => (this.end = resolve));
     port.on('message', (message: ToFrontThread) => this.take(message));
+  }
+
+  close(): void {
+    clearInterval(this.counting);
   }
 
   private tell(message: FromFrontThread): void {
@@ -89,8 +100,10 @@ class FrontWorker {
       ...first,
       settings: this.data.settings,
       listener: this.data.listener,
-      onRequestDone: (event) => {
-        if (this.parts.wantsEvent(event)) this.batcher.add(event);
+      onRequestDone: (event, policyId) => {
+        this.counters.add(event, policyId);
+        if (!this.parts.wantsEvent(event) || this.batcher.add(event)) return;
+        this.counters.addLost(1);
       },
     });
     this.tell({ kind: 'listening', port: await bind(front, this.data, this.parts) });
@@ -111,8 +124,14 @@ class FrontWorker {
     if (this.front === null) return;
     await this.front.drain();
     this.batcher.flush(true);
+    this.tellCounts();
     this.tell({ kind: 'drained' });
     this.end();
+  }
+
+  private tellCounts(): void {
+    const deltas = this.counters.take();
+    if (deltas.length > 0) this.tell({ kind: 'counters', deltas });
   }
 }
 

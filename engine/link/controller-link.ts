@@ -13,7 +13,6 @@ import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import {
   AgentStreamService,
   ConnectRequestSchema,
-  ObservationBatchAckStatus,
   type ConfigUpdate,
   type ConnectRequest,
   type ConnectResponse,
@@ -23,10 +22,10 @@ import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
+import type { CounterDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import { FactSpool } from './fact-spool.ts';
+import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from './outbox.ts';
-import { toSecurityFact } from './security-fact.ts';
 
 /** Version of the observation protocol; both sides must have the same. */
 export const observationProtocolVersion = 1;
@@ -40,6 +39,8 @@ export interface LinkOptions {
   readonly version: string;
   /** Where pieces of configurations and the last one that served are kept. */
   readonly bundles: BundleKeeper;
+  /** Where observations wait until control has them; default in memory. */
+  readonly spools?: SpoolStores;
   /** SHA-256 of the bundle that serves, '' when none does. */
   configHash(): string;
   /** Serves a configuration; resolves when traffic uses it, rejects when it cannot be served. */
@@ -53,6 +54,8 @@ export interface ControllerLink {
    * Takes a finished request; never throws, never blocks. Cost: one small object when it matters.
    */
   observe(event: RequestEvent): void;
+  /** Takes counts of front threads; never throws, never blocks. */
+  count(deltas: readonly CounterDelta[]): void;
   /** Facts held and given up, and whether the stream is up. */
   stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };
   /** Sends what waits (at most a second) and ends the stream. */
@@ -66,18 +69,18 @@ export function startControllerLink(options: LinkOptions): ControllerLink {
   const link = new Link(options);
   void link.run();
   return {
-    observe: (event) => link.observe(event),
+    observe: (event) => link.observations.observe(event),
+    count: (deltas) => link.observations.count(deltas),
     stats: () => link.stats(),
     close: () => link.close(),
   };
 }
 
 class Link {
+  readonly observations: Observations;
   readonly #options: LinkOptions;
-  readonly #spool = new FactSpool();
   #outbox: Outbox<ConnectRequest> | null = null;
   #signingKey: Uint8Array | undefined;
-  #flushTimer: NodeJS.Timeout | null = null;
   #stopped = false;
   #abort = new AbortController();
   #wakeUp: (() => void) | null = null;
@@ -87,27 +90,16 @@ class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-  }
-
-  observe(event: RequestEvent): void {
-    const fact = toSecurityFact(event);
-    if (fact === null) return;
-    if (this.#spool.add(fact)) this.#flush();
-    else this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.batchDelayMs);
+    this.observations = new Observations(options.spools);
   }
 
   stats(): { held: number; evicted: number; connected: boolean } {
-    const connected = this.#outbox !== null;
-    return { held: this.#spool.held, evicted: this.#spool.evicted, connected };
+    return { ...this.observations.stats(), connected: this.#outbox !== null };
   }
 
   async close(): Promise<void> {
-    this.#flush();
-    for (let waited = 0; waited < 1000 && this.#outbox && this.#spool.held > 0; waited += 20) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await this.observations.close();
     this.#stopped = true;
-    if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
     this.#outbox?.close();
     this.#wakeUp?.();
     this.#abort.abort();
@@ -126,7 +118,7 @@ class Link {
         });
       }
       this.#outbox = null;
-      this.#spool.resend();
+      this.observations.disconnected();
       const lived = performance.now() - startedAt > linkLimits.reconnectMaxMs;
       waitMs = lived ? linkLimits.reconnectMinMs : Math.min(waitMs * 2, linkLimits.reconnectMaxMs);
       if (!this.#stopped) await this.#pause(waitMs);
@@ -177,7 +169,7 @@ class Link {
         this.#signingKey = message.value.bundleSigningPublicKey;
         this.#outbox = outbox;
         this.#options.logger.info('connected to control', { server: message.value.serverId });
-        this.#flush();
+        this.observations.connected((up) => this.#send(outbox, up));
         return;
       case 'configUpdate': {
         const update = message.value;
@@ -186,15 +178,9 @@ class Link {
         return;
       }
       case 'batchAck':
-        if (message.value.status !== ObservationBatchAckStatus.RETRYABLE) {
-          this.#spool.acknowledge(message.value.ackThroughBatchSeq);
-        } else {
-          this.#spool.resend();
-          this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.reconnectMinMs);
-          return;
-        }
-        this.#flush();
-        return;
+        return this.observations.batchAcknowledged(message.value);
+      case 'gapNoticeAck':
+        return this.observations.gapAcknowledged(message.value);
       case 'ping':
         this.#send(outbox, { case: 'pingAck', value: { nonce: message.value.nonce } });
         return;
@@ -266,17 +252,6 @@ class Link {
         status: 'online',
       },
     });
-  }
-
-  #flush(): void {
-    if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
-    this.#flushTimer = null;
-    const outbox = this.#outbox;
-    if (outbox === null) return;
-    for (const gap of this.#spool.takeGaps()) this.#send(outbox, { case: 'gapNotice', value: gap });
-    for (const batch of this.#spool.takeUnsent()) {
-      this.#send(outbox, { case: 'observationBatch', value: batch });
-    }
   }
 
   #send(outbox: Outbox<ConnectRequest>, message: Outgoing): void {

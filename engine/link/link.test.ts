@@ -9,54 +9,21 @@ import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { expect, test } from 'vitest';
 import {
+  CounterBatchSchema,
   SecurityFactBatchSchema,
-  SecurityFactSchema,
+  type CounterBatch,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import {
   AgentStreamService,
   ConnectResponseSchema,
   ObservationBatchAckStatus,
+  ObservationStreamKind,
   type ConnectRequest,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { linkLimits } from '../base/limits.ts';
 import { silentLogger } from '../base/log.ts';
+import { FrontCounters } from '../front/counters.ts';
 import { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { startControllerLink } from './controller-link.ts';
-import { FactSpool } from './fact-spool.ts';
-
-const fact = (requestId: string) =>
-  create(SecurityFactSchema, { requestId, receivedAtMs: 1_700_000_000_000n });
-
-test('the spool numbers batches and items, and repeats what was not acknowledged', () => {
-  const spool = new FactSpool();
-  spool.add(fact('a'));
-  spool.add(fact('b'));
-  const [first] = spool.takeUnsent();
-  spool.add(fact('c'));
-  const [second] = spool.takeUnsent();
-  expect([first?.header?.batchSeq, second?.header?.batchSeq]).toEqual([1n, 2n]);
-  expect([second?.header?.firstItemSeq, second?.header?.lastItemSeq]).toEqual([3n, 3n]);
-  expect(spool.takeUnsent()).toEqual([]);
-  spool.acknowledge(1n);
-  expect(spool.held).toBe(1);
-  spool.resend();
-  const again = spool.takeUnsent();
-  expect(again.map((batch) => batch.header?.batchSeq)).toEqual([2n]);
-  expect(again[0]?.payload).toEqual(second?.payload);
-});
-
-test('a full spool gives up its oldest facts, counts them and notes one gap', () => {
-  const spool = new FactSpool();
-  const surplus = linkLimits.batchFactsMax * 3;
-  for (let at = 0; at < linkLimits.factsHeldMax + surplus; at++) spool.add(fact(String(at)));
-  expect(spool.held).toBeLessThanOrEqual(linkLimits.factsHeldMax);
-  expect(spool.evicted).toBe(surplus);
-  const gaps = spool.takeGaps();
-  expect(gaps).toHaveLength(1);
-  expect(gaps[0]).toMatchObject({ firstBatchSeq: 1n, lastBatchSeq: 3n, firstItemSeq: 1n });
-  expect(gaps[0]?.lastItemSeq).toBe(BigInt(surplus));
-  expect(spool.takeUnsent()).toHaveLength(linkLimits.batchesInFlightMax);
-});
 
 /** A controller that keeps what it hears; `reply` says what it answers. */
 async function fakeController(
@@ -74,8 +41,10 @@ async function fakeController(
         for await (const { message } of requests) {
           hear(message);
           if (message.case !== 'observationBatch' || !acknowledges) continue;
-          const { batchSeq = 0n } = message.value.header ?? {};
+          const { batchSeq, bootId, streamKind } = message.value.header!;
           const value = {
+            bootId,
+            streamKind,
             batchSeq,
             ackThroughBatchSeq: batchSeq,
             status: ObservationBatchAckStatus.ACCEPTED,
@@ -98,6 +67,18 @@ async function fakeController(
   });
 }
 
+function linkTo(socketPath: string) {
+  return startControllerLink({
+    socketPath,
+    agentId: 'local',
+    version: 'test',
+    bundles: new BundleKeeper(join(socketPath, '..', 'bundle')),
+    configHash: () => '',
+    apply: () => Promise.resolve(),
+    logger: silentLogger,
+  });
+}
+
 async function eventually(check: () => boolean): Promise<void> {
   for (let at = 0; at < 500; at++) {
     if (check()) return;
@@ -115,15 +96,7 @@ test('facts survive a controller that goes away, and arrive once it is back', as
     requestIds.push(...facts.map(({ requestId }) => requestId));
   };
   const first = await fakeController(socketPath, hear, false);
-  const link = startControllerLink({
-    socketPath,
-    agentId: 'local',
-    version: 'test',
-    bundles: new BundleKeeper(join(socketPath, '..', 'bundle')),
-    configHash: () => '',
-    apply: () => Promise.resolve(),
-    logger: silentLogger,
-  });
+  const link = linkTo(socketPath);
   await eventually(() => link.stats().connected);
   link.observe(refused('one'));
   await eventually(() => requestIds.includes('one'));
@@ -137,6 +110,38 @@ test('facts survive a controller that goes away, and arrive once it is back', as
   expect(requestIds).toEqual(['one', 'two']);
   await link.close();
   (second as unknown as { end(): void }).end();
+});
+
+test('counts of several threads arrive as one batch, exactly once', async () => {
+  const socketPath = join(mkdtempSync(join(tmpdir(), 'waf-link-')), 's');
+  const batches: CounterBatch[] = [];
+  const server = await fakeController(
+    socketPath,
+    (message) => {
+      if (message.case !== 'observationBatch') return;
+      if (message.value.header?.streamKind !== ObservationStreamKind.METRIC) return;
+      batches.push(fromBinary(CounterBatchSchema, message.value.payload));
+    },
+    true,
+  );
+  const link = linkTo(socketPath);
+  await eventually(() => link.stats().connected);
+  for (const bytesIn of [3, 4]) {
+    const counters = new FrontCounters();
+    counters.add({ ...refused('x'), siteId: 's', bytesIn }, 'p');
+    link.count(counters.take());
+  }
+  await link.close();
+  expect(batches).toHaveLength(1);
+  const [delta] = batches[0]!.deltas;
+  expect(delta).toMatchObject({ siteId: 's', policyId: 'p', requests: 2n, bytesIn: 7n });
+  const entries = delta!.entries.map(({ family, key, count }) => [family, key, Number(count)]);
+  expect(entries).toEqual([
+    ['outcome', 'refused', 2],
+    ['status', '400', 2],
+    ['refusal', 'bad_head', 2],
+  ]);
+  (server as unknown as { end(): void }).end();
 });
 
 function refused(requestId: string) {

@@ -25,6 +25,8 @@ import { controlLimits } from '../../../engine/base/limits.ts';
 import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { noteDelivery, publicationRow } from '../../publish/publication-log.ts';
+import type { IngestResult } from '../../observe/event-store.ts';
+import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
 import type { Publication } from '../../publish/publisher.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
@@ -100,6 +102,7 @@ function welcome(
   parts.nodes.update(nodeId, {
     connected: true,
     version: hello.version,
+    capabilities: hello.capabilities ?? null,
     configHash: hello.configHash,
     lastSeenMs: clock.nowMs(),
   });
@@ -176,7 +179,7 @@ async function take(
       });
       return;
     case 'gapNotice':
-      parts.logger.warn('a node gave observations up', { node: nodeId });
+      noteGap(parts, nodeId, message.value);
       send(outgoing, { case: 'gapNoticeAck', value: gapAck(message.value) });
       return;
     default:
@@ -226,25 +229,51 @@ async function takeBatch(
       errorCode,
     });
   const { ACCEPTED_MEMORY, FATAL_PROTOCOL, RETRYABLE, TERMINAL_GAP } = ObservationBatchAckStatus;
-  if (header?.streamKind !== ObservationStreamKind.SECURITY_FACT) {
+  const lane = laneOf(header?.streamKind);
+  if (header === undefined || lane === 'other') {
     return ack(FATAL_PROTOCOL, ObservationAckErrorCode.SCHEMA);
   }
   try {
-    const result = await parts.events.ingest({
+    const batch = {
       agentId: nodeId,
       tenantId: defaultTenantId,
       bootId: Buffer.from(header.bootId).toString('hex'),
       batchSeq,
       crc32c: header.crc32c,
       payload,
-    });
+    };
+    const result = await (lane === 'metric'
+      ? parts.counters.ingest(batch, header.payloadSchemaVersion)
+      : parts.events.ingest(batch));
+    parts.pipeline.add(lane, laneFields[result]);
     if (result === 'crc') return ack(TERMINAL_GAP, ObservationAckErrorCode.CRC);
     if (result === 'schema') return ack(TERMINAL_GAP, ObservationAckErrorCode.SCHEMA);
     return ack(ACCEPTED_MEMORY, ObservationAckErrorCode.NONE);
   } catch {
+    parts.pipeline.add(lane, 'batches_failed');
     parts.logger.error('observations could not be kept', { node: nodeId });
     return ack(RETRYABLE, ObservationAckErrorCode.TEMPORARY_IO);
   }
+}
+
+const laneFields: Readonly<Record<IngestResult, LaneField>> = {
+  stored: 'batches_stored',
+  repeated: 'batches_repeated',
+  crc: 'batches_damaged',
+  schema: 'batches_not_understood',
+};
+
+function laneOf(kind: ObservationStreamKind | undefined): ObservationLane {
+  if (kind === ObservationStreamKind.SECURITY_FACT) return 'security_fact';
+  return kind === ObservationStreamKind.METRIC ? 'metric' : 'other';
+}
+
+function noteGap(parts: ApiParts, nodeId: string, gap: GapNotice): void {
+  const items = Number(gap.lastItemSeq - gap.firstItemSeq) + 1;
+  const lane = laneOf(gap.streamKind);
+  parts.pipeline.add(lane, 'gaps');
+  parts.pipeline.add(lane, 'items_lost', Math.max(0, items));
+  parts.logger.warn('a node gave observations up', { node: nodeId, lane, items });
 }
 
 function gapAck(gap: GapNotice) {

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/observation.proto.
  */
 export const file_waf_runtime_v1_observation: GenFile = /*@__PURE__*/
-  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QixgMKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJYgZwcm90bzM", [file_waf_runtime_v1_engine]);
+  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QixgMKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJIlwKDENvdW50ZXJCYXRjaBIPCgdmcm9tX21zGAEgASgDEg0KBXRvX21zGAIgASgDEiwKBmRlbHRhcxgDIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJEZWx0YSLqAQoMQ291bnRlckRlbHRhEg8KB3NpdGVfaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHJlcXVlc3RzGAMgASgEEhAKCGJ5dGVzX2luGAQgASgEEhEKCWJ5dGVzX291dBgFIAEoBBITCgtkdXJhdGlvbl91cxgGIAEoBBIRCglkdXJhdGlvbnMYByADKAQSEQoJaW5zcGVjdGVkGAggASgEEhUKDWluc3BlY3Rpb25fdXMYCSABKAQSLQoHZW50cmllcxgKIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJFbnRyeSI6CgxDb3VudGVyRW50cnkSDgoGZmFtaWx5GAEgASgJEgsKA2tleRgCIAEoCRINCgVjb3VudBgDIAEoBGIGcHJvdG8z", [file_waf_runtime_v1_engine]);
 
 /**
  * Payload of a SECURITY_FACT batch.
@@ -365,4 +365,291 @@ export type SecurityFactJson = {
  */
 export const SecurityFactSchema: GenMessage<SecurityFact, {jsonType: SecurityFactJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_observation, 1);
+
+/**
+ * Payload of a METRIC batch: what was counted since the batch before.
+ *
+ * @generated from message waf.runtime.v1.CounterBatch
+ */
+export type CounterBatch = Message<"waf.runtime.v1.CounterBatch"> & {
+  /**
+   * When counting began, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 from_ms = 1;
+   */
+  fromMs: bigint;
+
+  /**
+   * When it ended.
+   *
+   * @generated from field: int64 to_ms = 2;
+   */
+  toMs: bigint;
+
+  /**
+   * One per site and policy.
+   *
+   * @generated from field: repeated waf.runtime.v1.CounterDelta deltas = 3;
+   */
+  deltas: CounterDelta[];
+};
+
+/**
+ * Payload of a METRIC batch: what was counted since the batch before.
+ *
+ * @generated from message waf.runtime.v1.CounterBatch
+ */
+export type CounterBatchJson = {
+  /**
+   * When counting began, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 from_ms = 1;
+   */
+  fromMs?: string;
+
+  /**
+   * When it ended.
+   *
+   * @generated from field: int64 to_ms = 2;
+   */
+  toMs?: string;
+
+  /**
+   * One per site and policy.
+   *
+   * @generated from field: repeated waf.runtime.v1.CounterDelta deltas = 3;
+   */
+  deltas?: CounterDeltaJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.CounterBatch.
+ * Use `create(CounterBatchSchema)` to create a new message.
+ */
+export const CounterBatchSchema: GenMessage<CounterBatch, {jsonType: CounterBatchJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 2);
+
+/**
+ * Requests that ended in one period, of one site under one policy.
+ *
+ * @generated from message waf.runtime.v1.CounterDelta
+ */
+export type CounterDelta = Message<"waf.runtime.v1.CounterDelta"> & {
+  /**
+   * Site; empty when none was found.
+   *
+   * @generated from field: string site_id = 1;
+   */
+  siteId: string;
+
+  /**
+   * Policy that inspected; empty without inspection.
+   *
+   * @generated from field: string policy_id = 2;
+   */
+  policyId: string;
+
+  /**
+   * Requests.
+   *
+   * @generated from field: uint64 requests = 3;
+   */
+  requests: bigint;
+
+  /**
+   * Body bytes from clients.
+   *
+   * @generated from field: uint64 bytes_in = 4;
+   */
+  bytesIn: bigint;
+
+  /**
+   * Body bytes to clients.
+   *
+   * @generated from field: uint64 bytes_out = 5;
+   */
+  bytesOut: bigint;
+
+  /**
+   * Time that they took, microseconds.
+   *
+   * @generated from field: uint64 duration_us = 6;
+   */
+  durationUs: bigint;
+
+  /**
+   * Requests by duration; bounds are fixed by the schema version, the last has none.
+   *
+   * @generated from field: repeated uint64 durations = 7;
+   */
+  durations: bigint[];
+
+  /**
+   * Requests that were inspected.
+   *
+   * @generated from field: uint64 inspected = 8;
+   */
+  inspected: bigint;
+
+  /**
+   * Time of their inspection, microseconds.
+   *
+   * @generated from field: uint64 inspection_us = 9;
+   */
+  inspectionUs: bigint;
+
+  /**
+   * Requests by outcome, status, verdict, and so on.
+   *
+   * @generated from field: repeated waf.runtime.v1.CounterEntry entries = 10;
+   */
+  entries: CounterEntry[];
+};
+
+/**
+ * Requests that ended in one period, of one site under one policy.
+ *
+ * @generated from message waf.runtime.v1.CounterDelta
+ */
+export type CounterDeltaJson = {
+  /**
+   * Site; empty when none was found.
+   *
+   * @generated from field: string site_id = 1;
+   */
+  siteId?: string;
+
+  /**
+   * Policy that inspected; empty without inspection.
+   *
+   * @generated from field: string policy_id = 2;
+   */
+  policyId?: string;
+
+  /**
+   * Requests.
+   *
+   * @generated from field: uint64 requests = 3;
+   */
+  requests?: string;
+
+  /**
+   * Body bytes from clients.
+   *
+   * @generated from field: uint64 bytes_in = 4;
+   */
+  bytesIn?: string;
+
+  /**
+   * Body bytes to clients.
+   *
+   * @generated from field: uint64 bytes_out = 5;
+   */
+  bytesOut?: string;
+
+  /**
+   * Time that they took, microseconds.
+   *
+   * @generated from field: uint64 duration_us = 6;
+   */
+  durationUs?: string;
+
+  /**
+   * Requests by duration; bounds are fixed by the schema version, the last has none.
+   *
+   * @generated from field: repeated uint64 durations = 7;
+   */
+  durations?: string[];
+
+  /**
+   * Requests that were inspected.
+   *
+   * @generated from field: uint64 inspected = 8;
+   */
+  inspected?: string;
+
+  /**
+   * Time of their inspection, microseconds.
+   *
+   * @generated from field: uint64 inspection_us = 9;
+   */
+  inspectionUs?: string;
+
+  /**
+   * Requests by outcome, status, verdict, and so on.
+   *
+   * @generated from field: repeated waf.runtime.v1.CounterEntry entries = 10;
+   */
+  entries?: CounterEntryJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.CounterDelta.
+ * Use `create(CounterDeltaSchema)` to create a new message.
+ */
+export const CounterDeltaSchema: GenMessage<CounterDelta, {jsonType: CounterDeltaJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 3);
+
+/**
+ * One count.
+ *
+ * @generated from message waf.runtime.v1.CounterEntry
+ */
+export type CounterEntry = Message<"waf.runtime.v1.CounterEntry"> & {
+  /**
+   * What is counted: outcome, status, verdict, refusal, origin_error, failure.
+   *
+   * @generated from field: string family = 1;
+   */
+  family: string;
+
+  /**
+   * Which one.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * How many requests.
+   *
+   * @generated from field: uint64 count = 3;
+   */
+  count: bigint;
+};
+
+/**
+ * One count.
+ *
+ * @generated from message waf.runtime.v1.CounterEntry
+ */
+export type CounterEntryJson = {
+  /**
+   * What is counted: outcome, status, verdict, refusal, origin_error, failure.
+   *
+   * @generated from field: string family = 1;
+   */
+  family?: string;
+
+  /**
+   * Which one.
+   *
+   * @generated from field: string key = 2;
+   */
+  key?: string;
+
+  /**
+   * How many requests.
+   *
+   * @generated from field: uint64 count = 3;
+   */
+  count?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.CounterEntry.
+ * Use `create(CounterEntrySchema)` to create a new message.
+ */
+export const CounterEntrySchema: GenMessage<CounterEntry, {jsonType: CounterEntryJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 4);
 

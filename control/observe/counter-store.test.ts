@@ -1,0 +1,80 @@
+/** Owns the proof that counts are exact: added up, taken once, shown as metrics. */
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import {
+  CounterBatchSchema,
+  CounterDeltaSchema,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { crc32c } from '../../engine/base/crc32c.ts';
+import { durationBoundsUs } from '../../engine/contract/counters.ts';
+import { metricsText, trafficMetrics } from '../api/metrics-text.ts';
+import { openMemoryKv } from '../store/memory-kv.ts';
+import { counterSchemaVersion, durationBoundsSeconds, openCounterStore } from './counter-store.ts';
+
+const delta = (siteId: string, requests: bigint, status: string) =>
+  create(CounterDeltaSchema, {
+    siteId,
+    policyId: 'p',
+    requests,
+    bytesIn: 10n,
+    durationUs: 2_000n * requests,
+    durations: [0n, 0n, requests],
+    entries: [{ family: 'status', key: status, count: requests }],
+  });
+
+function batchOf(batchSeq: bigint, deltas: ReturnType<typeof delta>[]) {
+  const payload = toBinary(CounterBatchSchema, create(CounterBatchSchema, { deltas }));
+  const run = { agentId: 'local', tenantId: 't', bootId: 'ab' };
+  return { ...run, batchSeq, crc32c: crc32c(payload), payload };
+}
+
+test('adds up by site and policy, and takes each batch once', async () => {
+  const store = openCounterStore(openMemoryKv());
+  const first = batchOf(1n, [delta('a', 3n, '200'), delta('b', 1n, '403')]);
+  expect(await store.ingest(first, counterSchemaVersion)).toBe('stored');
+  expect(await store.ingest(first, counterSchemaVersion)).toBe('repeated');
+  await store.ingest(batchOf(2n, [delta('a', 2n, '403')]), counterSchemaVersion);
+  const [a, b, none] = store.list();
+  expect(a).toMatchObject({ tenantId: 't', siteId: 'a', requests: 5, bytesIn: 20 });
+  expect(a?.entries['status']).toEqual({ 200: 3, 403: 2 });
+  expect(a?.durations.slice(0, 4)).toEqual([0, 0, 5, 0]);
+  expect(b?.requests).toBe(1);
+  expect(none).toBeUndefined();
+});
+
+test('another run of a node counts from one again', async () => {
+  const store = openCounterStore(openMemoryKv());
+  const batch = batchOf(1n, [delta('a', 1n, '200')]);
+  await store.ingest(batch, counterSchemaVersion);
+  expect(await store.ingest({ ...batch, bootId: 'cd' }, counterSchemaVersion)).toBe('stored');
+  expect(store.list()[0]?.requests).toBe(2);
+});
+
+test('refuses what is damaged or not understood', async () => {
+  const store = openCounterStore(openMemoryKv());
+  const batch = batchOf(1n, [delta('a', 1n, '200')]);
+  expect(await store.ingest({ ...batch, crc32c: 1 }, counterSchemaVersion)).toBe('crc');
+  expect(await store.ingest(batch, counterSchemaVersion + 1)).toBe('schema');
+  const noise = Buffer.from('noise');
+  const noisy = { ...batch, payload: noise, crc32c: crc32c(noise) };
+  expect(await store.ingest(noisy, counterSchemaVersion)).toBe('schema');
+  expect(store.list()).toEqual([]);
+});
+
+test('nodes and control mean the same by the classes of durations', () => {
+  expect(durationBoundsSeconds.map((bound) => Math.round(bound * 1e6))).toEqual(durationBoundsUs);
+});
+
+test('shows them as OpenMetrics, with labels escaped and buckets that add up', async () => {
+  const store = openCounterStore(openMemoryKv());
+  await store.ingest(batchOf(1n, [delta('a', 3n, '200')]), counterSchemaVersion);
+  const text = metricsText(trafficMetrics(store.list(), () => 'say "hi"\n'));
+  const labels = String.raw`site_id="a",site="say \"hi\"\n",policy_id="p"`;
+  expect(text).toContain(`waf_requests_total{${labels}} 3\n`);
+  expect(text).toContain(`waf_responses_total{${labels},status="200"} 3\n`);
+  expect(text).toContain(`waf_request_duration_seconds_bucket{${labels},le="0.001"} 0\n`);
+  expect(text).toContain(`waf_request_duration_seconds_bucket{${labels},le="+Inf"} 3\n`);
+  expect(text).toContain(`waf_request_duration_seconds_sum{${labels}} 0.006\n`);
+  expect(text.endsWith('# EOF\n')).toBe(true);
+});

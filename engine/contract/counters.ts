@@ -1,0 +1,28 @@
+/** Owns what is counted of every request before anything is sampled or dropped; plain data. */
+
+/** Upper bounds of the duration classes, microseconds; a last class has none. */
+export const durationBoundsUs: readonly number[] = [
+  500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+  10_000_000,
+];
+
+/** What requests are told apart by. */
+export type CounterFamily =
+  'outcome' | 'status' | 'verdict' | 'refusal' | 'origin_error' | 'failure' | 'event';
+
+/** Counts of one site under one policy since the last time they were taken. */
+export interface CounterDelta {
+  /** Empty when no site was found. */
+  readonly siteId: string;
+  /** Empty without inspection. */
+  readonly policyId: string;
+  requests: number;
+  bytesIn: number;
+  bytesOut: number;
+  durationUs: number;
+  /** One more than there are bounds. */
+  readonly durations: number[];
+  inspected: number;
+  inspectionUs: number;
+  readonly entries: ReadonlyMap<CounterFamily, Map<string | number, number>>;
+}

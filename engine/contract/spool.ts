@@ -1,0 +1,11 @@
+/** Owns the port behind which waiting observations lie on disk; plain data. */
+
+/** Entries in the order of their positions, which count up from 1; 0 is the owner's own note. */
+export interface SpoolStore {
+  /** All entries in order. */
+  load(): Iterable<readonly [position: number, bytes: Uint8Array]>;
+  /** One entry; null when there is none or it cannot be read. */
+  read(position: number): Uint8Array | null;
+  /** Writes and removes entries, all of it or nothing; false when the disk refuses. */
+  change(puts: Iterable<readonly [number, Uint8Array]>, removes: readonly number[]): boolean;
+}

@@ -1,0 +1,97 @@
+/**
+ * Owns counting finished requests in one front thread: exact, whatever becomes of their events.
+ * Memory: one set of counts per site and policy that had traffic since the last `take`.
+ */
+
+import { durationBoundsUs } from '../contract/counters.ts';
+import type { CounterDelta, CounterFamily } from '../contract/counters.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import type { TransactionRecord } from '../contract/verdict.ts';
+
+/** Counts of one thread. */
+export class FrontCounters {
+  private bySite = new Map<string, CounterDelta[]>();
+
+  /** Counts a request. `policyId` is '' where nothing inspects. */
+  add(event: RequestEvent, policyId: string): void {
+    const delta = this.deltaOf(event.siteId, policyId);
+    const { outcome, transaction, refusal } = event;
+    delta.requests++;
+    delta.bytesIn += event.bytesIn;
+    delta.bytesOut += event.bytesOut;
+    delta.durationUs += event.durationUs;
+    delta.durations[durationClass(event.durationUs)]!++;
+    count(delta, 'outcome', outcome);
+    count(delta, 'status', event.status);
+    if (refusal !== null) {
+      count(delta, outcome === 'origin_error' ? 'origin_error' : 'refusal', refusal);
+    }
+    if (transaction !== null) countInspection(delta, transaction, event.blocked);
+  }
+
+  /** Counts events that nobody will see. */
+  addLost(events: number): void {
+    const lost = this.deltaOf('', '').entries.get('event')!;
+    lost.set('lost', (lost.get('lost') ?? 0) + events);
+  }
+
+  /** What was counted since the last call; [] when there was nothing. */
+  take(): CounterDelta[] {
+    const deltas = [...this.bySite.values()].flat();
+    this.bySite = new Map();
+    return deltas;
+  }
+
+  private deltaOf(siteId: string, policyId: string): CounterDelta {
+    let deltas = this.bySite.get(siteId);
+    if (deltas === undefined) this.bySite.set(siteId, (deltas = []));
+    for (const delta of deltas) if (delta.policyId === policyId) return delta;
+    const delta = emptyDelta(siteId, policyId);
+    deltas.push(delta);
+    return delta;
+  }
+}
+
+function emptyDelta(siteId: string, policyId: string): CounterDelta {
+  return {
+    siteId,
+    policyId,
+    requests: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    durationUs: 0,
+    durations: new Array<number>(durationBoundsUs.length + 1).fill(0),
+    inspected: 0,
+    inspectionUs: 0,
+    entries: new Map([
+      ['outcome', new Map()],
+      ['status', new Map()],
+      ['verdict', new Map()],
+      ['refusal', new Map()],
+      ['origin_error', new Map()],
+      ['failure', new Map()],
+      ['event', new Map()],
+    ]),
+  };
+}
+
+function durationClass(durationUs: number): number {
+  let at = 0;
+  while (at < durationBoundsUs.length && durationUs > durationBoundsUs[at]!) at++;
+  return at;
+}
+
+function count(delta: CounterDelta, family: CounterFamily, key: string | number): void {
+  const counts = delta.entries.get(family)!;
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** `detected`: a verdict that the policy or the site only records. */
+function countInspection(delta: CounterDelta, record: TransactionRecord, blocked: boolean): void {
+  delta.inspected++;
+  delta.inspectionUs += record.inspectionUs;
+  const { action } = record.verdict;
+  const detected = action !== 'pass' && (record.detectionOnly || !blocked);
+  count(delta, 'verdict', detected ? 'detected' : action);
+  if (record.failure !== undefined) count(delta, 'failure', record.failure);
+}

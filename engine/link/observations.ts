@@ -1,0 +1,157 @@
+/**
+ * Owns what the engine tells control about traffic: security facts and exact counts, in two streams
+ * that wait on disk until control has them. Knows when to send, not how a stream is held up.
+ */
+
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  CounterBatchSchema,
+  SecurityFactBatchSchema,
+  type CounterBatch,
+  type SecurityFact,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import {
+  ObservationBatchAckStatus,
+  ObservationStreamKind,
+  type BatchAck,
+  type ConnectRequestSchema,
+  type GapNoticeAck,
+} from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { linkLimits } from '../base/limits.ts';
+import type { CounterDelta } from '../contract/counters.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import type { SpoolStore } from '../contract/spool.ts';
+import { counterSchemaVersion, CounterSums } from './counter-batch.ts';
+import { toSecurityFact } from './security-fact.ts';
+import { memorySpoolStore, Spool } from './spool.ts';
+
+/** Version of the facts' meaning. */
+const securityFactSchemaVersion = 1;
+
+/** Where the two streams wait; in memory unless given. */
+export interface SpoolStores {
+  readonly facts: SpoolStore;
+  readonly counters: SpoolStore;
+}
+
+type Send = (message: MessageInitShape<typeof ConnectRequestSchema>['message']) => void;
+
+/** Facts and counts on their way to control. */
+export class Observations {
+  readonly #facts: Spool<SecurityFact>;
+  readonly #counters: Spool<CounterBatch>;
+  readonly #sums = new CounterSums(Date.now());
+  #send: Send | null = null;
+  #flushTimer: NodeJS.Timeout | null = null;
+  #countTimer: NodeJS.Timeout | null = null;
+
+  constructor(stores: SpoolStores | undefined) {
+    this.#facts = new Spool<SecurityFact>({
+      kind: ObservationStreamKind.SECURITY_FACT,
+      schemaVersion: securityFactSchemaVersion,
+      encode: (facts) => {
+        const batch = create(SecurityFactBatchSchema, { facts: [...facts] });
+        return toBinary(SecurityFactBatchSchema, batch);
+      },
+      timeOf: (fact) => Number(fact.receivedAtMs),
+      store: stores?.facts ?? memorySpoolStore(),
+      bytesMax: linkLimits.factBytesMax,
+      batchItemsMax: linkLimits.batchFactsMax,
+    });
+    this.#counters = new Spool<CounterBatch>({
+      kind: ObservationStreamKind.METRIC,
+      schemaVersion: counterSchemaVersion,
+      encode: ([batch]) => toBinary(CounterBatchSchema, batch!),
+      timeOf: (batch) => Number(batch.fromMs),
+      store: stores?.counters ?? memorySpoolStore(),
+      bytesMax: linkLimits.counterBytesMax,
+      batchItemsMax: 1,
+    });
+  }
+
+  /** Takes a finished request; never throws, never blocks. */
+  observe(event: RequestEvent): void {
+    const fact = toSecurityFact(event);
+    if (fact === null) return;
+    if (this.#facts.add(fact)) this.#flush();
+    else this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.batchDelayMs);
+  }
+
+  /** Takes what front threads counted. */
+  count(deltas: readonly CounterDelta[]): void {
+    this.#sums.add(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
+  /** The stream is up: what waits is sent, and from now on what comes. */
+  connected(send: Send): void {
+    this.#send = send;
+    this.#flush();
+  }
+
+  /** The stream is down: what was not acknowledged is sent again on the next one. */
+  disconnected(): void {
+    this.#send = null;
+    this.#facts.resend();
+    this.#counters.resend();
+  }
+
+  batchAcknowledged(ack: BatchAck): void {
+    const spool = this.#spoolOf(ack.streamKind);
+    if (ack.status === ObservationBatchAckStatus.RETRYABLE) {
+      spool?.resend();
+      this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.reconnectMinMs);
+      return;
+    }
+    spool?.acknowledge(ack.bootId, ack.ackThroughBatchSeq);
+    this.#flush();
+  }
+
+  gapAcknowledged(ack: GapNoticeAck): void {
+    this.#spoolOf(ack.streamKind)?.acknowledgeGap(ack.bootId, ack.firstBatchSeq);
+  }
+
+  /** Facts held and given up. */
+  stats(): { readonly held: number; readonly evicted: number } {
+    return { held: this.#facts.held, evicted: this.#facts.evicted };
+  }
+
+  /** Writes everything to disk, and waits a moment for control while it is there. */
+  async close(): Promise<void> {
+    this.#sealCounts();
+    for (let waited = 0; waited < linkLimits.closeWaitMs && this.#waits(); waited += 20) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
+    if (this.#countTimer !== null) clearTimeout(this.#countTimer);
+    this.#facts.seal();
+  }
+
+  #waits(): boolean {
+    return this.#send !== null && this.#facts.held + this.#counters.held > 0;
+  }
+
+  #spoolOf(kind: ObservationStreamKind): Spool<SecurityFact> | Spool<CounterBatch> | null {
+    if (kind === ObservationStreamKind.SECURITY_FACT) return this.#facts;
+    return kind === ObservationStreamKind.METRIC ? this.#counters : null;
+  }
+
+  #sealCounts(): void {
+    if (this.#countTimer !== null) clearTimeout(this.#countTimer);
+    this.#countTimer = null;
+    const batch = this.#sums.take(Date.now());
+    if (batch !== null) this.#counters.add(batch);
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
+    this.#flushTimer = null;
+    const send = this.#send;
+    if (send === null) return this.#facts.seal();
+    for (const spool of [this.#facts, this.#counters]) {
+      for (const value of spool.takeGaps()) send({ case: 'gapNotice', value });
+      for (const value of spool.takeUnsent()) send({ case: 'observationBatch', value });
+    }
+  }
+}

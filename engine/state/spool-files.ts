@@ -1,0 +1,87 @@
+/**
+ * Owns the LMDB environment in which observations wait for control. A batch that was written
+ * survives the process at once and a power cut after moments; a torn write is not possible. What
+ * entries mean is their owner's business.
+ */
+
+import { open } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
+import { AppError } from '../base/errors.ts';
+import { stateLimits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import type { SpoolStore } from '../contract/spool.ts';
+
+/** The spools of one engine. */
+export interface SpoolFiles {
+  /** The spool of a name; made when missing. */
+  store(name: string): SpoolStore;
+  close(): Promise<void>;
+}
+
+/** Opens the folder; made when missing. Errors: `state_unavailable`. */
+export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
+  let root: RootDatabase<Buffer, number>;
+  try {
+    root = open<Buffer, number>({
+      path,
+      compression: false,
+      encoding: 'binary',
+      noSubdir: false,
+      mapSize: stateLimits.spoolMapBytesMax,
+    });
+  } catch (cause) {
+    throw new AppError('state_unavailable', `cannot open the spool at ${path}`, {
+      source: 'storage',
+      cause,
+    });
+  }
+  return {
+    store: (name) => new LmdbSpool(root.openDB<Buffer, number>({ name, encoding: 'binary' }), log),
+    close: async () => {
+      await root.flushed;
+      await root.close();
+    },
+  };
+}
+
+class LmdbSpool implements SpoolStore {
+  private readonly database: Database<Buffer, number>;
+  private readonly log: Logger;
+  private failing = false;
+
+  constructor(database: Database<Buffer, number>, log: Logger) {
+    this.database = database;
+    this.log = log;
+  }
+
+  *load(): Generator<readonly [number, Uint8Array]> {
+    for (const { key, value } of this.database.getRange()) yield [key, value];
+  }
+
+  read(position: number): Uint8Array | null {
+    return this.database.get(position) ?? null;
+  }
+
+  change(puts: Iterable<readonly [number, Uint8Array]>, removes: readonly number[]): boolean {
+    try {
+      this.database.transactionSync(() => {
+        for (const position of removes) this.database.removeSync(position);
+        for (const [position, bytes] of puts) this.database.putSync(position, asBuffer(bytes));
+      });
+      this.failing = false;
+      return true;
+    } catch (thrown) {
+      if (!this.failing) {
+        this.log.error('observations cannot be written to disk; they wait in memory', {
+          reason: thrown instanceof Error ? thrown.message : 'unknown',
+        });
+      }
+      this.failing = true;
+      return false;
+    }
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
