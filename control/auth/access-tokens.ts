@@ -1,5 +1,6 @@
 /**
- * Owns access tokens: EdDSA JWTs of this installation. Never decides what a token's user may do.
+ * Owns access tokens: EdDSA JWTs of this installation, and the keys that sign them, which are
+ * replaced every month. Never decides what a token's user may do.
  */
 
 import {
@@ -14,6 +15,11 @@ import type { Store } from '../store/store.ts';
 
 const issuer = 'waf';
 const audience = 'waf-management';
+const dayMs = 24 * 3600_000;
+/** A key signs for so long. */
+const signingMs = 30 * dayMs;
+/** Longest lifetime of an access token; a key that no longer signs is kept as long. */
+const tokenMs = dayMs;
 
 /** What a token says. */
 export interface TokenClaims {
@@ -23,56 +29,88 @@ export interface TokenClaims {
 
 /** Issues and verifies access tokens. */
 export interface AccessTokens {
-  /** A token that ends at `expiresAtMs`. */
+  /** A token that ends at `expiresAtMs`, at most a day from now. */
   issue(claims: TokenClaims, expiresAtMs: number): Promise<string>;
   /** The claims of a valid token, null for any other text. */
   verify(token: string): Promise<TokenClaims | null>;
 }
 
-/** Opens the signing keys, making the first one where there is none. The newest key signs. */
+interface Key {
+  readonly id: string;
+  readonly createdMs: number;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Opens the signing keys; makes one where there is none, or where the newest is due. */
 export async function openAccessTokens(store: Store, clock: Clock): Promise<AccessTokens> {
-  let records = store.find(keys, 'purpose', 'access_token');
-  if (records.length === 0) {
+  let known = store.find(keys, 'purpose', 'access_token').map(toKey);
+  let replacing: Promise<Key> | null = null;
+  const replace = async (): Promise<Key> => {
     const record = makeKey(clock);
-    await store.write((tx) => tx.put(keys, record));
-    records = [record];
-  }
-  const publicKeys = new Map<string, KeyObject>(
-    records.map(({ id, privateKeyPem }) => [id, createPublicKey(privateKeyPem)]),
-  );
-  const newest = records.reduce((left, right) => (left.createdAt > right.createdAt ? left : right));
-  const privateKey = createPrivateKey(newest.privateKeyPem);
+    const spent = known.filter((key) => key.createdMs + signingMs + tokenMs <= clock.nowMs());
+    await store.write((tx) => {
+      tx.put(keys, record);
+      for (const { id } of spent) tx.remove(keys, id);
+    });
+    const made = toKey(record);
+    known = [...known.filter((key) => !spent.includes(key)), made];
+    return made;
+  };
+  const signingKey = async (): Promise<Key> => {
+    const newest = known.toSorted((left, right) => right.createdMs - left.createdMs)[0];
+    if (newest !== undefined && newest.createdMs + signingMs > clock.nowMs()) return newest;
+    replacing ??= replace().finally(() => (replacing = null));
+    return replacing;
+  };
+  await signingKey();
   return {
     issue: async ({ userId, sessionId }, expiresAtMs) => {
       const { SignJWT } = await import('jose');
+      const key = await signingKey();
       return new SignJWT({ sid: sessionId })
-        .setProtectedHeader({ alg: 'EdDSA', kid: newest.id })
+        .setProtectedHeader({ alg: 'EdDSA', kid: key.id })
         .setSubject(userId)
         .setIssuer(issuer)
         .setAudience(audience)
         .setIssuedAt(Math.floor(clock.nowMs() / 1000))
-        .setExpirationTime(Math.floor(expiresAtMs / 1000))
-        .sign(privateKey);
+        .setExpirationTime(Math.floor(Math.min(expiresAtMs, clock.nowMs() + tokenMs) / 1000))
+        .sign(key.privateKey);
     },
-    verify: async (token) => {
-      const { jwtVerify } = await import('jose');
-      try {
-        const { payload } = await jwtVerify(
-          token,
-          ({ kid }) => {
-            const key = publicKeys.get(kid ?? '');
-            if (key === undefined) throw new Error('unknown key');
-            return key;
-          },
-          { issuer, audience, algorithms: ['EdDSA'], currentDate: new Date(clock.nowMs()) },
-        );
-        const { sub, sid } = payload;
-        if (typeof sub !== 'string' || typeof sid !== 'string') return null;
-        return { userId: sub, sessionId: sid };
-      } catch {
-        return null;
-      }
-    },
+    verify: (token) => verifyToken(token, known, clock),
+  };
+}
+
+async function verifyToken(
+  token: string,
+  known: readonly Key[],
+  clock: Clock,
+): Promise<TokenClaims | null> {
+  const { jwtVerify } = await import('jose');
+  try {
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid }) => {
+        const key = known.find((one) => one.id === kid);
+        if (key === undefined) throw new Error('unknown key');
+        return key.publicKey;
+      },
+      { issuer, audience, algorithms: ['EdDSA'], currentDate: new Date(clock.nowMs()) },
+    );
+    const { sub, sid } = payload;
+    if (typeof sub !== 'string' || typeof sid !== 'string') return null;
+    return { userId: sub, sessionId: sid };
+  } catch {
+    return null;
+  }
+}
+
+function toKey({ id, privateKeyPem, createdAt }: KeyRecord): Key {
+  return {
+    id,
+    createdMs: Date.parse(createdAt),
+    privateKey: createPrivateKey(privateKeyPem),
+    publicKey: createPublicKey(privateKeyPem),
   };
 }
 

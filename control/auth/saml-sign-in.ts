@@ -178,7 +178,7 @@ function toIdentity(provider: SamlProvider, profile: Profile): ExternalIdentity 
   };
   const { usernameAttribute, emailAttribute, groupsAttribute } = provider;
   const subject = profile.nameID ?? '';
-  if (subject === '' || /nameid-format:transient$/.test(profile.nameIDFormat ?? '')) {
+  if (subject === '' || (profile.nameIDFormat ?? '').endsWith('nameid-format:transient')) {
     throw new Error('no lasting NameID');
   }
   return {

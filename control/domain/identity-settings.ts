@@ -140,7 +140,7 @@ export const identitySettings: readonly {
 
 /** Base of the addresses that browsers are sent back to, without a slash at the end; '' for none. */
 export function publicUrlOf(values: Values): string {
-  return String(values[identityKeys.publicUrl] ?? '').replace(/\/+$/, '');
+  return textOf(values[identityKeys.publicUrl]).replace(/\/+$/, '');
 }
 
 /** Whether passwords kept here are accepted over the network. */
@@ -200,7 +200,7 @@ function mapSecrets(
     const mapOne = (one: Readonly<Record<string, unknown>>) => {
       const secret = one[field];
       if (typeof secret !== 'string' || secret === '') return one;
-      return { ...one, [field]: change(secret, key, String(one['id'] ?? '')) };
+      return { ...one, [field]: change(secret, key, textOf(one['id'])) };
     };
     const value = changed[key];
     if (Array.isArray(value)) changed[key] = value.map(mapOne);
@@ -210,11 +210,13 @@ function mapSecrets(
 }
 
 function secretOf(values: Values, key: string, id: string): string {
-  const found = [values[key] ?? []]
-    .flat()
-    .find((one) => String((one as Record<string, unknown>)['id'] ?? '') === id);
-  const field = secretFields[key] ?? '';
-  return String((found as Record<string, unknown> | undefined)?.[field] ?? '');
+  const list = [values[key] ?? []].flat() as Record<string, unknown>[];
+  const found = list.find((one) => textOf(one['id']) === id);
+  return textOf(found?.[secretFields[key] ?? '']);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function filled(value: unknown, fields: Fields): Record<string, unknown> {
