@@ -102,7 +102,7 @@ test('an uploaded ruleset is described, used by a policy, and stays while it is 
   expect(kept.body['code']).toBe('failed_precondition');
   const broken = { archive: Buffer.from('no archive').toString('base64') };
   const refused = await waf.call('SystemService/ImportCrsRuleset', broken);
-  expect(refused.body['code']).toBe('failed_precondition');
+  expect(refused.body['code']).toBe('invalid_argument');
 });
 
 test('without an engine the node is offline and trying a policy is refused', async () => {

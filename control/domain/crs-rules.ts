@@ -20,7 +20,19 @@ export type DescribedRule = CrsRuleJson & {
   readonly raw: string;
   readonly phase: number;
   readonly tags: string[];
+  /** Place among the rules of all files, in the order in which they were given. */
+  readonly place: number;
+  /** Every link of the chain; one for a rule without. */
+  readonly links: readonly RuleLink[];
 };
+
+/** One link of a rule. */
+export interface RuleLink {
+  readonly targets: readonly string[];
+  /** '' for SecAction. */
+  readonly operator: string;
+  readonly transforms: readonly string[];
+}
 
 type RuleDirective = Extract<Directive, { kind: 'SecRule' | 'SecAction' }>;
 
@@ -46,8 +58,10 @@ export function describeRules(
   files: readonly { readonly path: string; readonly text: string }[],
   rulesetId: string,
 ): DescribedRule[] {
-  const rules = files.flatMap(({ path, text }) => describeFile(path, text, rulesetId));
-  return rules.sort((left, right) => left.ruleId - right.ruleId);
+  return files
+    .flatMap(({ path, text }) => describeFile(path, text, rulesetId))
+    .map((rule, place) => ({ ...rule, place }))
+    .sort((left, right) => left.ruleId - right.ruleId);
 }
 
 /** Categories with the number of their rules. */
@@ -64,9 +78,11 @@ export function tagsOf(rules: readonly DescribedRule[]): CrsTagJson[] {
   return countBy(rules, (rule) => rule.tags).map(([tag, ruleCount]) => ({ tag, ruleCount }));
 }
 
-function describeFile(path: string, text: string, rulesetId: string): DescribedRule[] {
+type PlacelessRule = Omit<DescribedRule, 'place'>;
+
+function describeFile(path: string, text: string, rulesetId: string): PlacelessRule[] {
   const lines = text.split('\n');
-  const rules: DescribedRule[] = [];
+  const rules: PlacelessRule[] = [];
   let chain: RuleDirective[] = [];
   for (const directive of parseSecLang(text, path).directives) {
     if (directive.kind !== 'SecRule' && directive.kind !== 'SecAction') continue;
@@ -84,7 +100,7 @@ function describeChain(
   lines: readonly string[],
   chain: readonly RuleDirective[],
   rulesetId: string,
-): DescribedRule | null {
+): PlacelessRule | null {
   const [first] = chain;
   const last = chain.at(-1);
   if (first === undefined || last === undefined) return null;
@@ -122,7 +138,15 @@ function describeChain(
     transformChain: values(first.actions, 't').filter((name) => name !== 'none'),
     rulesetId,
     raw: decodeUtf8(raw),
+    links: chain.map(describeLink),
   };
+}
+
+function describeLink(link: RuleDirective): RuleLink {
+  const transforms = values(link.actions, 't').filter((name) => name !== 'none');
+  if (link.kind === 'SecAction') return { targets: [], operator: '', transforms };
+  const operator = decodeUtf8(operatorOf(link));
+  return { targets: link.variables.map(targetOf), operator, transforms };
 }
 
 function targetOf({ name, selector, count, exclusion }: VariableExpression): string {

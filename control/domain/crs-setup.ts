@@ -102,7 +102,9 @@ function switches(core: CrsCoreSettingsJson, major: number): Setup[] {
     setups.push({ id, variables: [[name, `${Number(value)}`]] });
   };
   add(900010, 'enforce_bodyproc_urlencoded', core.enforceBodyprocUrlencoded || undefined);
-  add(900950, 'crs_validate_utf8_encoding', core.crsValidateUtf8Encoding || undefined);
+  // CRS 4 checks unless it is told not to.
+  const checked = core.crsValidateUtf8Encoding ?? false;
+  add(900950, 'crs_validate_utf8_encoding', checked || major >= 4 ? checked : undefined);
   add(900400, 'sampling_percentage', core.samplingPercentage);
   if (major < 4) return setups;
   add(900115, 'reporting_level', core.reportingLevel);

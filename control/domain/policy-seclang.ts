@@ -4,6 +4,7 @@
  */
 
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { renderBodyRules } from './policy-body-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
 import type { RulesetIncludes } from './records.ts';
 
@@ -38,10 +39,8 @@ export const maxRequestBodyLimitBytes = 4_194_304;
 const defaultUploadBytes = 13_107_200;
 const defaultResponseBodyLimitBytes = 524_288;
 const defaultResponseTypes = ['text/plain', 'text/html', 'text/xml'];
-const observedArgumentRules = 199_100;
+const ownArgumentRules = 199_100;
 const observedContentTypeRule = 199_200;
-const bodyProcessorRules = 199_300;
-const bodyExcessRule = 199_400;
 
 /** Renders a policy. Cost: linear in its settings; a few kilobytes of text. */
 export function renderPolicy(
@@ -61,8 +60,7 @@ export function renderPolicy(
     responseBodySection(settings),
     otherEngineSection(ruleset),
     defaultActionSection(policy, ruleset),
-    recommendedRules(settings),
-    bodyProcessorSection(settings),
+    renderBodyRules(settings.crsCore, settings.httpPolicy),
   ];
   if (ruleset === null) warnings.push('the policy has no ruleset: only its own rules run');
   else parts.push(renderCrsSetup(settings, ruleset.version));
@@ -70,7 +68,10 @@ export function renderPolicy(
   if (ruleset !== null) {
     parts.push(includeSection(ruleset.includes, added));
     parts.push(adjustmentSection(settings, ruleset.version, warnings));
-  } else parts.push(added.requestBeforeBlocking ?? '', added.responseBeforeBlocking ?? '');
+  } else {
+    parts.push(argumentRules(settings.argLimits, false).join('\n'));
+    parts.push(added.requestBeforeBlocking ?? '', added.responseBeforeBlocking ?? '');
+  }
   parts.push(added.afterCrs ?? '');
   return { seclang: joinParts(parts), warnings };
 }
@@ -141,65 +142,6 @@ function defaultActionSection(policy: PolicyJson, ruleset: RulesetView | null): 
     .join('');
 }
 
-/** The rules 200000 to 200006 that CRS expects from the recommended engine configuration. */
-function recommendedRules({ httpPolicy, crsCore }: CrsSettings): string {
-  const observed =
-    httpPolicy.requestBodyParseFailureAction === 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE';
-  const onParseError = observed ? 'pass' : 'deny,status:400';
-  const excess =
-    crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE'
-      ? ''
-      : `SecRule REQBODY_ERROR_MSG "@beginsWith Request body excluding files is bigger" \\
-  "id:${bodyExcessRule},phase:2,t:none,log,deny,status:413,severity:4,\\
-  msg:'The request body is larger than the policy allows'"
-`;
-  return `SecRule REQUEST_HEADERS:Content-Type "@rx ^(?:application(?:/soap\\+|/)|text/)xml" \\
-  "id:200000,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=XML"
-SecRule REQUEST_HEADERS:Content-Type "@rx ^application/json" \\
-  "id:200001,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
-SecRule REQUEST_HEADERS:Content-Type "@rx ^application/[a-z0-9.-]+[+]json" \\
-  "id:200006,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"
-${excess}SecRule REQBODY_ERROR "!@eq 0" \\
-  "id:200002,phase:2,t:none,log,${onParseError},msg:'Failed to parse request body.',\\
-  logdata:'%{reqbody_error_msg}',severity:2"
-SecRule MULTIPART_STRICT_ERROR "!@eq 0" \\
-  "id:200003,phase:2,t:none,log,deny,status:400,severity:2,\\
-  msg:'Multipart request body failed strict validation: \\
-PE %{REQBODY_PROCESSOR_ERROR}, BQ %{MULTIPART_BOUNDARY_QUOTED}, \\
-BW %{MULTIPART_BOUNDARY_WHITESPACE}, DB %{MULTIPART_DATA_BEFORE}, \\
-DA %{MULTIPART_DATA_AFTER}, HF %{MULTIPART_HEADER_FOLDING}, LF %{MULTIPART_LF_LINE}, \\
-SM %{MULTIPART_MISSING_SEMICOLON}, IQ %{MULTIPART_INVALID_QUOTING}, \\
-IP %{MULTIPART_INVALID_PART}, IH %{MULTIPART_INVALID_HEADER_FOLDING}, \\
-FL %{MULTIPART_FILE_LIMIT_EXCEEDED}'"
-SecRule MULTIPART_UNMATCHED_BOUNDARY "@eq 1" \\
-  "id:200004,phase:2,t:none,log,deny,status:400,severity:2,\\
-  msg:'Multipart parser detected a possible unmatched boundary.'"
-SecRule TX:/^MSC_/ "!@streq 0" \\
-  "id:200005,phase:2,t:none,log,deny,status:500,\\
-  msg:'Internal error flagged: %{MATCHED_VAR_NAME}'"
-`;
-}
-
-/** The part of CRS that reads a body of one media type as another. */
-function bodyProcessorSection({ httpPolicy }: CrsSettings): string {
-  const processors: Record<string, string> = {
-    BODY_PROCESSOR_JSON: 'ctl:requestBodyProcessor=JSON',
-    BODY_PROCESSOR_XML: 'ctl:requestBodyProcessor=XML',
-    BODY_PROCESSOR_URLENCODED: 'ctl:requestBodyProcessor=URLENCODED',
-    BODY_PROCESSOR_RAW: 'ctl:forceRequestBodyVariable=On',
-  };
-  return (httpPolicy.bodyProcessorOverrides ?? [])
-    .map(({ contentTypePrefix, processor }, at) => {
-      const control = processors[processor ?? ''] ?? '';
-      const type = (contentTypePrefix ?? '').toLowerCase().replace(/[^a-z0-9/]/g, '\\$&');
-      return control === ''
-        ? ''
-        : `SecRule REQUEST_HEADERS:Content-Type "@rx ^${type}\\s*(?:;|$)" \\
-  "id:${bodyProcessorRules + at},phase:1,t:none,t:lowercase,pass,nolog,${control}"\n`;
-    })
-    .join('');
-}
-
 function includeSection(includes: RulesetIncludes, added: AddedSecLang): string {
   const lines = includes.pluginConfigs.map(include);
   lines.push(added.pluginSettings ?? '', ...includes.pluginsBefore.map(include));
@@ -233,7 +175,7 @@ function adjustmentSection(settings: CrsSettings, version: string, warnings: str
     if (value === undefined || (observed && !hard)) continue;
     lines.push(`SecRuleUpdateActionById ${id} "deny,status:413"`);
   }
-  if (observed) lines.push(...observedLimits(argLimits));
+  if (observed) lines.push(...argumentRules(argLimits, true));
   if (httpPolicy.disallowedContentTypeAction === 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE') {
     lines.push(...observedContentType());
   }
@@ -248,24 +190,33 @@ function adjustmentSection(settings: CrsSettings, version: string, warnings: str
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function observedLimits(limits: NonNullable<PolicyJson['argLimits']>): string[] {
-  const rule = (at: number, target: string, how: string, max: number, what: string): string =>
-    `SecRule ${target} "@gt ${max}" \\
-  "id:${observedArgumentRules + at},phase:2,t:none,${how}log,pass,severity:5,\\
-  msg:'${what} (observed)'"`;
-  const lines: string[] = [];
-  const { maxNumArgs, argNameLength, argLength, totalArgLength } = limits;
-  if (maxNumArgs !== undefined) lines.push(rule(0, '&ARGS', '', maxNumArgs, 'Too many arguments'));
-  if (argNameLength !== undefined) {
-    lines.push(rule(1, 'ARGS_NAMES', 't:length,', argNameLength, 'Argument name too long'));
-  }
-  if (argLength !== undefined) {
-    lines.push(rule(2, 'ARGS', 't:length,', argLength, 'Argument too long'));
-  }
-  if (totalArgLength !== undefined) {
-    lines.push(rule(3, 'ARGS_COMBINED_SIZE', '', totalArgLength, 'Arguments too long in total'));
-  }
-  return lines;
+/** Rules of our own for argument limits: where they only observe, and where no CRS checks them. */
+function argumentRules(limits: NonNullable<PolicyJson['argLimits']>, withCrs: boolean): string[] {
+  const observed = limits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
+  const rows: readonly (readonly [
+    max: number | string | undefined,
+    target: string,
+    what: string,
+  ])[] = [
+    [limits.maxNumArgs, '&ARGS', 'Too many arguments'],
+    [limits.argNameLength, 'ARGS_NAMES', 'Argument name too long'],
+    [limits.argLength, 'ARGS', 'Argument too long'],
+    [limits.totalArgLength, 'ARGS_COMBINED_SIZE', 'Arguments too long in total'],
+    // Limits of files always reject; with a CRS its own rules do.
+    [withCrs ? undefined : limits.maxFileSize, 'FILES_SIZES', 'Uploaded file too large'],
+    [withCrs ? undefined : limits.combinedFileSizes, 'FILES_COMBINED_SIZE', 'Files too large'],
+  ];
+  return rows.flatMap(([max, target, what], at) => {
+    if (max === undefined) return [];
+    const length = target === 'ARGS' || target === 'ARGS_NAMES' ? 't:length,' : '';
+    const passes = observed && at < 4;
+    const decision = passes ? 'pass' : 'deny,status:413';
+    return [
+      `SecRule ${target} "@gt ${max}" \\
+  "id:${ownArgumentRules + at},phase:2,t:none,${length}log,${decision},severity:5,\\
+  msg:'${what}${passes ? ' (observed)' : ''}'"`,
+    ];
+  });
 }
 
 function observedContentType(): string[] {

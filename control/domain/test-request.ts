@@ -12,6 +12,8 @@ export interface DescribedRequest {
   readonly protocol: string;
   readonly clientIp: string;
   readonly peerIp: string;
+  /** Host where the URL names none; localhost without. */
+  readonly host?: string;
 }
 
 /** The bytes and addresses of a request. */
@@ -38,7 +40,7 @@ export function makeTestRequest(described: DescribedRequest): WireRequest {
   if (!protocols.includes(protocol)) {
     throw invalidField('protocol', `must be one of ${protocols.join(', ')}`);
   }
-  const { target, host } = splitUrl(described.url);
+  const { target, host } = splitUrl(described.url, described.host ?? 'localhost');
   const headers = Object.entries(described.headers);
   if (headers.length > headersMax)
     throw invalidField('headers', `has at most ${headersMax} entries`);
@@ -64,12 +66,12 @@ export function makeTestRequest(described: DescribedRequest): WireRequest {
   };
 }
 
-function splitUrl(url: string): { target: string; host: string } {
+function splitUrl(url: string, standard: string): { target: string; host: string } {
   if (url === '') throw invalidField('url', 'is required, for example /?q=1');
   if (url.length > urlBytesMax || controls.test(url) || url.includes(' ')) {
     throw invalidField('url', 'must have no spaces or control characters and at most 16 KiB');
   }
-  if (url.startsWith('/')) return { target: url, host: 'localhost' };
+  if (url.startsWith('/')) return { target: url, host: standard };
   const found = /^https?:\/\/([^/?#]+)([^#]*)/i.exec(url);
   if (found === null) throw invalidField('url', 'must be absolute or begin with a slash');
   const rest = found[2] ?? '';

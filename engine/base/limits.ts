@@ -330,6 +330,8 @@ export const controlLimits = {
   connectionsMax: 1_000,
   /** What still comes of a request refused early is read away so long. */
   lingerMs: 2_000,
+  /** Answers kept for retries with the same idempotency key; the oldest give way. */
+  keptAnswersMax: 10_000,
   /** Calls of one session on average; a quiet one may send the burst at once. */
   callsPerSecond: 50,
   callBurstMax: 1_000,

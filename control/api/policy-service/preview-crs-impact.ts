@@ -4,6 +4,9 @@ import { CrsRuleChangeSchema, type PolicyService } from '../../../proto/gen/waf/
 import { compareRulesets } from '../../domain/crs-impact.ts';
 import type { DescribedRule } from '../../domain/crs-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
+import { renderPolicy } from '../../domain/policy-seclang.ts';
+import { policyVariant } from '../../publish/policy-variant.ts';
+import { loadRuleset } from '../../publish/stored-rulesets.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import { rulesOf, storedRuleset } from '../crs-service/ruleset-rules.ts';
@@ -32,11 +35,16 @@ export function previewCrsImpact(
       (rule.paranoiaLevel ?? 0) <= level && !disabled.has(rule.ruleId);
     const enabledRuleCount = next.filter(runs).length;
     const impact = compareRulesets(now, next);
+    const ruleset = loadRuleset(parts.store, crsRulesetId);
+    const moved = { ...policy, crsRulesetId };
+    const variant = policyVariant(parts.store, moved, '', ruleset);
+    const rendered = renderPolicy(variant.policy, variant.ruleset, variant.added);
+    const warnings = [...rendered.warnings, ...variant.warnings];
     const orphaned = overrides.filter((one) => !known.has(Number(one.crsRuleId)));
     return {
       enabledRuleCount,
       disabledRuleCount: next.length - enabledRuleCount,
-      warnings: orphaned.length === 0 ? [] : ['overrides of missing rules would have no effect'],
+      warnings: [...warnings],
       addedRuleIds: [...impact.addedRuleIds],
       removedRuleIds: [...impact.removedRuleIds],
       changedRules: impact.changedRules.map((one) => toMessage(CrsRuleChangeSchema, one)),

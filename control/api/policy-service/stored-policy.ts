@@ -1,6 +1,7 @@
 /** Owns finding a caller's policy, and keeping a new revision of it with its version. */
 
 import { createHash } from 'node:crypto';
+import { controlLimits } from '../../../engine/base/limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
 import { renderPolicy } from '../../domain/policy-seclang.ts';
@@ -76,6 +77,10 @@ export function savePolicy(
     createdAt: now,
     createdBy: caller.username,
   });
+  const versions = tx.find(policyVersions, 'policy', after.id);
+  for (const old of versions.slice(0, Math.max(0, versions.length - controlLimits.versionsMax))) {
+    tx.remove(policyVersions, old.id);
+  }
   tx.audit({
     ...actorNote(caller),
     action,

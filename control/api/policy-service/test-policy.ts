@@ -1,11 +1,17 @@
 /** Owns PolicyService/TestPolicy. */
 
-import type { EvaluateResponse } from '../../../proto/gen/waf/runtime/v1/engine_pb.ts';
+import { isIP } from 'node:net';
+import type {
+  EvaluateResponse,
+  SecurityMatch,
+} from '../../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import type { PolicyRecord } from '../../domain/records.ts';
+import type { PolicyRecord, SiteRecord } from '../../domain/records.ts';
 import { makeTestRequest } from '../../domain/test-request.ts';
 import { severityName } from '../../observe/security-event.ts';
+import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
@@ -20,15 +26,12 @@ export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testP
   return async (request, context) => {
     const caller = callerOf(context);
     const policy = storedPolicy(parts.store, caller, request.policyId, 'policyId');
-    let observed = false;
-    if (request.siteId !== '') {
-      const site = storedSite(parts.store, caller, request.siteId, 'siteId');
-      if (site.waf?.enabled !== true || (site.waf.policyId ?? '') !== policy.id) {
-        throw invalidField('siteId', 'must name a site with the WAF enabled and this policy');
-      }
-      observed = site.waf.mode === 'WAF_MODE_DETECTION';
-    }
-    const made = makeTestRequest(request);
+    requireAddress(request.clientIp, 'clientIp');
+    requireAddress(request.peerIp, 'peerIp');
+    const site = request.siteId === '' ? null : siteUnder(parts.store, caller, policy, request);
+    const observed = site?.waf?.mode === 'WAF_MODE_DETECTION';
+    const host = site?.primaryHost.replace('*', 'www');
+    const made = makeTestRequest(host === undefined ? request : { ...request, host });
     const asked = forEngine(parts, observed ? recordingOnly(policy) : policy, request.siteId);
     const answer = await parts.engine.evaluate(asked, {
       ...made,
@@ -39,6 +42,25 @@ export function testPolicy(parts: ApiParts): Method<typeof PolicyService, 'testP
     }
     return toResult(answer);
   };
+}
+
+function requireAddress(address: string, field: string): void {
+  if (address === '' || isIP(address) !== 0) return;
+  throw invalidField(field, 'must be an IPv4 or IPv6 address');
+}
+
+/** The site of the request. Errors: invalid_argument unless this policy inspects it. */
+function siteUnder(
+  store: ReadStore,
+  caller: Caller,
+  policy: PolicyRecord,
+  { siteId }: { readonly siteId: string },
+): SiteRecord {
+  const site = storedSite(store, caller, siteId, 'siteId');
+  const chosen = site.waf?.policyId ?? '';
+  const uses = chosen === policy.id || (chosen === '' && policy.isDefault === true);
+  if (site.waf?.enabled === true && uses) return site;
+  throw invalidField('siteId', 'must name a site with the WAF enabled and this policy');
 }
 
 /** The policy as a site in detection mode runs it. */
@@ -77,6 +99,14 @@ function toResult(answer: EvaluateResponse) {
       detectionOnly: answer.detectionOnly,
       inspectionUs: Number(answer.inspectionUs),
       refusal: answer.refusal,
+      trace: answer.matches.map(traceOf),
     },
   };
+}
+
+/** One step of the transaction: which rule saw what. */
+function traceOf({ ruleId, phase, operator, data, matched }: SecurityMatch) {
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+  const variables = matched.map(({ name, value }) => ({ name: text(name), value: text(value) }));
+  return { phase, ruleId, operator, data, variables };
 }

@@ -17,7 +17,9 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { checkPolicyPlugins } from './check-plugins.ts';
 import { refuseUncompiled } from './compile.ts';
+import { refuseSameName } from './create-policy.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
 
 /** Saved versions of a policy, newest first. */
@@ -42,6 +44,9 @@ export function getPolicyVersion(
   };
 }
 
+/** What every saved version changes. */
+const bookkeeping = new Set(['revision', 'updatedAt', 'bundleSha256']);
+
 /** What differs between two versions. */
 export function diffPolicyVersions(
   parts: ApiParts,
@@ -52,7 +57,8 @@ export function diffPolicyVersions(
     const right = storedVersion(parts.store, caller, request.rightVersionId, 'rightVersionId');
     const before = left.snapshot as JsonObject;
     const after = right.snapshot as JsonObject;
-    return { diff: { before, after, changedPaths: changedPaths(before, after) } };
+    const paths = changedPaths(before, after).filter((path) => !bookkeeping.has(path));
+    return { diff: { before, after, changedPaths: paths } };
   };
 }
 
@@ -74,16 +80,32 @@ export function rollbackPolicy(parts: ApiParts): Method<typeof PolicyService, 'r
     const restored: PolicyRecord = {
       ...snapshot,
       id: before.id,
+      tenantId: before.tenantId,
+      createdAt: before.createdAt,
+      isTemplate: false,
       isDefault: before.isDefault ?? false,
       builtin: before.builtin ?? false,
     };
+    refuseSameName(parts.store, restored);
+    refuseMissingPlugins(parts.store, restored);
     await refuseUncompiled(parts, restored, 'versionId');
     const saved = await parts.store.write((tx) => {
       const current = storedPolicy(tx, caller, before.id, 'policyId');
+      refuseSameName(tx, restored);
       return savePolicy(tx, caller, current, restored, parts.clock.nowMs(), 'rollback');
     });
     return { policy: toMessage(PolicySchema, saved) };
   };
+}
+
+/** Errors: failed_precondition when the ruleset no longer has a plugin that is switched on. */
+function refuseMissingPlugins(store: ReadStore, policy: PolicyRecord): void {
+  const used = (policy.plugins ?? []).filter(({ enabled }) => enabled === true);
+  try {
+    checkPolicyPlugins(store, { ...policy, plugins: used }, 'plugins');
+  } catch {
+    throw refusal('failed_precondition', 'versionId: a plugin that it uses is no longer there');
+  }
 }
 
 function storedVersion(
