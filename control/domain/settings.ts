@@ -3,6 +3,7 @@
  */
 
 import { invalidField } from './errors.ts';
+import { allowedNetworksKey, checkAllowedNetworks } from './outgoing-settings.ts';
 import { identitySettings } from './identity-settings.ts';
 
 /** One setting. */
@@ -45,6 +46,7 @@ export const settings: readonly Setting[] = [
   { key: responsesKey, standard: {}, published: true, check: checkResponses },
   { key: accessKey, standard: 28_800, published: false, check: seconds(60, 86_400) },
   { key: refreshKey, standard: 604_800, published: false, check: seconds(300, 7_776_000) },
+  { key: allowedNetworksKey, standard: [], published: false, check: checkAllowedNetworks },
   ...identitySettings.map((one) => ({ ...one, published: false })),
 ];
 

@@ -31,6 +31,17 @@ import {
   updateIpList,
 } from './lists.ts';
 import { lookupIpScopes } from './lookup-scopes.ts';
+import {
+  acceptHeldIpListUpdate,
+  createIpListSubscription,
+  discardHeldIpListUpdate,
+  listIpListSyncRuns,
+  pauseIpListSync,
+  resumeIpListSync,
+  syncIpListNow,
+  testIpListSource,
+  updateIpListSubscription,
+} from './subscriptions.ts';
 
 /** IpListService. */
 export function ipListService(parts: ApiParts): Built<typeof IpListService> {
@@ -57,5 +68,14 @@ export function ipListService(parts: ApiParts): Built<typeof IpListService> {
     upsertGlobalIpListBinding: upsertGlobalIpListBinding(parts),
     deleteGlobalIpListBinding: deleteGlobalIpListBinding(parts),
     applyIpList: applyIpList(parts),
+    acceptHeldIpListUpdate: acceptHeldIpListUpdate(parts),
+    createIpListSubscription: createIpListSubscription(parts),
+    discardHeldIpListUpdate: discardHeldIpListUpdate(parts),
+    listIpListSyncRuns: listIpListSyncRuns(parts),
+    pauseIpListSync: pauseIpListSync(parts),
+    resumeIpListSync: resumeIpListSync(parts),
+    syncIpListNow: syncIpListNow(parts),
+    testIpListSource: testIpListSource(parts),
+    updateIpListSubscription: updateIpListSubscription(parts),
   };
 }

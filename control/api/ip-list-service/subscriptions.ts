@@ -1,0 +1,361 @@
+/** Owns lists that a URL fills: their sources, fetches, and updates that wait for a person. */
+
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  IpListSourceInputSchema,
+  IpListSyncRunSchema,
+  type IpListService,
+  type IpListSourceInput,
+  type IpListSourceInputJson,
+} from '../../../proto/gen/waf/v1/ip_list_pb.ts';
+import { accessLimits } from '../../../engine/base/limits.ts';
+import { compareEntries } from '../../access/compare-contents.ts';
+import {
+  chunkReader,
+  contentOf,
+  dropGarbage,
+  removeContent,
+  renameContent,
+} from '../../access/list-contents.ts';
+import { FetchError } from '../../access/outgoing.ts';
+import { checkJsonPath } from '../../access/source-formats.ts';
+import { sourceOf } from '../../access/subscriptions.ts';
+import { beginRun, endRun, restingState } from '../../access/sync-runs.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { checkListTexts } from '../../domain/ip-list-checks.ts';
+import { allEntries } from '../../domain/ip-list-content.ts';
+import { checkSource, type SourceWithSecrets } from '../../domain/ip-list-source.ts';
+import { heldContentId, type IpListRecord, type IpListRunRecord } from '../../domain/ip-list.ts';
+import { ipListRuns, ipLists, ipListSecrets } from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { refuseTooManyLists } from './lists.ts';
+import {
+  auditedList,
+  listNote,
+  refuseSameListName,
+  requireSubscription,
+  showList,
+  storedList,
+} from './stored-list.ts';
+
+/** How long a call waits for a fetch; then it answers with the run as it stands. */
+const waitForRunMs = 20_000;
+
+/** Creates a list that is filled from a URL. */
+export function createIpListSubscription(
+  parts: ApiParts,
+): Method<typeof IpListService, 'createIpListSubscription'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const texts = checkListTexts(request, '');
+    const known = readSource(request.source, null, randomUUID());
+    if (known === null) throw invalidField('source', 'is required');
+    const nowMs = parts.clock.nowMs();
+    const now = isoNow(parts.clock);
+    const list: IpListRecord = {
+      id: `iplist-${randomUUID()}`,
+      tenantId: caller.tenantId,
+      ...texts,
+      managementMode: 'subscription',
+      source: known.source,
+      sync: restingState({ status: 'never_synced' }, known.source, nowMs),
+      createdAt: now,
+      updatedAt: now,
+    };
+    await parts.store.write((tx) => {
+      refuseTooManyLists(tx);
+      refuseSameListName(tx, list, 'name');
+      keepWithSecrets(tx, list, known);
+      tx.audit({ ...listNote(caller, list), action: 'create', after: auditedList(tx, list) });
+    });
+    const run = request.syncNow ? await syncAndWait(parts, list.id, 'create') : null;
+    return answerWith(parts, list.id, run);
+  };
+}
+
+/** Changes texts and source; what is left out stays. */
+export function updateIpListSubscription(
+  parts: ApiParts,
+): Method<typeof IpListService, 'updateIpListSubscription'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const { store, clock } = parts;
+    const id = await store.write((tx) => {
+      const before = storedList(tx, caller, request.id, 'id');
+      requireSubscription(before);
+      const texts = request.name === '' ? before : checkListTexts(request, '');
+      const { name, description } = texts;
+      const stored = sourceOf(tx, before);
+      const known = readSource(request.source, stored, stored?.source.id ?? randomUUID()) ?? stored;
+      if (known === null) throw invalidField('source', 'is required');
+      const sync = restingState(before.sync ?? {}, known.source, clock.nowMs());
+      const status = sync.status === 'paused' && !known.source.paused ? 'healthy' : sync.status;
+      const after: IpListRecord = {
+        ...before,
+        name,
+        description,
+        source: known.source,
+        sync: { ...sync, ...(status === undefined ? {} : { status }) },
+        updatedAt: isoNow(clock),
+      };
+      refuseSameListName(tx, after, 'name');
+      keepWithSecrets(tx, after, known);
+      const note = { ...listNote(caller, after), before: auditedList(tx, before) };
+      tx.audit({ ...note, action: 'update', after: auditedList(tx, after) });
+      return after.id;
+    });
+    return answerWith(parts, id, request.syncNow ? await syncAndWait(parts, id, 'manual') : null);
+  };
+}
+
+/** Fetches a source, given or saved, and stores nothing. */
+export function testIpListSource(
+  parts: ApiParts,
+): Method<typeof IpListService, 'testIpListSource'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const list =
+      request.ipListId === ''
+        ? null
+        : storedList(parts.store, caller, request.ipListId, 'ipListId');
+    const saved = list === null ? null : sourceOf(parts.store, list);
+    const known = readSource(request.source, saved, 'test') ?? saved;
+    if (known === null) throw invalidField('source', 'is required where ipListId names none');
+    // A test is to see the content, whatever was fetched before.
+    const source = { ...known.source, etag: '', lastModified: '' };
+    try {
+      const answer = await parts.subscriptions.read({ ...known, source });
+      const { result, httpStatus } = answer;
+      if (result === null) throw refusal('unavailable', 'source: the answer has no content');
+      const digest = createHash('sha256');
+      for (const { key } of result.entries()) digest.update(key);
+      const { count: entryCount, ipv4Count } = result;
+      const same = list !== null && (await isSame(parts, list, result.entries()));
+      return {
+        httpStatus,
+        entryCount,
+        ipv4Count,
+        ipv6Count: entryCount - ipv4Count,
+        digest: digest.digest('hex'),
+        notModified: same,
+      };
+    } catch (error) {
+      if (!(error instanceof FetchError)) throw error;
+      throw refusal('failed_precondition', `source: ${error.message} (${error.resultCode})`);
+    }
+  };
+}
+
+/** Fetches a subscription at once. */
+export function syncIpListNow(parts: ApiParts): Method<typeof IpListService, 'syncIpListNow'> {
+  return async ({ id }, context) => {
+    const list = storedList(parts.store, callerOf(context), id, 'id');
+    requireSubscription(list);
+    const run = await syncAndWait(parts, list.id, 'manual');
+    return run === null ? {} : { syncRun: showRun(run) };
+  };
+}
+
+/** Stops fetching. */
+export function pauseIpListSync(parts: ApiParts): Method<typeof IpListService, 'pauseIpListSync'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    const list = await parts.store.write((tx) => {
+      const before = storedList(tx, caller, id, 'id');
+      return keepPaused(parts, tx, before, true, { ...listNote(caller, before), action: 'pause' });
+    });
+    return { ipList: showList(parts, list, { entries: true }) };
+  };
+}
+
+/** Fetches again. */
+export function resumeIpListSync(
+  parts: ApiParts,
+): Method<typeof IpListService, 'resumeIpListSync'> {
+  return async ({ id, syncNow }, context) => {
+    const caller = callerOf(context);
+    await parts.store.write((tx) => {
+      const before = storedList(tx, caller, id, 'id');
+      keepPaused(parts, tx, before, false, { ...listNote(caller, before), action: 'resume' });
+    });
+    return answerWith(parts, id, syncNow ? await syncAndWait(parts, id, 'resume') : null);
+  };
+}
+
+/** Takes over an update that was held back. */
+export function acceptHeldIpListUpdate(
+  parts: ApiParts,
+): Method<typeof IpListService, 'acceptHeldIpListUpdate'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    const { store, clock } = parts;
+    const { run, garbage } = await store.write((tx) => {
+      const list = heldList(tx, storedList(tx, caller, id, 'id'));
+      const { held, ...rest } = list;
+      const now = isoNow(clock);
+      const before = auditedList(tx, list);
+      const dropped = renameContent(tx, heldContentId(list.id), list.id, now);
+      const { sync = {} } = list;
+      const state = {
+        ...sync,
+        status: 'healthy',
+        resultCode: 'ok',
+        lastError: '',
+        lastSuccessAt: now,
+      };
+      const after = { ...rest, sync: restingState(state, list.source, clock.nowMs()) };
+      tx.put(ipLists, after);
+      const note = { ...listNote(caller, list), action: 'accept_held_update', before };
+      tx.audit({ ...note, after: auditedList(tx, after) });
+      const {
+        entryCount = 0,
+        ipv4Count = 0,
+        ipv6Count = 0,
+        addedCount = 0,
+        removedCount = 0,
+      } = held;
+      const counts = { entryCount, ipv4Count, ipv6Count, addedCount, removedCount };
+      const end = {
+        status: 'succeeded',
+        resultCode: 'ok',
+        error: '',
+        httpStatus: 0,
+        counts,
+      } as const;
+      const begun = beginRun(tx, list.id, 'manual', clock.nowMs());
+      return { run: endRun(tx, begun, end, clock.nowMs()), garbage: dropped };
+    });
+    await dropGarbage(store, garbage);
+    return { syncRun: showRun(run) };
+  };
+}
+
+/** Throws away an update that was held back. */
+export function discardHeldIpListUpdate(
+  parts: ApiParts,
+): Method<typeof IpListService, 'discardHeldIpListUpdate'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    const { store, clock } = parts;
+    const { list, garbage } = await store.write((tx) => {
+      const before = heldList(tx, storedList(tx, caller, id, 'id'));
+      const { held, ...rest } = before;
+      const state = { ...before.sync, status: 'healthy', lastError: '' };
+      const after = { ...rest, sync: restingState(state, before.source, clock.nowMs()) };
+      tx.put(ipLists, after);
+      const note = { ...listNote(caller, after), action: 'discard_held_update' };
+      tx.audit({ ...note, before: { held }, after: {} });
+      return { list: after, garbage: removeContent(tx, heldContentId(before.id)) };
+    });
+    await dropGarbage(store, garbage);
+    return { ipList: showList(parts, list, { entries: true }) };
+  };
+}
+
+/** Fetches of a subscription, newest first. */
+export function listIpListSyncRuns(
+  parts: ApiParts,
+): Method<typeof IpListService, 'listIpListSyncRuns'> {
+  return ({ id, limit }, context) => {
+    const list = storedList(parts.store, callerOf(context), id, 'id');
+    if (limit < 0 || limit > accessLimits.syncRunsMax) {
+      const most = accessLimits.syncRunsMax;
+      throw invalidField('limit', `must be between 0 and ${most}; 0 acts as 20`);
+    }
+    const runs = parts.store.find(ipListRuns, 'list', list.id).toReversed();
+    return { items: runs.slice(0, limit || 20).map(showRun) };
+  };
+}
+
+function readSource(
+  input: IpListSourceInput | undefined,
+  stored: SourceWithSecrets | null,
+  id: string,
+): SourceWithSecrets | null {
+  if (input === undefined) return null;
+  const asked = toRecord<IpListSourceInputJson>(IpListSourceInputSchema, input);
+  return checkSource(asked, stored, id, checkJsonPath);
+}
+
+function keepWithSecrets(tx: WriteStore, list: IpListRecord, { headers }: SourceWithSecrets): void {
+  tx.put(ipLists, list);
+  if (Object.keys(headers).length === 0) tx.remove(ipListSecrets, list.id);
+  else tx.put(ipListSecrets, { id: list.id, headers });
+}
+
+function keepPaused(
+  parts: ApiParts,
+  tx: WriteStore,
+  before: IpListRecord,
+  paused: boolean,
+  note: Omit<Parameters<WriteStore['audit']>[0], 'before' | 'after'>,
+): IpListRecord {
+  requireSubscription(before);
+  if (before.source === undefined) return before;
+  const source = { ...before.source, paused };
+  const { status = '', ...state } = before.sync ?? {};
+  const last = state.lastSuccessAt === undefined ? 'never_synced' : 'healthy';
+  const awake = before.held === undefined ? last : 'held';
+  const next = { ...state, status: status === 'paused' ? awake : status };
+  const sync = restingState(next, source, parts.clock.nowMs());
+  const after: IpListRecord = { ...before, source, sync, updatedAt: isoNow(parts.clock) };
+  tx.put(ipLists, after);
+  tx.audit({ ...note, before: { paused: before.source.paused }, after: { paused } });
+  return after;
+}
+
+type HeldList = IpListRecord & Required<Pick<IpListRecord, 'held' | 'source'>>;
+
+function heldList(_tx: WriteStore, list: IpListRecord): HeldList {
+  requireSubscription(list);
+  const { held, source } = list;
+  if (held === undefined || source === undefined) {
+    throw refusal('failed_precondition', 'id: no update of this list is held');
+  }
+  return { ...list, held, source };
+}
+
+/** Starts a fetch and waits for its end, but not for ever. */
+async function syncAndWait(
+  parts: ApiParts,
+  listId: string,
+  trigger: string,
+): Promise<IpListRunRecord | null> {
+  const late = new AbortController();
+  const run = parts.subscriptions.sync(listId, trigger);
+  const patience = pause(waitForRunMs, null, { signal: late.signal }).catch(() => null);
+  try {
+    const ended = await Promise.race([run, patience]);
+    if (ended !== null) return ended;
+    run.catch(() => undefined);
+    return parts.store.find(ipListRuns, 'list', listId).at(-1) ?? null;
+  } finally {
+    late.abort();
+  }
+}
+
+async function isSame(
+  parts: ApiParts,
+  list: IpListRecord,
+  entries: ReturnType<typeof allEntries>,
+): Promise<boolean> {
+  const before = allEntries(contentOf(parts.store, list.id), chunkReader(parts.store));
+  const { added, removed, changed } = await compareEntries(before, entries);
+  return added + removed + changed === 0;
+}
+
+function answerWith(parts: ApiParts, listId: string, run: IpListRunRecord | null) {
+  const list = parts.store.get(ipLists, listId);
+  return {
+    ...(list === undefined ? {} : { ipList: showList(parts, list, { entries: true }) }),
+    ...(run === null ? {} : { syncRun: showRun(run) }),
+  };
+}
+
+function showRun(run: IpListRunRecord) {
+  return toMessage(IpListSyncRunSchema, run);
+}
