@@ -1,5 +1,6 @@
 /** Owns what is known of connected nodes: in memory, from their streams. */
 
+import type { AgentCapabilities } from '../../proto/gen/waf/v1/agent_pb.ts';
 import type { UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
 
 /** What became of the latest configuration on a node. */
@@ -21,13 +22,35 @@ export interface NodeState {
   readonly apply: NodeApply | null;
   /** When the configuration with this revision was sent to it; null when none was. */
   readonly delivery: { readonly revision: string; readonly atMs: number } | null;
+  /** What it said it can do on its present connection; null when it said nothing. */
+  readonly capabilities: AgentCapabilities | null;
+  /** How often it connected. */
+  readonly connections: number;
   /** What it last reported of its origins. */
   readonly upstreamHealth: readonly UpstreamHealthState[];
 }
 
+/** Something that happened to a node. */
+export interface NodeEvent {
+  readonly nodeId: string;
+  readonly kind:
+    'connected' | 'disconnected' | 'config_delivered' | 'config_applied' | 'config_failed';
+  readonly atMs: number;
+  readonly payload: Readonly<Record<string, string>>;
+}
+
+type Listener = (event: NodeEvent) => void;
+
 /** Nodes by id. */
 export class NodeRegistry {
   readonly #nodes = new Map<string, NodeState>();
+  readonly #listeners = new Set<Listener>();
+
+  /** Calls `listener` with every event from now on; returns the undo. */
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
 
   get(id: string): NodeState | undefined {
     return this.#nodes.get(id);
@@ -47,8 +70,38 @@ export class NodeRegistry {
       configHash: '',
       apply: null,
       delivery: null,
+      capabilities: null,
+      connections: 0,
       upstreamHealth: [],
     };
-    this.#nodes.set(id, { ...(this.#nodes.get(id) ?? unknown), ...change });
+    const before = this.#nodes.get(id) ?? unknown;
+    const joined = change.connected === true && !before.connected;
+    const connections = before.connections + (joined ? 1 : 0);
+    const after = { ...before, ...change, connections };
+    this.#nodes.set(id, after);
+    if (this.#listeners.size === 0) return;
+    for (const event of eventsOf(before, after)) {
+      for (const listener of this.#listeners) listener(event);
+    }
   }
+}
+
+/** What happened between two states of a node, in order. */
+function eventsOf(before: NodeState, after: NodeState): NodeEvent[] {
+  const events: NodeEvent[] = [];
+  const add = (kind: NodeEvent['kind'], atMs: number, payload: NodeEvent['payload'] = {}): void => {
+    events.push({ nodeId: after.id, kind, atMs, payload });
+  };
+  const { delivery, apply } = after;
+  if (after.connected && !before.connected) add('connected', after.lastSeenMs);
+  if (delivery !== null && delivery !== before.delivery) {
+    add('config_delivered', delivery.atMs, { revision: delivery.revision });
+  }
+  if (apply !== null && apply !== before.apply) {
+    const { revision, sha256, error, success } = apply;
+    if (success) add('config_applied', apply.atMs, { revision, sha256 });
+    else add('config_failed', apply.atMs, { revision, sha256, error });
+  }
+  if (!after.connected && before.connected) add('disconnected', Date.now());
+  return events;
 }

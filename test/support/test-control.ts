@@ -37,11 +37,13 @@ export interface TestControl {
   get(path: string, network: boolean): Promise<Answer>;
 }
 
-/** Starts control for a test. */
+/** Starts control for a test; `prepare` may write to the folder of its store before. */
 export async function startTestControl(
   options: Partial<ControlOptions> = {},
+  prepare: (storeFolder: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<TestControl> {
   const folder = mkdtempSync(join(tmpdir(), 'waf-control-'));
+  await prepare(join(folder, 'control'));
   const rulesetFolder = join(folder, 'crs');
   mkdirSync(join(rulesetFolder, 'rules'), { recursive: true });
   const rule = `SecRule ARGS "@contains evil" "id:942999,phase:2,deny,ver:'OWASP_CRS/4.9.1'"\n`;

@@ -1,39 +1,61 @@
-/** Owns AgentService/ListConfigBundles. */
+/** Owns AgentService/ListConfigBundles and GetConfigBundle. */
 
-import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { notFound } from '../../domain/errors.ts';
-import { publications } from '../../store/collections.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
+import { publicationRow, publishedIndex } from '../../publish/publication-log.ts';
+import { publications, type PublicationRecord } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
-import { pageOf } from '../convert.ts';
+import { pageOf, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { localNodeId, requireNode } from './known-nodes.ts';
 
-/** Configurations that were published, newest first; the outcome is known of the latest only. */
+const idPattern = /^config-([1-9]\d{0,11})$/;
+
+/** Configurations that were published and what became of them on a node, newest first. */
 export function listConfigBundles(
   parts: ApiParts,
 ): Method<typeof AgentService, 'listConfigBundles'> {
   return ({ nodeId, page: asked }, context) => {
-    const { tenantId } = callerOf(context);
-    if (nodeId !== '' && nodeId !== 'local') throw notFound('node');
-    const apply = parts.nodes.get('local')?.apply ?? null;
+    const caller = callerOf(context);
+    const id = nodeId === '' ? localNodeId : nodeId;
+    requireNode(parts, caller, id, 'nodeId');
     const { items, page } = pageOf(parts.store.list(publications).toReversed(), asked);
-    return {
-      items: items.map((one) => {
-        const mine = apply?.sha256 === one.sha256;
-        const appliedAt = mine && apply.success ? { appliedAt: timestampFromMs(apply.atMs) } : {};
-        return {
-          id: `config-${one.revision}`,
-          tenantId,
-          agentId: 'local',
-          revision: BigInt(one.revision),
-          bundleSha256: one.sha256,
-          emittedAt: timestampFromDate(new Date(one.createdAt)),
-          applyResult: mine ? (apply.success ? 'success' : 'failure') : 'unknown',
-          applyError: mine ? apply.error : '',
-          ...appliedAt,
-        };
-      }),
-      page,
-    };
+    return { items: items.map((row) => summaryOf(row, caller.tenantId, id)), page };
+  };
+}
+
+/** One configuration with its signed index; the content of long past ones is not kept. */
+export function getConfigBundle(parts: ApiParts): Method<typeof AgentService, 'getConfigBundle'> {
+  return ({ id }, context) => {
+    const { tenantId } = callerOf(context);
+    const revision = idPattern.exec(requireText(id, 'id'))?.[1];
+    if (revision === undefined && !id.startsWith('config-')) {
+      throw invalidField('id', 'must be an id from ListConfigBundles, such as config-12');
+    }
+    const row = revision === undefined ? undefined : publicationRow(parts.store, revision);
+    if (row === undefined) throw notFound('configuration');
+    const signed = publishedIndex(parts.store, row.revision);
+    const content =
+      signed === undefined ? {} : { bundle: signed.bundle, signature: signed.signature };
+    return { bundle: { ...summaryOf(row, tenantId, localNodeId), ...content } };
+  };
+}
+
+function summaryOf(row: PublicationRecord, tenantId: string, nodeId: string) {
+  const delivery = row.nodes?.[nodeId];
+  const at = (name: string, time: string | undefined): object =>
+    time === undefined || time === '' ? {} : { [name]: timestampFromDate(new Date(time)) };
+  return {
+    id: `config-${row.revision}`,
+    tenantId,
+    agentId: nodeId,
+    revision: BigInt(row.revision),
+    bundleSha256: row.sha256,
+    emittedAt: timestampFromDate(new Date(row.createdAt)),
+    applyResult: delivery?.result ?? 'unknown',
+    applyError: delivery?.error ?? '',
+    ...at('deliveredAt', delivery?.deliveredAt),
+    ...at('appliedAt', delivery?.appliedAt),
   };
 }

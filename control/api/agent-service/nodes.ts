@@ -1,112 +1,114 @@
-/** Owns AgentService/ListNodes, ListAgents, GetNodeServingState, RetryNodeConfig and bundles. */
+/** Owns AgentService/ListNodes, ListAgents, GetAgent, GetNodeCapabilities and serving states. */
 
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
-import { sites } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
-import { fitsQuery, pageOf, requireText } from '../convert.ts';
+import { createHash } from 'node:crypto';
+import { toJson } from '@bufbuild/protobuf';
+import { AgentCapabilitiesSchema, type AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import { canonicalJson } from '../../domain/canonical-json.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import type { NodeState } from '../node-registry.ts';
+import { agentsOf, localNodeId, requireNode, storedAgent } from './known-nodes.ts';
+import { showAgent, showLocalNode, showRemoteNode } from './show-node.ts';
 
-const localNodeId = 'local';
+const connectionStatuses = ['LOCAL', 'CONNECTED', 'DEGRADED', 'OFFLINE'];
+const agentStatuses = ['online', 'offline', 'error'];
 
-/** All nodes; the built-in one always among them. */
+/** All nodes; the built-in one first. */
 export function listNodes(parts: ApiParts): Method<typeof AgentService, 'listNodes'> {
-  return ({ query, status }) => {
-    const node = showLocalNode(parts);
-    const fits =
-      fitsQuery(query, node.id, node.name) &&
-      (status === '' || status.toUpperCase() === node.connectionStatus);
-    return { items: fits ? [node] : [], remoteTotal: 0n };
+  return ({ query, status: asked, localOnly }, context) => {
+    const status = asked.toUpperCase();
+    if (status !== '' && !connectionStatuses.includes(status)) {
+      throw invalidField('status', `must be one of ${connectionStatuses.join(', ')}`);
+    }
+    const remote = agentsOf(parts.store, callerOf(context));
+    const all = localOnly ? [] : remote.map((agent) => showRemoteNode(parts, agent));
+    const fits = (node: { id: string; name: string; connectionStatus: string }): boolean =>
+      fitsQuery(query, node.id, node.name) && (status === '' || status === node.connectionStatus);
+    const local = showLocalNode(parts);
+    return {
+      items: [...(fits(local) ? [local] : []), ...all.filter(fits)],
+      remoteTotal: BigInt(remote.length),
+    };
   };
 }
 
-/** Enrolled nodes; enrolment is not built, so there are none. */
-export function listAgents(): Method<typeof AgentService, 'listAgents'> {
-  return ({ page }) => ({ items: [], page: pageOf([], page).page });
+/** Enrolled nodes, by name. */
+export function listAgents(parts: ApiParts): Method<typeof AgentService, 'listAgents'> {
+  return ({ page: asked, query, status: wanted }, context) => {
+    const status = wanted.toLowerCase();
+    if (status !== '' && !agentStatuses.includes(status)) {
+      throw invalidField('status', `must be one of ${agentStatuses.join(', ')}`);
+    }
+    const found = agentsOf(parts.store, callerOf(context))
+      .filter(({ id, name, hostname }) => fitsQuery(query, id, name, hostname))
+      .map((agent) => showAgent(parts, agent))
+      .filter((agent) => status === '' || agentStatuses[agent.status - 1] === status);
+    const { items, page } = pageOf(found, asked);
+    return { items: [...items], page };
+  };
 }
 
-/** What the present connection of a node can do. */
+/** One enrolled node. */
+export function getAgent(parts: ApiParts): Method<typeof AgentService, 'getAgent'> {
+  return ({ id }, context) => ({
+    agent: showAgent(parts, storedAgent(parts.store, callerOf(context), id, 'id')),
+  });
+}
+
+/** What the present connection of a node can do; nothing is assumed without one. */
 export function getNodeCapabilities(
   parts: ApiParts,
 ): Method<typeof AgentService, 'getNodeCapabilities'> {
-  return ({ nodeId }) => {
-    const node = knownNode(parts, nodeId);
-    return { nodeId, known: node?.connected === true, foundationSupported: false };
+  return ({ nodeId }, context) => {
+    const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
+    const reported = node?.connected === true ? node.capabilities : null;
+    if (reported === null) return { nodeId, known: false };
+    const text = canonicalJson(toJson(AgentCapabilitiesSchema, reported));
+    return {
+      nodeId,
+      known: true,
+      capabilities: reported,
+      capabilityRevision: BigInt(node?.connections ?? 0),
+      capabilitiesSha256: createHash('sha256').update(text).digest('hex'),
+      foundationSupported: false,
+    };
   };
 }
 
-/** Which configuration a node may serve, and what it confirmed. */
+/** Which configuration a node is to serve, and whether it confirmed that very one. */
 export function getNodeServingState(
   parts: ApiParts,
 ): Method<typeof AgentService, 'getNodeServingState'> {
-  return ({ nodeId }) => {
-    const node = knownNode(parts, nodeId);
+  return ({ nodeId }, context) => {
+    const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
     const current = parts.publisher.current();
-    const served = parts.store
-      .list(sites)
-      .filter((site) => site.status === 'RESOURCE_STATUS_ACTIVE');
+    const id = current === null ? '' : `config-${current.revision}`;
+    const revision = BigInt(current?.revision ?? 0);
     return {
       nodeId,
-      remote: false,
+      remote: nodeId !== localNodeId,
       assigned: current !== null,
       acknowledged: current !== null && node?.configHash === current.signed.sha256,
-      configRevisionId: current === null ? '' : `config-${current.revision}`,
-      generation: BigInt(current?.revision ?? 0),
-      bundleId: current === null ? '' : `config-${current.revision}`,
-      targetRevision: BigInt(current?.revision ?? 0),
+      configRevisionId: id,
+      generation: revision,
+      bundleId: id,
+      targetRevision: revision,
       artifactSha256: current?.signed.sha256 ?? '',
-      siteIds: served.map(({ id }) => id),
+      siteIds: [...(current?.siteIds ?? [])],
     };
   };
 }
 
 /** Delivers the latest configuration again. */
 export function retryNodeConfig(parts: ApiParts): Method<typeof AgentService, 'retryNodeConfig'> {
-  return ({ nodeId }) => {
-    const node = knownNode(parts, nodeId);
+  return ({ nodeId }, context) => {
+    const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
     if (node?.connected !== true) {
       throw refusal('failed_precondition', 'nodeId: the node is not connected');
     }
     parts.publisher.redeliver();
     const revision = BigInt(parts.publisher.current()?.revision ?? 0);
     return { result: { id: nodeId, revision, changed: true } };
-  };
-}
-
-function knownNode(parts: ApiParts, nodeId: string): NodeState | undefined {
-  if (requireText(nodeId, 'nodeId') !== localNodeId) throw notFound('node');
-  return parts.nodes.get(localNodeId);
-}
-
-function showLocalNode(parts: ApiParts) {
-  const state = parts.nodes.get(localNodeId);
-  const current = parts.publisher.current();
-  const connected = state?.connected === true;
-  const serving = connected && state.configHash === current?.signed.sha256;
-  const apply = state?.apply ?? null;
-  const seen = state === undefined ? {} : { lastSeenAt: timestampFromMs(state.lastSeenMs) };
-  const attempted = apply === null ? {} : { attemptedAt: timestampFromMs(apply.atMs) };
-  const appliedAt = apply?.success === true ? { appliedAt: timestampFromMs(apply.atMs) } : {};
-  return {
-    id: localNodeId,
-    name: 'Built-in node',
-    placement: 'LOCAL',
-    runtime: 'BUILT_IN',
-    connectionStatus: connected ? 'LOCAL' : 'OFFLINE',
-    proxyStatus: serving ? 'HEALTHY' : connected ? 'DEGRADED' : 'STOPPED',
-    configHash: state?.configHash ?? '',
-    configRevision: BigInt(apply?.success === true ? apply.revision : 0),
-    version: state?.version ?? '',
-    os: process.platform,
-    arch: process.arch,
-    applyResult: apply === null ? 'unknown' : apply.success ? 'success' : 'failure',
-    applyError: apply?.error ?? '',
-    attemptConfigRevision: BigInt(apply?.revision ?? 0),
-    attemptConfigHash: apply?.sha256 ?? '',
-    ...seen,
-    ...attempted,
-    ...appliedAt,
   };
 }

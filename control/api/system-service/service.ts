@@ -4,6 +4,7 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { ApiParts } from '../context.ts';
 import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
+import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
 import { health } from './health.ts';
 import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
 import { getSystemSettings, updateSystemSettings } from './settings.ts';
@@ -16,6 +17,9 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     health: health(parts),
     getSystemSettings: getSystemSettings(parts),
     updateSystemSettings: updateSystemSettings(parts),
+    getDashboardStats: getDashboardStats(parts),
+    getAttackDistribution: getAttackDistribution(parts),
+    getTopAttackers: getTopAttackers(parts),
     listSystemCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),
     getSystemCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
     importCrsRuleset: importCrsRuleset(parts),

@@ -1,14 +1,18 @@
 /** Owns UpstreamService/ListUpstreams, GetUpstream and ListUpstreamHealth. */
 
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { UpstreamSchema, type UpstreamService } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { upstreams } from '../../store/collections.ts';
+import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedUpstream } from './stored-upstream.ts';
 
 const idsMax = 200;
+/** Nodes report every 15 seconds; three missed reports say nothing any more. */
+const staleAfterMs = 45_000;
 
 /** Pools of the caller's tenant, by name. */
 export function listUpstreams(parts: ApiParts): Method<typeof UpstreamService, 'listUpstreams'> {
@@ -31,19 +35,47 @@ export function getUpstream(parts: ApiParts): Method<typeof UpstreamService, 'ge
   };
 }
 
-/** What nodes report; a node that has reported nothing is expected and has no items. */
+/**
+ * One state for each endpoint on each node. What no node reported, or nobody for a while, is
+ * unknown.
+ */
 export function listUpstreamHealth(
   parts: ApiParts,
 ): Method<typeof UpstreamService, 'listUpstreamHealth'> {
-  return ({ upstreamIds }) => {
+  return ({ upstreamIds }, context) => {
     if (upstreamIds.length > idsMax) {
       throw invalidField('upstreamIds', `has at most ${idsMax} entries`);
     }
+    const caller = callerOf(context);
     const wanted = new Set(upstreamIds);
-    const items = parts.nodes
-      .list()
-      .flatMap((node) => node.upstreamHealth)
-      .filter(({ upstreamId }) => wanted.size === 0 || wanted.has(upstreamId));
-    return { items, expectedNodeIds: ['local'] };
+    const pools = parts.store
+      .list(upstreams)
+      .filter((pool) => pool.tenantId === caller.tenantId)
+      .filter((pool) => wanted.size === 0 || wanted.has(pool.id));
+    const nodeIds = [localNodeId, ...agentsOf(parts.store, caller).map(({ id }) => id)];
+    const items = nodeIds.flatMap((nodeId) => {
+      const reported = reportsOf(parts, nodeId);
+      return pools.flatMap((pool) =>
+        (pool.endpoints ?? []).map(({ url = '' }) => {
+          const report = reported.get(`${pool.id} ${url}`);
+          return report ?? { nodeId, upstreamId: pool.id, endpointUrl: url, status: 'unknown' };
+        }),
+      );
+    });
+    return { items, expectedNodeIds: nodeIds };
   };
+}
+
+/** Reports of a node by pool and endpoint; stale ones say unknown. */
+function reportsOf(parts: ApiParts, nodeId: string) {
+  const node = parts.nodes.get(nodeId);
+  const nowMs = parts.clock.nowMs();
+  return new Map(
+    (node?.upstreamHealth ?? []).map((report) => {
+      const atMs = report.reportedAt === undefined ? 0 : timestampMs(report.reportedAt);
+      const fresh = node?.connected === true && nowMs - atMs <= staleAfterMs;
+      const key = `${report.upstreamId} ${report.endpointUrl}`;
+      return [key, { ...report, nodeId, status: fresh ? report.status : 'unknown' }] as const;
+    }),
+  );
 }

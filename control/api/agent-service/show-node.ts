@@ -1,0 +1,87 @@
+/** Owns how a node looks to operators: what is stored of it, and what its stream last said. */
+
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { AgentSchema, type Agent } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import type { AgentRecord } from '../../domain/resource-records.ts';
+import type { ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
+import type { NodeState } from '../node-registry.ts';
+import { localNodeId } from './known-nodes.ts';
+
+/** A remote node that reports nothing for so long counts as offline: three missed reports. */
+const offlineAfterMs = 45_000;
+
+/** The built-in node. */
+export function showLocalNode(parts: ApiParts) {
+  const state = parts.nodes.get(localNodeId);
+  return {
+    id: localNodeId,
+    name: 'Built-in node',
+    placement: 'LOCAL',
+    runtime: 'BUILT_IN',
+    connectionStatus: state?.connected === true ? 'LOCAL' : 'OFFLINE',
+    version: state?.version ?? '',
+    os: process.platform,
+    arch: process.arch,
+    ...servingFacts(parts, state),
+  };
+}
+
+/** An enrolled node as a node. */
+export function showRemoteNode(parts: ApiParts, agent: AgentRecord) {
+  const state = parts.nodes.get(agent.id);
+  const facts = servingFacts(parts, state);
+  const online = isOnline(parts, state);
+  const applied = state?.apply?.success !== false;
+  return {
+    id: agent.id,
+    name: agent.name,
+    placement: 'REMOTE',
+    runtime: 'AGENT',
+    connectionStatus: online ? (applied ? 'CONNECTED' : 'DEGRADED') : 'OFFLINE',
+    version: state?.version || (agent.version ?? ''),
+    addresses: agent.ip === undefined || agent.ip === '' ? [] : [agent.ip],
+    tags: agent.tags ?? [],
+    os: agent.os ?? '',
+    arch: agent.arch ?? '',
+    remoteAgent: showAgent(parts, agent),
+    ...facts,
+  };
+}
+
+/** An enrolled node as an agent, with its present status. */
+export function showAgent(parts: ApiParts, agent: AgentRecord): Agent {
+  const state = parts.nodes.get(agent.id);
+  const online = isOnline(parts, state);
+  const failed = state?.apply?.success === false;
+  const status = online ? (failed ? 'AGENT_STATUS_ERROR' : 'AGENT_STATUS_ONLINE') : undefined;
+  return toMessage(AgentSchema, { ...agent, status: status ?? 'AGENT_STATUS_OFFLINE' });
+}
+
+function isOnline(parts: ApiParts, state: NodeState | undefined): boolean {
+  if (state?.connected !== true) return false;
+  return parts.clock.nowMs() - state.lastSeenMs <= offlineAfterMs;
+}
+
+/** What a node serves, and what became of the latest configuration on it. */
+function servingFacts(parts: ApiParts, state: NodeState | undefined) {
+  const current = parts.publisher.current();
+  const connected = state?.connected === true;
+  const apply = state?.apply ?? null;
+  const serves = connected && state.configHash === current?.signed.sha256;
+  const delivery = state?.delivery ?? null;
+  const waits = connected && !serves && delivery !== null && apply?.revision !== delivery.revision;
+  const result = apply === null ? 'unknown' : apply.success ? 'success' : 'failure';
+  return {
+    proxyStatus: serves ? 'HEALTHY' : connected ? 'DEGRADED' : 'STOPPED',
+    configHash: state?.configHash ?? '',
+    configRevision: BigInt(apply?.success === true ? apply.revision : 0),
+    applyResult: waits ? 'pending' : result,
+    applyError: apply?.error ?? '',
+    attemptConfigRevision: BigInt(apply?.revision ?? 0),
+    attemptConfigHash: apply?.sha256 ?? '',
+    ...(state === undefined ? {} : { lastSeenAt: timestampFromMs(state.lastSeenMs) }),
+    ...(apply === null ? {} : { attemptedAt: timestampFromMs(apply.atMs) }),
+    ...(apply?.success === true ? { appliedAt: timestampFromMs(apply.atMs) } : {}),
+  };
+}

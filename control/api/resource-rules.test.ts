@@ -1,0 +1,120 @@
+/**
+ * Runs the table of rules on sites, upstreams, certificates, groups, nodes and settings, row by row
+ * and in order, and counts what ran.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeTestCertificate, type TestCertificate } from '../../test/support/test-certificates.ts';
+import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { agents } from '../store/collections.ts';
+import { openLmdbKv } from '../store/lmdb-kv.ts';
+import { openStore } from '../store/store.ts';
+import { ruleRows, type RuleRow } from './resource-rules.table.ts';
+
+let waf: TestControl;
+const known = new Map<string, unknown>();
+let ran = 0;
+
+beforeAll(async () => {
+  waf = await startTestControl({}, addAgents);
+  for (const [name, one] of Object.entries(await certificates())) keepCertificate(name, one);
+});
+afterAll(async () => {
+  await waf.control.close();
+  expect(ran).toBe(ruleRows.length);
+  console.log(`rules on resources: ${ran} of ${ruleRows.length} rows ran`);
+});
+
+describe('rules on resources', () => {
+  test.each(ruleRows.map((row) => [`${row.rpc}: ${row.rule}`, row] as const))(
+    '%s',
+    async (_, row) => {
+      await runRow(row);
+      ran++;
+    },
+  );
+});
+
+async function runRow(row: RuleRow): Promise<void> {
+  const { body, text } = await waf.call(row.rpc, resolved(row.body));
+  const message = String(body['message'] ?? '');
+  expect({ code: body['code'], message }).toEqual(
+    row.code === undefined ? { code: undefined, message: '' } : { code: row.code, message },
+  );
+  if (row.at !== undefined) expect(message.slice(0, row.at.length)).toBe(row.at);
+  if (row.says !== undefined) expect(message).toContain(filled(row.says));
+  if (row.has !== undefined) expect(body).toMatchObject(resolved(row.has) as object);
+  if (row.lacks !== undefined) expect(body).not.toHaveProperty(row.lacks);
+  expect(text).not.toContain('s3cret-token');
+  for (const [name, path] of row.keep ?? []) known.set(name, at(body, path));
+}
+
+/** The value with every `$name` replaced by what is known under it. */
+function resolved(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith('$') ? lookUp(value.slice(1)) : value;
+  if (Array.isArray(value)) return value.map(resolved);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolved(one)]));
+}
+
+function filled(text: string): string {
+  return text.replace(/\$(\w+)/g, (_, name: string) => String(lookUp(name)));
+}
+
+function lookUp(name: string): unknown {
+  if (!known.has(name)) throw new Error(`no row kept ${name}`);
+  return known.get(name);
+}
+
+function at(value: unknown, path: string): unknown {
+  let found = value;
+  for (const key of path.split('.')) found = (found as Record<string, unknown>)[key];
+  return found;
+}
+
+function keepCertificate(name: string, { cert, key }: Pick<TestCertificate, 'cert' | 'key'>): void {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  known.set(`${name}.cert`, base64(cert));
+  known.set(`${name}.key`, base64(key));
+  known.set(`${name}.pem`, cert);
+}
+
+async function certificates(): Promise<Record<string, Pick<TestCertificate, 'cert' | 'key'>>> {
+  const root = await makeTestCertificate({ subject: 'CN=root', authority: true });
+  const mid = await makeTestCertificate({ subject: 'CN=mid', authority: true, issuer: root });
+  const bundled = await makeTestCertificate({ names: ['bundled.test'], issuer: mid });
+  known.set('bundled.leaf', Buffer.from(bundled.cert).toString('base64'));
+  const names = ['shop.test', '*.shop.test'];
+  const usages = ['1.3.6.1.5.5.7.3.1'];
+  return {
+    root,
+    mid,
+    bundled: { cert: `${bundled.cert}${mid.cert}`, key: bundled.key },
+    leaf: await makeTestCertificate({ names, issuer: mid, usages }),
+    second: await makeTestCertificate({ names }),
+    weak: await makeTestCertificate({ names, rsaBits: 1024 }),
+    sha1: await makeTestCertificate({ names, issuer: mid, hash: 'SHA-1' }),
+    ended: await makeTestCertificate({ names, fromDays: -20, toDays: -1 }),
+    early: await makeTestCertificate({ names, fromDays: 1 }),
+    nameless: await makeTestCertificate({}),
+    client: await makeTestCertificate({ names, usages: ['1.3.6.1.5.5.7.3.2'] }),
+  };
+}
+
+/** Enrolled nodes, as enrolment would leave them. */
+async function addAgents(folder: string): Promise<void> {
+  const kv = openLmdbKv({ folder, durable: false });
+  const store = await openStore(kv, systemClock);
+  await store.write((tx) => {
+    const tags = { a: ['eu', 'edge'], b: ['eu'], c: ['us'] };
+    Object.entries(tags).forEach(([name, own], index) => {
+      const id = `agent-${index + 1}`;
+      const at = new Date().toISOString();
+      const status = 'AGENT_STATUS_OFFLINE' as const;
+      const base = { tenantId: 'default', createdAt: at, updatedAt: at };
+      tx.put(agents, { id, name, tags: own, status, ...base });
+    });
+  });
+  await store.close();
+}

@@ -1,0 +1,151 @@
+/** Owns SystemService/GetDashboardStats, GetAttackDistribution and GetTopAttackers. */
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { TimeRange } from '../../../proto/gen/waf/v1/common_pb.ts';
+import {
+  QuerySecurityEventsRequestSchema,
+  SecurityEventOutcome,
+  type SecurityEventJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { matchingEvents } from '../../observe/query.ts';
+import { certificates, sites } from '../../store/collections.ts';
+import { agentsOf } from '../agent-service/known-nodes.ts';
+import { showLocalNode, showRemoteNode } from '../agent-service/show-node.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+
+const dayMs = 24 * 3600 * 1000;
+const limitDefault = 10;
+const limitMax = 100;
+const tagsShown = 3;
+
+/** Which events a question is about. */
+interface EventQuestion {
+  readonly timeRange?: TimeRange | undefined;
+  readonly siteId: string;
+  readonly limit: number;
+}
+
+/** Counts for the head of the overview. */
+export function getDashboardStats(
+  parts: ApiParts,
+): Method<typeof SystemService, 'getDashboardStats'> {
+  return (_request, context) => ({ stats: dashboardStats(parts, callerOf(context)) });
+}
+
+/** Counts of sites, certificates and nodes of a tenant. */
+export function dashboardStats(parts: ApiParts, caller: Caller) {
+  const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
+    tenantId === caller.tenantId;
+  const nowMs = parts.clock.nowMs();
+  const used = parts.store.list(certificates).filter(ours);
+  const endingWithin = (days: number): number =>
+    used.filter(({ notAfter = '' }) => Date.parse(notAfter) - nowMs <= days * dayMs).length;
+  const agents = agentsOf(parts.store, caller);
+  const nodes = [
+    showLocalNode(parts).connectionStatus,
+    ...agents.map((agent) => showRemoteNode(parts, agent).connectionStatus),
+  ];
+  return {
+    sitesEnabled: parts.store
+      .list(sites)
+      .filter((site) => ours(site) && site.status === 'RESOURCE_STATUS_ACTIVE').length,
+    certsExpiring14d: endingWithin(14),
+    certsExpiring30d: endingWithin(30),
+    nodesOnline: nodes.filter((status) => status !== 'OFFLINE').length,
+    nodesTotal: nodes.length,
+  };
+}
+
+/** How often each family of attacks was seen, the most frequent first. */
+export function getAttackDistribution(
+  parts: ApiParts,
+): Method<typeof SystemService, 'getAttackDistribution'> {
+  return (request, context) => {
+    const limit = limitOf(request.limit);
+    const counts = new Map<string, number>();
+    for (const event of eventsOf(parts, callerOf(context), request)) {
+      for (const tag of tagsOf(event)) raise(counts, tag);
+    }
+    return {
+      items: highest(counts, limit).map(([tag, count]) => ({ tag, count: BigInt(count) })),
+    };
+  };
+}
+
+/** The addresses with the most security events, and what they tried. */
+export function getTopAttackers(parts: ApiParts): Method<typeof SystemService, 'getTopAttackers'> {
+  return (request, context) => {
+    const limit = limitOf(request.limit);
+    const counts = new Map<string, number>();
+    const tags = new Map<string, Map<string, number>>();
+    for (const event of eventsOf(parts, callerOf(context), request)) {
+      const ip = event.clientIp ?? '';
+      if (ip === '' || !raise(counts, ip)) continue;
+      const own = tags.get(ip) ?? new Map<string, number>();
+      tags.set(ip, own);
+      for (const tag of tagsOf(event)) raise(own, tag);
+    }
+    return {
+      items: highest(counts, limit).map(([clientIp, count]) => ({
+        clientIp,
+        count: BigInt(count),
+        topTags: highest(tags.get(clientIp) ?? new Map(), tagsShown).map(([tag]) => tag),
+      })),
+    };
+  };
+}
+
+/** Default 10. Errors: invalid_argument above 100. */
+function limitOf(limit: number): number {
+  if (limit < 0 || limit > limitMax) {
+    throw invalidField('limit', `must be between 1 and ${limitMax}; 0 acts as ${limitDefault}`);
+  }
+  return limit === 0 ? limitDefault : limit;
+}
+
+/** Events of a span of time, default the last day; at most 200,000, the newest. */
+function eventsOf(
+  parts: ApiParts,
+  caller: Caller,
+  { timeRange, siteId }: EventQuestion,
+): Iterable<SecurityEventJson> {
+  if (siteId !== '') storedSite(parts.store, caller, siteId, 'siteId');
+  const nowMs = parts.clock.nowMs();
+  const end = timeRange?.end ?? timestampFromMs(nowMs + 1);
+  const start = timeRange?.start ?? timestampFromMs(timestampMs(end) - dayMs);
+  if (timestampMs(end) < timestampMs(start)) {
+    throw invalidField('timeRange', 'must not end before it starts');
+  }
+  const query = create(QuerySecurityEventsRequestSchema, {
+    timeRange: { start, end },
+    siteId,
+    outcome: SecurityEventOutcome.ANY,
+  });
+  return matchingEvents(parts.events, caller.tenantId, query, controlLimits.scannedMax);
+}
+
+function tagsOf({ attackTypes, attackType }: SecurityEventJson): readonly string[] {
+  if (attackTypes !== undefined && attackTypes.length > 0) return attackTypes;
+  return attackType === undefined || attackType === '' ? [] : [attackType];
+}
+
+/** Counts `key`; false when there are too many keys to begin another. */
+function raise(counts: Map<string, number>, key: string): boolean {
+  const count = counts.get(key);
+  if (count === undefined && counts.size >= controlLimits.summaryKeysMax) return false;
+  counts.set(key, (count ?? 0) + 1);
+  return true;
+}
+
+function highest(counts: ReadonlyMap<string, number>, limit: number): [string, number][] {
+  return [...counts]
+    .sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1))
+    .slice(0, limit);
+}

@@ -1,0 +1,79 @@
+/** Owns throw-away certificates for tests: authorities, leaves, and every way in which they fail. */
+
+import { webcrypto } from 'node:crypto';
+import { addReflectMetadata } from '../../control/api/reflect-metadata.ts';
+
+/** A certificate with its key; PEM. */
+export interface TestCertificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly keys: webcrypto.CryptoKeyPair;
+  readonly subject: string;
+}
+
+/** What a certificate is to be; the defaults make a good leaf. */
+export interface CertificateWish {
+  readonly names?: readonly string[];
+  readonly subject?: string;
+  readonly authority?: boolean;
+  /** Days from now. */
+  readonly fromDays?: number;
+  readonly toDays?: number;
+  readonly rsaBits?: number;
+  readonly hash?: string;
+  /** Object identifiers of the extended key usage. */
+  readonly usages?: readonly string[];
+  /** Default: signed by itself. */
+  readonly issuer?: TestCertificate;
+}
+
+const dayMs = 24 * 3600 * 1000;
+
+/** Makes a certificate. */
+export async function makeTestCertificate(wish: CertificateWish): Promise<TestCertificate> {
+  addReflectMetadata();
+  const x509 = await import('@peculiar/x509');
+  x509.cryptoProvider.set(webcrypto);
+  const algorithm = algorithmOf(wish);
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const subject = wish.subject ?? `CN=${wish.names?.[0] ?? 'test'}`;
+  const { names = [], usages, issuer } = wish;
+  const extensions = [
+    new x509.BasicConstraintsExtension(wish.authority === true, undefined, true),
+    ...(usages === undefined ? [] : [new x509.ExtendedKeyUsageExtension([...usages])]),
+    ...(names.length === 0
+      ? []
+      : [
+          new x509.SubjectAlternativeNameExtension(
+            names.map((value) => ({ type: /^[\d.:]+$/.test(value) ? 'ip' : 'dns', value })),
+          ),
+        ]),
+  ];
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: Buffer.from(webcrypto.getRandomValues(new Uint8Array(8))).toString('hex'),
+    subject,
+    issuer: issuer?.subject ?? subject,
+    notBefore: new Date(Date.now() + (wish.fromDays ?? -1) * dayMs),
+    notAfter: new Date(Date.now() + (wish.toDays ?? 90) * dayMs),
+    signingAlgorithm: issuer === undefined ? algorithm : { ...ec, hash: wish.hash ?? 'SHA-256' },
+    publicKey: keys.publicKey,
+    signingKey: (issuer?.keys ?? keys).privateKey,
+    extensions,
+  });
+  const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey));
+  const lines = (der.toString('base64').match(/.{1,64}/g) ?? []).join('\n');
+  return {
+    cert: `${certificate.toString('pem')}\n`,
+    key: `-----BEGIN PRIVATE KEY-----\n${lines}\n-----END PRIVATE KEY-----\n`,
+    keys,
+    subject,
+  };
+}
+
+const ec = { name: 'ECDSA', namedCurve: 'P-256' } as const;
+
+function algorithmOf({ rsaBits, hash = 'SHA-256' }: CertificateWish) {
+  if (rsaBits === undefined) return { ...ec, hash };
+  const publicExponent = new Uint8Array([1, 0, 1]);
+  return { name: 'RSASSA-PKCS1-v1_5', modulusLength: rsaBits, publicExponent, hash };
+}
