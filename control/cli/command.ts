@@ -1,6 +1,7 @@
 /** Owns what a command of `waf` is: data and one function. Knows nothing of the argument parser. */
 
 import type { ApiClient } from './api-client.ts';
+import type { TreeNode } from './command-tree.ts';
 import type { GlobalOptions } from './global-options.ts';
 import type { Output } from './output.ts';
 
@@ -19,6 +20,7 @@ export interface FlagDefinition {
 export interface ArgumentDefinition {
   readonly name: string;
   readonly summary: string;
+  readonly choices?: readonly string[];
 }
 
 /** What a command works with. */
@@ -27,6 +29,8 @@ export interface CommandContext {
   readonly output: Output;
   /** Folder that holds package.json. */
   readonly packageFolder: string;
+  /** Every command, as the parser knows them. */
+  commandTree(): TreeNode;
   /** Opens the management API; loaded only when asked for. */
   api(): Promise<ApiClient>;
 }

@@ -5,6 +5,7 @@ import { adminRestoreCommand } from './admin-restore.ts';
 import { adminVerifyCommand } from './admin-verify.ts';
 import { bundleBuildCommand } from './bundle-build.ts';
 import type { CommandDefinition } from './command.ts';
+import { completionCommand } from './completion.ts';
 import { crsTestCommand } from './crs-test.ts';
 import { engineCommand } from './engine.ts';
 import { logSecurityCommand } from './log-security.ts';
@@ -35,5 +36,6 @@ export const commands: readonly CommandDefinition[] = [
   adminBackupCommand,
   adminRestoreCommand,
   adminVerifyCommand,
+  completionCommand,
   versionCommand,
 ];

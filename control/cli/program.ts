@@ -2,7 +2,14 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { AppError } from '../../engine/base/errors.ts';
-import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
+import { readTree } from './command-tree.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from './command.ts';
 import { createOutput } from './output.ts';
 import { findPackageFolder, resolveSettings, type GlobalFlags } from './settings.ts';
 
@@ -72,12 +79,12 @@ function addCommand(
   }
   const command = parent.command(name).summary(definition.summary).exitOverride();
   command.description(`${definition.summary}\n\n${definition.help}`.trim());
-  for (const one of definition.arguments) command.addArgument(new Argument(one.name, one.summary));
+  for (const one of definition.arguments) command.addArgument(toArgument(one));
   for (const flag of definition.flags) command.addOption(toOption(flag));
   addGlobalFlags(command);
   command.action(async () => {
     const flags = { ...program.opts(), ...command.opts() };
-    const context = await createContext(flags as GlobalFlags);
+    const context = await createContext(flags as GlobalFlags, program);
     try {
       onExit(await definition.run(context, command.args, flags as FlagValues));
     } catch (error) {
@@ -93,6 +100,11 @@ async function explain(error: unknown, { options }: CommandContext): Promise<Err
   return found instanceof Error ? found : new Error(String(found));
 }
 
+function toArgument({ name, summary, choices }: ArgumentDefinition): Argument {
+  const argument = new Argument(name, summary);
+  return choices === undefined ? argument : argument.choices(choices);
+}
+
 function toOption(flag: FlagDefinition): Option {
   const option = new Option(flag.flags, flag.summary);
   if (flag.default !== undefined) option.default(flag.default);
@@ -104,12 +116,13 @@ function toOption(flag: FlagDefinition): Option {
   return option;
 }
 
-async function createContext(flags: GlobalFlags): Promise<CommandContext> {
+async function createContext(flags: GlobalFlags, program: Command): Promise<CommandContext> {
   const packageFolder = findPackageFolder();
   const options = await resolveSettings(flags, process.env, packageFolder);
   return {
     options,
     packageFolder,
+    commandTree: () => readTree(program),
     output: createOutput(options.output),
     api: async () => (await import('./api-client.ts')).createApiClient(options),
   };
