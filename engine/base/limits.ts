@@ -89,7 +89,7 @@ export const frontLimits = {
   /** After a new generation the main thread waits so long before it frees what the old one held. */
   collectDelayMs: 1_000,
   /** Front threads hand over what they counted so often. */
-  counterIntervalMs: 1_000,
+  counterIntervalMs: 250,
   /** Before a front thread that died is replaced; doubles with each death. */
   threadRestartPauseMs: 100,
   threadRestartPauseMaxMs: 5_000,
@@ -222,7 +222,7 @@ export const linkLimits = {
   /** Gaps of one stream that wait for control's word; neighbours are one. */
   gapsMax: 1_000,
   /** Counts of a period leave together. */
-  counterDelayMs: 1_000,
+  counterDelayMs: 250,
   /** At the end the engine waits so long for control to take what waits. */
   closeWaitMs: 1_000,
   /** Facts of one batch. */
