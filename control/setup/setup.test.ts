@@ -8,7 +8,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { compareFolders } from './generated.mjs';
 import { compareNode } from './node-version.mjs';
 import { hashContents, hashStats, listFiles } from './paths.mjs';
-import { ensureSystemPackages, systemPackages } from './system-packages.mjs';
+import {
+  ensureSystemPackages,
+  ensureTestPackages,
+  systemPackages,
+  testPackages,
+} from './system-packages.mjs';
 
 let folder = '';
 beforeEach(() => {
@@ -24,7 +29,7 @@ describe('system packages', () => {
   const missing = [{ name: 'libmissing-dev', why: 'nothing has it', present: () => false }];
 
   test('each says why it is needed', () => {
-    for (const { name, why } of systemPackages) {
+    for (const { name, why } of [...systemPackages, ...testPackages]) {
       expect(name).toMatch(/^[a-z0-9+-]+$/);
       expect(why.length).toBeGreaterThan(10);
     }
@@ -34,6 +39,13 @@ describe('system packages', () => {
     vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     vi.stubEnv('PATH', folder);
     await expect(ensureSystemPackages(missing)).rejects.toThrow(/libmissing-dev {2}\(nothing/);
+  });
+
+  test('what only tests use may be missing: it is said, and they are skipped', async () => {
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    vi.stubEnv('PATH', folder);
+    await ensureTestPackages(missing);
+    expect(said.mock.calls.join('')).toContain('tests will be skipped');
   });
 
   test('nothing is asked for when all is there', async () => {

@@ -1,11 +1,13 @@
 /**
  * Owns the list of system packages, why each is needed, and their installation through apt-get.
- * Never installs a server or anything that starts a service.
+ * Never starts a service: servers that tests bring up themselves are installed at rest.
  */
 
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { run, say, SetupError, tail } from './process.mjs';
+
+const servicePolicy = '/usr/sbin/policy-rc.d';
 
 const onPath = (name) =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => {
@@ -65,6 +67,25 @@ export const systemPackages = [
   { name: 'python3', why: 'node-gyp is written for it', present: () => onPath('python3') },
 ];
 
+/** Packages that only `npm test` uses; without them the tests that need them are skipped. */
+export const testPackages = [
+  {
+    name: 'freeradius',
+    why: 'sign-in by RADIUS is tested against it, on loopback',
+    present: () => existsSync('/usr/sbin/freeradius'),
+  },
+];
+
+/** Installs what tests use; where that cannot be, says so and goes on. */
+export async function ensureTestPackages(packages = testPackages) {
+  try {
+    await ensureSystemPackages(packages);
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(`tests will be skipped: ${error.message.split('\n', 1)[0]}`);
+  }
+}
+
 /** Installs what is missing. Errors: SetupError that holds the exact list where it cannot. */
 export async function ensureSystemPackages(packages = systemPackages) {
   const missing = packages.filter((one) => !one.present());
@@ -88,17 +109,33 @@ export async function ensureSystemPackages(packages = systemPackages) {
   }
   say(`apt-get install ${names.join(' ')}`);
   const install = ['install', '-y', '--no-install-recommends', ...names];
-  const first = await apt(prefix, install, true);
-  if (first !== 0) {
+  await withoutServices(prefix, async () => {
+    const first = await apt(prefix, install, true);
+    if (first === 0) return;
     // Old package lists name versions that are gone from the mirror.
     await apt(prefix, ['update']);
     await apt(prefix, install);
-  }
+  });
   const still = missing.filter((one) => !one.present()).map((one) => one.name);
   if (still.length > 0) {
     throw new SetupError(
       `apt-get reported success, but these are still missing: ${still.join(', ')}`,
     );
+  }
+}
+
+/** Debian's own switch against starting services on installation, set where nobody has set one. */
+async function withoutServices(prefix, work) {
+  if (existsSync(servicePolicy)) return work();
+  const asRoot = (script) => {
+    const [command, ...rest] = [...prefix, 'sh', '-c', script];
+    return run(command, rest);
+  };
+  await asRoot(`printf '#!/bin/sh\\nexit 101\\n' > ${servicePolicy} && chmod 755 ${servicePolicy}`);
+  try {
+    return await work();
+  } finally {
+    await asRoot(`rm -f ${servicePolicy}`);
   }
 }
 

@@ -8,12 +8,14 @@ import { gateCount, runGates } from './gates.mjs';
 import { cacheFolder, inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
 import { main, run, say } from './process.mjs';
+import { ensureTestPackages } from './system-packages.mjs';
 
 // The same seeds every time: a run fails for a change, not for luck; `npx vitest` draws new ones.
 for (const name of ['FUZZ_SEED', 'WAF_FUZZ_SEED', 'WAF_SEED']) process.env[name] ??= '20261121';
 
 await main(async () => {
   await prepare();
+  await ensureTestPackages();
   say('static gates');
   // The tidy tests run with all the others below.
   const failedGates = await runGates(['tidy']);
