@@ -164,7 +164,7 @@ test('nesting: deep JSON, deep structures, deep binary messages', async () => {
     expect([reply.status, codeOf(reply)]).toEqual([400, 'invalid_argument']);
   }
   // google.protobuf.Value holding a list holding a value, many times; lengths from the inside out.
-  let binary = Buffer.alloc(0);
+  let binary: Buffer = Buffer.alloc(0);
   const wrap = (field: number, inner: Buffer): Buffer => {
     const length: number[] = [];
     for (let rest = inner.length; ; rest >>>= 7) {

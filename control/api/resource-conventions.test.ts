@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
-import * as everyCollection from '../store/collections.ts';
+import type { Collection } from '../store/collection.ts';
+import { collections } from '../store/collection-list.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
 import { openStore } from '../store/store.ts';
 import {
@@ -360,13 +361,12 @@ async function giveAway(folder: string): Promise<void> {
   const store = await openStore(kv, systemClock);
   const builtIn = /^(?:user-admin|role-|template-|policy-(?:light|standard|strict))/;
   await store.write((tx) => {
-    for (const one of Object.values(everyCollection)) {
-      if (typeof one !== 'object' || !('indexes' in one)) continue;
-      const collection = one as unknown as Parameters<typeof tx.put>[0];
+    for (const one of collections) {
+      const collection = one as unknown as Collection<{ id: string; tenantId?: string }>;
       for (const record of tx.list(collection)) {
-        if (!('tenantId' in record)) continue;
+        if (record.tenantId === undefined) continue;
         const isMade = !builtIn.test(record.id) || /-[0-9a-f]{8}-/.test(record.id);
-        if (isMade) tx.put(collection, { ...record, tenantId: 'other' } as typeof record);
+        if (isMade) tx.put(collection, { ...record, tenantId: 'other' });
       }
     }
   });

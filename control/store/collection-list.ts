@@ -2,6 +2,7 @@
 
 import type { AnyCollection } from './collection.ts';
 import * as access from './access-collections.ts';
+import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
 
 const isCollection = (value: unknown): value is AnyCollection =>
@@ -11,7 +12,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
  * Every collection, by name: what is not listed gets no index built when a store is opened, and
  * `waf admin verify` reports its records as unknown.
  */
-export const collections: readonly AnyCollection[] = [exported, access]
+export const collections: readonly AnyCollection[] = [exported, access, answers]
   .flatMap((file) => Object.values<unknown>(file))
   .filter(isCollection)
   .sort((left, right) => (left.name < right.name ? -1 : 1));
