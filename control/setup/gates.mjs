@@ -1,6 +1,7 @@
 /** Owns the list of static gates. All of them run even when one fails; two at a time. */
 
 import { existsSync } from 'node:fs';
+import { compareContract } from './breaking.mjs';
 import { compareGenerated } from './generated.mjs';
 import { inRoot, listFiles } from './paths.mjs';
 import { run, say, tail } from './process.mjs';
@@ -20,6 +21,7 @@ const gates = [
   },
   { name: 'dead code', command: 'knip', args: ['--no-progress'] },
   { name: 'proto lint', command: 'buf', args: ['lint', 'proto'] },
+  { name: 'proto breaks no client', body: () => compareContract() },
   { name: 'generated files', body: compareGenerated },
   { name: 'tidy', command: 'vitest', args: ['run', 'test/tidy'] },
 ];
@@ -37,9 +39,11 @@ export async function runGates(without = []) {
   const worker = async () => {
     for (let gate = queue.shift(); gate !== undefined; gate = queue.shift()) {
       const began = performance.now();
-      const { code, output } = await runGate(gate);
+      const { code, output, note = '' } = await runGate(gate);
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
-      say(`${code === 0 ? 'ok  ' : 'FAIL'} ${gate.name} (${seconds} s)`);
+      say(
+        `${code === 0 ? 'ok  ' : 'FAIL'} ${gate.name} (${seconds} s)${note === '' ? '' : `: ${note}`}`,
+      );
       if (code === 0) continue;
       failed.push(gate.name);
       process.stderr.write(`${tail(output, 60)}\n\n`);
