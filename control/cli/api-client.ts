@@ -13,10 +13,14 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../../engine/base/limits.ts';
+import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
+import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
+import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { GlobalOptions } from './global-options.ts';
 
 /** The services that commands call. */
@@ -25,6 +29,10 @@ export interface ApiClient {
   readonly policies: Client<typeof PolicyService>;
   readonly logs: Client<typeof LogService>;
   readonly system: Client<typeof SystemService>;
+  readonly upstreams: Client<typeof UpstreamService>;
+  readonly certs: Client<typeof CertService>;
+  readonly agents: Client<typeof AgentService>;
+  readonly agentGroups: Client<typeof AgentGroupService>;
 }
 
 /** Makes a client; nothing is sent before the first call. Errors: AppError bad_flag. */
@@ -43,6 +51,10 @@ export function createApiClient(options: GlobalOptions): ApiClient {
     policies: createClient(PolicyService, transport),
     logs: createClient(LogService, transport),
     system: createClient(SystemService, transport),
+    upstreams: createClient(UpstreamService, transport),
+    certs: createClient(CertService, transport),
+    agents: createClient(AgentService, transport),
+    agentGroups: createClient(AgentGroupService, transport),
   };
 }
 
