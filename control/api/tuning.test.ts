@@ -40,7 +40,7 @@ test('overrides become SecLang: disabled, by path, without targets', async () =>
   expect(made.status).toBe(200);
   const shared = await seclang();
   expect(shared).toContain('SecRuleUpdateTargetById 942999 "!ARGS:note"');
-  expect(shared).toContain('SecRule REQUEST_FILENAME "@beginsWith /editor"');
+  expect(shared).toContain('SecRule REQUEST_FILENAME "@rx ^/editor(?:/|$)"');
   expect(shared).toContain('ctl:ruleRemoveById=942999');
   expect(shared).not.toContain('SecRuleRemoveById 942999');
   expect(await seclang(siteId)).toContain('SecRuleRemoveById 942999');
@@ -58,8 +58,11 @@ test('overrides that cannot work are refused by field', async () => {
   expect(await refused({})).toMatch(/^override\.actionEnum: /);
   const score = { actionEnum: 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE' };
   expect(await refused(score)).toMatch(/^override\.scoreOverride: /);
-  const scoped = { actionEnum: 'RULE_OVERRIDE_ACTION_LOG_ONLY', scope: '/x' };
-  expect(await refused(scoped)).toMatch(/^override\.scope: /);
+  const scoped = { actionEnum: 'RULE_OVERRIDE_ACTION_DEFAULT', scope: '/x' };
+  expect(await refused({ ...scoped, addedTargets: ['ARGS:q'] })).toMatch(/^override\.scope: /);
+  expect(await refused({ ...scoped, scope: 'x' })).toMatch(/^override\.scope: /);
+  const unknown = { actionEnum: 'RULE_OVERRIDE_ACTION_DISABLE', crsRuleId: '7' };
+  expect(await refused(unknown)).toMatch(/^override\.crsRuleId: no ruleset/);
   const injected = {
     actionEnum: 'RULE_OVERRIDE_ACTION_DEFAULT',
     removedTargets: ['ARGS"\nSecRuleEngine Off'],

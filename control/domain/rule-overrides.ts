@@ -7,6 +7,7 @@ import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.t
 import { encodeUtf8 } from '../../engine/base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
+import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';
 
 const listMax = 64;
 const target = /^&?[A-Z][A-Z0-9_]{1,63}(?::(?:\/[^"\s\\/]{1,128}\/|[^"\s,|'/]{1,128}))?$/;
@@ -40,13 +41,12 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   each(override.addedTargets, `${at}.addedTargets`, target, 'a target such as ARGS:name');
   each(override.tags, `${at}.tags`, tagPattern, 'a tag');
   const scope = override.scope ?? '';
-  if (scope === '') return;
-  if (!/^\/[^\s"'%\\]{0,512}$/.test(scope)) {
-    throw invalidField(`${at}.scope`, 'must be a path prefix that begins with a slash');
-  }
-  const scores = ['RULE_OVERRIDE_ACTION_LOG_ONLY', 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE'];
-  if (scores.includes(action) || (override.addedTargets ?? []).length > 0) {
-    throw invalidField(`${at}.scope`, 'goes with DISABLE and with removed targets only');
+  checkPathPrefix(scope, `${at}.scope`);
+  if (scope !== '' && (override.addedTargets ?? []).length + (override.tags ?? []).length > 0) {
+    throw invalidField(
+      `${at}.scope`,
+      'goes with no added targets or tags: these are for every path',
+    );
   }
 }
 
@@ -57,27 +57,74 @@ export function renderOverrides(
 ): RenderedOverrides {
   const before: string[] = [];
   const after: string[] = [];
-  overrides.forEach((override, at) => {
+  for (const [at, override] of overrides.entries()) {
     const id = Number(override.crsRuleId);
-    if ((override.scope ?? '') === '') after.push(...unscoped(override, id, rawOf(id)));
-    else before.push(scoped(override, id, scopedRules + at));
-  });
+    const raw = rawOf(id) ?? '';
+    if ((override.scope ?? '') === '') {
+      after.push(...unscoped(override, id, raw));
+      continue;
+    }
+    const change = scoped(override, at, raw);
+    after.push(...change.after);
+    if (change.before !== '') before.push(change.before);
+  }
   return { beforeCrs: before.join('\n'), afterCrs: after.join('\n') };
 }
 
-function scoped(override: RuleOverrideJson, id: number, ownId: number): string {
-  const controls =
-    override.actionEnum === 'RULE_OVERRIDE_ACTION_DISABLE'
-      ? [`ctl:ruleRemoveById=${id}`]
-      : (override.removedTargets ?? []).map((one) => `ctl:ruleRemoveTargetById=${id};${one}`);
-  if (controls.length === 0) return '';
-  return (
-    `SecRule REQUEST_FILENAME "@beginsWith ${override.scope}" \\\n` +
-    `  "id:${ownId},phase:1,pass,t:none,nolog,${controls.join(',')}"`
-  );
+/** The path is decided once, in phase 1; what a rule then does follows from it. */
+function scoped(
+  override: RuleOverrideJson,
+  at: number,
+  raw: string,
+): { readonly before: string; readonly after: readonly string[] } {
+  const id = Number(override.crsRuleId);
+  const controls: string[] = [];
+  const after: string[] = [];
+  const action = override.actionEnum;
+  if (action === 'RULE_OVERRIDE_ACTION_DISABLE') controls.push(`ctl:ruleRemoveById=${id}`);
+  else {
+    for (const one of override.removedTargets ?? []) {
+      controls.push(`ctl:ruleRemoveTargetById=${id};${one}`);
+    }
+    const logOnly = action === 'RULE_OVERRIDE_ACTION_LOG_ONLY';
+    if (logOnly || action === 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE') {
+      const change = scopedScore(id, at, raw, logOnly ? 0 : (override.scoreOverride ?? 0));
+      controls.push(...change.inScope);
+      after.push(...change.updates);
+    }
+  }
+  if (controls.length === 0) return { before: '', after: [] };
+  const before =
+    `${underPaths([override.scope ?? ''])} \\\n` +
+    `  "id:${scopedRules + at},phase:1,pass,nolog,${pathTransformations},${controls.join(',')}"`;
+  return { before, after };
 }
 
-function unscoped(override: RuleOverrideJson, id: number, raw: string | undefined): string[] {
+/**
+ * Takes scores back by a variable that only the path sets: elsewhere it is empty and counts as 0.
+ */
+function scopedScore(
+  id: number,
+  at: number,
+  raw: string,
+  score: number,
+): { readonly inScope: readonly string[]; readonly updates: readonly string[] } {
+  const inScope: string[] = [];
+  const byLink = new Map<number, string[]>();
+  scoresOf(raw).forEach(({ offset, variable, amount }, index) => {
+    const [back, own] = [`override_${at}_${index}_back`, `override_${at}_${index}_score`];
+    inScope.push(`setvar:'tx.${back}=${amount}'`);
+    const changes = [`setvar:'${variable}=-%{tx.${back}}'`];
+    if (score > 0) {
+      inScope.push(`setvar:'tx.${own}=${score}'`);
+      changes.push(`setvar:'${variable}=+%{tx.${own}}'`);
+    }
+    byLink.set(offset, [...(byLink.get(offset) ?? []), ...changes]);
+  });
+  return { inScope, updates: updateLines(id, byLink) };
+}
+
+function unscoped(override: RuleOverrideJson, id: number, raw: string): string[] {
   if (override.actionEnum === 'RULE_OVERRIDE_ACTION_DISABLE') return [`SecRuleRemoveById ${id}`];
   const lines: string[] = [];
   const removed = (override.removedTargets ?? []).map((one) => `!${one}`);
@@ -90,26 +137,46 @@ function unscoped(override: RuleOverrideJson, id: number, raw: string | undefine
   const logOnly = override.actionEnum === 'RULE_OVERRIDE_ACTION_LOG_ONLY';
   if (logOnly) lines.push(`SecRuleUpdateActionById ${id} "pass"`);
   if (logOnly || override.actionEnum === 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE') {
-    lines.push(...scoreChanges(id, raw ?? '', logOnly ? 0 : (override.scoreOverride ?? 0)));
+    lines.push(...scoreChanges(id, raw, logOnly ? 0 : (override.scoreOverride ?? 0)));
   }
   return lines;
 }
 
 /** Takes every score of the rule back where it was added, and adds `score` instead. */
 function scoreChanges(id: number, raw: string, score: number): string[] {
+  const byLink = new Map<number, string[]>();
+  for (const { offset, variable, amount } of scoresOf(raw)) {
+    const changes = [`setvar:'${variable}=-${amount}'`];
+    if (score > 0) changes.push(`setvar:'${variable}=+${score}'`);
+    byLink.set(offset, [...(byLink.get(offset) ?? []), ...changes]);
+  }
+  return updateLines(id, byLink);
+}
+
+/** A score that a rule adds, and in which link of its chain. */
+interface AddedScore {
+  readonly offset: number;
+  readonly variable: string;
+  readonly amount: string;
+}
+
+function scoresOf(raw: string): AddedScore[] {
   return parseSecLang(encodeUtf8(raw), 'rule').directives.flatMap((directive, offset) => {
     if (directive.kind !== 'SecRule' && directive.kind !== 'SecAction') return [];
-    const sets = directive.actions
+    return directive.actions
       .filter((action) => action.name.text.toLowerCase() === 'setvar')
-      .flatMap((action) => /^(tx\.[\w]*score[\w]*)=\+(.+)$/i.exec(action.value?.text ?? '') ?? []);
-    const changes: string[] = [];
-    for (let at = 0; at + 2 < sets.length; at += 3) {
-      changes.push(`setvar:'${sets[at + 1]}=-${sets[at + 2]}'`);
-      if (score > 0) changes.push(`setvar:'${sets[at + 1]}=+${score}'`);
-    }
-    if (changes.length === 0) return [];
+      .flatMap((action) => {
+        const found = /^(tx\.\w*score\w*)=\+(.+)$/i.exec(action.value?.text ?? '');
+        const [, variable = '', amount = ''] = found ?? [];
+        return found === null ? [] : [{ offset, variable, amount }];
+      });
+  });
+}
+
+function updateLines(id: number, byLink: ReadonlyMap<number, readonly string[]>): string[] {
+  return [...byLink].map(([offset, changes]) => {
     const subject = offset === 0 ? `${id}` : `${id}:${offset}`;
-    return [`SecRuleUpdateActionById ${subject} "${changes.join(',')}"`];
+    return `SecRuleUpdateActionById ${subject} "${changes.join(',')}"`;
   });
 }
 

@@ -96,7 +96,8 @@ export function updateCustomRule(
     requireSecLangPermission(caller, masked);
     const after = settleRule(parts.store, { ...masked, updatedAt: isoNow(parts.clock) });
     const policy = storedPolicy(parts.store, caller, before.policyId, 'rule.policyId');
-    await refuseUncompiledRule(parts, policy, after);
+    const others = rulesOfPolicy(parts.store, policy.id).filter(({ id }) => id !== after.id);
+    await refuseUncompiledRule(parts, policy, after, others);
     const stored = await parts.store.write((tx) => {
       const current = storedRule(tx, caller, before.id, 'rule.id');
       return keepRule(tx, caller, current, settleRule(tx, after));
@@ -170,6 +171,7 @@ async function create(
     updatedAt: now,
   };
   const settled = settleRule(parts.store, rule);
-  await refuseUncompiledRule(parts, policy, settled);
+  const others = rulesOfPolicy(parts.store, policy.id);
+  await refuseUncompiledRule(parts, policy, settled, others);
   return parts.store.write((tx) => keepRule(tx, caller, null, settleRule(tx, settled)));
 }

@@ -45,15 +45,22 @@ export function refuseUncompiled(
   return refuseSent(parts, forEngine(parts, policy, siteId, draft), field);
 }
 
-/** The same for a custom rule: compiled alone, in front of the settings of its policy. */
-export function refuseUncompiledRule(
+/**
+ * The same for a custom rule: alone, so that its own lines are named, then with all others of its
+ * policy. `others` are the rules that stay as they are.
+ */
+export async function refuseUncompiledRule(
   parts: ApiParts,
   policy: PolicyRecord,
   rule: CustomRuleRecord,
+  others: readonly CustomRuleRecord[],
 ): Promise<void> {
+  const field = rule.visualSpec === undefined ? 'rule.seclang' : 'rule.visualSpec';
   const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
   const alone = { id: policy.id, revision: policy.revision, policy, ruleset: null, added };
-  return refuseSent(parts, { policy: toRuntimePolicy(alone), ruleset: null }, 'rule.seclang');
+  await refuseSent(parts, { policy: toRuntimePolicy(alone), ruleset: null }, field);
+  const draft = { customRules: [...others, { ...rule, enabled: true }] };
+  await refuseUncompiled(parts, policy, field, draft, rule.siteId);
 }
 
 /** The same for the files of a plugin: compiled alone. */
