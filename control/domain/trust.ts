@@ -10,6 +10,7 @@ import type {
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { accessLimits } from '../../engine/base/limits.ts';
+import { proxyPaths } from '../../engine/base/proxy-paths.ts';
 import { hasControls } from './ip-list-checks.ts';
 
 /** A profile as it is kept; the id is the site's, or `global`. */
@@ -129,21 +130,6 @@ export function canonicalProfile(profile: TrustProfileJson): TrustProfileJson {
   };
 }
 
-/** All ways from the internet to the product, as ids of nodes; the direct way is an empty list. */
-export function pathsOf(edges: readonly TrustEdgeJson[]): string[][] {
-  const paths: string[][] = [];
-  const walk = (from: string, path: readonly string[]): void => {
-    for (const edge of edges) {
-      if (edge.from !== from || paths.length > accessLimits.trustPathsMax) continue;
-      const to = edge.to ?? '';
-      if (to === 'waf') paths.push([...path]);
-      else if (!path.includes(to)) walk(to, [...path, to]);
-    }
-  };
-  walk('internet', []);
-  return paths;
-}
-
 function checkNodes(
   nodes: readonly TrustNodeJson[],
   around: TrustSurroundings,
@@ -221,7 +207,8 @@ function checkGraph(
   if (nodes.some(({ id = '' }) => hasCycle(id))) {
     return report('edges', 'cycle', 'must not lead back to a node');
   }
-  const paths = pathsOf(edges);
+  const steps = edges.map(({ from = '', to = '' }) => ({ from, to }));
+  const paths = proxyPaths(steps, accessLimits.trustPathsMax);
   if (paths.length > accessLimits.trustPathsMax) {
     return report('edges', 'too_many_paths', `make at most ${accessLimits.trustPathsMax} paths`);
   }

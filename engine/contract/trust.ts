@@ -1,0 +1,79 @@
+/**
+ * Owns the shape of a trust profile as the traffic path uses it, and of what it says of a request.
+ * Plain data; list contents are resolved, so that nothing is looked up elsewhere.
+ */
+
+/** A proxy before the product. */
+export interface TrustNodeConfig {
+  readonly id: string;
+  /** Networks of the proxy as keys, see engine/base/ip-address.ts. */
+  readonly ranges: readonly string[];
+  /** Empty, auto, append, overwrite, preserve, duplicate or unknown. */
+  readonly xffMode: string;
+}
+
+/** A way a request takes: from a node or `internet`, to a node or `waf`. */
+export interface TrustEdgeConfig {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** How to take the client's address from a request. */
+export interface ClientIpRuleConfig {
+  readonly id: string;
+  /** Lower case; empty for remote_addr. */
+  readonly header: string;
+  /** single_ip, xff, forwarded or remote_addr. */
+  readonly parser: string;
+  /** Proxies that may have written the header. */
+  readonly nodeIds: readonly string[];
+  readonly enabled: boolean;
+  /** Empty for the first untrusted address; or single, leftmost, rightmost, position. */
+  readonly selector: string;
+  /** From 1, with selector position. */
+  readonly position: number;
+  /** left or right, with selector position. */
+  readonly positionFrom: string;
+  /** Use it although no proxy is verified. */
+  readonly allowUntrusted: boolean;
+}
+
+/** Which proxies stand before the product and which headers they write. */
+export interface TrustConfig {
+  readonly nodes: readonly TrustNodeConfig[];
+  readonly edges: readonly TrustEdgeConfig[];
+  /** The first that can be used decides. */
+  readonly rules: readonly ClientIpRuleConfig[];
+}
+
+/** What one rule did. */
+export interface ClientIpTrace {
+  /** Empty for the fallback to the peer. */
+  readonly ruleId: string;
+  readonly header: string;
+  readonly status: 'used' | 'skipped' | 'rejected' | 'fallback';
+  readonly reason: string;
+  readonly candidateIp: string;
+  readonly pathNodeIds: readonly string[];
+}
+
+/** Whose address a request has, and why. */
+export interface ClientIpFinding {
+  readonly ip: string;
+  /** Header that the address is from; empty when the peer was used. */
+  readonly sourceHeader: string;
+  /** The peer is a proxy next to the product. */
+  readonly peerTrusted: boolean;
+  /** An address header was sent that nobody trusted wrote. */
+  readonly spoofed: boolean;
+  /** Header that was sent without trust; empty when none was. */
+  readonly spoofedHeader: string;
+  /** Left to right, the peer last. */
+  readonly hops: readonly string[];
+  readonly warnings: readonly string[];
+  readonly traces: readonly ClientIpTrace[];
+  /** The way that the request verifiably took. */
+  readonly verifiedNodeIds: readonly string[];
+  /** A rule without verification decided. */
+  readonly untrustedRule: boolean;
+}
