@@ -5,15 +5,10 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { fromJson, toBinary, toJson } from '@bufbuild/protobuf';
-import { parseAllDocuments } from 'yaml';
+import { toBinary } from '@bufbuild/protobuf';
 import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { PolicySchema, type PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { SiteJson } from '../../proto/gen/waf/v1/site_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
-import { AppError } from '../../engine/base/errors.ts';
 import { checkPolicy } from '../domain/policy.ts';
-import { builtInTemplates } from '../domain/policy-templates.ts';
 import { checkEndpoint, checkSite } from '../domain/site.ts';
 import {
   buildBundle,
@@ -22,21 +17,20 @@ import {
   type BundleSite,
   type BundleUpstream,
 } from './build-bundle.ts';
+import { readPolicySettings } from './manifest-policy.ts';
+import { readManifest, type ManifestDocument } from './manifest-documents.ts';
+import {
+  choice,
+  invalid,
+  known,
+  list,
+  object,
+  rethrown,
+  text,
+  type Spec,
+} from './manifest-fields.ts';
 import { debianCrsFolder, readRulesetFolder, type RulesetFile } from './ruleset-folder.ts';
 import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
-
-/** Version that every document states. */
-export const manifestApiVersion = 'waf.io/v1';
-
-/** One document, checked for its frame. */
-export interface ManifestDocument {
-  readonly kind: 'Upstream' | 'Site' | 'Policy';
-  readonly name: string;
-  readonly id: string;
-  readonly spec: Readonly<Record<string, unknown>>;
-  /** For messages, for example `document 2 (Site shop)`. */
-  readonly where: string;
-}
 
 /** A bundle made of a manifest, and what it holds. */
 export interface BuiltBundle {
@@ -75,6 +69,9 @@ export function buildBundleFromManifest(
   for (const document of documents.filter(({ kind }) => kind === 'Site')) {
     sites.push(readSite(document, upstreams, policies, sites));
   }
+  if (documents.some(({ kind }) => kind === 'IpList')) {
+    warnings.push('IpList documents are for waf apply: a bundle made of a file holds no lists');
+  }
   if (sites.length === 0) warnings.push('the manifest has no Site: the bundle serves nothing');
   const createdAtMs = options.createdAtMs ?? Date.now();
   const bundle = buildBundle({
@@ -96,51 +93,6 @@ export function buildBundleFromManifest(
   };
 }
 
-/** Parses the documents and checks their frames. */
-export function readManifest(text: string): ManifestDocument[] {
-  if (text.length > controlLimits.manifestBytesMax)
-    throw invalid('manifest', 'is larger than 16 MiB');
-  const parsed = parseAllDocuments(text, { uniqueKeys: true });
-  if (!Array.isArray(parsed) || parsed.length > controlLimits.manifestDocumentsMax) {
-    throw invalid('manifest', `has at most ${controlLimits.manifestDocumentsMax} documents`);
-  }
-  const seen = new Set<string>();
-  return parsed.flatMap((document, at) => {
-    const where = `document ${at + 1}`;
-    const error = document.errors[0];
-    if (error !== undefined) {
-      const line = error.linePos?.[0].line ?? 0;
-      throw invalid(where, `is not valid YAML at line ${line} (${error.code})`);
-    }
-    const value: unknown = document.toJS({ maxAliasCount: 100 });
-    if (value === null || value === undefined) return [];
-    const framed = readFrame(value, where);
-    const key = `${framed.kind} ${framed.name}`;
-    if (seen.has(key)) throw invalid(framed.where, 'metadata.name: another document has it');
-    seen.add(key);
-    return [framed];
-  });
-}
-
-function readFrame(value: unknown, where: string): ManifestDocument {
-  const document = object(value, where, 'document');
-  known(document, ['apiVersion', 'kind', 'metadata', 'spec'], where, '');
-  if (document['apiVersion'] !== manifestApiVersion) {
-    throw invalid(where, `apiVersion: must be ${manifestApiVersion}`);
-  }
-  const kind = document['kind'];
-  if (kind !== 'Upstream' && kind !== 'Site' && kind !== 'Policy') {
-    throw invalid(where, 'kind: must be Upstream, Site or Policy');
-  }
-  const metadata = object(document['metadata'], where, 'metadata');
-  known(metadata, ['name', 'id'], where, 'metadata.');
-  const name = text(metadata, 'name', where, 'metadata.');
-  if (name === '') throw invalid(where, 'metadata.name: is required');
-  const id = text(metadata, 'id', where, 'metadata.') || name;
-  const spec = object(document['spec'], where, 'spec');
-  return { kind, name, id, spec, where: `${where} (${kind} ${name})` };
-}
-
 function readUpstream({ id, spec, where }: ManifestDocument): BundleUpstream {
   known(spec, ['endpoints', 'algorithm', 'description'], where, 'spec.');
   const algorithm = text(spec, 'algorithm', where, 'spec.');
@@ -153,7 +105,7 @@ function readUpstream({ id, spec, where }: ManifestDocument): BundleUpstream {
 }
 
 function readEndpoints(
-  spec: Readonly<Record<string, unknown>>,
+  spec: Spec,
   field: string,
   where: string,
 ): { url: string; weight: number }[] {
@@ -252,7 +204,7 @@ function readPolicy(
 ): BundlePolicy {
   const { spec, where, id, name } = document;
   known(spec, policyFields, where, 'spec.');
-  const policy = readSettings(document, name);
+  const policy = readPolicySettings(document, name);
   rethrown(where, () => checkPolicy(policy, 'spec'));
   const rulesetFolder = rulesetFolderOf(spec, where, baseDir);
   const ruleset = rulesetFolder === '' ? null : readRulesetOnce(rulesetFolder, rulesets);
@@ -270,38 +222,7 @@ function readPolicy(
   return { id, revision: '1', policy, ruleset, added: { beforeCrs, afterCrs }, files };
 }
 
-function readSettings({ spec, where }: ManifestDocument, name: string): PolicyJson {
-  const templates = builtInTemplates.map((template) => template.name.toLowerCase());
-  const wanted = choice(spec, 'template', ['', ...templates], where, 'spec.');
-  const template = builtInTemplates.find((one) => one.name.toLowerCase() === wanted);
-  const state = choice(spec, 'engineState', ['on', 'detection-only', 'off'], where, 'spec.');
-  const mode = choice(spec, 'blockingMode', ['anomaly', 'self-contained'], where, 'spec.');
-  const layer = (field: 'crsCore' | 'httpPolicy' | 'argLimits'): object => ({
-    ...template?.[field],
-    ...object(spec[field] ?? {}, where, `spec.${field}`),
-  });
-  const upper = (value: string): string => value.toUpperCase().replace('-', '_');
-  const settings = {
-    name,
-    engineState: `ENGINE_STATE_${upper(state)}`,
-    blockingMode: `BLOCKING_MODE_${upper(mode)}`,
-    crsCore: layer('crsCore'),
-    httpPolicy: layer('httpPolicy'),
-    argLimits: layer('argLimits'),
-  };
-  try {
-    return toJson(PolicySchema, fromJson(PolicySchema, settings as never));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : '';
-    throw invalid(where, `spec: ${reason}`);
-  }
-}
-
-function rulesetFolderOf(
-  spec: Readonly<Record<string, unknown>>,
-  where: string,
-  baseDir: string,
-): string {
+function rulesetFolderOf(spec: Spec, where: string, baseDir: string): string {
   const ref = text(spec, 'crsRulesetRef', where, 'spec.');
   if (spec['ruleset'] === undefined) {
     if (ref === '') return '';
@@ -332,73 +253,4 @@ function readLocalFile(path: string, baseDir: string, where: string, field: stri
   } catch {
     throw invalid(where, `${field}: the file cannot be read`);
   }
-}
-
-function object(value: unknown, where: string, field: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Readonly<Record<string, unknown>>;
-  }
-  throw invalid(where, `${field}: must be a mapping`);
-}
-
-function text(
-  from: Readonly<Record<string, unknown>>,
-  field: string,
-  where: string,
-  prefix: string,
-): string {
-  const value = from[field] ?? '';
-  if (typeof value !== 'string') throw invalid(where, `${prefix}${field}: must be text`);
-  return value;
-}
-
-function list(
-  from: Readonly<Record<string, unknown>>,
-  field: string,
-  where: string,
-  prefix: string,
-): readonly unknown[] {
-  const value = from[field] ?? [];
-  if (!Array.isArray(value)) throw invalid(where, `${prefix}${field}: must be a list`);
-  return value;
-}
-
-function choice(
-  from: Readonly<Record<string, unknown>>,
-  field: string,
-  allowed: readonly string[],
-  where: string,
-  prefix: string,
-): string {
-  const value = from[field] ?? allowed[0] ?? '';
-  // YAML 1.1 habits: on and off may arrive as booleans.
-  const spelt = value === true ? 'on' : value === false ? 'off' : value;
-  if (typeof spelt === 'string' && allowed.includes(spelt)) return spelt;
-  const named = allowed.filter((one) => one !== '').join(', ');
-  throw invalid(where, `${prefix}${field}: must be one of ${named}`);
-}
-
-function known(
-  from: Readonly<Record<string, unknown>>,
-  fields: readonly string[],
-  where: string,
-  prefix: string,
-): void {
-  for (const field of Object.keys(from)) {
-    if (fields.includes(field)) continue;
-    throw invalid(where, `${prefix}${field}: is unknown; known are ${fields.join(', ')}`);
-  }
-}
-
-function rethrown<T>(where: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    throw invalid(where, error.message);
-  }
-}
-
-function invalid(where: string, problem: string): AppError {
-  return new AppError('manifest_invalid', `${where}: ${problem}`, { source: 'config' });
 }

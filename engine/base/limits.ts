@@ -355,6 +355,8 @@ export const controlLimits = {
   exportedEventsMax: 20_000,
   /** Events waiting for one slow reader of the tail; more are skipped and counted. */
   tailWaitingMax: 1_000,
+  /** Entries of an IP list that a plan shows; longer lists are shown by their length. */
+  diffEntriesMax: 500,
   /** What a node says of a configuration that it could not apply. */
   applyErrorCharactersMax: 4_000,
   /** Messages waiting for one node; past it the stream ends and the node connects anew. */

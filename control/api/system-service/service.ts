@@ -5,6 +5,7 @@ import type { ApiParts } from '../context.ts';
 import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
 import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
+import { apply, previewApply } from './apply.ts';
 import { health } from './health.ts';
 import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
 import { getSystemSettings, updateSystemSettings } from './settings.ts';
@@ -24,5 +25,7 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     getSystemCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
     importCrsRuleset: importCrsRuleset(parts),
     deleteCrsRuleset: deleteCrsRuleset(parts),
+    previewApply: previewApply(parts),
+    apply: apply(parts),
   };
 }

@@ -1,0 +1,146 @@
+/** Owns the proof that manifests are applied whole or not at all, and twice is once. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  startTestControl,
+  type Answer,
+  type TestControl,
+} from '../../../test/support/test-control.ts';
+
+let waf: TestControl;
+
+beforeAll(async () => {
+  waf = await startTestControl({ demoOrigin: null });
+});
+
+afterAll(() => waf.control.close());
+
+const site = (at: number, change = ''): string => `
+apiVersion: waf.io/v1
+kind: Site
+metadata: { name: shop-${at} }
+spec:
+  primaryHost: shop-${at}.example
+  upstreamRef: pool
+  policyRef: tight
+${change}`;
+
+const base = `
+apiVersion: waf.io/v1
+kind: Upstream
+metadata: { name: pool }
+spec:
+  endpoints: [{ url: 'http://127.0.0.1:9000', weight: 2 }]
+  healthCheck: { path: /health }
+---
+apiVersion: waf.io/v1
+kind: IpList
+metadata: { name: office }
+spec:
+  description: where we sit
+  entries:
+    - { cidr: 192.0.2.0/24, description: first floor }
+    - { cidr: '2001:db8::/32', expireAt: 2099-01-01T00:00:00Z }
+---
+apiVersion: waf.io/v1
+kind: Policy
+metadata: { name: tight }
+spec:
+  crsRulesetRef: default
+  crsCore: { blockingParanoiaLevel: 2 }
+  ruleOverrides:
+    - { crsRuleId: '942999', actionEnum: RULE_OVERRIDE_ACTION_DISABLE, siteRef: shop-0 }
+  customRules:
+    - name: no evil
+      ruleId: '10500'
+      seclang: SecRule ARGS "@contains evil" "id:10500,phase:2,deny"
+`;
+
+const send = async (yaml: string, dryRun = false): Promise<Answer> =>
+  waf.call('SystemService/Apply', {
+    manifestYaml: Buffer.from(yaml).toString('base64'),
+    dryRun,
+  });
+
+const actions = ({ body }: Answer): string[] =>
+  (body as { plan: { changes: { kind: string; action: string }[] } }).plan.changes.map(
+    ({ kind, action }) => `${kind} ${action}`,
+  );
+
+const count = async (rpc: string): Promise<number> => {
+  const { body } = await waf.call(rpc, { page: { page: 1, pageSize: 200 } });
+  return Number((body as { page: { total?: string } }).page.total ?? 0);
+};
+
+const hundred = [base, ...Array.from({ length: 100 }, (_, at) => site(at))].join('\n---\n');
+
+test('a hundred sites: first all are made, then nothing is changed', async () => {
+  const tried = await send(hundred, true);
+  expect(tried.text).not.toContain('"code"');
+  expect(new Set(actions(tried))).toEqual(
+    new Set(['Upstream create', 'IpList create', 'Policy create', 'Site create']),
+  );
+  expect(await count('SiteService/ListSites')).toBe(0);
+  const first = await send(hundred);
+  expect(actions(first).filter((action) => action === 'Site create')).toHaveLength(100);
+  expect(await count('SiteService/ListSites')).toBe(100);
+  const second = await send(hundred);
+  expect(new Set(actions(second).map((action) => action.split(' ')[1]))).toEqual(
+    new Set(['unchanged']),
+  );
+  const results = (second.body as { results: { changed?: boolean }[] }).results;
+  expect(results.filter(({ changed }) => changed === true)).toEqual([]);
+});
+
+test('what a document leaves out goes back to its standard; what no document names stays', async () => {
+  const changed = await send(site(1, '  status: disabled\n  aliases: [old.example]'));
+  expect(actions(changed)).toEqual(['Site update']);
+  const back = await send(site(1));
+  const [change] = (back.body as { plan: { changes: { diff: { changedPaths: string[] } }[] } }).plan
+    .changes;
+  expect(change?.diff.changedPaths).toEqual(['spec.aliases', 'spec.status']);
+  expect(await count('SiteService/ListSites')).toBe(100);
+});
+
+test('one bad document changes nothing; the error names document and field', async () => {
+  const cases: [string, RegExp][] = [
+    [site(200, '  colour: red'), /^document 2 \(Site shop-200\): spec\.colour: is unknown/],
+    [
+      site(200, '  upstreams: [{ url: ftp://x }]').replace('upstreamRef: pool', 'status: active'),
+      /spec\.upstreams\[0\]\.url: must begin with http/,
+    ],
+    [
+      site(200).replace('pool', 'nobody'),
+      /document 2 \(Site shop-200\): spec\.upstreamRef: names no upstream/,
+    ],
+    [
+      site(200).replace('shop-200.example', 'shop-3.example'),
+      /document 2 .*spec\.primaryHost: another site answers/,
+    ],
+    [site(200, '  waf: { mode: loud }'), /spec\.waf\.mode: must be one of blocking, detection/],
+    [
+      base.replace('192.0.2.0/24', '192.0.2.0/99'),
+      /document 3 \(IpList office\): spec\.entries\[0\]\.cidr: must be an address/,
+    ],
+    [
+      base.replace('crsRulesetRef: default', ''),
+      /document 4 \(Policy tight\): spec\.crsRulesetRef: is required/,
+    ],
+    [
+      base.replace("ruleId: '10500'", "ruleId: 'x'"),
+      /document 4 \(Policy tight\): spec\.customRules\[0\]/,
+    ],
+    ['kind: [', /document 2: is not valid YAML/],
+  ];
+  for (const [bad, message] of cases) {
+    const answer = await send([site(300), bad].join('\n---\n'));
+    expect(answer.status, bad).toBe(message.source.includes('another site') ? 409 : 400);
+    expect((answer.body as { message: string }).message).toMatch(message);
+  }
+  expect(await count('SiteService/ListSites')).toBe(100);
+});
+
+test('the whole state is refused to who may not apply', async () => {
+  const answer = await waf.call('SystemService/Apply', { manifestYaml: '' }, { network: true });
+  expect(answer.status).toBe(401);
+});

@@ -1,0 +1,188 @@
+/**
+ * Owns applying a manifest: all of its documents in one transaction, or none. A dry run is the same
+ * transaction, taken back.
+ */
+
+import { AppError } from '../../../engine/base/errors.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { refusal } from '../../domain/errors.ts';
+import {
+  manifestKinds,
+  readManifest,
+  type ManifestDocument,
+} from '../../publish/manifest-documents.ts';
+import { policies } from '../../store/collections.ts';
+import type { ApiParts } from '../context.ts';
+import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
+import { applyIpList } from './apply-ip-list.ts';
+import { applyPolicy } from './apply-policy.ts';
+import { applyPolicyRules } from './apply-policy-rules.ts';
+import { applySite } from './apply-site.ts';
+import { applyUpstream } from './apply-upstream.ts';
+import { openRun, type ApplyRun, type DocumentChange } from './context.ts';
+
+/** What a manifest changes, in the order of its documents. */
+export interface AppliedManifest {
+  readonly changes: readonly DocumentChange[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Applies the documents, or with `dryRun` says what applying them would change. Errors: AppError
+ * whose message names document and field; nothing is changed then.
+ */
+export async function applyManifest(
+  parts: ApiParts,
+  caller: Caller,
+  bytes: Uint8Array,
+  dryRun: boolean,
+): Promise<AppliedManifest> {
+  const documents = read(bytes);
+  const preview = await tryOut(parts, caller, documents);
+  await refuseUncompilable(parts, preview.run);
+  const warnings =
+    documents.length === 0 ? ['the manifest has no documents: nothing is changed'] : [];
+  const nothing = preview.changes.every(({ action }) => action === 'unchanged');
+  if (dryRun || nothing) return { changes: preview.changes, warnings };
+  const changes = await parts.store.write((tx) =>
+    applyAll(openRun(tx, caller, parts.clock.nowMs()), documents),
+  );
+  return { changes, warnings };
+}
+
+/** Carries the result out of a transaction that is taken back. */
+class TakenBack extends Error {
+  readonly result: { readonly run: ApplyRun; readonly changes: readonly DocumentChange[] };
+
+  constructor(result: TakenBack['result']) {
+    super('taken back');
+    this.result = result;
+  }
+}
+
+async function tryOut(
+  parts: ApiParts,
+  caller: Caller,
+  documents: readonly ManifestDocument[],
+): Promise<TakenBack['result']> {
+  try {
+    return await parts.store.write((tx) => {
+      const run = openRun(tx, caller, parts.clock.nowMs());
+      throw new TakenBack({ run, changes: applyAll(run, documents) });
+    });
+  } catch (error) {
+    if (error instanceof TakenBack) return error.result;
+    throw error;
+  }
+}
+
+function applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): DocumentChange[] {
+  const changes = new Map<ManifestDocument, DocumentChange>();
+  for (const kind of manifestKinds) {
+    for (const document of documents.filter((one) => one.kind === kind)) {
+      changes.set(
+        document,
+        named(document, () => applyOne(run, document)),
+      );
+    }
+  }
+  for (const document of documents.filter((one) => one.kind === 'Policy')) {
+    const change = changes.get(document);
+    if (change === undefined) continue;
+    changes.set(
+      document,
+      named(document, () => applyPolicyRules(run, document, change)),
+    );
+  }
+  return documents.flatMap((document) => changes.get(document) ?? []);
+}
+
+function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
+  switch (document.kind) {
+    case 'Upstream':
+      return applyUpstream(run, document);
+    case 'IpList':
+      return applyIpList(run, document);
+    case 'Policy':
+      return applyPolicy(run, document);
+    case 'Site':
+      return applySite(run, document);
+  }
+}
+
+/** Errors: what the engine says against a changed policy or rule; without an engine none. */
+async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void> {
+  const withRules = new Set(run.rulesChanged.map(({ policyId }) => policyId));
+  for (const { policy, where } of run.policiesChanged.values()) {
+    if (withRules.has(policy.id)) continue;
+    await namedLater(where, () => refuseUncompiled(parts, policy, 'policy'));
+  }
+  for (const { policyId, rule, others, where } of run.rulesChanged) {
+    const changed = run.policiesChanged.get(policyId)?.policy;
+    const policy = changed ?? parts.store.get(policies, policyId);
+    if (policy === undefined) continue;
+    await namedLater(where, () => refuseUncompiledRule(parts, policy, rule, others));
+  }
+}
+
+function read(bytes: Uint8Array): ManifestDocument[] {
+  try {
+    return readManifest(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof TypeError) throw refusal('invalid_argument', 'manifest: is not UTF-8');
+    throw asRefusal(error, '');
+  }
+}
+
+function named<T>({ where }: ManifestDocument, apply: () => T): T {
+  try {
+    return apply();
+  } catch (error) {
+    throw asRefusal(error, where);
+  }
+}
+
+async function namedLater(where: string, check: () => Promise<void>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    throw asRefusal(error, where);
+  }
+}
+
+/** The same error, with the document in front and its fields as documents call them. */
+function asRefusal(error: unknown, where: string): unknown {
+  if (!(error instanceof AppError)) return error;
+  const { code, message } = error;
+  const place = code === 'manifest_invalid' || where === '' ? '' : `${where}: `;
+  const asked = code === 'manifest_invalid' ? 'invalid_argument' : code;
+  const text = place === '' ? message : specField(message);
+  return new AppError(asked, `${place}${text}`, { source: error.source, cause: error });
+}
+
+/** Names of API fields in front of a message, as documents call them. */
+function specField(message: string): string {
+  return message
+    .replace(/^(?:site|upstream|ipList|policy)\.name:/, 'metadata.name:')
+    .replace(/^(?:site|upstream|ipList|policy)\./, 'spec.')
+    .replace(
+      /^(?:routing|override)\b/,
+      (name) => `spec.${name === 'override' ? 'policyOverride' : name}`,
+    )
+    .replace(/^rule\./, 'spec.customRules.')
+    .replace(/^spec\.upstreams\[(\d+)\]\.inline\./, 'spec.upstreams[$1].')
+    .replace(/^spec\.upstreams\[0\]\.upstreamId/, 'spec.upstreamRef')
+    .replace(/^spec\.waf\.policyId/, 'spec.policyRef')
+    .replace(/^spec\.tls\.certId/, 'spec.certRef')
+    .replace(
+      /^(spec\.entries\[\d+\])\.(value|note|expiresAt)/,
+      (_all, entry: string, field: string) => {
+        const names: Record<string, string> = {
+          value: 'cidr',
+          note: 'description',
+          expiresAt: 'expireAt',
+        };
+        return `${entry}.${names[field] ?? field}`;
+      },
+    );
+}

@@ -1,0 +1,185 @@
+/**
+ * Owns applying the overrides and custom rules of a Policy document. Where the document states a
+ * list, the policy has exactly these afterwards; where it is silent, it keeps what it has.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../../engine/base/errors.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
+import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
+import { canonicalJson } from '../../domain/canonical-json.ts';
+import { invalidField } from '../../domain/errors.ts';
+import type { CustomRuleRecord, RuleOverrideRecord } from '../../domain/records.ts';
+import { checkOverride } from '../../domain/rule-overrides.ts';
+import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+import {
+  customRuleSpecOf,
+  overrideSpecOf,
+  readCustomRuleSpecs,
+  readOverrideSpecs,
+} from '../../publish/manifest-rules.ts';
+import { customRules, ruleOverrides } from '../../store/collections.ts';
+import { actorNote } from '../context.ts';
+import {
+  keepRule,
+  requireSecLangPermission,
+  ruleNote,
+  rulesOfPolicy,
+  settleRule,
+} from '../custom-rule-service/stored-rule.ts';
+import type { ApplyRun, DocumentChange } from './context.ts';
+
+/** Applies both lists and returns the change with theirs. Errors: AppError naming the field. */
+export function applyPolicyRules(
+  run: ApplyRun,
+  document: ManifestDocument,
+  change: DocumentChange,
+): DocumentChange {
+  const paths = [...change.changedPaths];
+  let { before, after } = change;
+  const note = (name: string, earlier: readonly unknown[], later: readonly unknown[]): void => {
+    if (before !== null) before = { ...before, [name]: earlier };
+    after = { ...after, [name]: later };
+    if (canonicalJson(earlier) !== canonicalJson(later)) paths.push(`spec.${name}`);
+  };
+  const overrides = readOverrideSpecs(document, run.references);
+  if (overrides !== undefined) {
+    note('ruleOverrides', ...applyOverrides(run, change.id, overrides));
+  }
+  const rules = readCustomRuleSpecs(document, run.references);
+  if (rules !== undefined) note('customRules', ...applyRules(run, document, change.id, rules));
+  const changed = change.action === 'unchanged' && paths.length > 0;
+  const action = changed ? 'update' : change.action;
+  return { ...change, action, before, after, changedPaths: change.before === null ? [] : paths };
+}
+
+type SpecLists = [readonly unknown[], readonly unknown[]];
+
+function applyOverrides(
+  { tx, caller, now, references }: ApplyRun,
+  policyId: string,
+  asked: readonly RuleOverrideJson[],
+): SpecLists {
+  const present = tx.find(ruleOverrides, 'policy', policyId);
+  const keyOf = (one: RuleOverrideJson): string =>
+    canonicalJson([one.crsRuleId ?? '', one.siteId ?? '', one.scope ?? '']);
+  const known = new Map(present.map((one) => [keyOf(one), one]));
+  const show = (list: readonly RuleOverrideJson[]) =>
+    list
+      .toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
+      .map((one) => overrideSpecOf(one, references));
+  if (asked.length > controlLimits.ruleOverridesMax) {
+    const most = controlLimits.ruleOverridesMax;
+    throw invalidField('policy.ruleOverrides', `has at most ${most} entries`);
+  }
+  const kept = asked.map((one, at): RuleOverrideRecord => {
+    const field = `policy.ruleOverrides[${at}]`;
+    checkOverride(one, field);
+    const before = known.get(keyOf(one));
+    known.delete(keyOf(one));
+    const record = { ...one, policyId, siteId: one.siteId ?? '' };
+    const same =
+      before !== undefined &&
+      canonicalJson(overrideSpecOf(before, references)) ===
+        canonicalJson(overrideSpecOf(record, references));
+    if (same) return before;
+    const after: RuleOverrideRecord = {
+      ...record,
+      id: before?.id ?? `override-${randomUUID()}`,
+      createdAt: before?.createdAt ?? now,
+      updatedAt: now,
+    };
+    tx.put(ruleOverrides, after);
+    const earlier = before === undefined ? {} : { before };
+    tx.audit({ ...overrideNote(caller, after), action: 'upsert', ...earlier, after });
+    return after;
+  });
+  refuseTwice(kept.map(keyOf), 'policy.ruleOverrides', 'rule, site and scope');
+  for (const gone of known.values()) {
+    tx.remove(ruleOverrides, gone.id);
+    tx.audit({ ...overrideNote(caller, gone), action: 'delete', before: gone });
+  }
+  return [show(present), show(kept)];
+}
+
+function applyRules(
+  run: ApplyRun,
+  { where }: ManifestDocument,
+  policyId: string,
+  asked: readonly CustomRuleJson[],
+): SpecLists {
+  const { tx, caller, now, references } = run;
+  const present = rulesOfPolicy(tx, policyId);
+  const left = new Set(present);
+  const taken = asked.map((one) => {
+    const found = [...left].find((rule) =>
+      one.ruleId ? rule.ruleId === one.ruleId : rule.name === one.name,
+    );
+    if (found !== undefined) left.delete(found);
+    return found;
+  });
+  for (const gone of left) {
+    tx.remove(customRules, gone.id);
+    tx.audit({ ...ruleNote(caller, gone), action: 'delete', before: gone });
+  }
+  const changed: CustomRuleRecord[] = [];
+  const kept = asked.map((one, at): CustomRuleRecord => {
+    const before = taken[at];
+    const draft: CustomRuleRecord = {
+      ...one,
+      id: before?.id ?? `rule-${randomUUID()}`,
+      policyId,
+      siteId: one.siteId ?? '',
+      ruleId: one.ruleId ?? before?.ruleId ?? '',
+      phase: one.phase || 2,
+      placement: one.placement || 'before_crs',
+      sortOrder: one.sortOrder ?? at + 1,
+      enabled: one.enabled ?? true,
+      createdAt: before?.createdAt ?? now,
+      updatedAt: now,
+    };
+    const after = atIndex(at, () => settleRule(tx, draft));
+    const spec = canonicalJson(customRuleSpecOf(after, references));
+    if (before !== undefined && canonicalJson(customRuleSpecOf(before, references)) === spec) {
+      return before;
+    }
+    requireSecLangPermission(caller, after);
+    changed.push(after);
+    return keepRule(tx, caller, before ?? null, after);
+  });
+  for (const rule of changed) {
+    const others = kept.filter(({ id }) => id !== rule.id);
+    run.rulesChanged.push({ policyId, rule, others, where });
+  }
+  const show = (list: readonly CustomRuleRecord[]) =>
+    list
+      .toSorted((one, other) => Number(one.ruleId) - Number(other.ruleId))
+      .map((one) => customRuleSpecOf(one, references));
+  return [show(present), show(kept)];
+}
+
+/** Names the entry in errors that name a field of a rule. */
+function atIndex<T>(at: number, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const message = error.message.replace(/^rule\./, `policy.customRules[${at}].`);
+    throw new AppError(error.code, message, { source: error.source, cause: error });
+  }
+}
+
+function refuseTwice(keys: readonly string[], field: string, what: string): void {
+  const twice = keys.findIndex((key, at) => keys.indexOf(key) !== at);
+  if (twice >= 0) throw invalidField(`${field}[${twice}]`, `has the ${what} of another entry`);
+}
+
+function overrideNote(caller: Parameters<typeof actorNote>[0], override: RuleOverrideRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'rule_override',
+    resourceId: override.id,
+    resourceName: override.crsRuleId ?? '',
+  };
+}

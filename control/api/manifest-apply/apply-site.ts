@@ -1,0 +1,119 @@
+/** Owns applying a Site document, with its routing table and its override where it states them. */
+
+import { randomUUID } from 'node:crypto';
+import type { SiteRecord } from '../../domain/records.ts';
+import { checkSite } from '../../domain/site.ts';
+import { checkRouting, requireDefault } from '../../domain/site-routing.ts';
+import type { ManifestDocument } from '../../publish/manifest-documents.ts';
+import { readSiteSpec, siteSpec, type SiteSpec } from '../../publish/manifest-site.ts';
+import { siteOverrides, siteRoutings, sites } from '../../store/collections.ts';
+import { actorNote } from '../context.ts';
+import { nextRevision } from '../convert.ts';
+import { checkOverrideRanges } from '../site-service/policy-override.ts';
+import { routingOf } from '../site-service/routing.ts';
+import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
+import { findBefore, refuseTakenId } from './find-before.ts';
+
+/** Makes the site what the document says. Errors: AppError naming the field. */
+export function applySite(run: ApplyRun, document: ManifestDocument): DocumentChange {
+  const { tx, caller, now, references } = run;
+  const before = findBefore(run, 'site', document, (id) => run.sites.get(id));
+  if (before === null) refuseTakenId(document, run.sites.get(document.statedId));
+  const asked = readSiteSpec(document, references);
+  const around = surroundings(run);
+  const id = before?.id ?? (document.statedId || `site-${randomUUID()}`);
+  const checked = checkSite({ ...asked.site, id }, around);
+  const draft: SiteRecord = {
+    ...checked,
+    id,
+    tenantId: caller.tenantId,
+    name: checked.name ?? '',
+    primaryHost: checked.primaryHost ?? '',
+    revision: before === null ? '1' : nextRevision(before.revision),
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  };
+  const settled = settleExtras(run, draft, asked, around);
+  const earlier = before === null ? null : storedSpec(run, before);
+  const later = siteSpec({ ...settled, site: draft }, references);
+  const change = changeOf(document, id, draft.revision, earlier, later);
+  const renamed = before !== null && before.name !== draft.name;
+  if (change.action === 'unchanged' && !renamed) {
+    return { ...change, revision: before?.revision ?? '1' };
+  }
+  tx.put(sites, draft);
+  run.sites.set(id, draft);
+  references.add('site', id, draft.name);
+  keepExtras(run, draft, settled);
+  tx.audit({
+    ...actorNote(caller),
+    action: before === null ? 'create' : 'update',
+    resourceType: 'site',
+    resourceId: id,
+    resourceName: draft.name,
+    ...(before === null ? {} : { before }),
+    after: draft,
+  });
+  return renamed ? { ...change, action: 'update', changedPaths: ['metadata.name'] } : change;
+}
+
+/** As for one site, but with the sites of the documents before. */
+function surroundings(run: ApplyRun): ApplyRun['around'] {
+  return { ...run.around, others: run.sites.values() };
+}
+
+function storedSpec({ tx, references }: ApplyRun, site: SiteRecord) {
+  const routing = tx.get(siteRoutings, site.id)?.routing;
+  return siteSpec({ site, routing, policyOverride: tx.get(siteOverrides, site.id) }, references);
+}
+
+/** Routing and override as they will be: what the document states, else what there is. */
+function settleExtras(
+  { tx }: ApplyRun,
+  site: SiteRecord,
+  asked: SiteSpec,
+  around: ReturnType<typeof surroundings>,
+): Omit<SiteSpec, 'site'> {
+  const known = tx.get(siteRoutings, site.id)?.routing;
+  let routing = known;
+  if (asked.routing === undefined) requireDefault(routingOf(tx, site.id), site);
+  else {
+    const idOf = new Map((known?.routes ?? []).map((route) => [route.pathPrefix, route.id]));
+    const routes = (asked.routing.routes ?? []).map((route) => {
+      const id = route.id ?? idOf.get(route.pathPrefix);
+      return id === undefined ? route : { ...route, id };
+    });
+    routing = checkRouting(
+      { ...asked.routing, routes },
+      {
+        site,
+        upstreamExists: around.upstreamExists,
+        upstreamActive: around.upstreamActive,
+        newId: () => `route-${randomUUID()}`,
+      },
+    );
+  }
+  if (asked.policyOverride !== undefined) checkOverrideRanges(asked.policyOverride);
+  return { routing, policyOverride: asked.policyOverride ?? tx.get(siteOverrides, site.id) };
+}
+
+function keepExtras(
+  { tx, now }: ApplyRun,
+  site: SiteRecord,
+  settled: Omit<SiteSpec, 'site'>,
+): void {
+  if (settled.routing !== undefined) {
+    tx.put(siteRoutings, { id: site.id, routing: settled.routing });
+  }
+  if (settled.policyOverride === undefined) return;
+  const before = tx.get(siteOverrides, site.id);
+  tx.put(siteOverrides, {
+    ...settled.policyOverride,
+    id: site.id,
+    siteId: site.id,
+    tenantId: site.tenantId,
+    policyId: site.waf?.policyId ?? '',
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  });
+}

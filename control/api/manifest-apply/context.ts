@@ -1,0 +1,113 @@
+/** Owns what applying a document works with, and what it says of each. */
+
+import type { Caller } from '../../auth/permissions.ts';
+import { canonicalJson } from '../../domain/canonical-json.ts';
+import { changedPaths } from '../../domain/changed-paths.ts';
+import type { CustomRuleRecord, PolicyRecord, SiteRecord } from '../../domain/records.ts';
+import type { ManifestDocument, ManifestKind } from '../../publish/manifest-documents.ts';
+import type { Spec } from '../../publish/manifest-fields.ts';
+import { References } from '../../publish/manifest-references.ts';
+import {
+  certificates,
+  ipLists,
+  policies,
+  rulesets,
+  sites,
+  upstreams,
+} from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
+import { surroundingsIn } from '../site-service/surroundings.ts';
+
+/** One run over the documents of a manifest, inside one transaction. */
+export interface ApplyRun {
+  readonly tx: WriteStore;
+  readonly caller: Caller;
+  readonly nowMs: number;
+  /** RFC 3339. */
+  readonly now: string;
+  readonly references: References;
+  /** Every site as it is at this point of the run, by id. */
+  readonly sites: Map<string, SiteRecord>;
+  readonly around: ReturnType<typeof surroundingsIn>;
+  /** What the engine should compile before it is kept. */
+  readonly policiesChanged: Map<string, CheckedPolicy>;
+  readonly rulesChanged: CheckedRule[];
+}
+
+/** A policy that is new or changed, with the document that it comes from. */
+export interface CheckedPolicy {
+  readonly policy: PolicyRecord;
+  readonly where: string;
+}
+
+/** A custom rule that is new or changed. */
+export interface CheckedRule {
+  readonly policyId: string;
+  readonly rule: CustomRuleRecord;
+  /** The other rules of the policy, as they will be. */
+  readonly others: readonly CustomRuleRecord[];
+  readonly where: string;
+}
+
+/** What a document changes. */
+export interface DocumentChange {
+  readonly kind: ManifestKind;
+  readonly name: string;
+  readonly id: string;
+  readonly action: 'create' | 'update' | 'unchanged';
+  /** Revision after the change; '0' for kinds without one. */
+  readonly revision: string;
+  readonly before: Spec | null;
+  readonly after: Spec;
+  readonly changedPaths: readonly string[];
+}
+
+/** Opens a run; everything that documents may name is known by name and id. */
+export function openRun(tx: WriteStore, caller: Caller, nowMs: number): ApplyRun {
+  const references = new References();
+  const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
+    tenantId === caller.tenantId;
+  const allSites = tx.list(sites);
+  for (const { id, name } of allSites.filter(ours)) references.add('site', id, name);
+  for (const { id, name } of tx.list(upstreams).filter(ours)) references.add('upstream', id, name);
+  for (const { id, name } of tx.list(certificates).filter(ours)) {
+    references.add('certificate', id, name);
+  }
+  for (const { id, name } of tx.list(ipLists).filter(ours)) references.add('ip list', id, name);
+  const known = tx.list(policies).filter((one) => ours(one) && one.isTemplate !== true);
+  for (const { id, name } of known) references.add('policy', id, name);
+  for (const { id, version, status } of tx.list(rulesets)) {
+    const standard = status === 'active' ? ['default'] : [];
+    references.add(
+      'ruleset',
+      id,
+      ...(version === '' ? [] : [`crs-${version}`, version]),
+      ...standard,
+    );
+  }
+  return {
+    tx,
+    caller,
+    nowMs,
+    now: new Date(nowMs).toISOString(),
+    references,
+    sites: new Map(allSites.map((site) => [site.id, site])),
+    around: surroundingsIn(tx, caller.tenantId, nowMs),
+    policiesChanged: new Map(),
+    rulesChanged: [],
+  };
+}
+
+/** What the step from one spec to another is. */
+export function changeOf(
+  { kind, name }: ManifestDocument,
+  id: string,
+  revision: string,
+  before: Spec | null,
+  after: Spec,
+): DocumentChange {
+  const paths = before === null ? [] : changedPaths(before, after).map((path) => `spec.${path}`);
+  const same = before !== null && canonicalJson(before) === canonicalJson(after);
+  const action = before === null ? 'create' : same ? 'unchanged' : 'update';
+  return { kind, name, id, action, revision, before, after, changedPaths: paths };
+}

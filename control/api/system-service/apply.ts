@@ -1,0 +1,51 @@
+/** Owns SystemService/PreviewApply and Apply. */
+
+import { create, type JsonObject } from '@bufbuild/protobuf';
+import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { MutationResultSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { applyManifest, type AppliedManifest } from '../manifest-apply/apply-manifest.ts';
+import type { DocumentChange } from '../manifest-apply/context.ts';
+import type { Method } from '../method.ts';
+
+/** What applying a manifest would change. */
+export function previewApply(parts: ApiParts): Method<typeof SystemService, 'previewApply'> {
+  return async ({ manifestYaml }, context) => {
+    const caller = callerOf(context);
+    requireManifest(manifestYaml);
+    return { plan: showPlan(await applyManifest(parts, caller, manifestYaml, true)) };
+  };
+}
+
+/** Applies a manifest: all documents or none. Results stand in the order of the changes. */
+export function apply(parts: ApiParts): Method<typeof SystemService, 'apply'> {
+  return async ({ manifestYaml, dryRun }, context) => {
+    const caller = callerOf(context);
+    requireManifest(manifestYaml);
+    const applied = await applyManifest(parts, caller, manifestYaml, dryRun);
+    const results = applied.changes.map(({ id, revision, action }) =>
+      create(MutationResultSchema, {
+        id,
+        revision: BigInt(revision),
+        changed: action !== 'unchanged',
+      }),
+    );
+    return { plan: showPlan(applied), results: dryRun ? [] : results };
+  };
+}
+
+function requireManifest(bytes: Uint8Array): void {
+  if (bytes.length === 0) throw invalidField('manifestYaml', 'is required');
+}
+
+function showPlan({ changes, warnings }: AppliedManifest) {
+  return { changes: changes.map(showChange), warnings: [...warnings] };
+}
+
+function showChange({ kind, name, action, before, after, changedPaths }: DocumentChange) {
+  if (action === 'unchanged') return { kind, name, action };
+  const states = before === null ? {} : { before: { spec: before } as JsonObject };
+  const diff = { ...states, after: { spec: after } as JsonObject, changedPaths: [...changedPaths] };
+  return { kind, name, action, diff };
+}

@@ -1,0 +1,84 @@
+/**
+ * Owns manifests as documents: YAML, several in one text, each with a kind, a name and a spec. Never
+ * looks into a spec.
+ */
+
+import { parseAllDocuments } from 'yaml';
+import { controlLimits } from '../../engine/base/limits.ts';
+import { invalid, known, object, text, type Spec } from './manifest-fields.ts';
+
+/** Version that every document states. */
+export const manifestApiVersion = 'waf.io/v1';
+
+/** What documents may be, in the order in which they depend on each other. */
+export const manifestKinds = ['Upstream', 'IpList', 'Policy', 'Site'] as const;
+
+/** What a document is. */
+export type ManifestKind = (typeof manifestKinds)[number];
+
+/** One document, checked for its frame. */
+export interface ManifestDocument {
+  readonly kind: ManifestKind;
+  readonly name: string;
+  /** The stated id, else the name. */
+  readonly id: string;
+  /** The stated id; '' when there is none. */
+  readonly statedId: string;
+  readonly spec: Spec;
+  /** For messages, for example `document 2 (Site shop)`. */
+  readonly where: string;
+}
+
+const shownNameMax = 64;
+
+/** Parses the documents and checks their frames. */
+export function readManifest(text: string): ManifestDocument[] {
+  if (text.length > controlLimits.manifestBytesMax)
+    throw invalid('manifest', 'is larger than 16 MiB');
+  const parsed = parseAllDocuments(text, { uniqueKeys: true });
+  if (!Array.isArray(parsed) || parsed.length > controlLimits.manifestDocumentsMax) {
+    throw invalid('manifest', `has at most ${controlLimits.manifestDocumentsMax} documents`);
+  }
+  const seen = new Set<string>();
+  return parsed.flatMap((document, at) => {
+    const where = `document ${at + 1}`;
+    const error = document.errors[0];
+    if (error !== undefined) {
+      const line = error.linePos?.[0].line ?? 0;
+      throw invalid(where, `is not valid YAML at line ${line} (${error.code})`);
+    }
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    if (value === null || value === undefined) return [];
+    const framed = readFrame(value, where);
+    const key = `${framed.kind} ${framed.name}`;
+    if (seen.has(key)) throw invalid(framed.where, 'metadata.name: another document has it');
+    seen.add(key);
+    return [framed];
+  });
+}
+
+function readFrame(value: unknown, where: string): ManifestDocument {
+  const document = object(value, where, 'document');
+  known(document, ['apiVersion', 'kind', 'metadata', 'spec'], where, '');
+  if (document['apiVersion'] !== manifestApiVersion) {
+    throw invalid(where, `apiVersion: must be ${manifestApiVersion}`);
+  }
+  const kind = document['kind'];
+  const found = manifestKinds.find((one) => one === kind);
+  if (found === undefined) throw invalid(where, `kind: must be one of ${manifestKinds.join(', ')}`);
+  const metadata = object(document['metadata'], where, 'metadata');
+  known(metadata, ['name', 'id'], where, 'metadata.');
+  const name = text(metadata, 'name', where, 'metadata.');
+  if (name === '') throw invalid(where, 'metadata.name: is required');
+  const statedId = text(metadata, 'id', where, 'metadata.');
+  const shown = name.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ').slice(0, shownNameMax);
+  const spec = object(document['spec'], where, 'spec');
+  return {
+    kind: found,
+    name,
+    id: statedId || name,
+    statedId,
+    spec,
+    where: `${where} (${found} ${shown})`,
+  };
+}

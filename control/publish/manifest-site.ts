@@ -1,0 +1,259 @@
+/**
+ * Owns the spec of Site documents: from document to site, and from site back to the spec that would
+ * make it.
+ */
+
+import type {
+  SiteJson,
+  SitePolicyOverrideJson,
+  SiteRoutingJson,
+  SiteUpstreamJson,
+} from '../../proto/gen/waf/v1/site_pb.ts';
+import {
+  BotProtectionConfigSchema,
+  SitePolicyOverrideSchema,
+} from '../../proto/gen/waf/v1/site_pb.ts';
+import type { ManifestDocument } from './manifest-documents.ts';
+import { choice, invalid, known, list, object, text, type Spec } from './manifest-fields.ts';
+import type { References } from './manifest-references.ts';
+import {
+  endpointSpec,
+  filled,
+  normal,
+  readEndpoint,
+  readHeaders,
+  readMessage,
+  readStatus,
+  statusWord,
+} from './manifest-specs.ts';
+
+const siteFields = [
+  'primaryHost',
+  'aliases',
+  'upstreamRef',
+  'upstreams',
+  'policyRef',
+  'certRef',
+  'waf',
+  'tls',
+  'botProtection',
+  'status',
+  'routing',
+  'policyOverride',
+];
+const tlsModes = ['none', 'uploaded', 'managed-acme'];
+const tlsBehaviours = ['serve-both', 'redirect-to-https', 'acme-only'];
+
+/** What a Site document states. Routing and override are undefined where it is silent. */
+export interface SiteSpec {
+  readonly site: SiteJson;
+  readonly routing: SiteRoutingJson | undefined;
+  readonly policyOverride: SitePolicyOverrideJson | undefined;
+}
+
+/** The site of a Site document. */
+export function readSiteSpec(document: ManifestDocument, references: References): SiteSpec {
+  const { name, spec, where } = document;
+  known(spec, siteFields, where, 'spec.');
+  const bot = spec['botProtection'];
+  const site: SiteJson = {
+    name,
+    primaryHost: text(spec, 'primaryHost', where, 'spec.'),
+    aliases: list(spec, 'aliases', where, 'spec.').map((one, at) => {
+      if (typeof one === 'string') return one;
+      throw invalid(where, `spec.aliases[${at}]: must be text`);
+    }),
+    upstreams: readOrigins(spec, where, references),
+    tls: readTls(spec, where, references),
+    waf: readWaf(spec, where, references),
+    status: readStatus(spec, where),
+    ...(bot === undefined
+      ? {}
+      : {
+          botProtection: readMessage(BotProtectionConfigSchema, bot, where, 'spec.botProtection'),
+        }),
+  };
+  return {
+    site,
+    routing: spec['routing'] === undefined ? undefined : readRouting(spec, where, references),
+    policyOverride:
+      spec['policyOverride'] === undefined
+        ? undefined
+        : readMessage(
+            SitePolicyOverrideSchema,
+            spec['policyOverride'],
+            where,
+            'spec.policyOverride',
+          ),
+  };
+}
+
+/** The spec of a site. */
+export function siteSpec(
+  { site, routing, policyOverride }: SiteSpec,
+  references: References,
+): Spec {
+  const pool = site.upstreams?.find(({ upstreamId }) => upstreamId)?.upstreamId ?? '';
+  const policy = site.waf?.policyId ?? '';
+  const certificate = site.tls?.certId ?? '';
+  const bot = normal(BotProtectionConfigSchema, site.botProtection);
+  return filled({
+    primaryHost: site.primaryHost,
+    aliases: site.aliases,
+    upstreamRef: pool === '' ? '' : references.nameOf('upstream', pool),
+    upstreams: pool === '' ? (site.upstreams ?? []).map(originSpec) : [],
+    policyRef: policy === '' ? '' : references.nameOf('policy', policy),
+    certRef: certificate === '' ? '' : references.nameOf('certificate', certificate),
+    waf: {
+      enabled: site.waf?.enabled === true,
+      mode: site.waf?.mode === 'WAF_MODE_DETECTION' ? 'detection' : 'blocking',
+    },
+    tls: tlsSpec(site),
+    botProtection: bot,
+    status: statusWord(site.status),
+    routing: routing === undefined ? undefined : routingSpec(routing, references),
+    policyOverride: policyOverride === undefined ? undefined : overrideSpec(policyOverride),
+  });
+}
+
+function readOrigins(spec: Spec, where: string, references: References): SiteUpstreamJson[] {
+  const ref = text(spec, 'upstreamRef', where, 'spec.');
+  const inline = list(spec, 'upstreams', where, 'spec.');
+  if (ref !== '' && inline.length > 0) throw invalid(where, 'spec.upstreamRef: excludes upstreams');
+  if (ref !== '') {
+    return [{ upstreamId: references.idOf('upstream', ref, where, 'spec.upstreamRef') }];
+  }
+  return inline.map((one, at) => {
+    const field = `spec.upstreams[${at}]`;
+    const { requestHeaders, ...rest } = object(one, where, field);
+    const endpoint = readEndpoint(rest, where, field, ['url', 'weight', 'healthCheckPath']);
+    if (requestHeaders === undefined) return { inline: endpoint };
+    const headers = readHeaders(requestHeaders, where, `${field}.requestHeaders`);
+    return { inline: endpoint, requestHeaders: headers };
+  });
+}
+
+function originSpec({ inline, requestHeaders }: SiteUpstreamJson): Spec {
+  return { ...endpointSpec(inline ?? {}), ...filled({ requestHeaders }) };
+}
+
+function readWaf(spec: Spec, where: string, references: References): NonNullable<SiteJson['waf']> {
+  const waf = object(spec['waf'] ?? {}, where, 'spec.waf');
+  known(waf, ['enabled', 'mode', 'failPolicy'], where, 'spec.waf.');
+  const mode = choice(waf, 'mode', ['blocking', 'detection'], where, 'spec.waf.');
+  choice(waf, 'failPolicy', ['closed'], where, 'spec.waf.');
+  const enabled = waf['enabled'] ?? true;
+  if (typeof enabled !== 'boolean') throw invalid(where, 'spec.waf.enabled: must be true or false');
+  const ref = text(spec, 'policyRef', where, 'spec.');
+  return {
+    enabled,
+    mode: mode === 'detection' ? 'WAF_MODE_DETECTION' : 'WAF_MODE_BLOCKING',
+    ...(ref === '' ? {} : { policyId: references.idOf('policy', ref, where, 'spec.policyRef') }),
+  };
+}
+
+function readTls(spec: Spec, where: string, references: References): NonNullable<SiteJson['tls']> {
+  const tls = object(spec['tls'] ?? {}, where, 'spec.tls');
+  known(tls, ['mode', 'minVersion', 'httpBehavior'], where, 'spec.tls.');
+  const ref = text(spec, 'certRef', where, 'spec.');
+  const modes = ref === '' ? tlsModes : ['uploaded', ...tlsModes];
+  const mode = choice(tls, 'mode', modes, where, 'spec.tls.');
+  const version = choice(tls, 'minVersion', ['', '1.2', '1.3'], where, 'spec.tls.');
+  const behaviour = choice(tls, 'httpBehavior', ['', ...tlsBehaviours], where, 'spec.tls.');
+  const certId = ref === '' ? '' : references.idOf('certificate', ref, where, 'spec.certRef');
+  return {
+    mode: `TLS_MODE_${symbol(mode)}` as 'TLS_MODE_NONE',
+    ...(certId === '' ? {} : { certId }),
+    ...(version === ''
+      ? {}
+      : { minVersion: `TLS_VERSION_${version.replace('.', '_')}` as 'TLS_VERSION_1_2' }),
+    ...(behaviour === ''
+      ? {}
+      : {
+          httpBehavior: `TLS_HTTP_BEHAVIOR_${symbol(behaviour)}` as 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
+        }),
+  };
+}
+
+function tlsSpec({ tls }: SiteJson): Spec | undefined {
+  const mode = word(tls?.mode, 'TLS_MODE_');
+  if (mode === '' || mode === 'none' || mode === 'unspecified') return undefined;
+  return filled({
+    mode,
+    minVersion: word(tls?.minVersion, 'TLS_VERSION_').replace('-', '.').replace('unspecified', ''),
+    httpBehavior: word(tls?.httpBehavior, 'TLS_HTTP_BEHAVIOR_').replace('unspecified', ''),
+  });
+}
+
+function readRouting(spec: Spec, where: string, references: References): SiteRoutingJson {
+  const routing = object(spec['routing'], where, 'spec.routing');
+  known(routing, ['unmatched', 'routes'], where, 'spec.routing.');
+  const unmatched = choice(
+    { unmatched: String(routing['unmatched'] ?? 'default') },
+    'unmatched',
+    ['default', '404'],
+    where,
+    'spec.routing.',
+  );
+  const routes = list(routing, 'routes', where, 'spec.routing.').map((one, at) => {
+    const field = `spec.routing.routes[${at}]`;
+    const route = object(one, where, field);
+    known(route, ['id', 'name', 'pathPrefix', 'upstreamRef', 'stripPrefix'], where, `${field}.`);
+    const ref = text(route, 'upstreamRef', where, `${field}.`);
+    const strip = route['stripPrefix'] ?? false;
+    if (typeof strip !== 'boolean') throw invalid(where, `${field}.stripPrefix: must be a boolean`);
+    const id = text(route, 'id', where, `${field}.`);
+    return {
+      ...(id === '' ? {} : { id }),
+      name: text(route, 'name', where, `${field}.`),
+      pathPrefix: text(route, 'pathPrefix', where, `${field}.`),
+      upstreamId: references.idOf('upstream', ref, where, `${field}.upstreamRef`),
+      rewriteMode: strip
+        ? ('PATH_REWRITE_MODE_STRIP_PREFIX' as const)
+        : ('PATH_REWRITE_MODE_PRESERVE' as const),
+    };
+  });
+  return {
+    routes,
+    unmatchedAction:
+      unmatched === '404'
+        ? 'UNMATCHED_PATH_ACTION_RETURN_404'
+        : 'UNMATCHED_PATH_ACTION_DEFAULT_UPSTREAM',
+  };
+}
+
+function routingSpec(routing: SiteRoutingJson, references: References): Spec | undefined {
+  const returns404 = routing.unmatchedAction === 'UNMATCHED_PATH_ACTION_RETURN_404';
+  const routes = (routing.routes ?? []).map((route) =>
+    filled({
+      id: route.id,
+      name: route.name,
+      pathPrefix: route.pathPrefix,
+      upstreamRef: references.nameOf('upstream', route.upstreamId ?? ''),
+      stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX' ? true : undefined,
+    }),
+  );
+  if (routes.length === 0 && !returns404) return undefined;
+  return { unmatched: returns404 ? '404' : 'default', routes };
+}
+
+function overrideSpec(override: SitePolicyOverrideJson): Spec | undefined {
+  const { blockingParanoiaLevel, detectionParanoiaLevel, samplingPercentage, rationale } = override;
+  const { inboundAnomalyScoreThreshold, outboundAnomalyScoreThreshold } = override;
+  return filled({
+    blockingParanoiaLevel,
+    detectionParanoiaLevel,
+    inboundAnomalyScoreThreshold,
+    outboundAnomalyScoreThreshold,
+    samplingPercentage,
+    rationale,
+  });
+}
+
+function symbol(text: string): string {
+  return text.toUpperCase().replaceAll('-', '_');
+}
+
+function word(value: string | undefined, prefix: string): string {
+  return (value ?? '').replace(prefix, '').toLowerCase().replaceAll('_', '-');
+}
