@@ -13,7 +13,7 @@ export function requireLocal({ options }: CommandContext): void {
   if (options.api === undefined) return;
   throw new AppError(
     'bad_flag',
-    'waf admin works on the data folder of this machine: leave out --api and give --data',
+    'this works on the data folder of this machine: leave out --api and give --data',
     { source: 'config' },
   );
 }
@@ -36,7 +36,8 @@ export async function claimUnused({ options }: CommandContext): Promise<DataFold
   return claimDataFolder(options.data, options.adminSocket);
 }
 
-function answers(socketPath: string): Promise<boolean> {
+/** Whether somebody accepts connections on a socket. */
+export function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(socketPath);
     const settle = (found: boolean): void => {
@@ -54,7 +55,7 @@ export function showReport(context: CommandContext, report: StoreReport, extra: 
   const { problems, problemCount, notes, collections, auditRows, auditHash, blobs } = report;
   const records = Object.values(collections).reduce((sum, count) => sum + count, 0);
   const healthy = problemCount === 0;
-  if (output.format === 'json') {
+  if (output.format !== 'table') {
     output.result({ healthy, ...extra, ...report }, { columns: [], rows: [] });
     return healthy ? 0 : 1;
   }

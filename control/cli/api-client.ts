@@ -9,18 +9,24 @@ import {
   createClient,
   type Client,
   type Interceptor,
+  type Transport,
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../../engine/base/limits.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { AuditService } from '../../proto/gen/waf/v1/audit_pb.ts';
+import { AuthService } from '../../proto/gen/waf/v1/auth_pb.ts';
 import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
 import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
+import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
+import { storedSession } from './auth-session.ts';
 import type { GlobalOptions } from './global-options.ts';
 
 /** The services that commands call. */
@@ -33,19 +39,15 @@ export interface ApiClient {
   readonly certs: Client<typeof CertService>;
   readonly agents: Client<typeof AgentService>;
   readonly agentGroups: Client<typeof AgentGroupService>;
+  readonly auth: Client<typeof AuthService>;
+  readonly users: Client<typeof UserService>;
+  readonly roles: Client<typeof RoleService>;
+  readonly audit: Client<typeof AuditService>;
 }
 
 /** Makes a client; nothing is sent before the first call. Errors: AppError bad_flag. */
 export function createApiClient(options: GlobalOptions): ApiClient {
-  const remote = options.api !== undefined;
-  const transport = createConnectTransport({
-    baseUrl: remote ? readBaseUrl(options.api) : 'http://localhost',
-    httpVersion: '1.1',
-    useBinaryFormat: false,
-    defaultTimeoutMs: commandLineLimits.callTimeoutMs,
-    interceptors: options.token === undefined ? [] : [bearer(options.token)],
-    nodeOptions: remote ? trust(options) : { socketPath: options.adminSocket },
-  });
+  const transport = openTransport(options, identify(options));
   return {
     sites: createClient(SiteService, transport),
     policies: createClient(PolicyService, transport),
@@ -55,7 +57,32 @@ export function createApiClient(options: GlobalOptions): ApiClient {
     certs: createClient(CertService, transport),
     agents: createClient(AgentService, transport),
     agentGroups: createClient(AgentGroupService, transport),
+    auth: createClient(AuthService, transport),
+    users: createClient(UserService, transport),
+    roles: createClient(RoleService, transport),
+    audit: createClient(AuditService, transport),
   };
+}
+
+/** The way to the API, which says who calls only as far as `interceptors` do. */
+export function openTransport(options: GlobalOptions, interceptors: Interceptor[]): Transport {
+  const remote = options.api !== undefined;
+  return createConnectTransport({
+    baseUrl: remote ? readBaseUrl(options.api) : 'http://localhost',
+    httpVersion: '1.1',
+    useBinaryFormat: false,
+    defaultTimeoutMs: commandLineLimits.callTimeoutMs,
+    interceptors,
+    nodeOptions: remote ? trust(options) : { socketPath: options.adminSocket },
+  });
+}
+
+/** The socket needs nobody's name; elsewhere a token goes before the session of `auth login`. */
+function identify(options: GlobalOptions): Interceptor[] {
+  if (options.token !== undefined) return [bearer(options.token)];
+  if (options.api === undefined) return [];
+  const api = readBaseUrl(options.api);
+  return [storedSession(options.credentials, api, openTransport(options, []))];
 }
 
 /**
@@ -75,7 +102,8 @@ function trust({ caFile, insecure, data }: GlobalOptions): SecureContextOptions 
   }
 }
 
-function readBaseUrl(text: string): string {
+/** The base URL of --api as sessions are kept under it. Errors: AppError bad_flag. */
+export function readBaseUrl(text: string): string {
   let url: URL;
   try {
     url = new URL(text);
@@ -97,6 +125,15 @@ function bearer(token: string): Interceptor {
   };
 }
 
+/** What to do about an error, by code, where its message cannot know. */
+const nextSteps: Readonly<Record<string, string>> = {
+  unauthenticated: 'sign in with waf auth login, or give --token',
+  permission_denied: 'waf auth permissions lists what you hold',
+  aborted: 'read it again, compare, then repeat',
+  unavailable: 'try again in a while',
+  unimplemented: 'this version cannot do it',
+};
+
 /** Turns a failed call into a sentence with what to do next; other errors pass as they are. */
 export function explainCallError(error: unknown, options: GlobalOptions): unknown {
   if (!(error instanceof ConnectError)) return error;
@@ -105,8 +142,8 @@ export function explainCallError(error: unknown, options: GlobalOptions): unknow
     /[A-Z]/g,
     (one, at: number) => (at === 0 ? '' : '_') + one.toLowerCase(),
   );
-  let message = `${name}: ${error.rawMessage}`;
-  if (error.code === Code.Unauthenticated) message += ' (give --token or WAF_TOKEN)';
+  const next = nextSteps[name];
+  let message = `${name}: ${error.rawMessage}${next === undefined ? '' : ` (${next})`}`;
   if (isUntrusted(error)) {
     message =
       `the certificate of ${where} is not trusted: give --ca-file with its authority ` +

@@ -12,5 +12,7 @@ export interface GlobalOptions {
   readonly data: string;
   readonly adminSocket: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-  readonly output: 'table' | 'json';
+  readonly output: 'table' | 'json' | 'yaml';
+  /** File with the sessions of `waf auth login`. */
+  readonly credentials: string;
 }

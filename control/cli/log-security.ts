@@ -73,7 +73,7 @@ async function toRow(event: SecurityEvent): Promise<string[]> {
 
 /** The rules of one request, under its event. */
 function showMessages({ output }: CommandContext, events: readonly SecurityEvent[]): void {
-  if (output.format === 'json') return;
+  if (output.format !== 'table') return;
   for (const { messages } of events) {
     output.result(null, {
       columns: ['', 'RULE', 'SEVERITY', 'MESSAGE', 'MATCHED'],

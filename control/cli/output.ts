@@ -1,4 +1,4 @@
-/** Owns how results look: tables for people, JSON for programs. Notes go to standard error. */
+/** Owns how results look: tables for people, JSON and YAML for programs. Notes go to standard error. */
 
 import { commandLineLimits } from '../../engine/base/limits.ts';
 
@@ -8,27 +8,35 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
+/** How results look. */
+export type OutputFormat = 'table' | 'json' | 'yaml';
+
 /** Where a command writes. */
 export interface Output {
-  readonly format: 'table' | 'json';
+  readonly format: OutputFormat;
   /** A result: the value for programs, the table for people. */
   result(value: unknown, table: Table): void;
-  /** Lines for people; JSON output leaves them out. */
+  /** Lines for people; output for programs leaves them out. */
   line(text: string): void;
   /** Progress and remarks, on standard error in both formats. */
   note(text: string): void;
 }
 
-/** Writes results to `write` and notes to `writeNote`. */
+/** Writes results to `write` and notes to `writeNote`; `toYaml` is needed for YAML only. */
 export function createOutput(
-  format: 'table' | 'json',
+  format: OutputFormat,
   write: (text: string) => void = (text) => process.stdout.write(text),
   writeNote: (text: string) => void = (text) => process.stderr.write(text),
+  toYaml: (value: unknown) => string = () => '',
 ): Output {
+  const render = (value: unknown, table: Table): string => {
+    if (format === 'table') return renderTable(table);
+    const json = JSON.stringify(value, jsonValue, 2);
+    return format === 'json' ? `${json}\n` : toYaml(JSON.parse(json));
+  };
   return {
     format,
-    result: (value, table) =>
-      write(format === 'json' ? JSON.stringify(value, jsonValue, 2) + '\n' : renderTable(table)),
+    result: (value, table) => write(render(value, table)),
     line: (text) => {
       if (format === 'table') write(text + '\n');
     },

@@ -72,7 +72,7 @@ describe('exit codes', () => {
 
   test('a wrong setting names its flag', async () => {
     expect(await runCommandLine(commands, ['version', '--output', 'xml'])).toBe(EXIT.failed);
-    expect(err).toContain('--output wants one of: table, json');
+    expect(err).toContain('--output wants one of: table, json, yaml');
   });
 });
 

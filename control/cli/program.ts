@@ -59,7 +59,7 @@ function addGlobalFlags(command: Command): void {
     .option('--admin-socket <path>', 'local administration socket (WAF_ADMIN_SOCKET)')
     .option('-c, --config <path>', 'YAML file with any of these settings')
     .option('--log-level <level>', 'debug, info, warn or error')
-    .option('--output <format>', 'table or json')
+    .option('--output <format>', 'table, json or yaml')
     .option('--data <dir>', 'data folder; default is var/ in the package (WAF_DATA)');
 }
 
@@ -119,11 +119,12 @@ function toOption(flag: FlagDefinition): Option {
 async function createContext(flags: GlobalFlags, program: Command): Promise<CommandContext> {
   const packageFolder = findPackageFolder();
   const options = await resolveSettings(flags, process.env, packageFolder);
+  const toYaml = options.output === 'yaml' ? (await import('yaml')).stringify : undefined;
   return {
     options,
     packageFolder,
     commandTree: () => readTree(program),
-    output: createOutput(options.output),
+    output: createOutput(options.output, undefined, undefined, toYaml),
     api: async () => (await import('./api-client.ts')).createApiClient(options),
   };
 }

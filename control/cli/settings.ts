@@ -1,6 +1,7 @@
 /** Owns where global settings come from: flags, environment, config file, then defaults. */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../engine/base/errors.ts';
@@ -31,6 +32,12 @@ export function findPackageFolder(from: string = dirname(fileURLToPath(import.me
   }
 }
 
+/** Where sessions are kept: a folder of the person, never of the installation. */
+function credentialsFile(environment: NodeJS.ProcessEnv): string {
+  const folder = environment['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  return resolve(environment['WAF_CREDENTIALS'] || join(folder, 'waf', 'credentials.json'));
+}
+
 /** Resolves the global settings. Errors: AppError bad_config, bad_flag. */
 export async function resolveSettings(
   flags: GlobalFlags,
@@ -49,10 +56,12 @@ export async function resolveSettings(
     data,
     adminSocket: resolve(pick('adminSocket', 'WAF_ADMIN_SOCKET') ?? join(data, 'admin.sock')),
     logLevel: oneOf('--log-level', pick('logLevel', 'WAF_LOG_LEVEL') ?? 'info', logLevels),
-    output: oneOf('--output', pick('output', 'WAF_OUTPUT') ?? 'table', ['table', 'json'] as const),
+    output: oneOf('--output', pick('output', 'WAF_OUTPUT') ?? 'table', outputFormats),
+    credentials: credentialsFile(environment),
   };
 }
 
+const outputFormats = ['table', 'json', 'yaml'] as const;
 const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {

@@ -530,6 +530,32 @@ export const accessLimits = {
   forwardedHopsMax: 64,
 } as const;
 
+/** What `waf doctor` measures an installation by. */
+export const doctorLimits = {
+  /** Less space on the data folder's disk is an error: writes begin to fail. */
+  diskErrorBytes: 64 * 1024 * 1024,
+  /** Less is a warning. Events of a busy day and compiled databases take so much. */
+  diskWarningBytes: 2 * 1024 * 1024 * 1024,
+  /** Less free inodes is a warning. */
+  inodesWarning: 1_000,
+  /** Less memory than CRS at paranoia level 4 needs with two threads, both programs together. */
+  memoryErrorBytes: 384 * 1024 * 1024,
+  memoryWarningBytes: 1024 * 1024 * 1024,
+  /** Each client connection takes a descriptor, and one more towards the origin. */
+  descriptorsError: 1_024,
+  descriptorsWarning: 8_192,
+  /** Share of the descriptors in use above which a process is close to its end. */
+  descriptorsUsedShare: 0.8,
+  /** A certificate that ends earlier is a warning; one that ended is an error. */
+  certificateWarningMs: 21 * 24 * 3_600_000,
+  /** The clock may be behind the last write by so much: what a time server corrects. */
+  clockBehindMs: 5_000,
+  /** Files named in one finding. */
+  namedMax: 5,
+  /** Loading the addon in a process of its own. */
+  addonTimeoutMs: 20_000,
+} as const;
+
 /** `waf run`: the processes it starts. */
 export const supervisorLimits = {
   /** First wait before a child that died is started again; doubles each time. */
@@ -554,8 +580,17 @@ export const supervisorLimits = {
 export const commandLineLimits = {
   /** A file of settings. */
   configBytesMax: 65_536,
+  /** A file or standard input that a command reads; the API takes 16 MiB a request. */
+  inputBytesMax: 64 * 1024 * 1024,
   /** One call of the management API. */
   callTimeoutMs: 30_000,
+  /** The file with sessions. */
+  credentialsBytesMax: 1024 * 1024,
+  /** A lock on that file older than a call can take belongs to a command that died. */
+  lockStaleMs: 40_000,
+  lockPollMs: 50,
+  /** One line that a person types. */
+  typedCharactersMax: 4_096,
   /** One cell of a table; more is cut. */
   cellCharactersMax: 72,
   /** What a template of a test file may expand to. */

@@ -1,0 +1,84 @@
+/** Owns asking a person: a line, or a secret that is not shown. */
+
+import { createInterface } from 'node:readline/promises';
+import { AppError } from '../../engine/base/errors.ts';
+import { commandLineLimits } from '../../engine/base/limits.ts';
+
+const interrupt = '\u0003';
+const endOfInput = '\u0004';
+
+/** One line. Errors: AppError no_terminal where nobody can be asked. */
+export async function askLine(question: string, flag: string): Promise<string> {
+  requireTerminal(flag);
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await lines.question(question)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+/** One line that is not echoed. Errors: AppError no_terminal, aborted. */
+export function askSecret(question: string, flag: string): Promise<string> {
+  requireTerminal(flag);
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  stdin.setRawMode(true);
+  stdin.setEncoding('utf8');
+  stdin.resume();
+  return new Promise<string>((resolve, reject) => {
+    let typed = '';
+    const finish = (end: () => void): void => {
+      stdin.off('data', read);
+      stdin.setRawMode(false);
+      stdin.pause();
+      stderr.write('\n');
+      end();
+    };
+    const read = (text: string): void => {
+      for (const one of text) {
+        if (one === interrupt) return finish(() => reject(aborted()));
+        if (one === '\r' || one === '\n' || one === endOfInput) {
+          return finish(() => resolve(typed));
+        }
+        if (one === '\u007f' || one === '\b') typed = [...typed].slice(0, -1).join('');
+        else if (one >= ' ' && typed.length < commandLineLimits.typedCharactersMax) typed += one;
+      }
+    };
+    stdin.on('data', read);
+  });
+}
+
+/** The first line of standard input, for `--password-stdin`. Errors: AppError bad_input. */
+export async function readSecretLine(): Promise<string> {
+  let text = '';
+  process.stdin.setEncoding('utf8');
+  for await (const chunk of process.stdin as AsyncIterable<string>) {
+    text += chunk;
+    if (text.length > commandLineLimits.typedCharactersMax || text.includes('\n')) break;
+  }
+  const line = text.split(/\r?\n/, 1)[0] ?? '';
+  if (line !== '') return line;
+  throw new AppError('bad_input', '--password-stdin: standard input holds no line', {
+    source: 'config',
+  });
+}
+
+/** A new password: from standard input, or asked for twice. Errors: AppError bad_input. */
+export async function readNewPassword(fromStdin: boolean, question: string): Promise<string> {
+  if (fromStdin) return readSecretLine();
+  const first = await askSecret(`${question}: `, '--password-stdin');
+  if (first === (await askSecret('The same again: ', '--password-stdin'))) return first;
+  throw new AppError('bad_input', 'the two passwords differ', { source: 'config' });
+}
+
+function requireTerminal(flag: string): void {
+  if (process.stdin.isTTY) return;
+  throw new AppError('no_terminal', `there is no terminal to ask at: give ${flag}`, {
+    source: 'config',
+  });
+}
+
+function aborted(): AppError {
+  return new AppError('aborted', 'stopped', { source: 'client' });
+}

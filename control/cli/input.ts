@@ -1,0 +1,57 @@
+/** Owns reading what an operator hands in: a file, or standard input for `-`. Bounded. */
+
+import { readFileSync, statSync } from 'node:fs';
+import { parse } from 'yaml';
+import { AppError } from '../../engine/base/errors.ts';
+import { commandLineLimits } from '../../engine/base/limits.ts';
+
+/** The bytes of a file; `-` is standard input. Errors: AppError bad_flag. */
+export function readInput(path: string): Uint8Array<ArrayBuffer> {
+  const { inputBytesMax } = commandLineLimits;
+  try {
+    if (path !== '-' && statSync(path).size > inputBytesMax) throw new Error('too large');
+    const bytes = new Uint8Array(readFileSync(path === '-' ? 0 : path));
+    if (bytes.length > inputBytesMax) throw new Error('too large');
+    return bytes;
+  } catch (error) {
+    const name = path === '-' ? 'standard input' : path;
+    const reason = error instanceof Error && error.message === 'too large';
+    throw badFlag(reason ? `${name} is larger than ${inputBytesMax} bytes` : `cannot read ${name}`);
+  }
+}
+
+/** The text of a file; `-` is standard input. Errors: AppError bad_flag. */
+export function readInputText(path: string): string {
+  return new TextDecoder().decode(readInput(path));
+}
+
+/** A mapping in a file of JSON or YAML. Errors: AppError bad_flag. */
+export function readInputObject(path: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parse(readInputText(path), { maxAliasCount: 100 });
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw badFlag(`${path} holds neither JSON nor YAML`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw badFlag(`${path} must hold a JSON object`);
+}
+
+/** Reads `name=value` pairs of a repeatable flag. Errors: AppError bad_flag names the flag. */
+export function readPairs(pairs: readonly string[], flag: string): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const cut = pair.indexOf('=');
+      if (cut <= 0) throw badFlag(`${flag} wants name=value`);
+      return [pair.slice(0, cut), pair.slice(cut + 1)];
+    }),
+  );
+}
+
+/** A command line that cannot be carried out as it stands. */
+export function badFlag(message: string): AppError {
+  return new AppError('bad_flag', message, { source: 'config' });
+}

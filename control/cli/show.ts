@@ -1,0 +1,43 @@
+/** Owns the step between messages of the API and what people and programs read and write. */
+
+import type { DescMessage, JsonValue, MessageShape } from '@bufbuild/protobuf';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { CommandContext } from './command.ts';
+import { badFlag } from './input.ts';
+import type { Table } from './output.ts';
+
+/** Writes an answer in the format that was asked for. */
+export async function showMessage<S extends DescMessage>(
+  { output }: CommandContext,
+  schema: S,
+  message: MessageShape<S>,
+  table: Table,
+): Promise<void> {
+  const { toJson } = await import('@bufbuild/protobuf');
+  output.result(toJson(schema, message), table);
+}
+
+/** Says that something is gone. */
+export function showRemoved({ output }: CommandContext, kind: string, id: string): void {
+  output.result({ id, removed: true }, { columns: ['REMOVED', 'ID'], rows: [[kind, id]] });
+}
+
+/** The message of a JSON value. Errors: AppError bad_flag that names `where` it came from. */
+export async function readMessage<S extends DescMessage>(
+  schema: S,
+  value: unknown,
+  where: string,
+): Promise<MessageShape<S>> {
+  const { fromJson } = await import('@bufbuild/protobuf');
+  try {
+    return fromJson(schema, value as JsonValue);
+  } catch (error) {
+    throw badFlag(`${where}: ${error instanceof Error ? error.message : 'cannot be read'}`);
+  }
+}
+
+/** A time as RFC 3339; '' when there is none. */
+export function timeText(time: Timestamp | undefined): string {
+  if (time === undefined) return '';
+  return new Date(Number(time.seconds) * 1000 + Math.trunc(time.nanos / 1e6)).toISOString();
+}
