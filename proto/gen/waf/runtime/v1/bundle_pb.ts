@@ -6,13 +6,15 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { RuntimeCountryRule, RuntimeCountryRuleJson, RuntimeIpBinding, RuntimeIpBindingJson, RuntimeIpList, RuntimeIpListJson, RuntimeRateLimit, RuntimeRateLimitJson, RuntimeTrustProfile, RuntimeTrustProfileJson } from "./access_pb.ts";
+import { file_waf_runtime_v1_access } from "./access_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCLjAgoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQiRQoLUnVudGltZVBhcnQSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZzaGEyNTYYAyABKAwSDAoEc2l6ZRgEIAEoBCLpAQoLUnVudGltZVNpdGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVob3N0cxgDIAMoCRITCgt1cHN0cmVhbV9pZBgEIAEoCRITCgt3YWZfZW5hYmxlZBgFIAEoCBIWCg5kZXRlY3Rpb25fb25seRgGIAEoCBIRCglwb2xpY3lfaWQYByABKAkSEQoJZmFpbF9vcGVuGAggASgIEiwKBnJvdXRlcxgJIAMoCzIcLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSb3V0ZRIbChN1bm1hdGNoZWRfbm90X2ZvdW5kGAogASgIIk4KDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAginAIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZSIsCg1SdW50aW1lSGVhZGVyEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAki9QEKElJ1bnRpbWVIZWFsdGhDaGVjaxIMCgRwYXRoGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIXCg9leHBlY3RlZF9zdGF0dXMYAyABKA0SGAoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoDRIXCg90aW1lb3V0X3NlY29uZHMYBSABKA0SGwoTdW5oZWFsdGh5X3RocmVzaG9sZBgGIAEoDRIZChFoZWFsdGh5X3RocmVzaG9sZBgHIAEoDRIYChBmb2xsb3dfcmVkaXJlY3RzGAggASgIEhUKDWV4cGVjdGVkX2JvZHkYCSABKAkSDAoEaG9zdBgKIAEoCSKLAQoRUnVudGltZVJlc2lsaWVuY2USGQoRcGFzc2l2ZV9tYXhfZmFpbHMYASABKA0SJQodcGFzc2l2ZV9mYWlsX2R1cmF0aW9uX3NlY29uZHMYAiABKA0SGQoRcmV0cnlfZHVyYXRpb25fbXMYAyABKA0SGQoRcmV0cnlfaW50ZXJ2YWxfbXMYBCABKA0iPQoPUnVudGltZUVuZHBvaW50EgwKBGhvc3QYASABKAkSDAoEcG9ydBgCIAEoDRIOCgZ3ZWlnaHQYAyABKA0ijAEKDVJ1bnRpbWVQb2xpY3kSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxISCgpydWxlc2V0X2lkGAQgASgJEg8KB3NlY2xhbmcYBSABKAkSKgoFZmlsZXMYBiADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSJZCg5SdW50aW1lUnVsZXNldBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEioKBWZpbGVzGAMgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiLAoLUnVudGltZUZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgMYgZwcm90bzM");
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCL6BAoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUiRQoLUnVudGltZVBhcnQSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZzaGEyNTYYAyABKAwSDAoEc2l6ZRgEIAEoBCLpAQoLUnVudGltZVNpdGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVob3N0cxgDIAMoCRITCgt1cHN0cmVhbV9pZBgEIAEoCRITCgt3YWZfZW5hYmxlZBgFIAEoCBIWCg5kZXRlY3Rpb25fb25seRgGIAEoCBIRCglwb2xpY3lfaWQYByABKAkSEQoJZmFpbF9vcGVuGAggASgIEiwKBnJvdXRlcxgJIAMoCzIcLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSb3V0ZRIbChN1bm1hdGNoZWRfbm90X2ZvdW5kGAogASgIIk4KDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAginAIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZSIsCg1SdW50aW1lSGVhZGVyEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAki9QEKElJ1bnRpbWVIZWFsdGhDaGVjaxIMCgRwYXRoGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIXCg9leHBlY3RlZF9zdGF0dXMYAyABKA0SGAoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoDRIXCg90aW1lb3V0X3NlY29uZHMYBSABKA0SGwoTdW5oZWFsdGh5X3RocmVzaG9sZBgGIAEoDRIZChFoZWFsdGh5X3RocmVzaG9sZBgHIAEoDRIYChBmb2xsb3dfcmVkaXJlY3RzGAggASgIEhUKDWV4cGVjdGVkX2JvZHkYCSABKAkSDAoEaG9zdBgKIAEoCSKLAQoRUnVudGltZVJlc2lsaWVuY2USGQoRcGFzc2l2ZV9tYXhfZmFpbHMYASABKA0SJQodcGFzc2l2ZV9mYWlsX2R1cmF0aW9uX3NlY29uZHMYAiABKA0SGQoRcmV0cnlfZHVyYXRpb25fbXMYAyABKA0SGQoRcmV0cnlfaW50ZXJ2YWxfbXMYBCABKA0iPQoPUnVudGltZUVuZHBvaW50EgwKBGhvc3QYASABKAkSDAoEcG9ydBgCIAEoDRIOCgZ3ZWlnaHQYAyABKA0ijAEKDVJ1bnRpbWVQb2xpY3kSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxISCgpydWxlc2V0X2lkGAQgASgJEg8KB3NlY2xhbmcYBSABKAkSKgoFZmlsZXMYBiADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSJZCg5SdW50aW1lUnVsZXNldBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEioKBWZpbGVzGAMgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiLAoLUnVudGltZUZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgMYgZwcm90bzM", [file_waf_runtime_v1_access]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -166,6 +168,41 @@ export type RuntimeBundle = Message<"waf.runtime.v1.RuntimeBundle"> & {
    * @generated from field: repeated waf.runtime.v1.RuntimePart parts = 10;
    */
   parts: RuntimePart[];
+
+  /**
+   * Lists that something refers to.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeIpList ip_lists = 11;
+   */
+  ipLists: RuntimeIpList[];
+
+  /**
+   * Where lists decide.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeIpBinding ip_bindings = 12;
+   */
+  ipBindings: RuntimeIpBinding[];
+
+  /**
+   * Decisions by country.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeCountryRule country_rules = 13;
+   */
+  countryRules: RuntimeCountryRule[];
+
+  /**
+   * Rate limits.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeRateLimit rate_limits = 14;
+   */
+  rateLimits: RuntimeRateLimit[];
+
+  /**
+   * Who may name the client.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeTrustProfile trust_profiles = 15;
+   */
+  trustProfiles: RuntimeTrustProfile[];
 };
 
 /**
@@ -243,6 +280,41 @@ export type RuntimeBundleJson = {
    * @generated from field: repeated waf.runtime.v1.RuntimePart parts = 10;
    */
   parts?: RuntimePartJson[];
+
+  /**
+   * Lists that something refers to.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeIpList ip_lists = 11;
+   */
+  ipLists?: RuntimeIpListJson[];
+
+  /**
+   * Where lists decide.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeIpBinding ip_bindings = 12;
+   */
+  ipBindings?: RuntimeIpBindingJson[];
+
+  /**
+   * Decisions by country.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeCountryRule country_rules = 13;
+   */
+  countryRules?: RuntimeCountryRuleJson[];
+
+  /**
+   * Rate limits.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeRateLimit rate_limits = 14;
+   */
+  rateLimits?: RuntimeRateLimitJson[];
+
+  /**
+   * Who may name the client.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeTrustProfile trust_profiles = 15;
+   */
+  trustProfiles?: RuntimeTrustProfileJson[];
 };
 
 /**

@@ -6,6 +6,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { RuntimeIpList, RuntimeIpListJson, RuntimeTrustProfile, RuntimeTrustProfileJson } from "./access_pb.ts";
+import { file_waf_runtime_v1_access } from "./access_pb.ts";
 import type { RuntimePolicy, RuntimePolicyJson, RuntimeRuleset, RuntimeRulesetJson } from "./bundle_pb.ts";
 import { file_waf_runtime_v1_bundle } from "./bundle_pb.ts";
 import { file_waf_v1_options } from "../../v1/options_pb.ts";
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/engine.proto.
  */
 export const file_waf_runtime_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIoQBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkiowIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAki/QEKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIIjYKF1NlY3VyaXR5TWF0Y2hlZFZhcmlhYmxlEgwKBG5hbWUYASABKAwSDQoFdmFsdWUYAiABKAwiEgoQR2V0U3RhdHVzUmVxdWVzdCJZChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQypgIKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_bundle, file_waf_v1_options]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIoQBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkiowIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAki/QEKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIIjYKF1NlY3VyaXR5TWF0Y2hlZFZhcmlhYmxlEgwKBG5hbWUYASABKAwSDQoFdmFsdWUYAiABKAwiEgoQR2V0U3RhdHVzUmVxdWVzdCJZChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQi/QEKE0V4cGxhaW5UcnVzdFJlcXVlc3QSNAoHcHJvZmlsZRgBIAEoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSLwoIaXBfbGlzdHMYAiADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EgwKBHBlZXIYAyABKAkSQQoHaGVhZGVycxgEIAMoCzIwLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QuSGVhZGVyc0VudHJ5Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIukBChRFeHBsYWluVHJ1c3RSZXNwb25zZRIKCgJpcBgBIAEoCRIVCg1zb3VyY2VfaGVhZGVyGAIgASgJEhQKDHBlZXJfdHJ1c3RlZBgDIAEoCBIPCgdzcG9vZmVkGAQgASgIEgwKBGhvcHMYBSADKAkSEAoId2FybmluZ3MYBiADKAkSNAoGdHJhY2VzGAcgAygLMiQud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudElwVHJhY2USGQoRdmVyaWZpZWRfbm9kZV9pZHMYCCADKAkSFgoOdW50cnVzdGVkX3J1bGUYCSABKAgihAEKFFJ1bnRpbWVDbGllbnRJcFRyYWNlEg8KB3J1bGVfaWQYASABKAkSDgoGaGVhZGVyGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMY2FuZGlkYXRlX2lwGAUgASgJEhUKDXBhdGhfbm9kZV9pZHMYBiADKAkiQwoUU2FtcGxlQ2xpZW50c1JlcXVlc3QSDwoHc2l0ZV9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRILCgNlbmQYAyABKAgiXQoVU2FtcGxlQ2xpZW50c1Jlc3BvbnNlEjQKB3NhbXBsZXMYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlEg4KBmFjdGl2ZRgCIAEoCCKWAQoTUnVudGltZUNsaWVudFNhbXBsZRIMCgRwZWVyGAEgASgJEkEKB2hlYWRlcnMYAiADKAsyMC53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlLkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIaChhMaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QiUgoZTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZRI1Cgh3YXJuaW5ncxgBIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTcG9vZldhcm5pbmciagoTUnVudGltZVNwb29mV2FybmluZxIVCg1maXJzdF9zZWVuX21zGAEgASgDEg8KB3NpdGVfaWQYAiABKAkSDAoEcGVlchgDIAEoCRIOCgZoZWFkZXIYBCABKAkSDQoFY291bnQYBSABKA0y4QQKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAESYQoMRXhwbGFpblRydXN0EiMud2FmLnJ1bnRpbWUudjEuRXhwbGFpblRydXN0UmVxdWVzdBokLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlc3BvbnNlIgaiuxgCCAESZAoNU2FtcGxlQ2xpZW50cxIkLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuU2FtcGxlQ2xpZW50c1Jlc3BvbnNlIgaiuxgCCAEScAoRTGlzdFNwb29mV2FybmluZ3MSKC53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QaKS53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1Jlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
 
 /**
  * Request of CompilePolicy.
@@ -881,6 +883,645 @@ export const GetStatusResponseSchema: GenMessage<GetStatusResponse, {jsonType: G
   messageDesc(file_waf_runtime_v1_engine, 8);
 
 /**
+ * Request of ExplainTrust.
+ *
+ * @generated from message waf.runtime.v1.ExplainTrustRequest
+ */
+export type ExplainTrustRequest = Message<"waf.runtime.v1.ExplainTrustRequest"> & {
+  /**
+   * The profile.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeTrustProfile profile = 1;
+   */
+  profile?: RuntimeTrustProfile | undefined;
+
+  /**
+   * Lists that it names.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeIpList ip_lists = 2;
+   */
+  ipLists: RuntimeIpList[];
+
+  /**
+   * Address of the connection.
+   *
+   * @generated from field: string peer = 3;
+   */
+  peer: string;
+
+  /**
+   * Header fields by name in lower case.
+   *
+   * @generated from field: map<string, string> headers = 4;
+   */
+  headers: { [key: string]: string };
+};
+
+/**
+ * Request of ExplainTrust.
+ *
+ * @generated from message waf.runtime.v1.ExplainTrustRequest
+ */
+export type ExplainTrustRequestJson = {
+  /**
+   * The profile.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeTrustProfile profile = 1;
+   */
+  profile?: RuntimeTrustProfileJson;
+
+  /**
+   * Lists that it names.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeIpList ip_lists = 2;
+   */
+  ipLists?: RuntimeIpListJson[];
+
+  /**
+   * Address of the connection.
+   *
+   * @generated from field: string peer = 3;
+   */
+  peer?: string;
+
+  /**
+   * Header fields by name in lower case.
+   *
+   * @generated from field: map<string, string> headers = 4;
+   */
+  headers?: { [key: string]: string };
+};
+
+/**
+ * Describes the message waf.runtime.v1.ExplainTrustRequest.
+ * Use `create(ExplainTrustRequestSchema)` to create a new message.
+ */
+export const ExplainTrustRequestSchema: GenMessage<ExplainTrustRequest, {jsonType: ExplainTrustRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 9);
+
+/**
+ * Response of ExplainTrust.
+ *
+ * @generated from message waf.runtime.v1.ExplainTrustResponse
+ */
+export type ExplainTrustResponse = Message<"waf.runtime.v1.ExplainTrustResponse"> & {
+  /**
+   * The address that was found.
+   *
+   * @generated from field: string ip = 1;
+   */
+  ip: string;
+
+  /**
+   * Empty when the peer was used.
+   *
+   * @generated from field: string source_header = 2;
+   */
+  sourceHeader: string;
+
+  /**
+   * The peer is a proxy next to the product.
+   *
+   * @generated from field: bool peer_trusted = 3;
+   */
+  peerTrusted: boolean;
+
+  /**
+   * An address header was sent that nobody trusted wrote.
+   *
+   * @generated from field: bool spoofed = 4;
+   */
+  spoofed: boolean;
+
+  /**
+   * Left to right, the peer last.
+   *
+   * @generated from field: repeated string hops = 5;
+   */
+  hops: string[];
+
+  /**
+   * What works but deserves a look.
+   *
+   * @generated from field: repeated string warnings = 6;
+   */
+  warnings: string[];
+
+  /**
+   * What each rule did.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeClientIpTrace traces = 7;
+   */
+  traces: RuntimeClientIpTrace[];
+
+  /**
+   * The way that the request verifiably took.
+   *
+   * @generated from field: repeated string verified_node_ids = 8;
+   */
+  verifiedNodeIds: string[];
+
+  /**
+   * A rule without verification decided.
+   *
+   * @generated from field: bool untrusted_rule = 9;
+   */
+  untrustedRule: boolean;
+};
+
+/**
+ * Response of ExplainTrust.
+ *
+ * @generated from message waf.runtime.v1.ExplainTrustResponse
+ */
+export type ExplainTrustResponseJson = {
+  /**
+   * The address that was found.
+   *
+   * @generated from field: string ip = 1;
+   */
+  ip?: string;
+
+  /**
+   * Empty when the peer was used.
+   *
+   * @generated from field: string source_header = 2;
+   */
+  sourceHeader?: string;
+
+  /**
+   * The peer is a proxy next to the product.
+   *
+   * @generated from field: bool peer_trusted = 3;
+   */
+  peerTrusted?: boolean;
+
+  /**
+   * An address header was sent that nobody trusted wrote.
+   *
+   * @generated from field: bool spoofed = 4;
+   */
+  spoofed?: boolean;
+
+  /**
+   * Left to right, the peer last.
+   *
+   * @generated from field: repeated string hops = 5;
+   */
+  hops?: string[];
+
+  /**
+   * What works but deserves a look.
+   *
+   * @generated from field: repeated string warnings = 6;
+   */
+  warnings?: string[];
+
+  /**
+   * What each rule did.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeClientIpTrace traces = 7;
+   */
+  traces?: RuntimeClientIpTraceJson[];
+
+  /**
+   * The way that the request verifiably took.
+   *
+   * @generated from field: repeated string verified_node_ids = 8;
+   */
+  verifiedNodeIds?: string[];
+
+  /**
+   * A rule without verification decided.
+   *
+   * @generated from field: bool untrusted_rule = 9;
+   */
+  untrustedRule?: boolean;
+};
+
+/**
+ * Describes the message waf.runtime.v1.ExplainTrustResponse.
+ * Use `create(ExplainTrustResponseSchema)` to create a new message.
+ */
+export const ExplainTrustResponseSchema: GenMessage<ExplainTrustResponse, {jsonType: ExplainTrustResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 10);
+
+/**
+ * What one rule did.
+ *
+ * @generated from message waf.runtime.v1.RuntimeClientIpTrace
+ */
+export type RuntimeClientIpTrace = Message<"waf.runtime.v1.RuntimeClientIpTrace"> & {
+  /**
+   * Identifier of the rule; empty for the fallback.
+   *
+   * @generated from field: string rule_id = 1;
+   */
+  ruleId: string;
+
+  /**
+   * Header.
+   *
+   * @generated from field: string header = 2;
+   */
+  header: string;
+
+  /**
+   * used, skipped, rejected or fallback.
+   *
+   * @generated from field: string status = 3;
+   */
+  status: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Address that it found.
+   *
+   * @generated from field: string candidate_ip = 5;
+   */
+  candidateIp: string;
+
+  /**
+   * Proxies on the way.
+   *
+   * @generated from field: repeated string path_node_ids = 6;
+   */
+  pathNodeIds: string[];
+};
+
+/**
+ * What one rule did.
+ *
+ * @generated from message waf.runtime.v1.RuntimeClientIpTrace
+ */
+export type RuntimeClientIpTraceJson = {
+  /**
+   * Identifier of the rule; empty for the fallback.
+   *
+   * @generated from field: string rule_id = 1;
+   */
+  ruleId?: string;
+
+  /**
+   * Header.
+   *
+   * @generated from field: string header = 2;
+   */
+  header?: string;
+
+  /**
+   * used, skipped, rejected or fallback.
+   *
+   * @generated from field: string status = 3;
+   */
+  status?: string;
+
+  /**
+   * Why.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+
+  /**
+   * Address that it found.
+   *
+   * @generated from field: string candidate_ip = 5;
+   */
+  candidateIp?: string;
+
+  /**
+   * Proxies on the way.
+   *
+   * @generated from field: repeated string path_node_ids = 6;
+   */
+  pathNodeIds?: string[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeClientIpTrace.
+ * Use `create(RuntimeClientIpTraceSchema)` to create a new message.
+ */
+export const RuntimeClientIpTraceSchema: GenMessage<RuntimeClientIpTrace, {jsonType: RuntimeClientIpTraceJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 11);
+
+/**
+ * Request of SampleClients.
+ *
+ * @generated from message waf.runtime.v1.SampleClientsRequest
+ */
+export type SampleClientsRequest = Message<"waf.runtime.v1.SampleClientsRequest"> & {
+  /**
+   * Site.
+   *
+   * @generated from field: string site_id = 1;
+   */
+  siteId: string;
+
+  /**
+   * Samples to collect; 0 only returns those that there are.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+
+  /**
+   * Stop collecting and forget what was collected.
+   *
+   * @generated from field: bool end = 3;
+   */
+  end: boolean;
+};
+
+/**
+ * Request of SampleClients.
+ *
+ * @generated from message waf.runtime.v1.SampleClientsRequest
+ */
+export type SampleClientsRequestJson = {
+  /**
+   * Site.
+   *
+   * @generated from field: string site_id = 1;
+   */
+  siteId?: string;
+
+  /**
+   * Samples to collect; 0 only returns those that there are.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count?: number;
+
+  /**
+   * Stop collecting and forget what was collected.
+   *
+   * @generated from field: bool end = 3;
+   */
+  end?: boolean;
+};
+
+/**
+ * Describes the message waf.runtime.v1.SampleClientsRequest.
+ * Use `create(SampleClientsRequestSchema)` to create a new message.
+ */
+export const SampleClientsRequestSchema: GenMessage<SampleClientsRequest, {jsonType: SampleClientsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 12);
+
+/**
+ * Response of SampleClients.
+ *
+ * @generated from message waf.runtime.v1.SampleClientsResponse
+ */
+export type SampleClientsResponse = Message<"waf.runtime.v1.SampleClientsResponse"> & {
+  /**
+   * What was collected since the start.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeClientSample samples = 1;
+   */
+  samples: RuntimeClientSample[];
+
+  /**
+   * Collecting goes on.
+   *
+   * @generated from field: bool active = 2;
+   */
+  active: boolean;
+};
+
+/**
+ * Response of SampleClients.
+ *
+ * @generated from message waf.runtime.v1.SampleClientsResponse
+ */
+export type SampleClientsResponseJson = {
+  /**
+   * What was collected since the start.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeClientSample samples = 1;
+   */
+  samples?: RuntimeClientSampleJson[];
+
+  /**
+   * Collecting goes on.
+   *
+   * @generated from field: bool active = 2;
+   */
+  active?: boolean;
+};
+
+/**
+ * Describes the message waf.runtime.v1.SampleClientsResponse.
+ * Use `create(SampleClientsResponseSchema)` to create a new message.
+ */
+export const SampleClientsResponseSchema: GenMessage<SampleClientsResponse, {jsonType: SampleClientsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 13);
+
+/**
+ * What one request said of its sender.
+ *
+ * @generated from message waf.runtime.v1.RuntimeClientSample
+ */
+export type RuntimeClientSample = Message<"waf.runtime.v1.RuntimeClientSample"> & {
+  /**
+   * Address of the connection.
+   *
+   * @generated from field: string peer = 1;
+   */
+  peer: string;
+
+  /**
+   * Address headers by name in lower case; several fields joined by commas.
+   *
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers: { [key: string]: string };
+};
+
+/**
+ * What one request said of its sender.
+ *
+ * @generated from message waf.runtime.v1.RuntimeClientSample
+ */
+export type RuntimeClientSampleJson = {
+  /**
+   * Address of the connection.
+   *
+   * @generated from field: string peer = 1;
+   */
+  peer?: string;
+
+  /**
+   * Address headers by name in lower case; several fields joined by commas.
+   *
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers?: { [key: string]: string };
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeClientSample.
+ * Use `create(RuntimeClientSampleSchema)` to create a new message.
+ */
+export const RuntimeClientSampleSchema: GenMessage<RuntimeClientSample, {jsonType: RuntimeClientSampleJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 14);
+
+/**
+ * Request of ListSpoofWarnings.
+ *
+ * @generated from message waf.runtime.v1.ListSpoofWarningsRequest
+ */
+export type ListSpoofWarningsRequest = Message<"waf.runtime.v1.ListSpoofWarningsRequest"> & {
+};
+
+/**
+ * Request of ListSpoofWarnings.
+ *
+ * @generated from message waf.runtime.v1.ListSpoofWarningsRequest
+ */
+export type ListSpoofWarningsRequestJson = {
+};
+
+/**
+ * Describes the message waf.runtime.v1.ListSpoofWarningsRequest.
+ * Use `create(ListSpoofWarningsRequestSchema)` to create a new message.
+ */
+export const ListSpoofWarningsRequestSchema: GenMessage<ListSpoofWarningsRequest, {jsonType: ListSpoofWarningsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 15);
+
+/**
+ * Response of ListSpoofWarnings.
+ *
+ * @generated from message waf.runtime.v1.ListSpoofWarningsResponse
+ */
+export type ListSpoofWarningsResponse = Message<"waf.runtime.v1.ListSpoofWarningsResponse"> & {
+  /**
+   * Oldest first.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeSpoofWarning warnings = 1;
+   */
+  warnings: RuntimeSpoofWarning[];
+};
+
+/**
+ * Response of ListSpoofWarnings.
+ *
+ * @generated from message waf.runtime.v1.ListSpoofWarningsResponse
+ */
+export type ListSpoofWarningsResponseJson = {
+  /**
+   * Oldest first.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeSpoofWarning warnings = 1;
+   */
+  warnings?: RuntimeSpoofWarningJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.ListSpoofWarningsResponse.
+ * Use `create(ListSpoofWarningsResponseSchema)` to create a new message.
+ */
+export const ListSpoofWarningsResponseSchema: GenMessage<ListSpoofWarningsResponse, {jsonType: ListSpoofWarningsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 16);
+
+/**
+ * Someone sent an address header without being trusted.
+ *
+ * @generated from message waf.runtime.v1.RuntimeSpoofWarning
+ */
+export type RuntimeSpoofWarning = Message<"waf.runtime.v1.RuntimeSpoofWarning"> & {
+  /**
+   * When it was first seen in its hour, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 first_seen_ms = 1;
+   */
+  firstSeenMs: bigint;
+
+  /**
+   * Site.
+   *
+   * @generated from field: string site_id = 2;
+   */
+  siteId: string;
+
+  /**
+   * Address of the connection.
+   *
+   * @generated from field: string peer = 3;
+   */
+  peer: string;
+
+  /**
+   * Header.
+   *
+   * @generated from field: string header = 4;
+   */
+  header: string;
+
+  /**
+   * Requests.
+   *
+   * @generated from field: uint32 count = 5;
+   */
+  count: number;
+};
+
+/**
+ * Someone sent an address header without being trusted.
+ *
+ * @generated from message waf.runtime.v1.RuntimeSpoofWarning
+ */
+export type RuntimeSpoofWarningJson = {
+  /**
+   * When it was first seen in its hour, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 first_seen_ms = 1;
+   */
+  firstSeenMs?: string;
+
+  /**
+   * Site.
+   *
+   * @generated from field: string site_id = 2;
+   */
+  siteId?: string;
+
+  /**
+   * Address of the connection.
+   *
+   * @generated from field: string peer = 3;
+   */
+  peer?: string;
+
+  /**
+   * Header.
+   *
+   * @generated from field: string header = 4;
+   */
+  header?: string;
+
+  /**
+   * Requests.
+   *
+   * @generated from field: uint32 count = 5;
+   */
+  count?: number;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeSpoofWarning.
+ * Use `create(RuntimeSpoofWarningSchema)` to create a new message.
+ */
+export const RuntimeSpoofWarningSchema: GenMessage<RuntimeSpoofWarning, {jsonType: RuntimeSpoofWarningJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 17);
+
+/**
  * Compiles and evaluates for control, over the engine's own Unix socket.
  *
  * @generated from service waf.runtime.v1.EngineService
@@ -915,6 +1556,36 @@ export const EngineService: GenService<{
     methodKind: "unary";
     input: typeof GetStatusRequestSchema;
     output: typeof GetStatusResponseSchema;
+  },
+  /**
+   * Says whose address a request has, with the code that serves traffic.
+   *
+   * @generated from rpc waf.runtime.v1.EngineService.ExplainTrust
+   */
+  explainTrust: {
+    methodKind: "unary";
+    input: typeof ExplainTrustRequestSchema;
+    output: typeof ExplainTrustResponseSchema;
+  },
+  /**
+   * Starts or ends collecting what a site's requests say of their senders, in memory.
+   *
+   * @generated from rpc waf.runtime.v1.EngineService.SampleClients
+   */
+  sampleClients: {
+    methodKind: "unary";
+    input: typeof SampleClientsRequestSchema;
+    output: typeof SampleClientsResponseSchema;
+  },
+  /**
+   * Returns what was noted of forged address headers in the last hour.
+   *
+   * @generated from rpc waf.runtime.v1.EngineService.ListSpoofWarnings
+   */
+  listSpoofWarnings: {
+    methodKind: "unary";
+    input: typeof ListSpoofWarningsRequestSchema;
+    output: typeof ListSpoofWarningsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_waf_runtime_v1_engine, 0);
