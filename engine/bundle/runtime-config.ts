@@ -14,6 +14,8 @@ import { AppError } from '../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import type { PolicySource, RuntimeConfig } from '../contract/policy.ts';
 import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
+import type { TrustConfig } from '../contract/trust.ts';
+import { trustOf } from './runtime-trust.ts';
 import type { VerifiedBundle } from './signed-bundle.ts';
 
 /** Resolves a bundle. Errors: AppError bundle_invalid, naming what does not fit. */
@@ -30,7 +32,8 @@ export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
     if (!site.wafEnabled || known.has(site.policyId)) continue;
     throw invalid(`site ${site.name}: its policy is missing`);
   }
-  const sites = bundle.sites.map((site) => toSite(site, upstreams, responses));
+  const trust = trustOf(bundle);
+  const sites = bundle.sites.map((site) => toSite(site, upstreams, responses, trust(site.id)));
   return { revision, sha256, routes: { revision, sites }, policies };
 }
 
@@ -38,6 +41,7 @@ function toSite(
   site: RuntimeSite,
   upstreams: ReadonlyMap<string, UpstreamConfig>,
   responses: ResponseSettings | undefined,
+  trust: TrustConfig | undefined,
 ): SiteConfig {
   const find = (id: string): UpstreamConfig => {
     const found = id === '' && site.unmatchedNotFound ? noUpstream : upstreams.get(id);
@@ -67,6 +71,7 @@ function toSite(
     ...(site.unmatchedNotFound ? { unmatchedNotFound: true } : {}),
     waf,
     ...(responses === undefined ? {} : { responses }),
+    ...(trust === undefined ? {} : { trust }),
   };
 }
 

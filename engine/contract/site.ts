@@ -3,6 +3,8 @@
  * data, as the runtime bundle carries it; resolved, so that nothing here needs a look-up elsewhere.
  */
 
+import type { TrustConfig } from './trust.ts';
+
 /** One origin address. */
 export interface EndpointConfig {
   /** Address or name, without brackets or port. */
@@ -100,6 +102,8 @@ export interface SiteConfig {
   readonly waf: SiteWafConfig;
   /** Default: bodies for API clients as JSON, for browsers as HTML. */
   readonly responses?: ResponseSettings;
+  /** Who may name the client; absent where only the peer counts. Shared between sites. */
+  readonly trust?: TrustConfig;
 }
 
 /** Which of the product's own pages a request gets. */
