@@ -3,20 +3,33 @@
 import { adminBackupCommand } from './admin-backup.ts';
 import { adminRestoreCommand } from './admin-restore.ts';
 import { adminVerifyCommand } from './admin-verify.ts';
+import { agentCommands } from './agent-commands.ts';
+import { agentGroupCommands } from './agent-group-commands.ts';
+import { applyCommand } from './apply.ts';
 import { bundleBuildCommand } from './bundle-build.ts';
+import { certCommands } from './cert-commands.ts';
+import { certDnsCommands } from './cert-dns-commands.ts';
 import type { CommandDefinition } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { crsTestCommand } from './crs-test.ts';
+import { diffCommand } from './diff.ts';
+import { doctorCommand } from './doctor.ts';
 import { engineCommand } from './engine.ts';
+import { exportCommand } from './export.ts';
 import { logSecurityCommand } from './log-security.ts';
 import { policyListCommand } from './policy-list.ts';
 import { policyPreviewCommand } from './policy-preview.ts';
 import { policyTestCommand } from './policy-test.ts';
 import { runCommand } from './run.ts';
 import { seclangTestCommand } from './seclang-test.ts';
+import { siteChangeCommands } from './site-change.ts';
 import { siteCreateCommand } from './site-create.ts';
 import { siteGetCommand } from './site-get.ts';
 import { siteListCommand } from './site-list.ts';
+import { siteMoveCommands } from './site-move.ts';
+import { siteRoutingCommands } from './site-routing.ts';
+import { systemCommands } from './system-commands.ts';
+import { upstreamCommands } from './upstream-commands.ts';
 import { versionCommand } from './version.ts';
 
 /** Every command of `waf`. */
@@ -24,9 +37,21 @@ export const commands: readonly CommandDefinition[] = [
   runCommand,
   engineCommand,
   bundleBuildCommand,
+  applyCommand,
+  diffCommand,
+  exportCommand,
   siteCreateCommand,
   siteListCommand,
   siteGetCommand,
+  ...siteChangeCommands,
+  ...siteRoutingCommands,
+  ...siteMoveCommands,
+  ...upstreamCommands,
+  ...certCommands,
+  ...certDnsCommands,
+  ...systemCommands,
+  ...agentCommands,
+  ...agentGroupCommands,
   policyListCommand,
   policyTestCommand,
   policyPreviewCommand,
@@ -36,6 +61,7 @@ export const commands: readonly CommandDefinition[] = [
   adminBackupCommand,
   adminRestoreCommand,
   adminVerifyCommand,
+  doctorCommand,
   completionCommand,
   versionCommand,
 ];

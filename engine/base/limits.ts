@@ -116,6 +116,13 @@ export const upstreamLimits = {
   readBufferBytes: 65_536,
   /** 1xx answers before the final one. */
   interimResponsesMax: 16,
+  /** Shortest pause before a request that reached no address is tried again. */
+  retryIntervalMsMin: 50,
+  /** Probes of one address: redirects followed, and bytes of the answer that are looked at. */
+  probeRedirectsMax: 3,
+  probeBodyBytesMax: 65_536,
+  /** Probes under way at one time; more wait. */
+  probesAtOnceMax: 64,
   /** An endpoint that refused is asked last for so long. */
   downAfterFailureMs: 3_000,
   /** Endpoints or connections tried for one request. */
@@ -584,6 +591,12 @@ export const commandLineLimits = {
   inputBytesMax: 64 * 1024 * 1024,
   /** One call of the management API. */
   callTimeoutMs: 30_000,
+  /** A call for which the engine compiles rules it has not seen. */
+  longCallTimeoutMs: 300_000,
+  /** A call that takes longer says so, and again this often. */
+  callNoticeMs: 3_000,
+  /** Applying a manifest: each changed policy is compiled first. */
+  applyTimeoutMs: 600_000,
   /** The file with sessions. */
   credentialsBytesMax: 1024 * 1024,
   /** A lock on that file older than a call can take belongs to a command that died. */

@@ -1,0 +1,158 @@
+/** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
+
+import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
+import { listFlag, switchFlag, textFlag } from './command.ts';
+import { badFlag } from './input.ts';
+import { showMessage, showRemoved } from './show.ts';
+import { siteTable } from './site-table.ts';
+
+const idArgument = [{ name: '<id>', summary: 'site id' }];
+const revisionFlag = {
+  flags: '--revision <n>',
+  summary: 'revision that the change is made from; default is the present one',
+};
+
+const tlsModes: Readonly<Record<string, string>> = {
+  none: 'TLS_MODE_NONE',
+  acme: 'TLS_MODE_MANAGED_ACME',
+  uploaded: 'TLS_MODE_UPLOADED',
+};
+const httpBehaviors: Readonly<Record<string, string>> = {
+  redirect: 'TLS_HTTP_BEHAVIOR_REDIRECT_TO_HTTPS',
+  'acme-only': 'TLS_HTTP_BEHAVIOR_ACME_ONLY',
+  both: 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
+};
+
+/** Commands that change or remove a site. */
+export const siteChangeCommands: readonly CommandDefinition[] = [
+  {
+    path: ['site', 'update'],
+    summary: 'Change a site; what no flag names stays',
+    help: 'Example: waf site update ID --alias www.shop.example --policy POLICY',
+    arguments: idArgument,
+    flags: [
+      { flags: '--name <name>', summary: 'name for people' },
+      { flags: '--host <host>', summary: 'primary host' },
+      { flags: '--alias <host>', summary: 'all further hosts; repeatable', repeatable: true },
+      { flags: '--no-aliases', summary: 'no further hosts' },
+      { flags: '--upstream <url>', summary: 'all origins; repeatable', repeatable: true },
+      { flags: '--pool <id>', summary: 'upstream pool in place of origins' },
+      { flags: '--policy <id>', summary: 'policy id' },
+      { flags: '--mode <mode>', summary: 'WAF mode', choices: ['blocking', 'detection', 'off'] },
+      { flags: '--tls <mode>', summary: 'TLS mode', choices: Object.keys(tlsModes) },
+      { flags: '--cert <id>', summary: 'certificate for --tls uploaded' },
+      { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
+      revisionFlag,
+    ],
+    run: async (context, [id = ''], flags) => {
+      const { SiteSchema, GetSiteResponseSchema } =
+        await import('../../proto/gen/waf/v1/site_pb.ts');
+      const { create, fromJson } = await import('@bufbuild/protobuf');
+      const { sites } = await context.api();
+      const [change, mask] = readChange(flags);
+      if (mask.length === 0) throw badFlag('name at least one flag that changes something');
+      const { site } = await sites.updateSite({
+        site: fromJson(SiteSchema, { id, ...change } as never),
+        revision: await revisionOf(context, id, flags),
+        updateMask: mask.join(','),
+      });
+      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
+      const shown = site === undefined ? [] : [site];
+      await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
+      return 0;
+    },
+  },
+  statusCommand('enable', 'Make a site serve'),
+  statusCommand('disable', 'Stop serving a site and keep its settings'),
+  {
+    path: ['site', 'delete'],
+    summary: 'Remove a site with its routes, rules and overrides',
+    help: '',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [id = '']) => {
+      await (await context.api()).sites.deleteSite({ id });
+      showRemoved(context, 'site', id);
+      return 0;
+    },
+  },
+];
+
+function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefinition {
+  const force = { flags: '--force', summary: 'although something that it needs is not ready' };
+  return {
+    path: ['site', word],
+    summary,
+    help: '',
+    arguments: idArgument,
+    flags: word === 'enable' ? [force, revisionFlag] : [revisionFlag],
+    run: async (context, [id = ''], flags) => {
+      const { GetSiteResponseSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
+      const { create } = await import('@bufbuild/protobuf');
+      const { sites } = await context.api();
+      const revision = await revisionOf(context, id, flags);
+      const { site } =
+        word === 'enable'
+          ? await sites.enableSite({ id, revision, force: switchFlag(flags, 'force') })
+          : await sites.disableSite({ id, revision });
+      const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
+      const shown = site === undefined ? [] : [site];
+      await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
+      return 0;
+    },
+  };
+}
+
+/** The given revision, or the one that the site has. Errors: AppError bad_flag. */
+export async function revisionOf(
+  context: CommandContext,
+  id: string,
+  flags: FlagValues,
+): Promise<bigint> {
+  const given = textFlag(flags, 'revision');
+  if (given !== undefined) {
+    if (!/^[1-9]\d{0,18}$/.test(given)) throw badFlag('--revision wants a whole number from 1 on');
+    return BigInt(given);
+  }
+  const { site } = await (await context.api()).sites.getSite({ id });
+  return site?.revision ?? 0n;
+}
+
+/** What the flags change, in the JSON form of a site, and the mask that names it. */
+function readChange(flags: FlagValues): [object, string[]] {
+  const change: Record<string, unknown> = {};
+  const mask: string[] = [];
+  const set = (path: string, value: unknown): void => {
+    const [outer = '', inner] = path.split('.');
+    if (inner === undefined) change[outer] = value;
+    else change[outer] = { ...(change[outer] as object | undefined), [inner]: value };
+    mask.push(path);
+  };
+  const text = (flag: string, path: string): void => {
+    const value = textFlag(flags, flag);
+    if (value !== undefined) set(path, value);
+  };
+  text('name', 'name');
+  text('host', 'primaryHost');
+  text('policy', 'waf.policyId');
+  text('cert', 'tls.certId');
+  const aliases = listFlag(flags, 'alias');
+  if (aliases.length > 0 || flags['aliases'] === false) set('aliases', [...aliases]);
+  const urls = listFlag(flags, 'upstream');
+  const pool = textFlag(flags, 'pool');
+  if (pool !== undefined) set('upstreams', [{ upstreamId: pool }]);
+  else if (urls.length > 0)
+    set(
+      'upstreams',
+      urls.map((url) => ({ inline: { url, weight: 1 } })),
+    );
+  const mode = textFlag(flags, 'mode');
+  if (mode !== undefined) set('waf.enabled', mode !== 'off');
+  if (mode === 'blocking') set('waf.mode', 'WAF_MODE_BLOCKING');
+  if (mode === 'detection') set('waf.mode', 'WAF_MODE_DETECTION');
+  const tls = tlsModes[textFlag(flags, 'tls') ?? ''];
+  if (tls !== undefined) set('tls.mode', tls);
+  const http = httpBehaviors[textFlag(flags, 'http') ?? ''];
+  if (http !== undefined) set('tls.httpBehavior', http);
+  return [change, mask];
+}

@@ -1,0 +1,100 @@
+/** `waf site routing` and `waf site routing-set`: which paths of a site go where. */
+
+import type { SiteRouting } from '../../proto/gen/waf/v1/site_pb.ts';
+import type { CommandDefinition } from './command.ts';
+import { listFlag, textFlag } from './command.ts';
+import { badFlag, readInputObject, readPairs } from './input.ts';
+import type { Table } from './output.ts';
+import { readMessage, showMessage } from './show.ts';
+import { revisionOf } from './site-change.ts';
+
+const idArgument = [{ name: '<id>', summary: 'site id' }];
+const rewriteNames = ['preserve', 'preserve', 'strip'];
+const unmatched: Readonly<Record<string, string>> = {
+  default: 'UNMATCHED_PATH_ACTION_DEFAULT_UPSTREAM',
+  '404': 'UNMATCHED_PATH_ACTION_RETURN_404',
+};
+
+/** Commands on routing tables. */
+export const siteRoutingCommands: readonly CommandDefinition[] = [
+  {
+    path: ['site', 'routing'],
+    summary: 'Show the path routes of a site',
+    help: 'The longest prefix of whole path segments wins.',
+    arguments: idArgument,
+    flags: [],
+    run: async (context, [siteId = '']) => {
+      const { GetSiteRoutingResponseSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
+      const response = await (await context.api()).sites.getSiteRouting({ siteId });
+      const table = routingTable(response.routing);
+      await showMessage(context, GetSiteRoutingResponseSchema, response, table);
+      return 0;
+    },
+  },
+  {
+    path: ['site', 'routing-set'],
+    summary: 'Replace the whole routing table of a site',
+    help:
+      'Example: waf site routing-set ID --route /api=POOL --strip /app=POOL --unmatched 404\n' +
+      'Every route to keep must be given. Without a route the table becomes empty.',
+    arguments: idArgument,
+    flags: [
+      { flags: '--route <prefix=pool>', summary: 'path goes on as it is', repeatable: true },
+      { flags: '--strip <prefix=pool>', summary: 'prefix is taken off', repeatable: true },
+      { flags: '--unmatched <action>', summary: 'other paths', choices: Object.keys(unmatched) },
+      { flags: '--file <file>', summary: 'the table as JSON or YAML; - reads standard input' },
+      { flags: '--revision <n>', summary: 'revision that the change is made from' },
+    ],
+    run: async (context, [siteId = ''], flags) => {
+      const { SiteRoutingSchema, UpdateSiteRoutingResponseSchema } =
+        await import('../../proto/gen/waf/v1/site_pb.ts');
+      const { sites } = await context.api();
+      const file = textFlag(flags, 'file');
+      const kept = listFlag(flags, 'route');
+      const stripped = listFlag(flags, 'strip');
+      if (file !== undefined && kept.length + stripped.length > 0) {
+        throw badFlag('--file excludes --route and --strip');
+      }
+      const value =
+        file === undefined ? { routes: readRoutes(kept, stripped) } : readInputObject(file);
+      const action = unmatched[textFlag(flags, 'unmatched') ?? ''];
+      const routing = await readMessage(
+        SiteRoutingSchema,
+        { ...value, ...(action === undefined ? {} : { unmatchedAction: action }) },
+        file ?? 'routes',
+      );
+      const revision = await revisionOf(context, siteId, flags);
+      const response = await sites.updateSiteRouting({ siteId, revision, routing });
+      const table = routingTable(response.routing);
+      await showMessage(context, UpdateSiteRoutingResponseSchema, response, table);
+      return 0;
+    },
+  },
+];
+
+function readRoutes(kept: readonly string[], stripped: readonly string[]): object[] {
+  const read = (pairs: readonly string[], flag: string, rewriteMode: string): object[] =>
+    Object.entries(readPairs(pairs, flag)).map(([pathPrefix, upstreamId]) => ({
+      pathPrefix,
+      upstreamId,
+      rewriteMode,
+    }));
+  return [
+    ...read(kept, '--route', 'PATH_REWRITE_MODE_PRESERVE'),
+    ...read(stripped, '--strip', 'PATH_REWRITE_MODE_STRIP_PREFIX'),
+  ];
+}
+
+function routingTable(routing: SiteRouting | undefined): Table {
+  const rows = (routing?.routes ?? []).map((route) => [
+    route.pathPrefix,
+    route.upstreamId,
+    rewriteNames[route.rewriteMode] ?? '-',
+    route.name,
+  ]);
+  const rest = routing?.unmatchedAction === 2 ? '404' : "the site's own upstream";
+  return {
+    columns: ['PREFIX', 'POOL', 'PATH', 'NAME'],
+    rows: [...rows, ['(other paths)', rest, '', '']],
+  };
+}

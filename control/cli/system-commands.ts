@@ -1,0 +1,179 @@
+/** `waf system`: health, settings and the head of the overview. */
+
+import type { CommandDefinition } from './command.ts';
+import { listFlag, textFlag } from './command.ts';
+import { badFlag, readInputObject, readPairs } from './input.ts';
+import type { Table } from './output.ts';
+import { readCount } from './paging.ts';
+import { showMessage } from './show.ts';
+
+const rangeFlags = [
+  { flags: '--hours <n>', summary: 'how far back', default: '24' },
+  { flags: '--site <id>', summary: 'only this site' },
+  { flags: '--limit <n>', summary: 'how many', default: '10' },
+];
+
+/** Commands on the product as a whole. */
+export const systemCommands: readonly CommandDefinition[] = [
+  {
+    path: ['system', 'health'],
+    summary: 'Show the health of each part; exit code 1 when one is unhealthy',
+    help: '',
+    arguments: [],
+    flags: [],
+    run: async (context) => {
+      const { HealthResponseSchema } = await import('../../proto/gen/waf/v1/system_pb.ts');
+      const response = await (await context.api()).system.health({});
+      await showMessage(context, HealthResponseSchema, response, {
+        columns: ['PART', 'STATUS', 'MESSAGE'],
+        rows: response.checks.map((one) => [one.component, one.status, one.message]),
+      });
+      const revision = String(response.configRevision);
+      context.output.line(
+        `${response.status}, configuration ${revision}, active sites ${response.activeSites}`,
+      );
+      return response.status === 'healthy' ? 0 : 1;
+    },
+  },
+  {
+    path: ['system', 'settings'],
+    summary: 'Show the settings of the deployment',
+    help: 'Values as JSON: waf system settings --output json',
+    arguments: [],
+    flags: [],
+    run: async (context) => {
+      const { GetSystemSettingsResponseSchema } =
+        await import('../../proto/gen/waf/v1/system_pb.ts');
+      const response = await (await context.api()).system.getSystemSettings({});
+      const { values = {}, sources = {} } = response.settings ?? {};
+      const table = settingsTable(values, sources);
+      await showMessage(context, GetSystemSettingsResponseSchema, response, table);
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'settings-set'],
+    summary: 'Change settings of the deployment; others stay',
+    help:
+      'Example: waf system settings-set --set auth.access_token_seconds=3600\n' +
+      'Values are JSON; null returns to the default. --file takes an object of several.',
+    arguments: [],
+    flags: [
+      { flags: '--set <key=json>', summary: 'one setting; repeatable', repeatable: true },
+      { flags: '--file <file>', summary: 'object of settings; - reads standard input' },
+    ],
+    run: async (context, _args, flags) => {
+      const { UpdateSystemSettingsResponseSchema } =
+        await import('../../proto/gen/waf/v1/system_pb.ts');
+      const file = textFlag(flags, 'file');
+      const given = readPairs(listFlag(flags, 'set'), '--set');
+      const values = {
+        ...(file === undefined ? {} : readInputObject(file)),
+        ...Object.fromEntries(Object.entries(given).map(([key, text]) => [key, readJson(text)])),
+      };
+      if (Object.keys(values).length === 0) throw badFlag('give --set or --file');
+      const { system } = await context.api();
+      const response = await system.updateSystemSettings({ values: values as never });
+      const { values: after = {}, sources = {} } = response.settings ?? {};
+      const table = settingsTable(after, sources);
+      await showMessage(context, UpdateSystemSettingsResponseSchema, response, table);
+      context.output.note(`application: ${response.application}`);
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'stats'],
+    summary: 'Count sites, certificates that end soon, and nodes',
+    help: '',
+    arguments: [],
+    flags: [],
+    run: async (context) => {
+      const { GetDashboardStatsResponseSchema } =
+        await import('../../proto/gen/waf/v1/system_pb.ts');
+      const response = await (await context.api()).system.getDashboardStats({});
+      const { stats } = response;
+      await showMessage(context, GetDashboardStatsResponseSchema, response, {
+        columns: ['WHAT', 'COUNT'],
+        rows: [
+          ['sites enabled', String(stats?.sitesEnabled ?? 0)],
+          ['certificates that end within 14 days', String(stats?.certsExpiring14d ?? 0)],
+          ['certificates that end within 30 days', String(stats?.certsExpiring30d ?? 0)],
+          ['nodes online', `${stats?.nodesOnline ?? 0} of ${stats?.nodesTotal ?? 0}`],
+        ],
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'attackers'],
+    summary: 'Rank addresses by their security events',
+    help: '',
+    arguments: [],
+    flags: rangeFlags,
+    run: async (context, _args, flags) => {
+      const { GetTopAttackersResponseSchema } = await import('../../proto/gen/waf/v1/system_pb.ts');
+      const { system } = await context.api();
+      const response = await system.getTopAttackers({
+        timeRange: await lastHours(readCount(flags, 'hours', '--hours')),
+        siteId: textFlag(flags, 'site') ?? '',
+        limit: readCount(flags, 'limit', '--limit'),
+      });
+      await showMessage(context, GetTopAttackersResponseSchema, response, {
+        columns: ['ADDRESS', 'EVENTS', 'ATTACKS'],
+        rows: response.items.map((one) => [one.clientIp, String(one.count), one.topTags.join(' ')]),
+      });
+      return 0;
+    },
+  },
+  {
+    path: ['system', 'attacks'],
+    summary: 'Count attacks by family',
+    help: '',
+    arguments: [],
+    flags: rangeFlags,
+    run: async (context, _args, flags) => {
+      const { GetAttackDistributionResponseSchema } =
+        await import('../../proto/gen/waf/v1/system_pb.ts');
+      const { system } = await context.api();
+      const response = await system.getAttackDistribution({
+        timeRange: await lastHours(readCount(flags, 'hours', '--hours')),
+        siteId: textFlag(flags, 'site') ?? '',
+        limit: readCount(flags, 'limit', '--limit'),
+      });
+      await showMessage(context, GetAttackDistributionResponseSchema, response, {
+        columns: ['ATTACK', 'EVENTS'],
+        rows: response.items.map((one) => [one.tag, String(one.count)]),
+      });
+      return 0;
+    },
+  },
+];
+
+async function lastHours(hours: number) {
+  const { timestampFromMs } = await import('@bufbuild/protobuf/wkt');
+  const endMs = Date.now();
+  return { start: timestampFromMs(endMs - hours * 3_600_000), end: timestampFromMs(endMs + 1) };
+}
+
+function settingsTable(
+  values: Readonly<Record<string, unknown>>,
+  sources: Readonly<Record<string, string>>,
+): Table {
+  return {
+    columns: ['KEY', 'VALUE', 'SOURCE'],
+    rows: Object.entries(values).map(([key, value]) => [
+      key,
+      JSON.stringify(value),
+      sources[key] ?? '',
+    ]),
+  };
+}
+
+/** A value of JSON; what is none counts as text. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
