@@ -144,6 +144,24 @@ test('strangers are refused before they send anything', async () => {
   });
 });
 
+test('a refusal in gRPC is header fields that end the stream, as strict clients ask', async () => {
+  const session = connectHttp2(`http://127.0.0.1:${waf.control.managementPort}`);
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/waf.v1.SiteService/ListSites',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  const endStreamFlag = 1;
+  const [headers, flags] = await new Promise<[Record<string, unknown>, number]>((resolve) => {
+    stream.on('response', (found, bits) => resolve([{ ...found }, bits]));
+    stream.end(Buffer.from(encodeEnvelope(0, new Uint8Array())));
+  });
+  session.close();
+  expect(headers).toMatchObject({ ':status': 200, 'grpc-status': '16' });
+  expect(flags & endStreamFlag).toBe(endStreamFlag);
+});
+
 test('who waits to be asked is asked to go on', async () => {
   const text = Buffer.from('{"page":{"pageSize":1}}');
   const headers = { 'content-length': String(text.length), expect: '100-continue' };

@@ -31,7 +31,9 @@ export function answerEarly(
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (!request.readableEnded) discard(request, response);
-  (response as ServerResponse).end(body);
+  // gRPC wants an answer without a message to end with its header fields: no empty frame of data.
+  if (body === '') response.end();
+  else (response as ServerResponse).end(body);
 }
 
 interface Encoded {
