@@ -535,6 +535,14 @@ export const accessLimits = {
   trustListsPerNodeMax: 16,
   /** Addresses read of one forwarding header; a longer one is not believed. */
   forwardedHopsMax: 64,
+  /** Senders of forged headers that are remembered, and for how long. */
+  spoofTuplesMax: 1_000,
+  spoofKeptMs: 3_600_000,
+  /** Samples of one analysis, how long it collects, analyses at once, bytes kept of a header. */
+  clientSamplesMax: 500,
+  clientSampleMs: 300_000,
+  analysesMax: 16,
+  sampleHeaderBytesMax: 512,
 } as const;
 
 /** What `waf doctor` measures an installation by. */

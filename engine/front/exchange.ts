@@ -9,15 +9,16 @@ import type { ResponseScenario } from '../contract/site.ts';
 import type { TransactionRecord, Verdict } from '../contract/verdict.ts';
 import { REFUSAL } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
-import type { EndpointPool } from '../upstream/endpoint-pool.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
-import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from '../upstream/origin-sink.ts';
-import { upstreamLimits } from '../base/limits.ts';
+import type { OriginFailure, OriginSink } from '../upstream/origin-sink.ts';
 import type { ClientPort } from './client-port.ts';
+import type { RequestHeadFacts } from './forward-heads.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
 import { InspectionRun } from './inspection-run.ts';
+import { OriginAttempts } from './origin-attempts.ts';
 import { writeOwnAnswer } from './own-answer.ts';
+import type { OriginChoice } from './path-routes.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
 import { RequestRelay } from './request-relay.ts';
 import { ResponseRelay } from './response-relay.ts';
@@ -46,10 +47,9 @@ export class Exchange implements OriginSink {
   private readonly request: RequestRelay;
   private bodySnapshot: BodySnapshot | null = null;
 
-  private pool: EndpointPool | null = null;
+  private readonly attempts: OriginAttempts;
+  private choice: OriginChoice | null = null;
   private origin: OriginConnection | null = null;
-  private attempts = 0;
-  private waiting = false;
   private sentUs = 0;
   private originUs = -1;
 
@@ -74,6 +74,7 @@ export class Exchange implements OriginSink {
     this.generation.acquire();
     this.request = new RequestRelay(front.writer, this.head, front.settings.requestBodyBytesMax);
     this.relay = new ResponseRelay(front.writer);
+    this.attempts = new OriginAttempts(this, front.deadlines);
   }
 
   // ---- what the connection asks
@@ -230,7 +231,10 @@ export class Exchange implements OriginSink {
     this.bodySnapshot = null;
     const refusal = this.head.refusal;
     if (refusal !== null) return this.refuse(refusal.status, refusal.reason);
-    this.connect(null, false);
+    const { head } = this;
+    this.choice = this.route!.origins.choose(this.bytes, head.pathStart, head.pathEnd);
+    if (this.choice === null) return this.answerUnrouted();
+    this.attempts.start(this.choice.upstream, head.isHead);
   }
 
   private enforce(verdict: Verdict): void {
@@ -246,19 +250,10 @@ export class Exchange implements OriginSink {
 
   // ---- the way to the origin
 
-  private connect(avoid: EndpointPool | null, fresh: boolean): void {
-    this.attempts++;
-    const pool = this.route!.upstream.pick(this.front.deadlines.nowMs, avoid);
-    if (pool === null) return this.originFailed(ORIGIN_FAILURE.noEndpoint);
-    this.pool = pool;
-    this.waiting = true;
-    pool.acquire(this, this.head.isHead, fresh);
-  }
-
   originReady(connection: OriginConnection): void {
     if (this.ended) return connection.abandon();
     this.origin = connection;
-    this.waiting = false;
+    this.attempts.connected();
     this.sentUs = this.front.clock.monotonicUs();
     this.request.open(connection, this.bytes, this.headFacts());
     if (this.up === UP.DONE) return;
@@ -267,9 +262,12 @@ export class Exchange implements OriginSink {
     this.client.bodyWanted(true);
   }
 
-  private headFacts(): { forwardedLines: string; defaultHost: string; requestId: string } {
+  private headFacts(): RequestHeadFacts {
     const { forwardedLines } = this.client;
-    return { forwardedLines, defaultHost: this.pool!.name, requestId: this.requestId };
+    const { upstream, skip } = this.choice!;
+    const { fields } = upstream;
+    const defaultHost = this.attempts.pool!.name;
+    return { forwardedLines, defaultHost, requestId: this.requestId, fields, skip };
   }
 
   private bodyEnded(): void {
@@ -291,15 +289,8 @@ export class Exchange implements OriginSink {
 
   originFailed(failure: OriginFailure): void {
     this.origin = null;
-    this.waiting = false;
     if (this.ended) return;
-    if (this.down === DOWN.NONE && this.attempts < upstreamLimits.attemptsMax) {
-      if (failure === ORIGIN_FAILURE.stale && this.repeatable) return this.connect(null, true);
-      const unsent =
-        failure === ORIGIN_FAILURE.connect || failure === ORIGIN_FAILURE.connectTimeout;
-      const other = this.route!.upstream.pick(this.front.deadlines.nowMs, this.pool);
-      if (unsent && other !== this.pool) return this.connect(this.pool, false);
-    }
+    if (this.down === DOWN.NONE && this.attempts.again(failure, this.repeatable)) return;
     this.outcome = 'origin_error';
     this.refusal = failure.code;
     if (this.down === DOWN.STREAM) return this.cut();
@@ -455,7 +446,7 @@ export class Exchange implements OriginSink {
     if (this.ended) return;
     this.ended = true;
     if (this.origin !== null) this.origin.abandon();
-    else if (this.waiting) this.pool!.cancel(this);
+    this.attempts.stop();
     this.origin = null;
     this.relay.drop();
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
@@ -488,7 +479,7 @@ export class Exchange implements OriginSink {
       refusal,
       bytesIn: this.request.bodyBytes,
       bytesOut: this.ownBytes > 0 ? this.ownBytes : this.relay.bodyBytes,
-      endpoint: this.pool?.name ?? null,
+      endpoint: this.attempts.pool?.name ?? null,
       transaction,
     };
     this.front.onRequestDone(event, policyId);

@@ -9,6 +9,7 @@ import { CANONICAL, KIND_MASK, type HeadScanner } from '../http/head-scanner.ts'
 import { TARGET_FORM, type RequestHeadParser } from '../http/request-head.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
 import { FIELD } from '../http/tables.ts';
+import { keepForwarded, type OriginFields } from '../upstream/origin-fields.ts';
 
 function dropTable(kinds: readonly number[]): Uint8Array {
   const table = new Uint8Array(KIND_MASK + 1);
@@ -55,6 +56,10 @@ export interface RequestHeadFacts {
   /** For requests without a host of their own. */
   readonly defaultHost: string;
   readonly requestId: string;
+  /** Fields that the upstream's operator sets; null for none. */
+  readonly fields: OriginFields | null;
+  /** Bytes taken off the front of the path. */
+  readonly skip: number;
 }
 
 /** Body length to announce to the origin: bytes, or -1 chunked, or -2 no body and no field. */
@@ -72,15 +77,21 @@ export function writeRequestHead(
   writer.reserve(head.headEnd + 512);
   writer.bytes(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!);
   writer.text(' ');
-  writeTarget(writer, bytes, head);
+  writeTarget(writer, bytes, head, facts.skip);
   writer.text(' HTTP/1.1\r\nHost: ');
+  const { fields } = facts;
   const hasHost = head.hostEnd > head.hostStart;
-  if (hasHost) writer.bytes(bytes, head.hostStart, head.hostEnd);
+  if (fields !== null && fields.host !== null) writer.text(fields.host);
+  else if (hasHost) writer.bytes(bytes, head.hostStart, head.hostEnd);
   else writer.text(facts.defaultHost);
   writer.crlf();
-  copyFields(writer, bytes, head, requestDrops);
-  writer.text(facts.forwardedLines);
-  if (hasHost) {
+  copyFields(writer, bytes, head, requestDrops, fields?.names ?? noNames);
+  if (fields === null) writer.text(facts.forwardedLines);
+  else {
+    writer.text(keepForwarded(facts.forwardedLines, fields));
+    writer.text(fields.lines);
+  }
+  if (hasHost && fields?.names.includes('x-forwarded-host') !== true) {
     writer.text('X-Forwarded-Host: ');
     writer.bytes(bytes, head.hostStart, head.hostEnd);
     writer.crlf();
@@ -97,8 +108,18 @@ export function writeRequestHead(
 }
 
 /** The target in origin form (RFC 9112 section 3.2.1), or `*`. */
-function writeTarget(writer: ByteWriter, bytes: Uint8Array, head: RequestHeadParser): void {
-  const { pathStart, pathEnd } = head;
+function writeTarget(
+  writer: ByteWriter,
+  bytes: Uint8Array,
+  head: RequestHeadParser,
+  skip: number,
+): void {
+  const { pathEnd } = head;
+  const pathStart = head.pathStart + skip;
+  if (skip > 0) {
+    if (bytes[pathStart] !== 0x2f || pathStart === pathEnd) writer.text('/');
+    return writer.bytes(bytes, pathStart, pathEnd);
+  }
   if (head.targetForm === TARGET_FORM.ABSOLUTE && bytes[pathStart] !== 0x2f) writer.text('/');
   if (head.targetForm === TARGET_FORM.ABSOLUTE && pathStart === pathEnd) return;
   writer.bytes(bytes, pathStart, pathEnd);
@@ -139,12 +160,29 @@ export function writeResponseHead(
   writer.crlf();
 }
 
+const noNames: readonly string[] = [];
+
+/** Underscores count as hyphens: origins that make variables of names cannot tell them apart. */
+function isNamed(bytes: Uint8Array, start: number, end: number, names: readonly string[]): boolean {
+  return names.some((name) => {
+    if (name.length !== end - start) return false;
+    for (let i = 0; i < name.length; i++) {
+      const byte = bytes[start + i]!;
+      const lower = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+      const wanted = name.charCodeAt(i);
+      if (lower !== wanted && !(lower === 0x5f && wanted === 0x2d)) return false;
+    }
+    return true;
+  });
+}
+
 /** Copies what is not dropped; neighbours that read `name: value` go in one copy. */
 function copyFields(
   writer: ByteWriter,
   bytes: Uint8Array,
   head: HeadScanner,
   drops: Uint8Array,
+  names: readonly string[] = noNames,
 ): void {
   const { spans, kinds, fieldCount } = head;
   let runStart = -1;
@@ -152,7 +190,9 @@ function copyFields(
   for (let i = 0; i < fieldCount; i++) {
     const kind = kinds[i]!;
     const at = SPAN.fields + 4 * i;
-    const kept = drops[kind & KIND_MASK] === 0;
+    const kept =
+      drops[kind & KIND_MASK] === 0 &&
+      (names.length === 0 || !isNamed(bytes, spans[at]!, spans[at + 1]!, names));
     if (kept && (kind & CANONICAL) !== 0) {
       if (runStart < 0) runStart = spans[at]!;
       runEnd = spans[at + 3]! + 2;

@@ -7,6 +7,7 @@ import type { ByteWriter } from '../http/byte-writer.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
 import type { RequestIds } from './request-id.ts';
+import type { SenderWatch } from './sender-watch.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
 export interface FrontSettings extends HeadLimits {
@@ -31,6 +32,7 @@ export interface FrontContext {
   readonly writer: ByteWriter;
   readonly ids: RequestIds;
   readonly onRequestDone: RequestDone;
+  readonly senders: SenderWatch;
   /** What new requests run on. */
   generation: Generation;
   /** True once draining: every answer closes its connection. */

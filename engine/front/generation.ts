@@ -5,14 +5,17 @@
 
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
-import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
+import type { UpstreamRegistry } from '../upstream/upstream.ts';
+import { PathRoutes, releaseUpstreams } from './path-routes.ts';
 
 /** Where a request goes. */
 export interface Route {
   readonly site: SiteConfig;
-  readonly upstream: Upstream;
+  readonly origins: PathRoutes;
   /** Null when the site has no inspection. */
   readonly inspector: Inspector | null;
+  /** Null where only the peer counts. */
+  readonly clientIp: ClientIpResolver | null;
 }
 
 /** What a generation is made of. */
@@ -42,9 +45,9 @@ export class Generation {
   }
 
   private addSite(site: SiteConfig): void {
-    const upstream = this.options.upstreams.hold(site.upstream);
+    const origins = new PathRoutes(site, this.options.upstreams);
     const inspector = site.waf.enabled ? this.options.inspectorOf(site) : null;
-    const route: Route = { site, upstream, inspector };
+    const route: Route = { site, origins, inspector };
     for (const host of site.hosts) {
       if (host === '*') this.fallback ??= route;
       else if (host.startsWith('*.')) this.wildcard.set(host.slice(1), route);
@@ -75,7 +78,8 @@ export class Generation {
   /** A request ended on it, or it stopped being current. */
   release(): void {
     if (--this.users > 0) return;
-    for (const site of this.options.routes.sites) this.options.upstreams.release(site.upstream);
+    const { routes, upstreams } = this.options;
+    for (const site of routes.sites) releaseUpstreams(site, upstreams);
     this.options.onReleased();
   }
 }

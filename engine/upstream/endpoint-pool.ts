@@ -16,6 +16,23 @@ interface Waiter {
   readonly untilMs: number;
 }
 
+/** When an address that fails is left alone. */
+export interface FailureTolerance {
+  /** Failures in a row; 0 never leaves it alone. */
+  readonly failsMax: number;
+  readonly downMs: number;
+}
+
+const standardTolerance: FailureTolerance = {
+  failsMax: 1,
+  downMs: upstreamLimits.downAfterFailureMs,
+};
+
+/** `host:port`, with brackets round an IPv6 address. */
+export function endpointName({ host, port }: Pick<EndpointConfig, 'host' | 'port'>): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** Connections of one thread to one address. */
 export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   /** `host:port`, with brackets round an IPv6 address. */
@@ -23,6 +40,8 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   readonly deadlines: Deadlines;
   /** Not asked before this time unless nothing else is left. */
   downUntilMs = 0;
+  /** What probes found last; true where there are none. */
+  healthy = true;
   deadlineMs = Infinity;
 
   private readonly target: { host: string; port: number; tls: tls.ConnectionOptions | null };
@@ -31,15 +50,20 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   private waiters: Waiter[] = [];
   private busy = 0;
   private closed = false;
+  private readonly tolerance: FailureTolerance;
+  private fails = 0;
+  private lastFailMs = 0;
 
   constructor(
     deadlines: Deadlines,
     config: EndpointConfig,
     tlsOptions: tls.ConnectionOptions | null,
+    tolerance: FailureTolerance = standardTolerance,
   ) {
+    this.tolerance = tolerance;
     this.deadlines = deadlines;
     this.target = { host: config.host, port: config.port, tls: tlsOptions };
-    this.name = `${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`;
+    this.name = endpointName(config);
     deadlines.add(this);
   }
 
@@ -74,7 +98,6 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   }
 
   connectionOpened(connection: OriginConnection): void {
-    this.downUntilMs = 0;
     this.place(connection);
   }
 
@@ -101,8 +124,22 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     for (const waiter of late) waiter.sink.originFailed(ORIGIN_FAILURE.busy);
   }
 
+  requestAnswered(): void {
+    this.fails = 0;
+    this.downUntilMs = 0;
+  }
+
+  requestFailed(): void {
+    const { failsMax, downMs } = this.tolerance;
+    const now = this.deadlines.nowMs;
+    // What lies further back than an address is left alone for says nothing any more.
+    this.fails = now - this.lastFailMs > downMs ? 1 : this.fails + 1;
+    this.lastFailMs = now;
+    if (failsMax > 0 && this.fails >= failsMax) this.downUntilMs = now + downMs;
+  }
+
   private onConnectFailed(failure: OriginFailure): void {
-    this.downUntilMs = this.deadlines.nowMs + upstreamLimits.downAfterFailureMs;
+    this.requestFailed();
     // It was opened for one waiter: one fails with it.
     if (this.waiters.length > this.connecting()) {
       this.waiters.shift()!.sink.originFailed(failure);

@@ -17,6 +17,10 @@ export interface ConnectionOwner {
   readonly deadlines: Deadlines;
   /** Connected for the first time. */
   connectionOpened(connection: OriginConnection): void;
+  /** An answer has begun. */
+  requestAnswered(): void;
+  /** A request failed by the origin's doing. */
+  requestFailed(): void;
   /** Free for the next request. */
   connectionFree(connection: OriginConnection): void;
   /** Gone; `failure` is set when it never connected, `busy` says that it had a request. */
@@ -185,6 +189,7 @@ export class OriginConnection implements DeadlineHolder {
     const sink = this.sink;
     this.sink = null;
     this.destroy();
+    if (failure !== ORIGIN_FAILURE.stale) this.owner.requestFailed();
     sink?.originFailed(failure);
   }
 
@@ -239,6 +244,7 @@ export class OriginConnection implements DeadlineHolder {
   private beginBody(bytes: Uint8Array, end: number): void {
     this.phase = PHASE.BODY;
     this.headBytes = bytes;
+    this.owner.requestAnswered();
     if (this.head.framing === BODY.CHUNKED) this.decoder.reset();
     this.remaining = this.head.framing === BODY.LENGTH ? this.head.contentLength : 0;
     this.sink!.originHead(this);

@@ -7,7 +7,9 @@ import net from 'node:net';
 import type tls from 'node:tls';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { EndpointConfig, UpstreamConfig } from '../contract/site.ts';
+import { upstreamLimits } from '../base/limits.ts';
 import { EndpointPool } from './endpoint-pool.ts';
+import { originFields, type OriginFields } from './origin-fields.ts';
 
 interface WeightedPool {
   readonly pool: EndpointPool;
@@ -17,29 +19,52 @@ interface WeightedPool {
 
 /** The origins of one site. */
 export class Upstream {
+  /** Header fields set on every request; null for none. */
+  readonly fields: OriginFields | null;
+  /** How long a request that reached no address is tried again, and the pause before each time. */
+  readonly retryDurationMs: number;
+  readonly retryIntervalMs: number;
   private readonly pools: readonly WeightedPool[];
 
   constructor(deadlines: Deadlines, config: UpstreamConfig) {
+    const { resilience } = config;
+    this.fields = originFields(config.requestHeaders);
+    this.retryDurationMs = resilience?.retryDurationMs ?? 0;
+    this.retryIntervalMs = Math.max(
+      resilience?.retryIntervalMs ?? 0,
+      upstreamLimits.retryIntervalMsMin,
+    );
+    const tolerance = resilience && {
+      failsMax: resilience.passiveMaxFails,
+      downMs: resilience.passiveFailDurationSeconds * 1000,
+    };
     this.pools = config.endpoints.map((endpoint) => ({
-      pool: new EndpointPool(deadlines, endpoint, tlsOptions(config, endpoint)),
+      pool: new EndpointPool(deadlines, endpoint, tlsOptions(config, endpoint), tolerance),
       weight: endpoint.weight,
       current: 0,
     }));
   }
 
   /**
-   * The address whose turn it is, by weight, spread evenly; `avoid` and addresses that just refused
-   * come last. Null when there is none. Cost: one pass over the addresses.
+   * The address whose turn it is, by weight, spread evenly. `avoid`, addresses that failed of late
+   * and those that their probes found unhealthy come last, in this order: a request is never
+   * refused while there is one to try. Null when there is none. Cost: some passes over them.
    */
   pick(nowMs: number, avoid: EndpointPool | null): EndpointPool | null {
     const first = this.pools[0];
     if (this.pools.length === 1 && first !== undefined) return first.pool;
     return (
-      this.turn((entry) => entry.pool !== avoid && entry.pool.downUntilMs <= nowMs) ??
-      this.turn((entry) => entry.pool !== avoid) ??
+      this.turn(({ pool }) => pool !== avoid && pool.healthy && pool.downUntilMs <= nowMs) ??
+      this.turn(({ pool }) => pool !== avoid && pool.healthy) ??
+      this.turn(({ pool }) => pool !== avoid) ??
       first?.pool ??
       null
     );
+  }
+
+  /** Takes over what probes found: names of the addresses that are unhealthy. */
+  setUnhealthy(names: ReadonlySet<string>): void {
+    for (const { pool } of this.pools) pool.healthy = !names.has(pool.name);
   }
 
   /** Every eligible address gains its weight, the richest is taken and pays the total. */
@@ -62,7 +87,11 @@ export class Upstream {
   }
 }
 
+/** Addresses that probes found unhealthy, by upstream id; what is not named is healthy. */
+export type UnhealthyAddresses = ReadonlyMap<string, ReadonlySet<string>>;
+
 interface Held {
+  readonly id: string;
   readonly upstream: Upstream;
   holders: number;
 }
@@ -71,6 +100,7 @@ interface Held {
 export class UpstreamRegistry {
   private readonly deadlines: Deadlines;
   private readonly held = new Map<string, Held>();
+  private unhealthy: UnhealthyAddresses = new Map();
 
   constructor(deadlines: Deadlines) {
     this.deadlines = deadlines;
@@ -81,7 +111,8 @@ export class UpstreamRegistry {
     const key = keyOf(config);
     let entry = this.held.get(key);
     if (entry === undefined) {
-      entry = { upstream: new Upstream(this.deadlines, config), holders: 0 };
+      entry = { id: config.id, upstream: new Upstream(this.deadlines, config), holders: 0 };
+      entry.upstream.setUnhealthy(this.unhealthy.get(config.id) ?? none);
       this.held.set(key, entry);
     }
     entry.holders++;
@@ -97,19 +128,33 @@ export class UpstreamRegistry {
     entry.upstream.close();
   }
 
+  /** Takes over what probes found, for present and future upstreams. */
+  setUnhealthy(unhealthy: UnhealthyAddresses): void {
+    this.unhealthy = unhealthy;
+    for (const { id, upstream } of this.held.values()) {
+      upstream.setUnhealthy(unhealthy.get(id) ?? none);
+    }
+  }
+
   close(): void {
     for (const entry of this.held.values()) entry.upstream.close();
     this.held.clear();
   }
 }
 
+const none: ReadonlySet<string> = new Set();
+
+/** Equal keys share connections; how an upstream is probed makes no difference to them. */
 function keyOf(config: UpstreamConfig): string {
   const { id, scheme, endpoints, serverName, verifyTls, caPem } = config;
+  const { requestHeaders, resilience } = config;
   const addresses = endpoints.map((endpoint) => [endpoint.host, endpoint.port, endpoint.weight]);
-  return JSON.stringify([id, scheme, addresses, serverName, verifyTls, caPem]);
+  const behaviour = [requestHeaders, resilience];
+  return JSON.stringify([id, scheme, addresses, serverName, verifyTls, caPem, behaviour]);
 }
 
-function tlsOptions(
+/** What a TLS connection to an address is verified against; null for plain text. */
+export function tlsOptions(
   config: UpstreamConfig,
   endpoint: EndpointConfig,
 ): tls.ConnectionOptions | null {

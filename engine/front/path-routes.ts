@@ -1,0 +1,64 @@
+/**
+ * Owns which origin of a site a path belongs to: the longest prefix of whole segments, compared
+ * without case with the path as it was sent.
+ */
+
+import type { SiteConfig } from '../contract/site.ts';
+import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
+
+/** Where a request of a site goes. */
+export interface OriginChoice {
+  readonly upstream: Upstream;
+  /** Bytes taken off the front of the path. */
+  readonly skip: number;
+}
+
+interface Prefix {
+  /** Lower case; '' for all paths. */
+  readonly bytes: Uint8Array;
+  readonly choice: OriginChoice;
+}
+
+/** The origins of one site. */
+export class PathRoutes {
+  private readonly prefixes: readonly Prefix[];
+  private readonly rest: OriginChoice | null;
+
+  /** Holds every upstream of the site; `releaseUpstreams` gives them back. */
+  constructor(site: SiteConfig, upstreams: UpstreamRegistry) {
+    this.prefixes = (site.routes ?? []).map(({ pathPrefix, upstream, stripPrefix }) => {
+      const bytes = Buffer.from(pathPrefix === '/' ? '' : pathPrefix, 'latin1');
+      const skip = stripPrefix ? bytes.length : 0;
+      return { bytes, choice: { upstream: upstreams.hold(upstream), skip } };
+    });
+    const rest = upstreams.hold(site.upstream);
+    this.rest = site.unmatchedNotFound === true ? null : { upstream: rest, skip: 0 };
+  }
+
+  /** The origin for the path in [start, end), query included; null when none is meant. */
+  choose(bytes: Uint8Array, start: number, end: number): OriginChoice | null {
+    for (const { bytes: prefix, choice } of this.prefixes) {
+      if (startsWith(bytes, start, end, prefix)) return choice;
+    }
+    return this.rest;
+  }
+}
+
+/** Gives back what the constructor held. */
+export function releaseUpstreams(site: SiteConfig, upstreams: UpstreamRegistry): void {
+  for (const { upstream } of site.routes ?? []) upstreams.release(upstream);
+  upstreams.release(site.upstream);
+}
+
+function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
+  const stop = start + prefix.length;
+  if (stop > end) return false;
+  for (let i = 0; i < prefix.length; i++) {
+    const byte = bytes[start + i]!;
+    const lower = byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
+    if (lower !== prefix[i]) return false;
+  }
+  if (stop === end) return true;
+  const next = bytes[stop];
+  return next === 0x2f || next === 0x3f || next === 0x23;
+}

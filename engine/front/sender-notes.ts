@@ -1,0 +1,62 @@
+/** Owns what all front threads noticed of senders, on the main thread, for control to ask. */
+
+import { accessLimits } from '../base/limits.ts';
+import type { ClientSample, SenderNotes, SpoofNote } from '../contract/trust.ts';
+
+/** Samples that were asked for, and forged headers of the last hour. */
+export class SenderMemory {
+  private readonly samples = new Map<string, { readonly wanted: number; found: ClientSample[] }>();
+  private readonly spoofs = new Map<string, SpoofNote>();
+
+  /** Begins anew for a site. Errors: none; the oldest analysis gives way past the bound. */
+  begin(siteId: string, count: number): void {
+    this.samples.delete(siteId);
+    this.samples.set(siteId, { wanted: count, found: [] });
+    const oldest = [...this.samples.keys()][0];
+    if (this.samples.size > accessLimits.analysesMax && oldest !== undefined) {
+      this.samples.delete(oldest);
+    }
+  }
+
+  end(siteId: string): void {
+    this.samples.delete(siteId);
+  }
+
+  /** What was collected of a site since it began; null when nothing was begun. */
+  collected(siteId: string): { samples: readonly ClientSample[]; active: boolean } | null {
+    const known = this.samples.get(siteId);
+    if (known === undefined) return null;
+    return { samples: known.found, active: known.found.length < known.wanted };
+  }
+
+  take({ samples, spoofs }: SenderNotes): void {
+    for (const sample of samples) {
+      const known = this.samples.get(sample.siteId);
+      if (known !== undefined && known.found.length < known.wanted) known.found.push(sample);
+    }
+    for (const note of spoofs) this.takeSpoof(note);
+  }
+
+  /** Forged headers of the last hour, oldest first; one row a sender, header and hour. */
+  warnings(nowMs: number): SpoofNote[] {
+    for (const [name, { firstSeenMs }] of this.spoofs) {
+      if (firstSeenMs < nowMs - accessLimits.spoofKeptMs) this.spoofs.delete(name);
+    }
+    return [...this.spoofs.values()].sort((left, right) => left.firstSeenMs - right.firstSeenMs);
+  }
+
+  private takeSpoof(note: SpoofNote): void {
+    const name = `${note.siteId}\n${note.peer}\n${note.header}`;
+    const before = this.spoofs.get(name);
+    const known =
+      before !== undefined && before.firstSeenMs >= note.firstSeenMs - accessLimits.spoofKeptMs
+        ? before
+        : undefined;
+    if (before === undefined && this.spoofs.size >= accessLimits.spoofTuplesMax) {
+      const oldest = [...this.spoofs.keys()][0];
+      if (oldest !== undefined) this.spoofs.delete(oldest);
+    }
+    const firstSeenMs = known?.firstSeenMs ?? note.firstSeenMs;
+    this.spoofs.set(name, { ...note, firstSeenMs, count: note.count + (known?.count ?? 0) });
+  }
+}

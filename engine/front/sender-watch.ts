@@ -1,0 +1,44 @@
+/**
+ * Owns what a front thread notices of senders for the operator: samples of sites that are being
+ * analysed, and forged address headers, counted by sender. In memory, bounded, told in batches.
+ */
+
+import { accessLimits } from '../base/limits.ts';
+import type { ClientSample, SenderNotes, SpoofNote } from '../contract/trust.ts';
+
+/** Notices senders in one thread. */
+export class SenderWatch {
+  /** Samples that are still wanted, by site; empty nearly always. */
+  readonly wanted = new Map<string, number>();
+  private samples: ClientSample[] = [];
+  private readonly spoofs = new Map<string, SpoofNote>();
+
+  /** Wants so many samples of a site; 0 for no more. */
+  want(siteId: string, count: number): void {
+    if (count === 0) this.wanted.delete(siteId);
+    else this.wanted.set(siteId, Math.min(count, accessLimits.clientSamplesMax));
+  }
+
+  addSample(sample: ClientSample): void {
+    const left = (this.wanted.get(sample.siteId) ?? 0) - 1;
+    this.want(sample.siteId, Math.max(0, left));
+    this.samples.push(sample);
+  }
+
+  addSpoof(siteId: string, peer: string, header: string, nowMs: number): void {
+    const name = `${siteId}\n${peer}\n${header}`;
+    const known = this.spoofs.get(name);
+    if (known === undefined && this.spoofs.size >= accessLimits.spoofTuplesMax) return;
+    const count = (known?.count ?? 0) + 1;
+    this.spoofs.set(name, { firstSeenMs: known?.firstSeenMs ?? nowMs, siteId, peer, header, count });
+  }
+
+  /** What was noticed since the last call; null for nothing. */
+  take(): SenderNotes | null {
+    if (this.samples.length === 0 && this.spoofs.size === 0) return null;
+    const notes = { samples: this.samples, spoofs: [...this.spoofs.values()] };
+    this.samples = [];
+    this.spoofs.clear();
+    return notes;
+  }
+}

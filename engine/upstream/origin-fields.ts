@@ -1,0 +1,66 @@
+/**
+ * Owns the header fields that an upstream's operator sets on every request, in ready form. Fields
+ * that frame the message or name the request stay ours, whatever is configured.
+ */
+
+import type { HeaderConfig } from '../contract/site.ts';
+
+/** Fields in place of the client's. */
+export interface OriginFields {
+  /** In place of the client's Host; null leaves it. */
+  readonly host: string | null;
+  /** All others, a line each with its end; byte string. */
+  readonly lines: string;
+  /** Their names in lower case: the client's are not copied. */
+  readonly names: readonly string[];
+  /** Names of our own X-Forwarded lines that are replaced too. */
+  readonly replacesForwarded: boolean;
+}
+
+const reserved: ReadonlySet<string> = new Set([
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'x-request-id',
+]);
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Null when there is nothing to set. What HTTP cannot carry is left out. */
+export function originFields(headers: readonly HeaderConfig[] | undefined): OriginFields | null {
+  const usable = (headers ?? []).filter(({ name, value }) => {
+    return token.test(name) && fieldValue.test(value) && !reserved.has(name.toLowerCase());
+  });
+  if (usable.length === 0) return null;
+  let host: string | null = null;
+  let lines = '';
+  const names: string[] = [];
+  for (const { name, value } of usable) {
+    const lower = name.toLowerCase();
+    if (lower === 'host') host = value.trim();
+    else {
+      lines += `${name}: ${value.trim()}\r\n`;
+      names.push(lower);
+    }
+  }
+  const replacesForwarded = names.some((name) => name.startsWith('x-forwarded-'));
+  return { host: host === '' ? null : host, lines, names, replacesForwarded };
+}
+
+/** Our own forwarded lines without those that are set by name. */
+export function keepForwarded(lines: string, fields: OriginFields): string {
+  if (!fields.replacesForwarded) return lines;
+  return lines
+    .split('\r\n')
+    .filter((line) => line !== '')
+    .filter((line) => !fields.names.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
+    .map((line) => `${line}\r\n`)
+    .join('');
+}
