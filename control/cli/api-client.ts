@@ -19,6 +19,10 @@ import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
 import { AuditService } from '../../proto/gen/waf/v1/audit_pb.ts';
 import { AuthService } from '../../proto/gen/waf/v1/auth_pb.ts';
 import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
+import { CustomRuleService } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { IpListService } from '../../proto/gen/waf/v1/ip_list_pb.ts';
+import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { CrsService } from '../../proto/gen/waf/v1/crs_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
@@ -33,12 +37,16 @@ import type { GlobalOptions } from './global-options.ts';
 export interface ApiClient {
   readonly sites: Client<typeof SiteService>;
   readonly policies: Client<typeof PolicyService>;
+  readonly ruleOverrides: Client<typeof RuleOverrideService>;
+  readonly customRules: Client<typeof CustomRuleService>;
+  readonly crs: Client<typeof CrsService>;
   readonly logs: Client<typeof LogService>;
   readonly system: Client<typeof SystemService>;
   readonly upstreams: Client<typeof UpstreamService>;
   readonly certs: Client<typeof CertService>;
   readonly agents: Client<typeof AgentService>;
   readonly agentGroups: Client<typeof AgentGroupService>;
+  readonly ipLists: Client<typeof IpListService>;
   readonly auth: Client<typeof AuthService>;
   readonly users: Client<typeof UserService>;
   readonly roles: Client<typeof RoleService>;
@@ -51,12 +59,16 @@ export function createApiClient(options: GlobalOptions): ApiClient {
   return {
     sites: createClient(SiteService, transport),
     policies: createClient(PolicyService, transport),
+    ruleOverrides: createClient(RuleOverrideService, transport),
+    customRules: createClient(CustomRuleService, transport),
+    crs: createClient(CrsService, transport),
     logs: createClient(LogService, transport),
     system: createClient(SystemService, transport),
     upstreams: createClient(UpstreamService, transport),
     certs: createClient(CertService, transport),
     agents: createClient(AgentService, transport),
     agentGroups: createClient(AgentGroupService, transport),
+    ipLists: createClient(IpListService, transport),
     auth: createClient(AuthService, transport),
     users: createClient(UserService, transport),
     roles: createClient(RoleService, transport),

@@ -1,0 +1,51 @@
+/** Owns reading the manifests that a command line names, and showing what they change. */
+
+import type { ApplyPlan } from '../../proto/gen/waf/v1/system_pb.ts';
+import { AppError } from '../../engine/base/errors.ts';
+import { listFlag, type CommandContext, type FlagDefinition, type FlagValues } from './command.ts';
+import { readInputText } from './input.ts';
+
+/** The flag that names manifests. */
+export const manifestFlag: FlagDefinition = {
+  flags: '-f, --file <manifest>',
+  summary: 'YAML documents; - for standard input; repeatable, all in one transaction',
+  repeatable: true,
+};
+
+/** The documents of all named files as one manifest. Errors: AppError bad_flag. */
+export function readManifests(flags: FlagValues): Uint8Array<ArrayBuffer> {
+  const paths = listFlag(flags, 'file');
+  if (paths.length === 0) {
+    throw new AppError('bad_flag', '-f is missing: name a manifest, or - for standard input', {
+      source: 'config',
+    });
+  }
+  return new TextEncoder().encode(paths.map(readInputText).join('\n---\n'));
+}
+
+/** Shows a plan; returns how many documents change something. */
+export async function showPlan(
+  { output }: CommandContext,
+  plan: ApplyPlan | undefined,
+): Promise<number> {
+  const { create, toJson } = await import('@bufbuild/protobuf');
+  const { ApplyPlanSchema } = await import('../../proto/gen/waf/v1/system_pb.ts');
+  const shown = plan ?? create(ApplyPlanSchema);
+  for (const warning of shown.warnings) output.note(`warning: ${warning}`);
+  const changed = shown.changes.filter(({ action }) => action !== 'unchanged');
+  output.result(toJson(ApplyPlanSchema, shown), {
+    columns: ['KIND', 'NAME', 'ACTION', 'FIELDS'],
+    rows: changed.map(({ kind, name, action, diff }) => [
+      kind,
+      name,
+      action,
+      (diff?.changedPaths ?? []).join(' '),
+    ]),
+  });
+  const count = (action: string): number =>
+    shown.changes.filter((change) => change.action === action).length;
+  output.note(
+    `${count('create')} to create, ${count('update')} to update, ${count('unchanged')} unchanged`,
+  );
+  return changed.length;
+}
