@@ -6,6 +6,17 @@ import { adminVerifyCommand } from './admin-verify.ts';
 import { agentCommands } from './agent-commands.ts';
 import { agentGroupCommands } from './agent-group-commands.ts';
 import { applyCommand } from './apply.ts';
+import { auditCommands } from './audit-commands.ts';
+import { authLoginCommand } from './auth-login.ts';
+import { authLogoutCommand } from './auth-logout.ts';
+import { authPasswordCommand } from './auth-password.ts';
+import {
+  authTotpDisableCommand,
+  authTotpEnableCommand,
+  authTotpRecoveryCommand,
+  authTotpStatusCommand,
+} from './auth-totp.ts';
+import { authPermissionsCommand, authWhoamiCommand } from './auth-whoami.ts';
 import { bundleBuildCommand } from './bundle-build.ts';
 import { certCommands } from './cert-commands.ts';
 import { certDnsCommands } from './cert-dns-commands.ts';
@@ -20,6 +31,7 @@ import { logSecurityCommand } from './log-security.ts';
 import { policyListCommand } from './policy-list.ts';
 import { policyPreviewCommand } from './policy-preview.ts';
 import { policyTestCommand } from './policy-test.ts';
+import { roleCommands } from './role-commands.ts';
 import { runCommand } from './run.ts';
 import { seclangTestCommand } from './seclang-test.ts';
 import { siteChangeCommands } from './site-change.ts';
@@ -30,6 +42,8 @@ import { siteMoveCommands } from './site-move.ts';
 import { siteRoutingCommands } from './site-routing.ts';
 import { systemCommands } from './system-commands.ts';
 import { upstreamCommands } from './upstream-commands.ts';
+import { userAccessCommands } from './user-access.ts';
+import { userCommands } from './user-commands.ts';
 import { versionCommand } from './version.ts';
 
 /** Every command of `waf`. */
@@ -56,6 +70,19 @@ export const commands: readonly CommandDefinition[] = [
   policyTestCommand,
   policyPreviewCommand,
   logSecurityCommand,
+  authLoginCommand,
+  authLogoutCommand,
+  authWhoamiCommand,
+  authPermissionsCommand,
+  authPasswordCommand,
+  authTotpStatusCommand,
+  authTotpEnableCommand,
+  authTotpDisableCommand,
+  authTotpRecoveryCommand,
+  ...userCommands,
+  ...userAccessCommands,
+  ...roleCommands,
+  ...auditCommands,
   crsTestCommand,
   seclangTestCommand,
   adminBackupCommand,

@@ -86,19 +86,6 @@ export interface KeyRecord {
   /** PKCS #8 PEM. */
   readonly privateKeyPem: string;
   readonly createdAt: string;
-  /** What became of it on the nodes that answered, by node. */
-  readonly nodes?: Readonly<Record<string, NodeDelivery>>;
-}
-
-/** What became of a configuration on one node. */
-export interface NodeDelivery {
-  /** RFC 3339; '' when only the answer is known. */
-  readonly deliveredAt: string;
-  /** RFC 3339; '' when it was not applied. */
-  readonly appliedAt: string;
-  readonly result: 'success' | 'failure' | 'superseded';
-  /** What failed, with file and line where rules did; '' otherwise. */
-  readonly error: string;
 }
 
 /** One configuration that was published. */

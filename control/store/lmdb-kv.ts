@@ -2,11 +2,12 @@
  * Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb.
  */
 
-import { existsSync, mkdirSync, statfsSync } from 'node:fs';
+import { mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lmdb';
 import { AppError } from '../../engine/base/errors.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
+import { lmdbFileProblem } from '../../engine/base/lmdb-file.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvSnapshot, KvWriter } from './kv.ts';
 
 /** Where the environment lies and how safe its writes are. */
@@ -54,11 +55,7 @@ export function openLmdbKv(options: LmdbOptions): Kv {
 type Database = RootDatabase<Buffer, Buffer>;
 
 function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Database {
-  if (readOnly && !existsSync(join(folder, 'data.mdb'))) {
-    throw new AppError('store_missing', `there is no store in ${folder}; see --data`, {
-      source: 'config',
-    });
-  }
+  requireOwnFile(folder, readOnly);
   try {
     if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
     return open<Buffer, Buffer>({
@@ -76,6 +73,29 @@ function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Da
       cause: error,
     });
   }
+}
+
+/** Refuses what the library would not survive. Errors: AppError store_missing, store_damaged. */
+function requireOwnFile(folder: string, readOnly: boolean): void {
+  const file = join(folder, 'data.mdb');
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (readOnly && size === 0) {
+    const message = `there is no store in ${folder}; see --data`;
+    throw new AppError('store_missing', message, { source: 'config' });
+  }
+  let problem: string | null;
+  try {
+    problem = size === 0 ? null : lmdbFileProblem(file);
+  } catch (cause) {
+    const message = `the store in ${folder} cannot be read`;
+    throw new AppError('store_unavailable', message, { source: 'storage', cause });
+  }
+  if (problem === null) return;
+  throw new AppError(
+    'store_damaged',
+    `the store in ${folder} is damaged: ${problem}; restore a backup with waf admin restore`,
+    { source: 'storage' },
+  );
 }
 
 function makeReader(db: Database, transaction?: Transaction): KvReader {

@@ -12,6 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -90,11 +91,20 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
 
 /** Checks a backup by restoring it into a folder that goes again. Errors: as `restoreBackup`. */
 export async function checkBackup(file: string, clock: Clock): Promise<RestoreReport> {
-  const folder = mkdtempSync(join(dirname(file), '.waf-verify-'));
+  const folder = makeScratch(file);
   try {
     return await unpackBackup(file, join(folder, 'data'), clock);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Beside the backup, where there is room for it; elsewhere when that cannot be written. */
+function makeScratch(file: string): string {
+  try {
+    return mkdtempSync(join(dirname(file), '.waf-verify-'));
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'waf-verify-'));
   }
 }
 

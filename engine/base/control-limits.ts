@@ -1,0 +1,308 @@
+/**
+ * Owns the bounds of the management plane and of the `waf` command, as limits.ts owns the others:
+ * one line a limit with its unit in the name and the reason beside it.
+ */
+
+/** The management plane: requests, queues and what is kept. */
+export const controlLimits = {
+  /** A write that failed with less than this left on the disk failed because the disk is full. */
+  diskFreeBytesMin: 1024 * 1024,
+  /** Nesting of a JSON request; deeper ones are refused before they are parsed further. */
+  jsonDepthMax: 64,
+  /** One request message; documents and archives are the largest. */
+  requestBytesMax: 16 * 1024 * 1024,
+  /** Open connections of one entrance. */
+  connectionsMax: 1_000,
+  /** What still comes of a request refused early is read away so long. */
+  lingerMs: 2_000,
+  /** Answers kept for retries with the same idempotency key; the oldest give way. */
+  keptAnswersMax: 10_000,
+  /** Calls of one session on average; a quiet one may send the burst at once. */
+  callsPerSecond: 50,
+  callBurstMax: 1_000,
+  /** Requests that one HTTP/2 connection may have open. */
+  streamsPerConnectionMax: 100,
+  /** From a connection's first byte to the end of its TLS handshake. */
+  handshakeTimeoutMs: 10_000,
+  /** How often the management certificate is looked at: files may change, ours may be due. */
+  certificateCheckMs: 3_600_000,
+  /** One PEM file of the management listener; a chain has some KB. */
+  pemBytesMax: 1_048_576,
+  /** Items of one page. */
+  pageSizeMax: 200,
+  /** Items skipped by offset; the contract says so. */
+  offsetMax: 100_000,
+  /** Values of one filter of a query. */
+  filterValuesMax: 200,
+  /** Rows looked at for one page; the cursor goes on from there. */
+  scannedMax: 200_000,
+  /** Events of one export; narrow the query for more. */
+  exportedEventsMax: 20_000,
+  /** Events waiting for one slow reader of the tail; more are skipped and counted. */
+  tailWaitingMax: 1_000,
+  /** Entries of an IP list that a plan shows; longer lists are shown by their length. */
+  diffEntriesMax: 500,
+  /** What a node says of a configuration that it could not apply. */
+  applyErrorCharactersMax: 4_000,
+  /** Messages waiting for one node; past it the stream ends and the node connects anew. */
+  nodeWaitingMax: 1_024,
+  /** Enrolments of a second factor that wait for their code. */
+  enrollmentsMax: 1_000,
+  /** Challenges that wait for their answer. */
+  challengesMax: 10_000,
+  /** Sessions of one user; the oldest end. */
+  sessionsPerUserMax: 50,
+  /** Browser sign-ins that wait for their identity provider. */
+  pendingLoginsMax: 10_000,
+  /** Identity providers of one kind, RADIUS servers, and roles or groups that one provider maps. */
+  identityProvidersMax: 20,
+  radiusServersMax: 8,
+  providerRolesMax: 64,
+  /** One RADIUS packet, RFC 2865 section 3. */
+  radiusPacketBytesMax: 4_096,
+  /** Rounds of challenge and answer with a RADIUS server in one sign-in. */
+  radiusRoundsMax: 5,
+  /** One call of an OpenID provider. */
+  oidcTimeoutMs: 10_000,
+  /** One answer of an OpenID provider; discovery documents have 5 KB. */
+  oidcAnswerBytesMax: 1024 * 1024,
+  /** Groups of one person that are looked at. */
+  providerGroupsMax: 1_000,
+  /** Visits of sign-in pages from one address in a minute; an office may share one. */
+  signInVisitsPerMinute: 300,
+  /** Form that a browser carries here from a SAML identity provider. */
+  samlFormBytesMax: 512 * 1024,
+  /** Different outcomes, statuses or reasons counted of one site. */
+  countedKeysMax: 2_000,
+  /** Characters of a site's or policy's id in counts. */
+  countedNameCharsMax: 200,
+  /** Users and addresses whose attempts are counted. */
+  attemptKeysMax: 10_000,
+  /** Security events kept, about 1.5 KB each; the oldest give way. */
+  eventsMax: 1_000_000,
+  /** Different values counted in one ranking. */
+  summaryKeysMax: 100_000,
+  /** An archive when unpacked; a CRS release has 15 MB. */
+  archiveBytesMax: 256 * 1024 * 1024,
+  /** Entries of an archive. */
+  archiveEntriesMax: 50_000,
+  /** One file of a ruleset. */
+  rulesetFileBytesMax: 16 * 1024 * 1024,
+  /** Rulesets whose rules are kept described, about 3 MB each. */
+  describedRulesetsMax: 4,
+  /** Saved versions of one policy; the oldest go. */
+  versionsMax: 500,
+  /** Exclusion plugins that are kept; the CRS project has eight. */
+  exclusionPluginsMax: 200,
+  /** Uses of exclusion plugins by one policy. */
+  pluginBindingsMax: 100,
+  /** Files of a ruleset; CRS 4 has 60. */
+  rulesetFilesMax: 4_096,
+  /** Documents of one manifest. */
+  manifestDocumentsMax: 1_000,
+  /** One manifest. */
+  manifestBytesMax: 16 * 1024 * 1024,
+  /** One key of the store; LMDB takes 1978 bytes. */
+  storeKeyBytesMax: 1_900,
+  /** Custom rules of one policy. */
+  customRulesMax: 1_000,
+  /** Overrides of one policy. */
+  ruleOverridesMax: 2_000,
+  /** Path routes of one site; each request compares with the longest first. */
+  routesPerSiteMax: 200,
+  /** Certificates of a tenant. */
+  certificatesMax: 10_000,
+  /** One PEM text of a certificate, key or chain element. */
+  certificateTextBytesMax: 64 * 1024,
+  /** Certificates between a site's and the root. */
+  certificateChainMax: 10,
+  /** Accounts at DNS providers. */
+  dnsProvidersMax: 200,
+  /** Tags of one node, and tags or nodes that one group names. */
+  agentSelectorsMax: 1_000,
+  /** Groups of nodes. */
+  agentGroupsMax: 1_000,
+  /** Resources written by one bulk call. */
+  bulkMax: 500,
+} as const;
+
+/** The store of the management plane, its backups and their checks. */
+export const storeLimits = {
+  /** Decoded records kept in memory, counted as JSON; a thousand sites have 2 MB. */
+  cachedBytesMax: 32 * 1024 * 1024,
+  /** Listeners for changes; parts of the process listen, not its clients. */
+  listenersMax: 256,
+  /** Broken audit rows that one check names. */
+  auditBreaksMax: 1_000,
+  /** Records of one transaction of a bulk write; some 20 ms, then others get their turn. */
+  bulkRecordsMax: 2_000,
+  /** Problems that one check of a store names; the rest is counted. */
+  problemsMax: 200,
+  /** One piece of a value in a backup; longer values take several lines. */
+  backupPieceBytes: 1024 * 1024,
+  /** One line of a backup: a piece in base64 with a key. */
+  backupLineBytesMax: 2 * 1024 * 1024,
+  /** One value in a backup; an unpacked ruleset is the largest. */
+  backupValueBytesMax: 512 * 1024 * 1024,
+  /** Files of the data folder in a backup, their number, size and depth; keys and certificates. */
+  backupFilesMax: 10_000,
+  backupFileBytesMax: 64 * 1024 * 1024,
+  backupDepthMax: 8,
+  /** Bytes that a restore writes in one transaction. */
+  restoreBatchBytes: 8 * 1024 * 1024,
+} as const;
+
+/** IP lists, what fills them, and rules of access. */
+export const accessLimits = {
+  /** Entries of one list. */
+  listEntriesMax: 1_000_000,
+  /** Lists of one installation. */
+  listsMax: 2_000,
+  /** Entries that Get shows with a list; more are read page by page. */
+  shownEntriesMax: 1_000,
+  /** Texts. */
+  nameCharsMax: 128,
+  descriptionCharsMax: 2_000,
+  noteCharsMax: 256,
+  /** Bindings, country rules and rate limits of one installation. */
+  bindingsMax: 10_000,
+  countryRulesMax: 1_000,
+  rateLimitsMax: 10_000,
+  /** Countries of one rule; ISO 3166-1 has 249. */
+  countryCodesMax: 300,
+  /** Targets of one call or country rule. */
+  targetsMax: 500,
+  /** Sources of subscriptions. */
+  urlCharsMax: 2_048,
+  jsonPathsMax: 8,
+  jsonPathCharsMax: 512,
+  sourceHeadersMax: 16,
+  syncIntervalSeconds: 3_600,
+  syncIntervalSecondsMin: 60,
+  syncIntervalSecondsMax: 30 * 86_400,
+  /** One answer of a source, after decompression; a million IPv6 networks have some 25 MB. */
+  sourceBytesMax: 64 * 1024 * 1024,
+  /** JSON is read in one piece. */
+  sourceJsonBytesMax: 32 * 1024 * 1024,
+  /** One line or field of a source. */
+  sourceLineBytesMax: 4_096,
+  /** Values that JSONPaths may visit. */
+  sourceJsonNodesMax: 4_000_000,
+  /** A whole fetch with its redirects, and silence within it. */
+  sourceTimeoutMs: 60_000,
+  sourceIdleTimeoutMs: 15_000,
+  redirectsMax: 5,
+  /** Fetches at once; more wait. */
+  syncsAtOnceMax: 2,
+  /** Runs kept of one list. */
+  syncRunsMax: 100,
+  /** How long an update waits for approval. */
+  heldUpdateMs: 7 * 86_400_000,
+  /** Samples shown of what an update adds or removes. */
+  heldSamplesMax: 20,
+  /** Chunks written or removed in one transaction, so that others get their turn. */
+  chunksPerWriteMax: 32,
+  /** How often due subscriptions and lapsed entries are looked for. */
+  accessTickMs: 5_000,
+  /** Trust profiles. */
+  trustNodesMax: 32,
+  trustEdgesMax: 128,
+  trustRulesMax: 32,
+  trustPathsMax: 256,
+  trustRangesMax: 100_000,
+  trustListsPerNodeMax: 16,
+  /** Addresses read of one forwarding header; a longer one is not believed. */
+  forwardedHopsMax: 64,
+  /** Senders of forged headers that are remembered, and for how long. */
+  spoofTuplesMax: 1_000,
+  spoofKeptMs: 3_600_000,
+  /** Samples of one analysis, how long it collects, analyses at once, bytes kept of a header. */
+  clientSamplesMax: 500,
+  clientSampleMs: 300_000,
+  analysesMax: 16,
+  sampleHeaderBytesMax: 512,
+} as const;
+
+/** What `waf doctor` measures an installation by. */
+export const doctorLimits = {
+  /** Less space on the data folder's disk is an error: writes begin to fail. */
+  diskErrorBytes: 64 * 1024 * 1024,
+  /** Less is a warning. Events of a busy day and compiled databases take so much. */
+  diskWarningBytes: 2 * 1024 * 1024 * 1024,
+  /** Less free inodes is a warning. */
+  inodesWarning: 1_000,
+  /** Less memory than CRS at paranoia level 4 needs with two threads, both programs together. */
+  memoryErrorBytes: 384 * 1024 * 1024,
+  memoryWarningBytes: 1024 * 1024 * 1024,
+  /** Each client connection takes a descriptor, and one more towards the origin. */
+  descriptorsError: 1_024,
+  descriptorsWarning: 8_192,
+  /** Share of the descriptors in use above which a process is close to its end. */
+  descriptorsUsedShare: 0.8,
+  /** A certificate that ends earlier is a warning; one that ended is an error. */
+  certificateWarningMs: 21 * 24 * 3_600_000,
+  /** The clock may be behind the last write by so much: what a time server corrects. */
+  clockBehindMs: 5_000,
+  /** Files named in one finding. */
+  namedMax: 5,
+  /** Loading the addon in a process of its own. */
+  addonTimeoutMs: 20_000,
+} as const;
+
+/** `waf run`: the processes it starts. */
+export const supervisorLimits = {
+  /** First wait before a child that died is started again; doubles each time. */
+  firstRestartDelayMs: 250,
+  longestRestartDelayMs: 10_000,
+  /** A child that lived this long counts as healthy: the next wait is the first again. */
+  healthyAfterMs: 30_000,
+  /** A first start compiles every rule database. */
+  startTimeoutMs: 600_000,
+  /** From both children's word that they are ready to /readyz saying so. */
+  readinessTimeoutMs: 30_000,
+  readinessPollMs: 50,
+  /** The engine drains its connections before it goes; then it is ended by force. */
+  stopGraceMs: 15_000,
+  /** Path of a Unix socket: the kernel takes 108 bytes with the final NUL. */
+  socketPathBytesMax: 107,
+  /** One body that the demo origin takes. */
+  demoBodyBytesMax: 65_536,
+} as const;
+
+/** The `waf` command and its test runner. */
+export const commandLineLimits = {
+  /** A file of settings. */
+  configBytesMax: 65_536,
+  /** A file or standard input that a command reads; the API takes 16 MiB a request. */
+  inputBytesMax: 64 * 1024 * 1024,
+  /** One call of the management API. */
+  callTimeoutMs: 30_000,
+  /** A call for which the engine compiles rules it has not seen. */
+  longCallTimeoutMs: 300_000,
+  /** A call that takes longer says so, and again this often. */
+  callNoticeMs: 3_000,
+  /** Applying a manifest: each changed policy is compiled first. */
+  applyTimeoutMs: 600_000,
+  /** The file with sessions. */
+  credentialsBytesMax: 1024 * 1024,
+  /** A lock on that file older than a call can take belongs to a command that died. */
+  lockStaleMs: 40_000,
+  lockPollMs: 50,
+  /** One line that a person types. */
+  typedCharactersMax: 4_096,
+  /** One cell of a table; more is cut. */
+  cellCharactersMax: 72,
+  /** What a template of a test file may expand to. */
+  templateBytesMax: 1_000_000,
+  /** One request that the reflecting origin takes. */
+  originRequestBytesMax: 16 * 1024 * 1024,
+  /** What is kept of one answer of the proxy under test. */
+  answerBytesMax: 4 * 1024 * 1024,
+  /** One line of the event file, and one read of it. */
+  eventLineBytesMax: 16 * 1024 * 1024,
+  eventReadBytes: 1024 * 1024,
+  /** How often the event file is looked at. */
+  eventPollMs: 5,
+  /** The engine under test has no traffic when it is stopped. */
+  testEngineStopMs: 5_000,
+} as const;
