@@ -14,6 +14,7 @@ import type {
 } from './contract/evaluation.ts';
 import type { BodySnapshot, RequestSnapshot } from './contract/message.ts';
 import type { PolicySource } from './contract/policy.ts';
+import { ClientIpResolver } from './guard/client-ip.ts';
 import { SCAN } from './http/head-scanner.ts';
 import type { Refusal } from './http/refusal.ts';
 import { RequestHeadParser } from './http/request-head.ts';
@@ -31,13 +32,23 @@ export interface EvaluatorOptions {
   readonly files: SharedFiles;
   readonly build: (source: PolicySource) => PolicyEngine;
   readonly status: () => EngineStatus;
+  readonly senders: SenderAnswers;
 }
+
+/** Answers about senders that the front gives. */
+export type SenderAnswers = Pick<EngineHandler, 'sampleClients' | 'spoofNotes'>;
 
 /** Makes the handler that the engine's own socket serves. */
 export function createEvaluator(options: EvaluatorOptions): EngineHandler {
   const engines = new EngineCache(options.build);
   return {
     status: options.status,
+    ...options.senders,
+    explainTrust: (config, peer, headers) =>
+      new ClientIpResolver(config).resolve(peer, (name) => {
+        const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+        return value === undefined ? [] : [value];
+      }),
     compile: async (policy, plan) => {
       const outcome = compile(policy);
       const source = options.files.share(policy);

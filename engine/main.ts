@@ -18,6 +18,8 @@ import type { CounterDelta } from './contract/counters.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { RoutesConfig } from './contract/site.ts';
 import { createEvaluator } from './evaluate.ts';
+import type { SenderAnswers } from './evaluate.ts';
+import { SenderMemory } from './front/sender-notes.ts';
 import { startFrontThreads } from './front/threads.ts';
 import type { FrontThreads } from './front/threads.ts';
 import { routesOf, SharedFiles } from './inspection-config.ts';
@@ -48,6 +50,7 @@ class Engine {
   private readonly log: Logger;
   private readonly settings: ThreadSettings;
   private readonly files = new SharedFiles();
+  private readonly senders = new SenderMemory();
   private readonly planner: Planner;
   private readonly bundles: BundleKeeper;
   private readonly serving: Serving = { revision: '0', sha256: '' };
@@ -97,6 +100,7 @@ class Engine {
         if (this.link !== null) this.link.count(deltas);
         else if (options.controller !== null) this.early.push(...deltas);
       },
+      onSenders: (notes) => this.senders.take(notes),
       onThreadDied: (cause) => {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
       },
@@ -154,6 +158,19 @@ class Engine {
     this.noteServing(verified, routes);
   }
 
+  /** Samples are asked of every thread; what comes back is cut to what was asked for. */
+  private senderAnswers(): SenderAnswers {
+    return {
+      sampleClients: (siteId, count, end) => {
+        if (end) this.senders.end(siteId);
+        else if (count > 0) this.senders.begin(siteId, count);
+        if (end || count > 0) this.threads?.sample(siteId, end ? 0 : count);
+        return this.senders.collected(siteId) ?? { samples: [], active: false };
+      },
+      spoofNotes: () => this.senders.warnings(Date.now()),
+    };
+  }
+
   private noteServing(verified: VerifiedBundle, routes: RoutesConfig): void {
     this.planner.use((routes.inspection as InspectionConfig).shared);
     this.serving.revision = String(verified.bundle.revision);
@@ -166,6 +183,7 @@ class Engine {
       planner: this.planner,
       files: this.files,
       build: parts.build,
+      senders: this.senderAnswers(),
       status: () => ({
         ...this.serving,
         version,

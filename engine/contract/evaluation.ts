@@ -1,6 +1,7 @@
 /** Owns what control may ask the engine beside traffic: to compile a policy, to try a request. */
 
 import type { PolicySource } from './policy.ts';
+import type { ClientIpFinding, ClientSample, SpoofNote, TrustConfig } from './trust.ts';
 import type { TransactionRecord } from './verdict.ts';
 
 /** A remark on one place of a policy's files. */
@@ -59,4 +60,20 @@ export interface EngineHandler {
   compile(policy: PolicySource, plan: boolean): Promise<CompileOutcome>;
   evaluate(policy: PolicySource, input: EvaluationInput): Promise<EvaluationOutcome>;
   status(): EngineStatus;
+  /** Whose address a request has; header names in lower case. */
+  explainTrust(
+    config: TrustConfig,
+    peer: string,
+    headers: Readonly<Record<string, string>>,
+  ): ClientIpFinding;
+  /** Begins (`count` > 0) or ends collecting senders of a site; says what there is. */
+  sampleClients(siteId: string, count: number, end: boolean): ClientSamples;
+  /** Forged address headers of the last hour, oldest first. */
+  spoofNotes(): readonly SpoofNote[];
+}
+
+/** What was collected of a site's senders. */
+export interface ClientSamples {
+  readonly samples: readonly ClientSample[];
+  readonly active: boolean;
 }

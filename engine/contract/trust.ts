@@ -77,3 +77,50 @@ export interface ClientIpFinding {
   /** A rule without verification decided. */
   readonly untrustedRule: boolean;
 }
+
+/** What one request said of its sender. */
+export interface ClientSample {
+  readonly siteId: string;
+  readonly peer: string;
+  /** Address headers by name in lower case; several fields joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Someone sent an address header without being trusted. */
+export interface SpoofNote {
+  readonly firstSeenMs: number;
+  readonly siteId: string;
+  readonly peer: string;
+  readonly header: string;
+  readonly count: number;
+}
+
+/** What a front thread noticed of senders since it last told. */
+export interface SenderNotes {
+  readonly samples: readonly ClientSample[];
+  readonly spoofs: readonly SpoofNote[];
+}
+
+/** Headers that tell of a client's address; the only ones that samples hold. */
+export const addressHeaders: readonly string[] = [
+  'x-forwarded-for',
+  'forwarded',
+  'x-real-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'fastly-client-ip',
+  'fly-client-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-azure-clientip',
+  'x-azure-socketip',
+  'x-appengine-user-ip',
+  'x-envoy-external-address',
+  'x-original-forwarded-for',
+  'ali-cdn-real-ip',
+  'x-tencent-ua-ip',
+  'cdn-src-ip',
+  'incap-client-ip',
+  'x-sucuri-clientip',
+];

@@ -20,6 +20,7 @@ import { OriginAttempts } from './origin-attempts.ts';
 import { writeOwnAnswer } from './own-answer.ts';
 import type { OriginChoice } from './path-routes.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
+import { senderOf, type Sender } from './sender.ts';
 import { RequestRelay } from './request-relay.ts';
 import { ResponseRelay } from './response-relay.ts';
 
@@ -39,6 +40,7 @@ export class Exchange implements OriginSink {
   private readonly startedUs: number;
   private readonly generation: Generation;
   private route: Route | null = null;
+  private sender: Sender;
   private readonly inspection = new InspectionRun();
   private texts: RequestTexts | null = null;
   private ended = false;
@@ -67,6 +69,7 @@ export class Exchange implements OriginSink {
   constructor(front: FrontContext, client: ClientPort, bytes: Buffer, startedUs: number) {
     this.front = front;
     this.client = client;
+    this.sender = client;
     this.head = client.parser;
     this.bytes = bytes;
     this.startedUs = startedUs;
@@ -98,6 +101,7 @@ export class Exchange implements OriginSink {
     this.describe();
     const route = this.generation.find(this.client.host());
     this.route = route;
+    this.sender = senderOf(this.front, route, this.client, this.bytes);
     if (this.request.hasBody) {
       this.up = UP.WAIT;
       if (this.head.contentLength > this.front.settings.requestBodyBytesMax) {
@@ -110,7 +114,7 @@ export class Exchange implements OriginSink {
       requestId: this.requestId,
       receivedAtMs: this.texts!.receivedAtMs,
       siteId: route.site.id,
-      connection: this.client.facts,
+      connection: this.sender.facts,
       head: { bytes: this.bytes, spans: this.head.copySpans() },
     });
     this.inspect(1);
@@ -263,7 +267,7 @@ export class Exchange implements OriginSink {
   }
 
   private headFacts(): RequestHeadFacts {
-    const { forwardedLines } = this.client;
+    const { forwardedLines } = this.sender;
     const { upstream, skip } = this.choice!;
     const { fields } = upstream;
     const defaultHost = this.attempts.pool!.name;
@@ -455,7 +459,7 @@ export class Exchange implements OriginSink {
   }
 
   private report(durationUs: number, transaction: TransactionRecord | null): void {
-    const { facts } = this.client;
+    const { facts } = this.sender;
     const texts = this.texts!;
     const { status, outcome, refusal, originUs, requestId } = this;
     const policyId = this.route?.inspector ? (this.route.site.waf.policyId ?? '') : '';

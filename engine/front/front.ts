@@ -10,13 +10,14 @@ import type { RequestDone } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
-import { UpstreamRegistry } from '../upstream/upstream.ts';
+import { UpstreamRegistry, type UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { FrontContext, FrontSettings } from './front-context.ts';
 import { Generation } from './generation.ts';
 import type { ListenAddress, Listener, ListenerKind } from './listener.ts';
 import { StrictListener } from './listener-strict.ts';
 import { UwsListener } from './listener-uws.ts';
 import { RequestIds } from './request-id.ts';
+import { SenderWatch } from './sender-watch.ts';
 
 /** What a generation is made of, for `Front.swap`. */
 export interface NextGeneration {
@@ -34,6 +35,8 @@ export interface FrontOptions extends NextGeneration {
   readonly settings?: Partial<FrontSettings>;
   /** Default `strict`. */
   readonly listener?: ListenerKind;
+  /** What notices senders; one of its own when left out. */
+  readonly senders?: SenderWatch;
 }
 
 /** A front of one thread. */
@@ -43,6 +46,8 @@ export interface Front {
   listen(address: ListenAddress): Promise<number>;
   /** New requests run on `next` from now on; those under way finish on what they began with. */
   swap(next: NextGeneration): void;
+  /** Takes over which addresses probes found unhealthy. */
+  setUnhealthy(unhealthy: UnhealthyAddresses): void;
   /** Stops accepting, lets requests finish, cuts what is left at the deadline. */
   drain(): Promise<void>;
   /** Closes everything at once. */
@@ -70,6 +75,7 @@ class ThreadFront implements Front {
       deadlines,
       writer: new ByteWriter(),
       ids: new RequestIds(),
+      senders: options.senders ?? new SenderWatch(),
       onRequestDone: options.onRequestDone,
       generation: this.makeGeneration(options),
       draining: false,
@@ -96,6 +102,10 @@ class ThreadFront implements Front {
     const old = this.context.generation;
     this.context.generation = this.makeGeneration(next);
     old.release();
+  }
+
+  setUnhealthy(unhealthy: UnhealthyAddresses): void {
+    this.upstreams.setUnhealthy(unhealthy);
   }
 
   async drain(): Promise<void> {

@@ -5,6 +5,8 @@
 
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { TrustConfig } from '../contract/trust.ts';
+import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { UpstreamRegistry } from '../upstream/upstream.ts';
 import { PathRoutes, releaseUpstreams } from './path-routes.ts';
 
@@ -34,6 +36,7 @@ export class Generation {
   private readonly exact = new Map<string, Route>();
   private readonly wildcard = new Map<string, Route>();
   private fallback: Route | null = null;
+  private readonly resolvers = new Map<TrustConfig, ClientIpResolver>();
   private readonly options: GenerationOptions;
   /** One for being current, one per running request. */
   private users = 1;
@@ -47,12 +50,23 @@ export class Generation {
   private addSite(site: SiteConfig): void {
     const origins = new PathRoutes(site, this.options.upstreams);
     const inspector = site.waf.enabled ? this.options.inspectorOf(site) : null;
-    const route: Route = { site, origins, inspector };
+    const clientIp = site.trust === undefined ? null : this.resolverOf(site.trust);
+    const route: Route = { site, origins, inspector, clientIp };
     for (const host of site.hosts) {
       if (host === '*') this.fallback ??= route;
       else if (host.startsWith('*.')) this.wildcard.set(host.slice(1), route);
       else this.exact.set(host, route);
     }
+  }
+
+  /** Sites that share a profile share what is made of it. */
+  private resolverOf(trust: TrustConfig): ClientIpResolver {
+    let resolver = this.resolvers.get(trust);
+    if (resolver === undefined) {
+      resolver = new ClientIpResolver(trust);
+      this.resolvers.set(trust, resolver);
+    }
+    return resolver;
   }
 
   /**

@@ -30,7 +30,13 @@ export class SenderWatch {
     const known = this.spoofs.get(name);
     if (known === undefined && this.spoofs.size >= accessLimits.spoofTuplesMax) return;
     const count = (known?.count ?? 0) + 1;
-    this.spoofs.set(name, { firstSeenMs: known?.firstSeenMs ?? nowMs, siteId, peer, header, count });
+    this.spoofs.set(name, {
+      firstSeenMs: known?.firstSeenMs ?? nowMs,
+      siteId,
+      peer,
+      header,
+      count,
+    });
   }
 
   /** What was noticed since the last call; null for nothing. */

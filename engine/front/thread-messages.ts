@@ -2,6 +2,8 @@
 
 import type { CounterDelta } from '../contract/counters.ts';
 import type { RoutesConfig } from '../contract/site.ts';
+import type { SenderNotes } from '../contract/trust.ts';
+import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress, ListenerKind } from './listener.ts';
@@ -21,6 +23,8 @@ export interface FrontThreadData {
 export type ToFrontThread =
   | { readonly kind: 'routes'; readonly id: number; readonly routes: RoutesConfig }
   | { readonly kind: 'events_taken' }
+  | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
+  | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }
   | { readonly kind: 'drain' };
 
 /** From a front thread. */
@@ -36,6 +40,7 @@ export type FromFrontThread =
   | { readonly kind: 'released'; readonly revision: string }
   | { readonly kind: 'events'; readonly batch: EventBatch }
   | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
+  | { readonly kind: 'senders'; readonly notes: SenderNotes }
   | { readonly kind: 'drained' };
 
 /** `id` of the routes a thread starts with; it listens once it can serve them. */

@@ -10,6 +10,8 @@ import { frontLimits } from '../base/limits.ts';
 import type { CounterDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
+import type { UnhealthyAddresses } from '../upstream/upstream.ts';
+import type { SenderNotes } from '../contract/trust.ts';
 import { unpackEvents } from './event-wire.ts';
 import { probePort } from './port-probe.ts';
 import type { FrontSettings } from './front-context.ts';
@@ -39,6 +41,8 @@ export interface FrontThreadsOptions {
   readonly onEvents: (events: readonly RequestEvent[], dropped: number) => void;
   /** What was counted since the last call, exactly, whatever became of the events. */
   readonly onCounters?: (deltas: readonly CounterDelta[]) => void;
+  /** What was noticed of senders since the last call. */
+  readonly onSenders?: (notes: SenderNotes) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
   /** The last request on a generation ended in one thread. */
@@ -50,6 +54,10 @@ export interface FrontThreads {
   readonly port: number;
   /** Resolves when every thread serves `routes`. Errors: that of the first thread that cannot. */
   apply(routes: RoutesConfig): Promise<void>;
+  /** Wants so many samples of a site's senders of every thread; 0 for no more. */
+  sample(siteId: string, count: number): void;
+  /** Tells every thread, present and future, which addresses probes found unhealthy. */
+  setUnhealthy(unhealthy: UnhealthyAddresses): void;
   /** Lets requests finish, then ends the threads. */
   drain(): Promise<void>;
 }
@@ -102,6 +110,7 @@ class Threads implements FrontThreads {
   private nextId = FIRST_ROUTES + 1;
   private stopping = false;
   private deaths = 0;
+  private unhealthy: UnhealthyAddresses = new Map();
   private collecting: NodeJS.Timeout | null = null;
 
   constructor(options: FrontThreadsOptions) {
@@ -138,6 +147,15 @@ class Threads implements FrontThreads {
     }
   }
 
+  sample(siteId: string, count: number): void {
+    for (const thread of this.threads) thread.tell({ kind: 'sample', siteId, count });
+  }
+
+  setUnhealthy(unhealthy: UnhealthyAddresses): void {
+    this.unhealthy = unhealthy;
+    for (const thread of this.threads) thread.tell({ kind: 'health', unhealthy });
+  }
+
   async drain(): Promise<void> {
     this.stopping = true;
     const exits = [...this.threads].map(
@@ -167,6 +185,7 @@ class Threads implements FrontThreads {
     thread.worker.on('error', (error) => (cause = error));
     thread.worker.on('message', (message: FromFrontThread) => this.onMessage(thread, message));
     thread.worker.on('exit', () => this.onExit(thread, cause));
+    thread.tell({ kind: 'health', unhealthy: this.unhealthy });
     thread.tell({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
   }
@@ -191,6 +210,8 @@ class Threads implements FrontThreads {
         return thread.tell({ kind: 'events_taken' });
       case 'counters':
         return this.options.onCounters?.(message.deltas);
+      case 'senders':
+        return this.options.onSenders?.(message.notes);
       default:
     }
   }

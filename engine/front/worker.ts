@@ -9,9 +9,11 @@ import { frontLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
+import { SenderWatch } from './sender-watch.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
 
 /** What one generation's inspection is, as the composition root makes it. */
@@ -50,8 +52,10 @@ class FrontWorker {
   private readonly parts: FrontWorkerParts;
   private readonly batcher: EventBatcher;
   private readonly counters = new FrontCounters();
+  private readonly senders = new SenderWatch();
   private readonly counting: NodeJS.Timeout;
   private front: Front | null = null;
+  private unhealthy: UnhealthyAddresses = new Map();
   /** One after another: a later generation never overtakes an earlier one. */
   private applying: Promise<void> = Promise.resolve();
   private end!: () => void;
@@ -76,7 +80,13 @@ class FrontWorker {
 
   private take(message: ToFrontThread): void {
     if (message.kind === 'events_taken') return this.batcher.taken();
+    if (message.kind === 'health') {
+      this.unhealthy = message.unhealthy;
+      this.front?.setUnhealthy(message.unhealthy);
+      return;
+    }
     if (message.kind === 'drain') return void this.drain();
+    if (message.kind === 'sample') return this.senders.want(message.siteId, message.count);
     const { id, routes } = message;
     this.applying = this.applying.then(() => this.apply(id, routes));
   }
@@ -100,12 +110,14 @@ class FrontWorker {
       ...first,
       settings: this.data.settings,
       listener: this.data.listener,
+      senders: this.senders,
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
         if (!this.parts.wantsEvent(event) || this.batcher.add(event)) return;
         this.counters.addLost(1);
       },
     });
+    front.setUnhealthy(this.unhealthy);
     this.tell({ kind: 'listening', port: await bind(front, this.data, this.parts) });
     this.front = front;
   }
@@ -132,6 +144,8 @@ class FrontWorker {
   private tellCounts(): void {
     const deltas = this.counters.take();
     if (deltas.length > 0) this.tell({ kind: 'counters', deltas });
+    const notes = this.senders.take();
+    if (notes !== null) this.tell({ kind: 'senders', notes });
   }
 }
 

@@ -24,6 +24,7 @@ import { toPolicySource } from '../bundle/runtime-config.ts';
 import type { EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
+import { trustMethods } from './trust-methods.ts';
 
 /** Where the service listens and who answers. */
 export interface EngineServiceOptions {
@@ -89,6 +90,7 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
         refusal,
       });
     }),
+    ...trustMethods(handler, logger),
     getStatus: () => {
       const { revision, sha256, version, uptimeMs } = handler.status();
       return create(GetStatusResponseSchema, {

@@ -1,0 +1,122 @@
+/** Owns the proof that live requests get the client that a trust profile finds, on the wire. */
+
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { parseNetwork } from '../base/ip-address.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import type { Inspector } from '../contract/inspection.ts';
+import type { RequestSnapshot } from '../contract/message.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import type { TrustConfig } from '../contract/trust.ts';
+import { Closing, httpOrigin, RawClient, ScriptedInspector, siteFor } from './fixture.ts';
+import { createFront } from './front.ts';
+import { SenderMemory } from './sender-notes.ts';
+import { SenderWatch } from './sender-watch.ts';
+
+const closing = new Closing();
+afterEach(() => closing.run());
+
+const trust = (...networks: string[]): TrustConfig => ({
+  nodes: [{ id: 'lb', ranges: networks.map((text) => parseNetwork(text) ?? ''), xffMode: '' }],
+  edges: [
+    { from: 'internet', to: 'lb' },
+    { from: 'lb', to: 'waf' },
+  ],
+  rules: [
+    {
+      id: 'r',
+      header: 'x-forwarded-for',
+      parser: 'xff',
+      nodeIds: ['lb'],
+      enabled: true,
+      selector: '',
+      position: 0,
+      positionFrom: '',
+      allowUntrusted: false,
+    },
+  ],
+});
+
+/** Sends one request that claims to be 203.0.113.9; what inspection, origin and event saw. */
+async function ask(change: Partial<SiteConfig>, senders = new SenderWatch()) {
+  let forwarded: unknown = '';
+  const origin = await httpOrigin(closing, (request, response) => {
+    forwarded = request.headers['x-forwarded-for'];
+    response.end('ok');
+  });
+  const opened: RequestSnapshot[] = [];
+  const scripted = new ScriptedInspector({});
+  const inspector: Inspector = {
+    open: (request) => {
+      opened.push(request);
+      return scripted.open(request);
+    },
+  };
+  const waf = { enabled: true, mode: 'blocking', failPolicy: 'closed' } as const;
+  const events: RequestEvent[] = [];
+  const front = createFront({
+    routes: { revision: 'r1', sites: [siteFor(origin, { waf, ...change })] },
+    inspectorOf: () => inspector,
+    onRequestDone: (event) => void events.push(event),
+    senders,
+  });
+  closing.add(() => front.close());
+  const port = await front.listen({ host: '127.0.0.1', port: 0 });
+  const client = new RawClient(port);
+  client.send('GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1, 203.0.113.9\r\n');
+  client.send('Connection: close\r\n\r\n');
+  expect(await client.all()).toContain('200 OK');
+  return { forwarded, connection: opened[0]?.connection, event: events[0] };
+}
+
+test('without a profile the peer is the client', async () => {
+  const { forwarded, connection, event } = await ask({});
+  expect(connection).toMatchObject({ clientIp: '127.0.0.1', peerIp: '127.0.0.1' });
+  expect(event?.clientIp).toBe('127.0.0.1');
+  expect(forwarded).toBe('127.0.0.1');
+});
+
+test('a trusted proxy names the client: to the rules, to the origin, in the event', async () => {
+  const { forwarded, connection, event } = await ask({ trust: trust('127.0.0.0/8') });
+  expect(connection).toMatchObject({ clientIp: '203.0.113.9', peerIp: '127.0.0.1' });
+  expect(event?.clientIp).toBe('203.0.113.9');
+  expect(forwarded).toBe('203.0.113.9, 127.0.0.1');
+});
+
+test('a forged header is ignored and noted once an hour', async () => {
+  const senders = new SenderWatch();
+  const { forwarded, event } = await ask({ trust: trust('10.0.0.0/8') }, senders);
+  expect([event?.clientIp, forwarded]).toEqual(['127.0.0.1', '127.0.0.1']);
+  const memory = new SenderMemory();
+  const notes = senders.take();
+  if (notes === null) throw new Error('nothing was noted');
+  memory.take(notes);
+  memory.take(notes);
+  const nowMs = systemClock.nowMs();
+  expect(memory.warnings(nowMs)).toMatchObject([
+    { siteId: 'site-1', peer: '127.0.0.1', header: 'x-forwarded-for', count: 2 },
+  ]);
+  expect(memory.warnings(nowMs + 3_700_000)).toEqual([]);
+});
+
+test('samples are taken of a site that is analysed, and no more than are wanted', async () => {
+  const senders = new SenderWatch();
+  senders.want('other', 5);
+  senders.want('site-1', 1);
+  await ask({}, senders);
+  await ask({}, senders);
+  const memory = new SenderMemory();
+  memory.begin('site-1', 1);
+  memory.take(senders.take() ?? { samples: [], spoofs: [] });
+  expect(memory.collected('site-1')).toEqual({
+    active: false,
+    samples: [
+      {
+        siteId: 'site-1',
+        peer: '127.0.0.1',
+        headers: { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' },
+      },
+    ],
+  });
+  expect(memory.collected('other')).toBeNull();
+});
