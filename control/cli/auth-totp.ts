@@ -2,7 +2,7 @@
 
 import type { CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { textFlag } from './command.ts';
-import { showMessage } from './show.ts';
+import { showMessage, timeText } from './show.ts';
 
 const codeFlag: FlagDefinition = {
   flags: '--code <code>',
@@ -18,13 +18,12 @@ export const authTotpStatusCommand: CommandDefinition = {
   flags: [],
   run: async (context) => {
     const { GetMFAStatusResponseSchema } = await import('../../proto/gen/waf/v1/auth_pb.ts');
-    const { timeOf } = await import('./auth-session.ts');
     const { auth } = await context.api();
     const response = await auth.getMFAStatus({});
     const { totpEnabled, enabledAt, recoveryCodesLeft } = response;
     await showMessage(context, GetMFAStatusResponseSchema, response, {
       columns: ['TOTP', 'SINCE', 'RECOVERY CODES LEFT'],
-      rows: [[totpEnabled ? 'on' : 'off', timeOf(enabledAt), String(recoveryCodesLeft)]],
+      rows: [[totpEnabled ? 'on' : 'off', timeText(enabledAt), String(recoveryCodesLeft)]],
     });
     return 0;
   },

@@ -1,0 +1,103 @@
+/** `waf user roles`, `password`, `lock`, `unlock`, `reset-mfa`: what a user may do and how. */
+
+import type { CommandDefinition } from './command.ts';
+import { listFlag, switchFlag } from './command.ts';
+import { badFlag } from './input.ts';
+import { showMessage } from './show.ts';
+import { findRoleId, findUserId, userTable } from './user-table.ts';
+
+const userArgument = [{ name: '<user>', summary: 'name or id of the user' }];
+
+/** Commands on the access of users. */
+export const userAccessCommands: readonly CommandDefinition[] = [
+  {
+    path: ['user', 'roles'],
+    summary: 'Set the roles of a user',
+    help: 'The user has exactly these roles afterwards, and has to sign in again.',
+    arguments: userArgument,
+    flags: [
+      { flags: '--role <role>', summary: 'name or id of a role; repeatable', repeatable: true },
+      { flags: '--none', summary: 'no role at all' },
+    ],
+    run: async (context, [named = ''], flags) => {
+      const { AssignRolesResponseSchema } = await import('../../proto/gen/waf/v1/user_pb.ts');
+      const api = await context.api();
+      const given = listFlag(flags, 'role');
+      if (given.length > 0 === switchFlag(flags, 'none')) {
+        throw badFlag('give --role for each role, or --none');
+      }
+      const roleIds: string[] = [];
+      for (const role of given) roleIds.push(await findRoleId(api, role));
+      const userId = await findUserId(api, named);
+      const response = await api.users.assignRoles({ userId, roleIds });
+      const shown = response.user === undefined ? [] : [response.user];
+      await showMessage(context, AssignRolesResponseSchema, response, userTable(shown));
+      return 0;
+    },
+  },
+  {
+    path: ['user', 'password'],
+    summary: 'Set the password of a user',
+    help: 'Asked for without echo. The sessions of the user end.',
+    arguments: userArgument,
+    flags: [{ flags: '--password-stdin', summary: 'read the password from standard input' }],
+    run: async (context, [named = ''], flags) => {
+      const { ResetPasswordResponseSchema } = await import('../../proto/gen/waf/v1/user_pb.ts');
+      const { readNewPassword } = await import('./auth-prompt.ts');
+      const api = await context.api();
+      const userId = await findUserId(api, named);
+      const fromStdin = switchFlag(flags, 'passwordStdin');
+      const password = await readNewPassword(fromStdin, 'New password of the user');
+      const response = await api.users.resetPassword({ userId, password });
+      const rows = [[userId, response.changed ? 'yes' : 'no']];
+      const table = { columns: ['ID', 'CHANGED'], rows };
+      await showMessage(context, ResetPasswordResponseSchema, response, table);
+      return 0;
+    },
+  },
+  lockCommand('lock', 'Keep a user out and end its sessions'),
+  lockCommand('unlock', 'Let a user in again, also after too many wrong passwords'),
+  {
+    path: ['user', 'reset-mfa'],
+    summary: 'Remove the second factor of a user',
+    help: 'For somebody who has lost the authenticator and the recovery codes.',
+    arguments: userArgument,
+    flags: [],
+    run: async (context, [named = '']) => {
+      const { ResetUserMFAResponseSchema } = await import('../../proto/gen/waf/v1/user_pb.ts');
+      const api = await context.api();
+      const userId = await findUserId(api, named);
+      const response = await api.users.resetUserMFA({ userId });
+      const rows = [[userId, response.mfaReset ? 'removed' : 'there was none']];
+      const table = { columns: ['ID', 'SECOND FACTOR'], rows };
+      await showMessage(context, ResetUserMFAResponseSchema, response, table);
+      return 0;
+    },
+  },
+];
+
+function lockCommand(verb: 'lock' | 'unlock', summary: string): CommandDefinition {
+  return {
+    path: ['user', verb],
+    summary,
+    help: '',
+    arguments: userArgument,
+    flags: [],
+    run: async (context, [named = '']) => {
+      const { LockUserResponseSchema, UnlockUserResponseSchema } =
+        await import('../../proto/gen/waf/v1/user_pb.ts');
+      const api = await context.api();
+      const userId = await findUserId(api, named);
+      if (verb === 'lock') {
+        const response = await api.users.lockUser({ userId });
+        const shown = response.user === undefined ? [] : [response.user];
+        await showMessage(context, LockUserResponseSchema, response, userTable(shown));
+      } else {
+        const response = await api.users.unlockUser({ userId });
+        const shown = response.user === undefined ? [] : [response.user];
+        await showMessage(context, UnlockUserResponseSchema, response, userTable(shown));
+      }
+      return 0;
+    },
+  };
+}
