@@ -4,6 +4,7 @@ import type { AnyCollection } from './collection.ts';
 import * as access from './access-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
+import * as plugins from './plugin-collections.ts';
 
 const isCollection = (value: unknown): value is AnyCollection =>
   typeof value === 'object' && value !== null && 'name' in value && 'indexes' in value;
@@ -12,7 +13,11 @@ const isCollection = (value: unknown): value is AnyCollection =>
  * Every collection, by name: what is not listed gets no index built when a store is opened, and
  * `waf admin verify` reports its records as unknown.
  */
-export const collections: readonly AnyCollection[] = [exported, access, answers]
-  .flatMap((file) => Object.values<unknown>(file))
-  .filter(isCollection)
-  .sort((left, right) => (left.name < right.name ? -1 : 1));
+export const collections: readonly AnyCollection[] = [
+  // Some files hand on what others export.
+  ...new Set(
+    [exported, access, answers, plugins]
+      .flatMap((file) => Object.values<unknown>(file))
+      .filter(isCollection),
+  ),
+].sort((left, right) => (left.name < right.name ? -1 : 1));

@@ -1,6 +1,6 @@
 /** Owns the proof of the store: drivers, indexes, the audit chain. */
 
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -80,6 +80,10 @@ test('every collection is on the list, once', () => {
   const names = collections.map(({ name }) => name);
   expect(names).toContain('sites');
   expect(names).toContain('rulesets');
+  const list = readFileSync(new URL('collection-list.ts', import.meta.url), 'utf8');
+  const files = readdirSync(import.meta.dirname).filter((name) => /collections\.ts$/.test(name));
+  expect(files.length).toBeGreaterThan(1);
+  expect(files.filter((name) => !list.includes(`from './${name}'`))).toEqual([]);
   expect(new Set(names).size).toBe(names.length);
 });
 
