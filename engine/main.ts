@@ -16,7 +16,8 @@ import { readSignedBundle } from './bundle/signed-bundle.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
 import type { CounterDelta } from './contract/counters.ts';
 import type { RequestEvent } from './contract/events.ts';
-import type { RoutesConfig } from './contract/site.ts';
+import type { AddressHealth } from './contract/health.ts';
+import type { RoutesConfig, UpstreamConfig } from './contract/site.ts';
 import { createEvaluator } from './evaluate.ts';
 import type { SenderAnswers } from './evaluate.ts';
 import { SenderMemory } from './front/sender-notes.ts';
@@ -35,6 +36,7 @@ import { Planner } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
 import { openSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './thread-parts.ts';
+import { HealthProber, unhealthyOf } from './upstream/health-prober.ts';
 
 const version = '3.8.0';
 const noRoutes: RoutesConfig = { revision: '0', sites: [] };
@@ -50,6 +52,7 @@ class Engine {
   private readonly log: Logger;
   private readonly settings: ThreadSettings;
   private readonly files = new SharedFiles();
+  private readonly prober = new HealthProber({ onChange: (health) => this.noteHealth(health) });
   private readonly senders = new SenderMemory();
   private readonly planner: Planner;
   private readonly bundles: BundleKeeper;
@@ -112,6 +115,7 @@ class Engine {
   }
 
   async stop(): Promise<void> {
+    this.prober.close();
     await this.threads?.drain();
     await this.link?.close();
     for (const close of this.closers.reverse()) await close();
@@ -171,7 +175,14 @@ class Engine {
     };
   }
 
+  /** Every probe is made once, here; threads and control are told what it found. */
+  private noteHealth(health: readonly AddressHealth[]): void {
+    this.threads?.setUnhealthy(unhealthyOf(health));
+    this.link?.reportHealth();
+  }
+
   private noteServing(verified: VerifiedBundle, routes: RoutesConfig): void {
+    this.prober.watch(upstreamsOf(routes));
     this.planner.use((routes.inspection as InspectionConfig).shared);
     this.serving.revision = String(verified.bundle.revision);
     this.serving.sha256 = verified.sha256;
@@ -203,6 +214,7 @@ class Engine {
       version,
       bundles: this.bundles,
       configHash: () => this.serving.sha256,
+      health: () => this.prober.health(),
       apply: (verified) => this.apply(verified),
       logger: this.log,
       ...(spools === null ? {} : { spools }),
@@ -228,6 +240,14 @@ class Engine {
     for (const event of events) this.link?.observe(event);
     if (this.events === null) return;
     this.events.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+}
+
+/** Every upstream of a generation. */
+function* upstreamsOf({ sites }: RoutesConfig): Generator<UpstreamConfig> {
+  for (const { upstream, routes = [] } of sites) {
+    yield upstream;
+    for (const route of routes) yield route.upstream;
   }
 }
 

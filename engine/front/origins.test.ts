@@ -149,6 +149,24 @@ describe('addresses that fail', () => {
     expect(statuses.slice(4).every((text) => text.startsWith('[good'))).toBe(true);
   });
 
+  test('those that probes found unhealthy are asked last', async () => {
+    const [first, second] = [await named('first'), await named('second')];
+    const upstream = upstreamOf([first, second]);
+    const { port, front } = await startFront(closing, [siteFor(first, { upstream })]);
+    const tell = (...ports: number[]): void =>
+      front.setUnhealthy(new Map([[upstream.id, new Set(ports.map((one) => `127.0.0.1:${one}`))]]));
+    const asked = async (): Promise<Set<string>> => {
+      const answers = await ask(port, ['/', '/', '/', '/']);
+      return new Set(answers.map((text) => text.slice(1).split(' ')[0]!));
+    };
+    tell(first);
+    expect(await asked()).toEqual(new Set(['second']));
+    tell(first, second);
+    expect(await asked()).toEqual(new Set(['first', 'second']));
+    tell();
+    expect(await asked()).toEqual(new Set(['first', 'second']));
+  });
+
   test('a request that reached nobody is tried again until an address listens', async () => {
     const port = await deadPort();
     const retrying = { ...resilience, retryDurationMs: 5_000 };

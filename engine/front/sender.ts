@@ -5,7 +5,8 @@
 
 import type { ConnectionFacts } from '../contract/message.ts';
 import { SPAN } from '../contract/message.ts';
-import { addressHeaders, type ClientIpFinding } from '../contract/trust.ts';
+import type { ClientIpFinding } from '../contract/trust.ts';
+import { addressHeaders } from '../base/address-headers.ts';
 import { accessLimits } from '../base/limits.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { ClientPort } from './client-port.ts';

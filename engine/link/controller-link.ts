@@ -6,6 +6,7 @@
 
 import { connect as connectSocket } from 'node:net';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampNow } from '@bufbuild/protobuf/wkt';
 import { createClient, type Client } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
@@ -24,6 +25,7 @@ import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
 import type { CounterDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import type { AddressHealth } from '../contract/health.ts';
 import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from './outbox.ts';
 
@@ -39,6 +41,8 @@ export interface LinkOptions {
   readonly version: string;
   /** Where pieces of configurations and the last one that served are kept. */
   readonly bundles: BundleKeeper;
+  /** What probes found of origin addresses; default nothing. */
+  readonly health?: () => readonly AddressHealth[];
   /** Where observations wait until control has them; default in memory. */
   readonly spools?: SpoolStores;
   /** SHA-256 of the bundle that serves, '' when none does. */
@@ -56,6 +60,8 @@ export interface ControllerLink {
   observe(event: RequestEvent): void;
   /** Takes counts of front threads; never throws, never blocks. */
   count(deltas: readonly CounterDelta[]): void;
+  /** Tells control at once what probes found; it hears of it every so often anyway. */
+  reportHealth(): void;
   /** Facts held and given up, and whether the stream is up. */
   stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };
   /** Sends what waits (at most a second) and ends the stream. */
@@ -71,6 +77,7 @@ export function startControllerLink(options: LinkOptions): ControllerLink {
   return {
     observe: (event) => link.observations.observe(event),
     count: (deltas) => link.observations.count(deltas),
+    reportHealth: () => link.reportHealth(),
     stats: () => link.stats(),
     close: () => link.close(),
   };
@@ -170,6 +177,7 @@ class Link {
         this.#outbox = outbox;
         this.#options.logger.info('connected to control', { server: message.value.serverId });
         this.observations.connected((up) => this.#send(outbox, up));
+        this.reportHealth();
         return;
       case 'configUpdate': {
         const update = message.value;
@@ -207,8 +215,8 @@ class Link {
     } catch (error) {
       failure = describeFailure(error);
       const { code } = toAppError(error);
-      const log = code === supersededCode ? logger.info : logger.error;
-      log.call(logger, 'a configuration was not applied', { revision, code, reason: failure });
+      const level = code === supersededCode ? 'info' : 'error';
+      logger[level]('a configuration was not applied', { revision, code, reason: failure });
     }
     this.#send(outbox, {
       case: 'applyResult',
@@ -223,7 +231,7 @@ class Link {
   }
 
   async #serve(parts: Client<typeof PartService>, update: ConfigUpdate): Promise<void> {
-    const { bundles, apply } = this.#options;
+    const { bundles } = this.#options;
     const signed = create(SignedRuntimeBundleSchema, {
       bundle: update.bundle,
       signature: update.signature,
@@ -239,11 +247,31 @@ class Link {
     };
     const whole = await bundles.complete(verified, fetch);
     if (update !== this.#latest) throw superseded();
-    await apply(whole);
+    await this.#options.apply(whole);
     await bundles.keep(verified);
   }
 
+  reportHealth(): void {
+    const outbox = this.#outbox;
+    const health = this.#options.health?.() ?? [];
+    if (outbox === null) return;
+    const { agentId } = this.#options;
+    const artifactSha256 = this.#options.configHash();
+    const upstreamHealth = health.map((one) => ({
+      nodeId: agentId,
+      upstreamId: one.upstreamId,
+      endpointUrl: one.url,
+      address: one.name,
+      status: one.status,
+      reportedAt: timestampNow(),
+      ...(one.changedAtMs > 0 ? { lastTransitionAt: timestampFromMs(one.changedAtMs) } : {}),
+      artifactSha256,
+    }));
+    this.#send(outbox, { case: 'metricsPush', value: { agentId, upstreamHealth } });
+  }
+
   #report(outbox: Outbox<ConnectRequest>): void {
+    this.reportHealth();
     this.#send(outbox, {
       case: 'stateReport',
       value: {

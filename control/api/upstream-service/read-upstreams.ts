@@ -57,13 +57,20 @@ export function listUpstreamHealth(
       const reported = reportsOf(parts, nodeId);
       return pools.flatMap((pool) =>
         (pool.endpoints ?? []).map(({ url = '' }) => {
-          const report = reported.get(`${pool.id} ${url}`);
-          return report ?? { nodeId, upstreamId: pool.id, endpointUrl: url, status: 'unknown' };
+          const report = reported.get(`${pool.id} ${originOf(url)}`);
+          return report
+            ? { ...report, endpointUrl: url }
+            : { nodeId, upstreamId: pool.id, endpointUrl: url, status: 'unknown' };
         }),
       );
     });
     return { items, expectedNodeIds: nodeIds };
   };
+}
+
+/** Scheme, host and port in one spelling; what is no URL stays as it is. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
 }
 
 /** Reports of a node by pool and endpoint; stale ones say unknown. */
@@ -74,7 +81,7 @@ function reportsOf(parts: ApiParts, nodeId: string) {
     (node?.upstreamHealth ?? []).map((report) => {
       const atMs = report.reportedAt === undefined ? 0 : timestampMs(report.reportedAt);
       const fresh = node?.connected === true && nowMs - atMs <= staleAfterMs;
-      const key = `${report.upstreamId} ${report.endpointUrl}`;
+      const key = `${report.upstreamId} ${originOf(report.endpointUrl)}`;
       return [key, { ...report, nodeId, status: fresh ? report.status : 'unknown' }] as const;
     }),
   );

@@ -1,0 +1,99 @@
+/**
+ * Owns one probe of one address: a request of its own connection, its status and, where asked for,
+ * a text in its body. Follows redirects on the same address only. Never throws.
+ */
+
+import http from 'node:http';
+import https from 'node:https';
+import type { HealthCheckConfig, UpstreamConfig } from '../contract/site.ts';
+import { upstreamLimits } from '../base/limits.ts';
+import { endpointName } from './endpoint-pool.ts';
+import { tlsOptions } from './upstream.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly location: string;
+  readonly body: string;
+}
+
+/** True when the address named `name` answers as `check` expects, within its time. */
+export async function probeAddress(
+  upstream: UpstreamConfig,
+  name: string,
+  check: HealthCheckConfig,
+): Promise<boolean> {
+  const signal = AbortSignal.timeout(check.timeoutSeconds * 1000);
+  let path = check.path;
+  try {
+    for (let hop = 0; hop <= upstreamLimits.probeRedirectsMax; hop++) {
+      const answer = await ask(upstream, name, check, path, signal);
+      const next = check.followRedirects ? redirectPath(answer, upstream, name, path) : null;
+      if (next === null) {
+        return answer.status === check.expectedStatus && answer.body.includes(check.expectedBody);
+      }
+      path = next;
+    }
+  } catch {
+    // Refused, reset, too late: all of them mean that it is not well.
+  }
+  return false;
+}
+
+/** The path that an answer points to on the same address; null when it points nowhere there. */
+function redirectPath(
+  { status, location }: Answer,
+  { scheme }: UpstreamConfig,
+  name: string,
+  path: string,
+): string | null {
+  if (status < 300 || status > 399 || location === '') return null;
+  const base = `${scheme}://${name}`;
+  const url = URL.canParse(location, base + path) ? new URL(location, base + path) : null;
+  return url !== null && url.origin === new URL(base).origin ? url.pathname + url.search : null;
+}
+
+function ask(
+  upstream: UpstreamConfig,
+  name: string,
+  check: HealthCheckConfig,
+  path: string,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const endpoint = upstream.endpoints.find((one) => endpointName(one) === name);
+  if (endpoint === undefined) return Promise.reject(new Error('no such address'));
+  const { host, port } = endpoint;
+  const headers = { host: check.host || name, 'user-agent': 'waf-health-check', accept: '*/*' };
+  const secure = tlsOptions(upstream, endpoint);
+  const options = { host, port, path, method: check.method, headers, agent: false, signal };
+  return new Promise((resolve, reject) => {
+    const request = secure ? https.request({ ...secure, ...options }) : http.request(options);
+    request.on('error', reject);
+    request.on('response', (response) => {
+      response.on('error', reject);
+      readBody(response, check.expectedBody !== '', (body) => {
+        const { statusCode: status = 0, headers: fields } = response;
+        resolve({ status, location: fields.location ?? '', body });
+        request.destroy();
+      });
+    });
+    request.end();
+  });
+}
+
+/** The body as far as it is looked at; none is waited for where nobody wants it. */
+function readBody(
+  response: http.IncomingMessage,
+  wanted: boolean,
+  done: (body: string) => void,
+): void {
+  if (!wanted) return done('');
+  const parts: Buffer[] = [];
+  let size = 0;
+  const end = (): void => done(Buffer.concat(parts).toString('utf8'));
+  response.on('data', (part: Buffer) => {
+    parts.push(part);
+    size += part.length;
+    if (size >= upstreamLimits.probeBodyBytesMax) end();
+  });
+  response.on('end', end);
+}
