@@ -3,10 +3,19 @@
  * and in order, and counts what ran.
  */
 
+import { join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeTestCertificate, type TestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { crc32c } from '../../engine/base/crc32c.ts';
 import { systemClock } from '../../engine/base/clock.ts';
+import {
+  counterSchemaVersion,
+  durationBoundsSeconds,
+  openCounterStore,
+} from '../observe/counter-store.ts';
 import { agents } from '../store/collections.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
 import { openStore } from '../store/store.ts';
@@ -17,7 +26,7 @@ const known = new Map<string, unknown>();
 let ran = 0;
 
 beforeAll(async () => {
-  waf = await startTestControl({}, addAgents);
+  waf = await startTestControl({}, addObserved);
   for (const [name, one] of Object.entries(await certificates())) keepCertificate(name, one);
 });
 afterAll(async () => {
@@ -100,6 +109,38 @@ async function certificates(): Promise<Record<string, Pick<TestCertificate, 'cer
     nameless: await makeTestCertificate({}),
     client: await makeTestCertificate({ names, usages: ['1.3.6.1.5.5.7.3.2'] }),
   };
+}
+
+/** Enrolled nodes, and what the built-in node counted. */
+async function addObserved(folder: string): Promise<void> {
+  await addAgents(folder);
+  const kv = openLmdbKv({ folder: join(folder, '..', 'events'), durable: false });
+  const payload = toBinary(CounterBatchSchema, create(CounterBatchSchema, countedBatch()));
+  const header = { agentId: 'local', tenantId: 'default', bootId: '00', batchSeq: 1n };
+  const batch = { ...header, crc32c: crc32c(payload), payload };
+  const counters = openCounterStore(kv);
+  expect(await counters.ingest(batch, counterSchemaVersion)).toBe('stored');
+  expect(await counters.ingest(batch, counterSchemaVersion)).toBe('repeated');
+  await kv.close();
+}
+
+/** Ten requests: six good ones, three blocked, one whose origin failed; two took a while. */
+function countedBatch() {
+  const count = (family: string, key: string, number: number) => ({
+    family,
+    key,
+    count: BigInt(number),
+  });
+  const durations = durationBoundsSeconds.map((bound) => (bound === 0.01 ? 8n : 0n));
+  const entries = [
+    count('outcome', 'blocked', 3),
+    count('status', '200', 6),
+    count('status', '403', 3),
+    count('status', '502', 1),
+    count('origin_error', 'refused', 1),
+  ];
+  const delta = { siteId: 'site-demo', policyId: 'policy-standard', requests: 10n, entries };
+  return { toMs: BigInt(Date.now()), deltas: [{ ...delta, durations: [...durations, 2n] }] };
 }
 
 /** Enrolled nodes, as enrolment would leave them. */

@@ -13,6 +13,13 @@ import { crc32c } from '../../engine/base/crc32c.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import type { IncomingBatch, IngestResult } from './event-store.ts';
+import {
+  addTraffic,
+  forgetTraffic,
+  readTraffic,
+  type TrafficResolution,
+  type TrafficStep,
+} from './traffic-series.ts';
 
 /** Version of the payload that is understood. */
 export const counterSchemaVersion = 1;
@@ -46,6 +53,14 @@ export interface CounterStore {
   ingest(batch: IncomingBatch, schemaVersion: number): Promise<IngestResult>;
   /** All counts, by tenant, site and policy. Cost: one row each. */
   list(): SiteCounts[];
+  /** Traffic of a site ('' for all of a tenant) in a half-open span, oldest first. */
+  traffic(
+    resolution: TrafficResolution,
+    tenantId: string,
+    siteId: string,
+    startMs: number,
+    endMs: number,
+  ): TrafficStep[];
 }
 
 const separator = '\u0000';
@@ -56,6 +71,8 @@ const decoder = new TextDecoder();
 export function openCounterStore(kv: Kv): CounterStore {
   return {
     list: () => [...kv.range(prefixRange(countKey('')))].map(({ value }) => parse(value)),
+    traffic: (resolution, tenantId, siteId, startMs, endMs) =>
+      readTraffic(kv, resolution, tenantId, siteId, startMs, endMs),
     ingest: async (batch, schemaVersion) => {
       if (crc32c(batch.payload) !== batch.crc32c) return 'crc';
       const counted = schemaVersion === counterSchemaVersion ? read(batch.payload) : null;
@@ -65,7 +82,12 @@ export function openCounterStore(kv: Kv): CounterStore {
         const seen = writer.get(runKey);
         if (seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq) return 'repeated';
         writer.put(runKey, encoder.encode(String(batch.batchSeq)));
-        for (const delta of counted.deltas) add(writer, batch.tenantId, delta);
+        const atMs = Number(counted.toMs);
+        for (const delta of counted.deltas) {
+          add(writer, batch.tenantId, delta);
+          addTraffic(writer, batch.tenantId, atMs, delta);
+        }
+        forgetTraffic(writer, atMs);
         return 'stored';
       });
     },

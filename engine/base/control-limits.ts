@@ -80,6 +80,13 @@ export const controlLimits = {
   attemptKeysMax: 10_000,
   /** Security events kept, about 1.5 KB each; the oldest give way. */
   eventsMax: 1_000_000,
+  /** Traffic by minute is kept for a day, by hour for 90 days; some 300 bytes a site and step. */
+  trafficMinutesKeptMs: 24 * 3_600_000,
+  trafficHoursKeptMs: 90 * 24 * 3_600_000,
+  /** Steps of traffic that one batch of counts forgets. */
+  trafficForgottenMax: 500,
+  /** Points of one series. */
+  seriesPointsMax: 2_000,
   /** Different values counted in one ranking. */
   summaryKeysMax: 100_000,
   /** An archive when unpacked; a CRS release has 15 MB. */

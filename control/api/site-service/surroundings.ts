@@ -3,7 +3,14 @@
 import { providersFor } from '../../domain/dns-providers.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import type { SiteSurroundings } from '../../domain/site.ts';
-import { certificates, dnsProviders, policies, sites, upstreams } from '../../store/collections.ts';
+import {
+  certificates,
+  dnsProviders,
+  ipLists,
+  policies,
+  sites,
+  upstreams,
+} from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 
 /** The other sites, and the pools, policies, certificates and providers of a tenant. */
@@ -11,7 +18,7 @@ export function surroundingsIn(
   store: ReadStore,
   tenantId: string,
   nowMs: number,
-): Required<Omit<SiteSurroundings, 'ipListExists'>> {
+): Required<SiteSurroundings> {
   const ours = <T extends { readonly tenantId: string }>(found: T | undefined): T | undefined =>
     found?.tenantId === tenantId ? found : undefined;
   return {
@@ -32,6 +39,7 @@ export function surroundingsIn(
         expired: Date.parse(notAfter) <= nowMs,
       };
     },
+    ipListExists: (id) => ours(store.get(ipLists, id)) !== undefined,
     canProveDns: (host) => {
       const known = store.list(dnsProviders).filter((one) => one.tenantId === tenantId);
       return providersFor(host, known).length > 0;

@@ -29,7 +29,6 @@ const tagsShown = 3;
 interface EventQuestion {
   readonly timeRange?: TimeRange | undefined;
   readonly siteId: string;
-  readonly limit: number;
 }
 
 /** Counts for the head of the overview. */
@@ -68,13 +67,9 @@ export function getAttackDistribution(
   parts: ApiParts,
 ): Method<typeof SystemService, 'getAttackDistribution'> {
   return (request, context) => {
-    const limit = limitOf(request.limit);
-    const counts = new Map<string, number>();
-    for (const event of eventsOf(parts, callerOf(context), request)) {
-      for (const tag of tagsOf(event)) raise(counts, tag);
-    }
+    const limit = limitOf(request.limit, 'limit');
     return {
-      items: highest(counts, limit).map(([tag, count]) => ({ tag, count: BigInt(count) })),
+      items: attackDistributionOf(eventsOf(parts, callerOf(context), request), limit),
     };
   };
 }
@@ -82,36 +77,48 @@ export function getAttackDistribution(
 /** The addresses with the most security events, and what they tried. */
 export function getTopAttackers(parts: ApiParts): Method<typeof SystemService, 'getTopAttackers'> {
   return (request, context) => {
-    const limit = limitOf(request.limit);
-    const counts = new Map<string, number>();
-    const tags = new Map<string, Map<string, number>>();
-    for (const event of eventsOf(parts, callerOf(context), request)) {
-      const ip = event.clientIp ?? '';
-      if (ip === '' || !raise(counts, ip)) continue;
-      const own = tags.get(ip) ?? new Map<string, number>();
-      tags.set(ip, own);
-      for (const tag of tagsOf(event)) raise(own, tag);
-    }
-    return {
-      items: highest(counts, limit).map(([clientIp, count]) => ({
-        clientIp,
-        count: BigInt(count),
-        topTags: highest(tags.get(clientIp) ?? new Map(), tagsShown).map(([tag]) => tag),
-      })),
-    };
+    const limit = limitOf(request.limit, 'limit');
+    return { items: topAttackersOf(eventsOf(parts, callerOf(context), request), limit) };
   };
 }
 
-/** Default 10. Errors: invalid_argument above 100. */
-function limitOf(limit: number): number {
+/** Families of attacks by events. */
+export function attackDistributionOf(events: Iterable<SecurityEventJson>, limit: number) {
+  const counts = new Map<string, number>();
+  for (const event of events) for (const tag of tagsOf(event)) raise(counts, tag);
+  return highest(counts, limit).map(([tag, count]) => ({ tag, count: BigInt(count) }));
+}
+
+/** Addresses by events. */
+export function topAttackersOf(events: Iterable<SecurityEventJson>, limit: number) {
+  const counts = new Map<string, number>();
+  const tags = new Map<string, Map<string, number>>();
+  for (const event of events) {
+    const ip = event.clientIp ?? '';
+    if (ip === '' || !raise(counts, ip)) continue;
+    const own = tags.get(ip) ?? new Map<string, number>();
+    tags.set(ip, own);
+    for (const tag of tagsOf(event)) raise(own, tag);
+  }
+  return highest(counts, limit).map(([clientIp, count]) => ({
+    clientIp,
+    count: BigInt(count),
+    topTags: highest(tags.get(clientIp) ?? new Map<string, number>(), tagsShown).map(
+      ([tag]) => tag,
+    ),
+  }));
+}
+
+/** Default 10. Errors: invalid_argument at `field` above 100. */
+export function limitOf(limit: number, field: string): number {
   if (limit < 0 || limit > limitMax) {
-    throw invalidField('limit', `must be between 1 and ${limitMax}; 0 acts as ${limitDefault}`);
+    throw invalidField(field, `must be between 1 and ${limitMax}; 0 acts as ${limitDefault}`);
   }
   return limit === 0 ? limitDefault : limit;
 }
 
 /** Events of a span of time, default the last day; at most 200,000, the newest. */
-function eventsOf(
+export function eventsOf(
   parts: ApiParts,
   caller: Caller,
   { timeRange, siteId }: EventQuestion,

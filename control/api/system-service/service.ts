@@ -7,8 +7,10 @@ import type { Built } from '../method.ts';
 import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
 import { apply, previewApply } from './apply.ts';
 import { health } from './health.ts';
+import { getDashboardOverview } from './overview.ts';
 import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
 import { getSystemSettings, updateSystemSettings } from './settings.ts';
+import { getTrafficTimeseries } from './traffic.ts';
 import { version } from './version.ts';
 
 /** SystemService. */
@@ -19,6 +21,8 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     getSystemSettings: getSystemSettings(parts),
     updateSystemSettings: updateSystemSettings(parts),
     getDashboardStats: getDashboardStats(parts),
+    getDashboardOverview: getDashboardOverview(parts),
+    getTrafficTimeseries: getTrafficTimeseries(parts),
     getAttackDistribution: getAttackDistribution(parts),
     getTopAttackers: getTopAttackers(parts),
     listSystemCrsRulesets: ({ page }) => pageOfRulesets(parts.store, page),

@@ -1,0 +1,123 @@
+/**
+ * Owns SystemService/GetDashboardOverview: exact counts of traffic beside rankings of the security
+ * events that are kept. Dimensions that nothing counts yet stay empty.
+ */
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TimeRangeSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
+import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import type { Buckets } from '../../domain/traffic-buckets.ts';
+import { summarise, type SecuritySummary } from '../../observe/summary.ts';
+import { sites } from '../../store/collections.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+import {
+  attackDistributionOf,
+  dashboardStats,
+  eventsOf,
+  limitOf,
+  topAttackersOf,
+} from './dashboard.ts';
+import { bucketsIn, toPoints, toQuality, toStatusRanking, totalOf, trafficOf } from './traffic.ts';
+
+const dimensions: readonly SecuritySummaryDimensionJson[] = [
+  'SECURITY_SUMMARY_DIMENSION_ATTACKER',
+  'SECURITY_SUMMARY_DIMENSION_SITE',
+  'SECURITY_SUMMARY_DIMENSION_TARGET',
+  'SECURITY_SUMMARY_DIMENSION_ATTACK_TYPE',
+  'SECURITY_SUMMARY_DIMENSION_RULE',
+  'SECURITY_SUMMARY_DIMENSION_METHOD',
+];
+/** Nodes send counts four times a second; older ones than this are worth a word. */
+const staleAfterMs = 60_000;
+
+/** The whole overview for a span of time, default the last day. */
+export function getDashboardOverview(
+  parts: ApiParts,
+): Method<typeof SystemService, 'getDashboardOverview'> {
+  return ({ timeRange, bucketSize, siteId, topKLimit }, context) => {
+    const caller = callerOf(context);
+    const limit = limitOf(topKLimit, 'topKLimit');
+    if (siteId !== '') storedSite(parts.store, caller, siteId, 'siteId');
+    const buckets = bucketsIn(parts, timeRange, bucketSize);
+    const steps = trafficOf(parts, caller, siteId, buckets);
+    const total = totalOf(steps);
+    const span = create(TimeRangeSchema, {
+      start: timestampFromMs(buckets.startMs),
+      end: timestampFromMs(buckets.endMs),
+    });
+    const events = [...eventsOf(parts, caller, { timeRange: span, siteId })];
+    const summary = summarise(events, dimensions, limit, false);
+    const ranking = (name: string) => toRanking(summary, name, events.length);
+    return {
+      timeRange: span,
+      trafficBucketSeconds: BigInt(buckets.stepSeconds),
+      stats: dashboardStats(parts, caller),
+      traffic: toPoints(steps, buckets),
+      attackDistribution: attackDistributionOf(events, limit),
+      topAttackers: topAttackersOf(events, limit),
+      topStatuses: toStatusRanking(total, limit),
+      ...(siteId === '' ? topSites(parts, caller, buckets, limit) : {}),
+      securityTopAttackers: ranking('ATTACKER'),
+      securityTopSites: ranking('SITE'),
+      securityTopTargets: ranking('TARGET'),
+      securityTopAttackTypes: ranking('ATTACK_TYPE'),
+      securityTopRules: ranking('RULE'),
+      securityTopMethods: ranking('METHOD'),
+      securityTopCountries: { unavailableReason: 'countries of clients are not counted' },
+      freshness: freshnessOf(parts, buckets),
+      trafficQuality: toQuality(total),
+    };
+  };
+}
+
+/** Sites by requests, the busiest first. */
+function topSites(parts: ApiParts, caller: Caller, buckets: Buckets, limit: number) {
+  const { resolution, startMs, endMs } = buckets;
+  const counted = parts.store
+    .list(sites)
+    .filter((site) => site.tenantId === caller.tenantId)
+    .map(({ id }) => ({
+      id,
+      ...totalOf(parts.counters.traffic(resolution, caller.tenantId, id, startMs, endMs)),
+    }))
+    .filter(({ requests }) => requests > 0)
+    .sort((left, right) => right.requests - left.requests || (left.id < right.id ? -1 : 1));
+  const rest = counted.slice(limit).reduce((sum, { requests }) => sum + requests, 0);
+  return {
+    topSites: counted.slice(0, limit).map(({ id, requests, blocked }) => ({
+      siteId: id,
+      total: BigInt(requests),
+      blocked: BigInt(blocked),
+    })),
+    otherSitesTotal: BigInt(rest),
+  };
+}
+
+function toRanking(summary: SecuritySummary, name: string, events: number) {
+  const dimension = `SECURITY_SUMMARY_DIMENSION_${name}` as SecuritySummaryDimensionJson;
+  const items = summary.top.get(dimension) ?? [];
+  const shown = items.reduce((sum, { count }) => sum + count, 0n);
+  const totalWeight = BigInt(events);
+  const otherCount = totalWeight > shown ? totalWeight - shown : 0n;
+  return { items: items.map(({ key, count }) => ({ key, count })), otherCount, totalWeight };
+}
+
+function freshnessOf(parts: ApiParts, buckets: Buckets) {
+  const nowMs = parts.clock.nowMs();
+  const seenMs = parts.nodes.get('local')?.lastSeenMs ?? 0;
+  const connected = parts.nodes.get('local')?.connected === true;
+  const stale = !connected || nowMs - seenMs > staleAfterMs;
+  return {
+    asOf: timestampFromMs(nowMs),
+    resolutionSeconds: BigInt(buckets.resolution === 'hour' ? 3600 : 60),
+    stale,
+    source: 'node_counters',
+    snapshotAgeMs: BigInt(seenMs === 0 ? 0 : Math.max(0, nowMs - seenMs)),
+    snapshotStale: stale,
+  };
+}

@@ -1,0 +1,109 @@
+/** Owns SystemService/GetTrafficTimeseries and the traffic of the overview, from exact counts. */
+
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { TimeRange } from '../../../proto/gen/waf/v1/common_pb.ts';
+import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { bucketsOf, type Buckets } from '../../domain/traffic-buckets.ts';
+import { durationBoundsSeconds } from '../../observe/counter-store.ts';
+import { addStep, emptyStep, type TrafficStep } from '../../observe/traffic-series.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+
+const slowSeconds = 1;
+
+/** Traffic by step; steps without traffic are points too. */
+export function getTrafficTimeseries(
+  parts: ApiParts,
+): Method<typeof SystemService, 'getTrafficTimeseries'> {
+  return ({ timeRange, bucketSize, siteId }, context) => {
+    const caller = callerOf(context);
+    if (siteId !== '') storedSite(parts.store, caller, siteId, 'siteId');
+    const buckets = bucketsIn(parts, timeRange, bucketSize);
+    return { points: toPoints(trafficOf(parts, caller, siteId, buckets), buckets) };
+  };
+}
+
+/** The steps that a request asks for. Errors: invalid_argument. */
+export function bucketsIn(
+  parts: ApiParts,
+  timeRange: TimeRange | undefined,
+  bucketSize: string,
+): Buckets {
+  const ms = (time: TimeRange['start']): number | undefined =>
+    time === undefined ? undefined : timestampMs(time);
+  const span = { startMs: ms(timeRange?.start), endMs: ms(timeRange?.end) };
+  return bucketsOf(span, bucketSize, parts.clock.nowMs());
+}
+
+/** What was counted in each step, empty steps among them, oldest first. */
+export function trafficOf(
+  { counters }: ApiParts,
+  { tenantId }: Caller,
+  siteId: string,
+  { startMs, endMs, stepSeconds, resolution }: Buckets,
+): TrafficStep[] {
+  const stepMs = stepSeconds * 1000;
+  const steps: TrafficStep[] = [];
+  for (let atMs = startMs; atMs < endMs; atMs += stepMs) steps.push(emptyStep(atMs));
+  for (const row of counters.traffic(resolution, tenantId, siteId, startMs, endMs)) {
+    const step = steps[Math.floor((row.atMs - startMs) / stepMs)];
+    if (step !== undefined) addStep(step, row);
+  }
+  return steps;
+}
+
+/** Points of a series. */
+export function toPoints(steps: readonly TrafficStep[], { stepSeconds }: Buckets) {
+  return steps.map((step) => ({
+    bucketStart: timestampFromMs(step.atMs),
+    total: BigInt(step.requests),
+    blocked: BigInt(step.blocked),
+    bytesIn: BigInt(step.bytesIn),
+    bytesOut: BigInt(step.bytesOut),
+    intervalSeconds: BigInt(stepSeconds),
+  }));
+}
+
+/** Everything that was counted in the steps together. */
+export function totalOf(steps: readonly TrafficStep[]): TrafficStep {
+  const total = emptyStep(steps[0]?.atMs ?? 0);
+  for (const step of steps) addStep(total, step);
+  return total;
+}
+
+/** Answers by status and speed. Requests that reached an origin are the business. */
+export function toQuality(total: TrafficStep) {
+  const ofClass = (digit: string): bigint =>
+    BigInt(
+      Object.entries(total.statuses)
+        .filter(([status]) => status.startsWith(digit))
+        .reduce((sum, [, count]) => sum + count, 0),
+    );
+  const fast = durationBoundsSeconds.findIndex((bound) => bound >= slowSeconds);
+  const slow = total.durations.slice(fast + 1).reduce((sum, count) => sum + count, 0);
+  return {
+    total: BigInt(total.requests),
+    status2xx: ofClass('2'),
+    status3xx: ofClass('3'),
+    status4xx: ofClass('4'),
+    status5xx: ofClass('5'),
+    slowRequests: BigInt(slow),
+    gatewayErrors: BigInt(total.gatewayErrors),
+    durationSumMicros: BigInt(total.durationUs),
+    businessRequests: BigInt(total.requests - total.blocked - total.refused),
+  };
+}
+
+/** Answers by status code, the most frequent first. */
+export function toStatusRanking(total: TrafficStep, limit: number) {
+  const sorted = Object.entries(total.statuses).sort(
+    ([one, left], [other, right]) => right - left || (one < other ? -1 : 1),
+  );
+  const rest = sorted.slice(limit).reduce((sum, [, count]) => sum + count, 0);
+  return {
+    items: sorted.slice(0, limit).map(([key, count]) => ({ key, total: BigInt(count) })),
+    otherTotal: BigInt(rest),
+  };
+}
