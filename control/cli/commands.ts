@@ -22,16 +22,22 @@ import { certCommands } from './cert-commands.ts';
 import { certDnsCommands } from './cert-dns-commands.ts';
 import type { CommandDefinition } from './command.ts';
 import { completionCommand } from './completion.ts';
+import { crsCommands } from './crs-commands.ts';
+import { crsPluginCommands } from './crs-plugin-commands.ts';
 import { crsTestCommand } from './crs-test.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
 import { engineCommand } from './engine.ts';
 import { exportCommand } from './export.ts';
 import { logSecurityCommand } from './log-security.ts';
+import { policyCommands } from './policy-commands.ts';
 import { policyListCommand } from './policy-list.ts';
 import { policyPreviewCommand } from './policy-preview.ts';
 import { policyTestCommand } from './policy-test.ts';
+import { policyVersionCommands } from './policy-version-commands.ts';
 import { roleCommands } from './role-commands.ts';
+import { ruleCommands } from './rule-commands.ts';
+import { ruleOverrideCommands } from './rule-override-commands.ts';
 import { runCommand } from './run.ts';
 import { seclangTestCommand } from './seclang-test.ts';
 import { siteChangeCommands } from './site-change.ts';
@@ -67,8 +73,14 @@ export const commands: readonly CommandDefinition[] = [
   ...agentCommands,
   ...agentGroupCommands,
   policyListCommand,
+  ...policyCommands,
   policyTestCommand,
   policyPreviewCommand,
+  ...policyVersionCommands,
+  ...ruleCommands,
+  ...ruleOverrideCommands,
+  ...crsCommands,
+  ...crsPluginCommands,
   logSecurityCommand,
   authLoginCommand,
   authLogoutCommand,

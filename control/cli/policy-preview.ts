@@ -2,6 +2,8 @@
 
 import type { CommandDefinition } from './command.ts';
 import { textFlag } from './command.ts';
+import { readInputObject } from './input.ts';
+import { readMessage } from './show.ts';
 
 /** The command. */
 export const policyPreviewCommand: CommandDefinition = {
@@ -9,13 +11,22 @@ export const policyPreviewCommand: CommandDefinition = {
   summary: 'Print the SecLang text of a policy',
   help: '',
   arguments: [{ name: '<policy>', summary: 'policy id' }],
-  flags: [{ flags: '--site <id>', summary: "lay this site's override over the policy" }],
+  flags: [
+    { flags: '--site <id>', summary: "lay this site's override over the policy" },
+    { flags: '--file <file>', summary: 'render these fields instead; - reads standard input' },
+  ],
   run: async (context, [policyId = ''], flags) => {
-    const { PreviewSecLangResponseSchema } = await import('../../proto/gen/waf/v1/policy_pb.ts');
+    const { PolicySchema, PreviewSecLangResponseSchema } =
+      await import('../../proto/gen/waf/v1/policy_pb.ts');
     const { toJson } = await import('@bufbuild/protobuf');
     const { policies } = await context.api();
     const siteId = textFlag(flags, 'site') ?? '';
-    const response = await policies.previewSecLang({ policyId, siteId });
+    const file = textFlag(flags, 'file');
+    const candidate =
+      file === undefined
+        ? {}
+        : { candidate: await readMessage(PolicySchema, readInputObject(file), file) };
+    const response = await policies.previewSecLang({ policyId, siteId, ...candidate });
     for (const warning of response.warnings) context.output.note(`warning: ${warning}`);
     if (context.output.format === 'table') context.output.line(response.seclang.trimEnd());
     else {

@@ -1,9 +1,10 @@
 /** `waf policy test`: one request against a policy, in the engine that serves traffic. */
 
-import { readFileSync } from 'node:fs';
-import { AppError } from '../../engine/base/errors.ts';
 import type { CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
+import { badFlag, readInput } from './input.ts';
+import { waitFor } from './policy-progress.ts';
+import { showMessage } from './show.ts';
 
 /** The command. */
 export const policyTestCommand: CommandDefinition = {
@@ -15,16 +16,16 @@ export const policyTestCommand: CommandDefinition = {
     { flags: '--method <method>', summary: 'request method', default: 'GET' },
     { flags: '--url <url>', summary: 'path or full URL', required: true },
     { flags: '--header <name: value>', summary: 'header; repeatable', repeatable: true },
-    { flags: '--body <text>', summary: 'body; @FILE reads a file' },
+    { flags: '--body <text>', summary: 'body; @FILE reads a file, - standard input' },
     { flags: '--protocol <version>', summary: 'for example HTTP/1.0' },
     { flags: '--site <id>', summary: "lay this site's override over the policy" },
     { flags: '--client-ip <address>', summary: 'address that the rules see' },
+    { flags: '--peer-ip <address>', summary: 'address that the connection comes from' },
   ],
   run: async (context, [policyId = ''], flags) => {
     const { TestPolicyResponseSchema } = await import('../../proto/gen/waf/v1/policy_pb.ts');
-    const { toJson } = await import('@bufbuild/protobuf');
     const { policies } = await context.api();
-    const response = await policies.testPolicy({
+    const request = {
       policyId,
       method: textFlag(flags, 'method') ?? 'GET',
       url: textFlag(flags, 'url') ?? '/',
@@ -33,8 +34,12 @@ export const policyTestCommand: CommandDefinition = {
       protocol: textFlag(flags, 'protocol') ?? '',
       siteId: textFlag(flags, 'site') ?? '',
       clientIp: textFlag(flags, 'clientIp') ?? '',
-    });
-    context.output.result(toJson(TestPolicyResponseSchema, response), {
+      peerIp: textFlag(flags, 'peerIp') ?? '',
+    };
+    const response = await waitFor(context, 'the rules are compiled', (options) =>
+      policies.testPolicy(request, options),
+    );
+    await showMessage(context, TestPolicyResponseSchema, response, {
       columns: ['RULE', 'PHASE', 'SEVERITY', 'MESSAGE'],
       rows: response.matchedRules.map((rule) => [
         String(rule.ruleId),
@@ -62,14 +67,6 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
 
 function readBody(text: string | undefined): Uint8Array<ArrayBuffer> {
   if (text === undefined) return new Uint8Array();
-  if (!text.startsWith('@')) return new TextEncoder().encode(text);
-  try {
-    return new Uint8Array(readFileSync(text.slice(1)));
-  } catch {
-    throw badFlag(`cannot read ${text.slice(1)}`);
-  }
-}
-
-function badFlag(message: string): AppError {
-  return new AppError('bad_flag', message, { source: 'config' });
+  if (text === '-') return readInput('-');
+  return text.startsWith('@') ? readInput(text.slice(1)) : new TextEncoder().encode(text);
 }

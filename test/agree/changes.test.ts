@@ -11,7 +11,7 @@ import { missingBuild } from '../support/product.ts';
 import { describeCase, type CorpusRequest, type DescribedCase } from './described-case.ts';
 import { differences, startLiveWaf, type LiveWaf, type Outcome } from './live-waf.ts';
 import { drawChange, startDice, type ChangeContext, type RandomChange } from './random-changes.ts';
-import { rulesetArchive } from './ruleset-archive.ts';
+import { packFolder } from '../../control/publish/ruleset-pack.ts';
 
 const wanted = Number(process.env['WAF_AGREE_CHANGES'] ?? 4);
 const seed = Number(process.env['WAF_AGREE_SEED'] ?? 20_261_121);
@@ -31,7 +31,7 @@ describe.skipIf(missing !== null)('a change of a policy', () => {
 
   beforeAll(async () => {
     waf = await startLiveWaf();
-    const archive = rulesetArchive(crs4Folder).toString('base64');
+    const archive = packFolder(crs4Folder).toString('base64');
     const imported = await waf.ask('SystemService/ImportCrsRuleset', { archive });
     crsRulesetId = (imported['ruleset'] as { id: string }).id;
     const site = {

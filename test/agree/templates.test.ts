@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rulesetArchive } from './ruleset-archive.ts';
+import { packFolder } from '../../control/publish/ruleset-pack.ts';
 import { corpusRoot, readCorpus } from '../seclang/corpus.ts';
 import { missingBuild } from '../support/product.ts';
 import { describeCase, type CorpusRequest, type DescribedCase } from './described-case.ts';
@@ -98,7 +98,7 @@ async function policyOn(waf: LiveWaf, templateId: string, folder: string): Promi
   const made = await waf.ask('PolicyService/CreatePolicyFromTemplate', { templateId, name });
   const { id: policyId, revision } = made['policy'] as { id: string; revision: string };
   if (folder === '') return policyId;
-  const archive = rulesetArchive(folder).toString('base64');
+  const archive = packFolder(folder).toString('base64');
   const imported = await waf.ask('SystemService/ImportCrsRuleset', { archive });
   const crsRulesetId = (imported['ruleset'] as { id: string }).id;
   await waf.ask('PolicyService/SetActiveCrsRuleset', { policyId, revision, crsRulesetId });

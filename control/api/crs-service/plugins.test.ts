@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { debianCrsFolder } from '../../publish/ruleset-folder.ts';
-import { packArchive } from '../../../test/agree/ruleset-archive.ts';
+import { packArchive } from '../../publish/ruleset-pack.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
 let waf: TestControl;

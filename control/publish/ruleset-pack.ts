@@ -1,8 +1,10 @@
-/** Owns packing a folder as the tar.gz that the import takes; for tests. */
+/** Owns packing a folder as the tar.gz that imports take. Bounded by what an import may hold. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { AppError } from '../../engine/base/errors.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 
 const blockBytes = 512;
 
@@ -12,13 +14,14 @@ export interface ArchiveFile {
   readonly content: Uint8Array;
 }
 
-/** The folder's files in an archive, under one folder as releases have it. */
-export function rulesetArchive(folder: string): Buffer {
+/** The files of a folder in an archive, under one folder as releases have it. Errors: of reading. */
+export function packFolder(folder: string): Buffer {
   const files: ArchiveFile[] = [];
   const add = (from: string): void => {
     for (const name of readdirSync(path.join(folder, from)).sort()) {
       const inner = path.join(from, name);
       if (statSync(path.join(folder, inner)).isDirectory()) add(inner);
+      else if (files.length >= controlLimits.rulesetFilesMax) throw tooMany(folder);
       else files.push({ path: inner, content: readFileSync(path.join(folder, inner)) });
     }
   };
@@ -46,4 +49,9 @@ function headerOf(name: string, size: number): Buffer {
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return header;
+}
+
+function tooMany(folder: string): AppError {
+  const message = `${folder} has more than ${controlLimits.rulesetFilesMax} files`;
+  return new AppError('ruleset_too_large', message, { source: 'config' });
 }
