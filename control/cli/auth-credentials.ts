@@ -28,7 +28,7 @@ export interface StoredSession {
 
 type Sessions = Readonly<Record<string, StoredSession>>;
 
-/** The session at an API; undefined when nobody signed in there. Errors: AppError bad_credentials. */
+/** The session at an API; undefined where nobody signed in. Errors: AppError bad_credentials. */
 export function readSession(file: string, api: string): StoredSession | undefined {
   const sessions = readSessions(file);
   return Object.hasOwn(sessions, api) ? sessions[api] : undefined;

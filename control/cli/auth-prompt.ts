@@ -22,8 +22,9 @@ export async function askLine(question: string, flag: string): Promise<string> {
 export function askSecret(question: string, flag: string): Promise<string> {
   requireTerminal(flag);
   const { stdin, stderr } = process;
-  stderr.write(question);
+  // Echo goes off before anybody is asked to type.
   stdin.setRawMode(true);
+  stderr.write(question);
   stdin.setEncoding('utf8');
   stdin.resume();
   return new Promise<string>((resolve, reject) => {

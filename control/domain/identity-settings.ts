@@ -138,7 +138,7 @@ export const identitySettings: readonly {
   { key: identityKeys.saml, standard: [], check: checkProviders(samlFields) },
 ];
 
-/** Base of the addresses that browsers are sent back to, without a slash at the end; '' for none. */
+/** Base of the addresses that browsers come back to, no slash at the end; '' for none. */
 export function publicUrlOf(values: Values): string {
   return textOf(values[identityKeys.publicUrl]).replace(/\/+$/, '');
 }

@@ -1,4 +1,4 @@
-/** Tests proving who someone is, beneath the API: lock-out, equal work, factors, tokens, sessions. */
+/** Tests proofs beneath the API: lock-out, equal work, second factors, sessions, signing keys. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Clock } from '../../engine/base/clock.ts';

@@ -80,6 +80,7 @@ export interface SamlAnswer {
   readonly assertionId?: string;
 }
 
+const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const idpIssuer = 'https://idp.example.test/metadata';
 
 /** Entity id of the provider. */
@@ -94,7 +95,8 @@ export function makeAssertion(request: SamlRequest, answer: SamlAnswer = {}): st
   const restriction =
     audience === null
       ? ''
-      : `<saml:AudienceRestriction><saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`;
+      : '<saml:AudienceRestriction>' +
+        `<saml:Audience>${audience}</saml:Audience></saml:AudienceRestriction>`;
   const attributes = Object.entries(answer.attributes ?? {}).map(
     ([name, values]) =>
       `<saml:Attribute Name="${name}">${values
@@ -111,7 +113,7 @@ export function makeAssertion(request: SamlRequest, answer: SamlAnswer = {}): st
     `ID="${answer.assertionId ?? newId()}" Version="2.0" IssueInstant="${at(0)}">` +
     `<saml:Issuer>${answer.issuer ?? idpIssuer}</saml:Issuer>` +
     `<saml:Subject><saml:NameID Format="${format}">${answer.nameId ?? 'sam'}</saml:NameID>` +
-    `<saml:SubjectConfirmation Method="${answer.method ?? 'urn:oasis:names:tc:SAML:2.0:cm:bearer'}">` +
+    `<saml:SubjectConfirmation Method="${answer.method ?? bearer}">` +
     `<saml:SubjectConfirmationData Recipient="${answer.recipient ?? request.acsUrl}" ` +
     `InResponseTo="${answer.confirmedFor ?? request.id}" NotOnOrAfter="${notOnOrAfter}"/>` +
     `</saml:SubjectConfirmation></saml:Subject>` +

@@ -81,7 +81,7 @@ test('a signed assertion for our request enters', async () => {
   expect(metadata.text).toContain(request.acsUrl);
 });
 
-test('a signature over the whole response does not stand in for one over the assertion', async () => {
+test('a signature over the response does not stand in for one over the assertion', async () => {
   const request = await begin();
   const response = sign(makeResponse(request, makeAssertion(request)), key, 'Response');
   expect((await deliver(formOf(response, request))).status).toBe(401);
@@ -226,7 +226,8 @@ describe('signature wrapping', () => {
         const { xml, assertion, signature, bare } = parts(request);
         const evil = forged(request, newId()).replace(
           '</saml:Issuer>',
-          `</saml:Issuer>${signature.replace('</ds:Signature>', `<ds:Object>${bare}</ds:Object></ds:Signature>`)}`,
+          '</saml:Issuer>' +
+            signature.replace('</ds:Signature>', `<ds:Object>${bare}</ds:Object></ds:Signature>`),
         );
         return xml.replace(assertion, evil);
       },
