@@ -1,4 +1,4 @@
-/** Runs the commands on sites, pools, certificates, nodes and settings against a real controller. */
+/** Runs the commands on resources against a real controller. */
 
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

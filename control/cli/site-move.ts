@@ -1,4 +1,4 @@
-/** `waf site export`, `import`, `preview` and `override`: a site as a whole, and what is laid on it. */
+/** `waf site export`, `import`, `preview` and `override`: a site as a whole. */
 
 import { writeFileSync } from 'node:fs';
 import type { SitePolicyOverride } from '../../proto/gen/waf/v1/site_pb.ts';

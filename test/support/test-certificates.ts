@@ -1,4 +1,4 @@
-/** Owns throw-away certificates for tests: authorities, leaves, and every way in which they fail. */
+/** Owns throw-away certificates for tests: authorities, leaves, and those that must fail. */
 
 import { webcrypto } from 'node:crypto';
 import { addReflectMetadata } from '../../control/api/reflect-metadata.ts';

@@ -80,7 +80,7 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
   };
 }
 
-/** What a site already has is no reason to refuse another change: an ended certificate, a policy. */
+/** An ended certificate or a policy that a site already has does not refuse another change. */
 function unchangedPasses(around: SiteSurroundings, before: SiteRecord): SiteSurroundings {
   return {
     ...around,
