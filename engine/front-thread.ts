@@ -11,7 +11,7 @@ import type { FrontThreadData } from './front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from './front/worker.ts';
 import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
 import { listenReusePort } from './match/listen.ts';
-import { PolicyRegistry, recordOnly } from './policy-registry.ts';
+import { PolicyRegistry, recordOnly, whenAsked } from './policy-registry.ts';
 import { placeInspector, Pool } from './pool/dispatch.ts';
 import { threadParts } from './thread-parts.ts';
 
@@ -29,14 +29,27 @@ const pool = new Pool({
   deadlineMs: poolLimits.deadlineMs,
   threads: settings.poolThreads,
 });
-const registry = new PolicyRegistry(parts.buildInSlices, settings.place === 'inline' ? null : pool);
+const registry = new PolicyRegistry(parts, settings.place === 'inline' ? null : pool);
 
-const nothing: InspectionConfig = { policies: [], keyOfSite: new Map(), shared: new Map() };
+const nothing: InspectionConfig = {
+  policies: [],
+  keyOfSite: new Map(),
+  whenAsked: false,
+  shared: new Map(),
+};
 let started = false;
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
-  const { policies, keyOfSite, shared } = (routes.inspection ?? nothing) as InspectionConfig;
+  const inspection = (routes.inspection ?? nothing) as InspectionConfig;
+  const { policies, keyOfSite, shared } = inspection;
+  if (inspection.whenAsked) {
+    const held = registry.holdUnbuilt(policies);
+    return {
+      inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), true),
+      release: () => registry.releaseAll(held),
+    };
+  }
   parts.useShared(shared);
   const held = await registry.holdAll(policies);
   parts.useShared(nothing.shared);
@@ -44,21 +57,29 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   if (!started) collectGarbage();
   started = true;
   return {
-    inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id)),
+    inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), false),
     release: () => registry.releaseAll(held),
   };
 }
 
-function inspectorOf(site: SiteConfig, key: string | undefined): Inspector | null {
+function inspectorOf(
+  site: SiteConfig,
+  key: string | undefined,
+  unbuilt: boolean,
+): Inspector | null {
   if (key === undefined) return null;
-  const engine = registry.engine(key);
   const records = site.waf.mode === 'detection';
-  const inline = records ? recordOnly(engine) : engine;
+  const inline = unbuilt ? whenAsked(registry, key, records) : builtInspector(key, records);
   return placeInspector(settings.place, inline, pool, {
     policy: key,
     failPolicy: site.waf.failPolicy,
     recordOnly: records,
   });
+}
+
+function builtInspector(key: string, records: boolean): Inspector {
+  const engine = registry.engine(key);
+  return records ? recordOnly(engine) : engine;
 }
 
 /** Requests that become security or error events: a rule matched, or we or the origin failed. */

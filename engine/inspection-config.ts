@@ -20,6 +20,8 @@ export interface InspectionConfig {
   readonly policies: readonly KeyedPolicy[];
   /** Policy key by site id; sites without inspection are absent. */
   readonly keyOfSite: ReadonlyMap<string, string>;
+  /** Policies are built when the first request asks for them; so a cold start serves at once. */
+  readonly whenAsked: boolean;
   /** Databases in shared memory by their cache key; what is missing comes from the cache. */
   readonly shared: ReadonlyMap<string, SharedGroup>;
 }
@@ -53,6 +55,7 @@ export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig
   const inspection: InspectionConfig = {
     policies: [...policies.values()],
     keyOfSite,
+    whenAsked: false,
     shared: new Map(),
   };
   return { ...config.routes, inspection };
@@ -62,10 +65,20 @@ export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig
 export function policyKey({ seclangEntry, files }: PolicySource): string {
   const hash = createHash('sha256').update(`${seclangEntry.length}\n${seclangEntry}`);
   for (const path of [...files.keys()].sort()) {
-    const bytes = files.get(path)!;
-    hash.update(`\n${path}\n${bytes.length}\n`).update(bytes);
+    hash.update(`\n${path}\n${digestOf(files.get(path)!)}\n`);
   }
   return hash.digest('hex');
+}
+
+/** Digests of files by their bytes: policies share them, and a new bundle keeps most of them. */
+const digests = new WeakMap<Uint8Array, string>();
+
+function digestOf(bytes: Uint8Array): string {
+  const known = digests.get(bytes);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  digests.set(bytes, digest);
+  return digest;
 }
 
 /** File contents in shared memory, one copy per distinct content in use. */
@@ -79,7 +92,7 @@ export class SharedFiles {
   }
 
   private one(bytes: Uint8Array): Uint8Array {
-    const hash = createHash('sha256').update(bytes).digest('hex');
+    const hash = digestOf(bytes);
     const known = this.byHash.get(hash)?.deref();
     if (known) return known;
     const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));

@@ -3,7 +3,7 @@
  * publishes or a bundle file holds, and hands what was observed up. Holds no logic of its own.
  */
 
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, toAppError } from './base/errors.ts';
@@ -56,6 +56,10 @@ class Engine {
   private readonly senders = new SenderMemory();
   private readonly planner: Planner;
   private readonly bundles: BundleKeeper;
+  /** File that names the last bundle whose databases were all made. */
+  private readonly plannedMark: string;
+  /** The work that a quick start left for later. */
+  private settling: Promise<void> = Promise.resolve();
   private readonly serving: Serving = { revision: '0', sha256: '' };
   private readonly startedMs = performance.now();
   private threads: FrontThreads | null = null;
@@ -71,6 +75,7 @@ class Engine {
     const folder = join(options.data, 'engine');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.bundles = new BundleKeeper(folder);
+    this.plannedMark = join(folder, 'databases', `planned-${version}`);
     this.settings = {
       place: options.inspection,
       poolThreads: options.poolThreads,
@@ -91,7 +96,8 @@ class Engine {
     const { options } = this;
     if (options.events !== null) this.events = createWriteStream(options.events, { flags: 'a' });
     const first = this.firstBundle();
-    const routes = first ? await this.plan(first) : noRoutes;
+    const planned = first !== null && this.wasPlanned(first);
+    const routes = first ? await (planned ? this.unplanned(first) : this.plan(first)) : noRoutes;
     this.threads = await startFrontThreads({
       entry: sibling('front-thread'),
       count: options.workers,
@@ -109,6 +115,7 @@ class Engine {
       },
     });
     if (first) this.noteServing(first, routes);
+    if (first && planned) this.settling = this.settle(first);
     if (options.controller !== null) await this.connect(options.controller);
     this.log.info('listening', { host: options.host, port: this.threads.port });
     tellSupervisor({ type: 'ready', port: this.threads.port });
@@ -156,10 +163,41 @@ class Engine {
     return { ...routes, inspection: { ...inspection, shared } };
   }
 
+  /** Whether this bundle served in an earlier run: its policies compile, its databases are kept. */
+  private wasPlanned(verified: VerifiedBundle): boolean {
+    const { bundle, inspection } = this.options;
+    if (bundle !== null || inspection === 'pool') return false;
+    return readPlannedMark(this.plannedMark) === verified.sha256;
+  }
+
+  /** Routes whose policies are built when the first request asks for them. */
+  private unplanned(verified: VerifiedBundle): RoutesConfig {
+    const routes = routesOf(toRuntimeConfig(verified), this.files);
+    const inspection = routes.inspection as InspectionConfig;
+    return { ...routes, inspection: { ...inspection, whenAsked: true } };
+  }
+
+  /** After a start that built nothing: plans and builds all policies while requests are served. */
+  private async settle(verified: VerifiedBundle): Promise<void> {
+    try {
+      await this.serve(verified);
+    } catch (thrown) {
+      this.log.error('the policies of the kept bundle could not all be built ahead', {
+        reason: toAppError(thrown).message,
+      });
+    }
+  }
+
   private async apply(verified: VerifiedBundle): Promise<void> {
+    await this.settling;
+    await this.serve(verified);
+  }
+
+  private async serve(verified: VerifiedBundle): Promise<void> {
     const routes = await this.plan(verified);
     await this.threads!.apply(routes);
     this.noteServing(verified, routes);
+    keepPlannedMark(this.plannedMark, verified.sha256);
   }
 
   /** Samples are asked of every thread; what comes back is cut to what was asked for. */
@@ -259,6 +297,24 @@ function readBundleFile(path: string): Uint8Array {
       source: 'config',
       cause,
     });
+  }
+}
+
+/** The SHA-256 in the mark; '' when there is none. */
+function readPlannedMark(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** A mark that cannot be written only makes the next start slower. */
+function keepPlannedMark(path: string, sha256: string): void {
+  try {
+    writeFileSync(path, sha256, { mode: 0o600 });
+  } catch {
+    rmSync(path, { force: true });
   }
 }
 

@@ -11,18 +11,26 @@ import type { PolicyEngine } from './rules/run/policy-engine.ts';
 import type { KeyedPolicy } from './inspection-config.ts';
 
 interface Held {
-  readonly engine: PolicyEngine;
+  readonly source: PolicySource;
+  /** Null until it is built. */
+  engine: PolicyEngine | null;
   uses: number;
+}
+
+/** How one thread builds policies: at once, or in slices while it serves. */
+export interface PolicyBuilders {
+  readonly build: (source: PolicySource) => PolicyEngine;
+  readonly buildInSlices: (source: PolicySource) => Promise<PolicyEngine>;
 }
 
 /** Policy engines of one thread by key, counted by use. */
 export class PolicyRegistry {
   private readonly held = new Map<string, Held>();
-  private readonly build: (source: PolicySource) => Promise<PolicyEngine>;
+  private readonly builders: PolicyBuilders;
   private readonly pool: Pool | null;
 
-  constructor(build: (source: PolicySource) => Promise<PolicyEngine>, pool: Pool | null) {
-    this.build = build;
+  constructor(builders: PolicyBuilders, pool: Pool | null) {
+    this.builders = builders;
     this.pool = pool;
   }
 
@@ -45,7 +53,15 @@ export class PolicyRegistry {
     }
   }
 
-  /** The inspector of a policy that is held. */
+  /** Takes the policies for one generation without building any: `engine` does when asked. */
+  holdUnbuilt(policies: readonly KeyedPolicy[]): string[] {
+    return policies.map(({ key, source }) => {
+      this.use(key, source);
+      return key;
+    });
+  }
+
+  /** The engine of a policy that is held. Cost: building it, where it was taken unbuilt. */
   engine(key: string): PolicyEngine {
     const held = this.held.get(key);
     if (!held) {
@@ -53,6 +69,7 @@ export class PolicyRegistry {
         source: 'config',
       });
     }
+    held.engine ??= this.builders.build(held.source);
     return held.engine;
   }
 
@@ -62,7 +79,7 @@ export class PolicyRegistry {
       const held = this.held.get(key);
       if (!held || --held.uses > 0) continue;
       this.held.delete(key);
-      held.engine.retire();
+      held.engine?.retire();
       this.pool?.retire(key);
     }
   }
@@ -72,14 +89,34 @@ export class PolicyRegistry {
   }
 
   private async hold({ key, source }: KeyedPolicy): Promise<void> {
-    const held = this.held.get(key);
-    if (held) {
-      held.uses++;
+    const known = this.held.get(key);
+    if (known?.engine) {
+      known.uses++;
       return;
     }
-    this.held.set(key, { engine: await this.build(source), uses: 1 });
-    this.pool?.load(key, source);
+    const built = await this.builders.buildInSlices(source);
+    const held = this.use(key, source);
+    // A request may have asked for it in the meantime.
+    if (held.engine === null) held.engine = built;
+    else built.retire();
   }
+
+  private use(key: string, source: PolicySource): Held {
+    const known = this.held.get(key);
+    if (known !== undefined) {
+      known.uses++;
+      return known;
+    }
+    const held: Held = { source, engine: null, uses: 1 };
+    this.held.set(key, held);
+    this.pool?.load(key, source);
+    return held;
+  }
+}
+
+/** Opens sessions on an engine that is built when the first request asks for it. */
+export function whenAsked(registry: PolicyRegistry, key: string, records: boolean): Inspector {
+  return { open: (request) => registry.engine(key).open(request, records) };
 }
 
 /** Sessions that only record: the same engine with its disruptive outcomes switched off. */
