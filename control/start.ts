@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
+import { ClientIpAnalyses } from './access/client-ip-analyses.ts';
 import type { OutgoingLimits } from './access/outgoing.ts';
 import { startSubscriptions } from './access/subscriptions.ts';
 import type { ApiParts } from './api/context.ts';
@@ -71,6 +72,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(rulesetFolder === undefined ? {} : { rulesetFolder }),
   });
   const publisher = await startPublisher(store, clock, logger);
+  const engine = openEngineClient(options.engineSocket);
+  const analyses = new ClientIpAnalyses(clock, (siteId, count, end) =>
+    engine.sampleClients(siteId, count, end),
+  );
   const { fetchLimits = {} } = options;
   const subscriptions = await startSubscriptions({ store, clock, logger, fetchLimits });
   const sessions = openSessions(store, await openAccessTokens(store, clock), clock, () =>
@@ -86,9 +91,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     counters: openCounterStore(observed),
     pipeline: new ObservationPipeline(),
     publisher,
-    engine: openEngineClient(options.engineSocket),
+    engine,
     nodes: new NodeRegistry(),
     subscriptions,
+    analyses,
     version: productVersion(),
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };

@@ -1,7 +1,7 @@
 /** Owns asking the local engine for what needs compiled rules. */
 
 import { Agent } from 'node:http';
-import { create } from '@bufbuild/protobuf';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import type { RuntimePolicy, RuntimeRuleset } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
@@ -11,6 +11,10 @@ import {
   EvaluateRequestSchema,
   type CompilePolicyResponse,
   type EvaluateResponse,
+  type ExplainTrustRequestSchema,
+  type ExplainTrustResponse,
+  type ListSpoofWarningsResponse,
+  type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { refusal } from '../domain/errors.ts';
 
@@ -37,10 +41,20 @@ export interface EngineClient {
   plan(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
   /** Errors: unavailable when no engine answers. */
   evaluate(policy: PolicyForEngine, request: RequestForEngine): Promise<EvaluateResponse>;
+  /** Whose address a request has. Errors: unavailable when no engine answers. */
+  explainTrust(
+    request: MessageInitShape<typeof ExplainTrustRequestSchema>,
+  ): Promise<ExplainTrustResponse>;
+  /** Senders of a site's requests; see SampleClients. Errors: unavailable. */
+  sampleClients(siteId: string, count: number, end: boolean): Promise<SampleClientsResponse>;
+  /** Forged address headers of the last hour. Errors: unavailable. */
+  spoofWarnings(): Promise<ListSpoofWarningsResponse>;
 }
 
 /** Compiling a whole ruleset without a cache takes most of this. */
 const timeoutMs = 60_000;
+/** What the engine has at hand. */
+const quickTimeoutMs = 5_000;
 /** Making databases on a slow machine. */
 const planTimeoutMs = 300_000;
 
@@ -81,6 +95,10 @@ export function openEngineClient(socketPath: string): EngineClient {
           { timeoutMs: planTimeoutMs },
         ),
       ),
+    explainTrust: (request) => asked(() => client.explainTrust(request)),
+    sampleClients: (siteId, count, end) =>
+      asked(() => client.sampleClients({ siteId, count, end }, { timeoutMs: quickTimeoutMs })),
+    spoofWarnings: () => asked(() => client.listSpoofWarnings({}, { timeoutMs: quickTimeoutMs })),
   };
 }
 

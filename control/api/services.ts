@@ -47,6 +47,7 @@ import { roleService } from './role-service/service.ts';
 import { ruleOverrideService } from './rule-override-service/service.ts';
 import { siteService } from './site-service/service.ts';
 import { systemService } from './system-service/service.ts';
+import { trustService } from './trust-service/service.ts';
 import { upstreamService } from './upstream-service/service.ts';
 import { userService } from './user-service/service.ts';
 
@@ -77,7 +78,7 @@ export const services: readonly ServiceEntry[] = [
   entry(AgentGroupService, agentGroupService),
   entry(AgentStreamService, agentStreamService),
   entry(EvidenceUploadService, nothing),
-  entry(TrustService, nothing),
+  entry(TrustService, trustService),
   entry(UserService, userService),
   entry(RoleService, roleService),
   entry(MenuService, menuService),

@@ -9,6 +9,7 @@ import type {
   TrustNodeJson,
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
+import { addressHeaders } from '../../engine/base/address-headers.ts';
 import { accessLimits } from '../../engine/base/limits.ts';
 import { proxyPaths } from '../../engine/base/proxy-paths.ts';
 import { hasControls } from './ip-list-checks.ts';
@@ -38,30 +39,6 @@ export interface TrustSurroundings {
 
 /** Id of the profile of the whole deployment. */
 export const globalTrustId = 'global';
-
-/** Headers that proxies and delivery networks write and that mean nothing else. */
-export const safeHeaders: readonly string[] = [
-  'x-forwarded-for',
-  'forwarded',
-  'x-real-ip',
-  'true-client-ip',
-  'cf-connecting-ip',
-  'cf-connecting-ipv6',
-  'fastly-client-ip',
-  'fly-client-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-azure-clientip',
-  'x-azure-socketip',
-  'x-appengine-user-ip',
-  'x-envoy-external-address',
-  'x-original-forwarded-for',
-  'ali-cdn-real-ip',
-  'x-tencent-ua-ip',
-  'cdn-src-ip',
-  'incap-client-ip',
-  'x-sucuri-clientip',
-];
 
 /** Headers that are something else; never the name of a client. */
 const foreignHeaders = new Set([
@@ -301,7 +278,7 @@ function checkHeader(
   const name = header.toLowerCase();
   if (!headerName.test(header)) report(at, 'invalid_header', 'must be the name of a header');
   else if (foreignHeaders.has(name)) report(at, 'header_forbidden', 'never names a client');
-  else if (!around.force && !safeHeaders.includes(name)) {
+  else if (!around.force && !addressHeaders.includes(name)) {
     report(at, 'header_not_safelisted', 'is not known to be written by proxies; force accepts it');
   }
 }

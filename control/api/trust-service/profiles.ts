@@ -1,0 +1,212 @@
+/** Owns reading, setting and resetting trust profiles, and explaining what they make of a request. */
+
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  ResolvedTrustProfileSchema,
+  TrustProfileSchema,
+  TrustProfileValidationSchema,
+  type TrustProfileJson,
+  type TrustService,
+} from '../../../proto/gen/waf/v1/trust_pb.ts';
+import { parseAddress, textOfKey } from '../../../engine/base/ip-address.ts';
+import {
+  emptyProfile,
+  issuesOf,
+  profileFor,
+  resolveTrust,
+  savedTrust,
+} from '../../access/resolve-trust.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
+import { canonicalProfile, globalTrustId, type TrustIssue } from '../../domain/trust.ts';
+import { packTrustLists, toRuntimeTrust } from '../../publish/access-parts.ts';
+import { sites, trustProfiles } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+
+const headersMax = 64;
+
+/** The profile of the deployment, or the override of a site. */
+export function getTrustProfile(parts: ApiParts): Method<typeof TrustService, 'getTrustProfile'> {
+  return ({ siteId }, context) => {
+    const { store } = parts;
+    const caller = callerOf(context);
+    if (siteId !== '') storedSite(store, caller, siteId, 'siteId');
+    const saved = savedTrust(store, siteId, caller.tenantId);
+    if (saved === undefined && siteId !== '') throw notFound('trust profile of this site');
+    return showProfile(store, saved?.profile ?? emptyProfile);
+  };
+}
+
+/** Replaces a profile after checking it. */
+export function setTrustProfile(parts: ApiParts): Method<typeof TrustService, 'setTrustProfile'> {
+  return async ({ siteId, profile, force }, context) => {
+    const caller = callerOf(context);
+    if (profile === undefined) throw invalidField('profile', 'is required');
+    const asked = canonicalProfile(toRecord<TrustProfileJson>(TrustProfileSchema, profile));
+    const stored = await parts.store.write((tx) => {
+      if (siteId !== '') storedSite(tx, caller, siteId, 'siteId');
+      return keepProfile(tx, caller, siteId, asked, isoNow(parts.clock), { force, at: 'profile' });
+    });
+    return showProfile(parts.store, stored);
+  };
+}
+
+/** Empties the profile of the deployment, or removes the override of a site. */
+export function resetTrustProfile(
+  parts: ApiParts,
+): Method<typeof TrustService, 'resetTrustProfile'> {
+  return async ({ siteId }, context) => {
+    const caller = callerOf(context);
+    const id = siteId === '' ? globalTrustId : siteId;
+    const changed = await parts.store.write((tx) => {
+      if (siteId !== '') storedSite(tx, caller, siteId, 'siteId');
+      const before = savedTrust(tx, siteId, caller.tenantId);
+      if (before === undefined) return false;
+      tx.remove(trustProfiles, before.id);
+      tx.audit({ ...note(caller, id), action: 'reset', before: before.profile });
+      return true;
+    });
+    return { result: { id, changed } };
+  };
+}
+
+/** What the local engine makes of a peer and headers, by the saved profile or a draft. */
+export function explainTrust(parts: ApiParts): Method<typeof TrustService, 'explainTrust'> {
+  return async ({ siteId, peer, headers, draftProfile }, context) => {
+    const caller = callerOf(context);
+    const { store } = parts;
+    if (siteId !== '') storedSite(store, caller, siteId, 'siteId');
+    const peerKey = parseAddress(peer.trim());
+    if (peerKey === null) throw invalidField('peer', 'must be one address, for example 192.0.2.7');
+    const draft =
+      draftProfile === undefined
+        ? null
+        : canonicalProfile(toRecord<TrustProfileJson>(TrustProfileSchema, draftProfile));
+    if (draft !== null) {
+      // A draft is only explained: a header that needs force may be tried.
+      refuseIssues(issuesOf(store, caller.tenantId, draft, true, 'draftProfile'));
+    }
+    const profile = draft ?? profileFor(store, siteId, caller.tenantId);
+    const {
+      traces,
+      $typeName: _type,
+      ...found
+    } = await parts.engine.explainTrust({
+      profile: toRuntimeTrust(profile, siteId),
+      ipLists: packTrustLists(store, profile),
+      peer: textOfKey(peerKey),
+      headers: readHeaders(headers),
+    });
+    return { ...found, ruleTraces: traces.map(({ $typeName: _trace, ...trace }) => trace) };
+  };
+}
+
+/** All profiles and the recent warnings. */
+export function getTrustStatus(parts: ApiParts): Method<typeof TrustService, 'getTrustStatus'> {
+  return async (_request, context) => {
+    const { store } = parts;
+    const { tenantId } = callerOf(context);
+    const ours = store.list(sites).filter((site) => site.tenantId === tenantId);
+    const known = new Map(ours.map((site) => [site.id, site]));
+    const siteOverrides = store
+      .list(trustProfiles)
+      .filter(({ id }) => known.has(id))
+      .map(({ id, profile }) => ({
+        siteId: id,
+        primaryHost: known.get(id)?.primaryHost ?? '',
+        ...showProfile(store, profile),
+      }));
+    const global = savedTrust(store, '', tenantId)?.profile ?? emptyProfile;
+    return {
+      global: toMessage(TrustProfileSchema, global),
+      siteOverrides,
+      recentWarnings: await recentWarnings(parts, new Set(known.keys())),
+      totalSites: ours.length,
+    };
+  };
+}
+
+/** Keeps a profile with its audit row. Errors: invalid_argument with every issue as detail. */
+export function keepProfile(
+  tx: WriteStore,
+  caller: Caller,
+  siteId: string,
+  profile: TrustProfileJson,
+  now: string,
+  { force, at }: { readonly force: boolean; readonly at: string },
+): TrustProfileJson {
+  refuseIssues(issuesOf(tx, caller.tenantId, profile, force, at));
+  const id = siteId === '' ? globalTrustId : siteId;
+  const before = savedTrust(tx, siteId, caller.tenantId);
+  tx.put(trustProfiles, { id, tenantId: caller.tenantId, profile, updatedAt: now });
+  tx.audit({
+    ...note(caller, id),
+    action: 'set',
+    ...(before === undefined ? {} : { before: before.profile }),
+    after: profile,
+    ...(force ? { metadata: { force: 'true' } } : {}),
+  });
+  return profile;
+}
+
+/** A profile as it is shown, with its lists resolved. */
+export function showProfile(store: ReadStore, profile: TrustProfileJson) {
+  return {
+    profile: toMessage(TrustProfileSchema, profile),
+    resolved: toMessage(ResolvedTrustProfileSchema, resolveTrust(store, profile)),
+  };
+}
+
+function refuseIssues(issues: readonly TrustIssue[]): void {
+  const first = issues[0];
+  if (first === undefined) return;
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more; see the details)` : '';
+  const value = create(TrustProfileValidationSchema, { issues: issues.map((one) => ({ ...one })) });
+  throw new ConnectError(
+    `${first.field}: ${first.message}${more}`,
+    Code.InvalidArgument,
+    undefined,
+    [{ desc: TrustProfileValidationSchema, value }],
+  );
+}
+
+function readHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const sent = Object.entries(headers).filter(([, value]) => value.trim() !== '');
+  if (sent.length > headersMax) throw invalidField('headers', `has at most ${headersMax} entries`);
+  const read: Record<string, string> = {};
+  for (const [name, value] of sent) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name) || value.length > 8192) {
+      throw invalidField('headers', 'holds a name or value that HTTP cannot carry');
+    }
+    read[name.toLowerCase()] = value;
+  }
+  return read;
+}
+
+/** Without an engine there are none to tell of. */
+async function recentWarnings(parts: ApiParts, siteIds: ReadonlySet<string>) {
+  try {
+    const { warnings } = await parts.engine.spoofWarnings();
+    return warnings
+      .filter(({ siteId }) => siteIds.has(siteId))
+      .map(({ firstSeenMs, siteId, peer, header, count }) => ({
+        firstSeenAt: timestampFromMs(Number(firstSeenMs)),
+        siteId,
+        peer,
+        header,
+        count,
+      }));
+  } catch {
+    return [];
+  }
+}
+
+function note(caller: Caller, id: string) {
+  return { ...actorNote(caller), resourceType: 'trust_profile', resourceId: id, resourceName: id };
+}
