@@ -36,11 +36,13 @@ export type { PcreFlags, PcreLimits } from './pcre.ts';
 export { ScanProgram } from './scan-program.ts';
 export type {
   ScanClass,
+  ScanFace,
   ScanGroup,
   ScanProgramSpec,
+  ScanQuestion,
   ScanStats,
+  ScanTable,
   ScanTest,
-  ScanTestKind,
   ScanTier,
 } from './scan-program.ts';
 export { listenReusePort } from './listen.ts';

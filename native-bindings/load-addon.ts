@@ -30,8 +30,18 @@ export interface NativeStream {
 
 /** A scan program as the addon offers it. */
 export interface NativeScanProgram {
-  bind(slab: Uint8Array, rows: Int32Array, hits: Int32Array): void;
-  scan(rowCount: number): number;
+  scan(slab: Uint8Array, rows: Int32Array, rowCount: number, hits: Int32Array): number;
+  attach(
+    id: number,
+    slab: Uint8Array,
+    source: Uint8Array,
+    keyStart: Int32Array,
+    keyEnd: Int32Array,
+    start: Int32Array,
+    end: Int32Array,
+  ): void;
+  bindHits(hits: Int32Array): void;
+  scanRows(id: number, from: number, to: number): number;
   stats(): Record<string, number>;
   close(): void;
 }
@@ -66,7 +76,11 @@ export interface NativeAddon {
   hsDeserializeInto(bytes: Uint8Array, target: Uint8Array): void;
   hsAttach(memory: Uint8Array): NativeDatabase;
   readonly HsStream: new (database: NativeDatabase) => NativeStream;
-  readonly ScanProgram: new (spec: object, arenaBytesMax: number) => NativeScanProgram;
+  readonly ScanProgram: new (
+    spec: object,
+    arenaBytesMax: number,
+    memoEntries: number,
+  ) => NativeScanProgram;
   readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
   listenReusePort(host: string, port: number): { fd: number; port: number };
 }

@@ -1,345 +1,162 @@
-// Owns the door of the scan program: reads and checks its specification, runs it over typed arrays.
-#include <algorithm>
-#include <cstring>
+// Owns the JavaScript face of ScanProgram and RowScanner: calls over bound typed arrays.
+#include <random>
 
 #include "convert.h"
-#include "scan-program.h"
+#include "scan-program-spec.h"
 
 namespace waf {
 
 namespace {
 
-constexpr uint32_t kChainsMax = 64;
-constexpr uint32_t kNodesMax = 4096;
-constexpr uint32_t kSlotsMax = 1 << 20;
-
-// Reads a ScanProgramSpec; after the first mistake `error` says what it was.
-class SpecReader {
- public:
-  explicit SpecReader(Napi::Env env) : env_(env) {}
-
-  bool Read(const Napi::Object& spec) {
-    return ReadNodes(spec) && ReadDatabases(spec) && ReadMap(spec) && ReadClasses(spec);
-  }
-
-  std::vector<std::shared_ptr<DatabaseHandle>> databases;
-  std::vector<ScanClass> classes;
-  std::vector<uint8_t> unicode_map;
-  uint32_t slot_count = 0;
-  const char* error = "bad specification";
-
- private:
-  bool Refuse(const char* why) {
-    error = why;
-    return false;
-  }
-
-  bool ReadNodes(const Napi::Object& spec) {
-    int32_t* data = nullptr;
-    size_t length = 0;
-    if (!ReadInt32Array(env_, spec.Get("nodes"), &data, &length) || length < 2 || length % 2 != 0) {
-      return Refuse("nodes must be an Int32Array of pairs");
-    }
-    nodes_.assign(data, data + length);
-    if (length / 2 > kNodesMax) return Refuse("too many trie nodes");
-    for (size_t i = 1; i < length / 2; ++i) {
-      const int32_t parent = nodes_[2 * i];
-      const int32_t id = nodes_[2 * i + 1];
-      if (parent < 0 || static_cast<size_t>(parent) >= i) return Refuse("a parent comes later");
-      if (id < 0 || static_cast<size_t>(id) >= kTransformationCount) {
-        return Refuse("unknown transformation id");
-      }
-    }
-    return true;
-  }
-
-  bool ReadDatabases(const Napi::Object& spec) {
-    Napi::Array list;
-    if (!ReadArray(spec, "databases", &list)) return Refuse("databases must be an array");
-    for (uint32_t i = 0; i < list.Length(); ++i) {
-      auto handle = HsDatabase::HandleOf(env_, list.Get(i));
-      if (handle == nullptr) return Refuse("a database is closed or not a database");
-      databases.push_back(std::move(handle));
-    }
-    return true;
-  }
-
-  bool ReadMap(const Napi::Object& spec) {
-    Napi::Value value = spec.Get("unicodeMap");
-    if (value.IsEmpty() || value.IsUndefined()) return true;
-    uint8_t* data = nullptr;
-    size_t size = 0;
-    if (!ReadUint8Array(env_, value, &data, &size) || size != 65536) {
-      return Refuse("a unicode map is a Uint8Array of 65536 bytes");
-    }
-    unicode_map.assign(data, data + size);
-    return true;
-  }
-
-  bool ReadClasses(const Napi::Object& spec) {
-    Napi::Array list;
-    if (!ReadArray(spec, "classes", &list)) return Refuse("classes must be an array");
-    for (uint32_t i = 0; i < list.Length(); ++i) {
-      Napi::HandleScope scope(env_);
-      Napi::Object object;
-      if (!ReadObject(list, i, &object)) return Refuse("a class must be an object");
-      classes.emplace_back();
-      ScanClass& target = classes.back();
-      if (!ReadChains(object, &target) || !ReadPatterns(object, &target) ||
-          !ReadGroups(object, &target) || !ReadTests(object, &target)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // Keeps the trie nodes that some chain of the class needs, parents first.
-  bool ReadChains(const Napi::Object& object, ScanClass* target) {
-    int32_t* chains = nullptr;
-    size_t count = 0;
-    if (!ReadInt32Array(env_, object.Get("chains"), &chains, &count)) {
-      return Refuse("chains must be an Int32Array");
-    }
-    if (count > kChainsMax) return Refuse("a class has more than 64 chains");
-    const size_t node_count = nodes_.size() / 2;
-    std::vector<uint64_t> ends(node_count, 0);
-    std::vector<bool> needed(node_count, false);
-    needed[0] = true;
-    for (size_t c = 0; c < count; ++c) {
-      if (chains[c] < 0 || static_cast<size_t>(chains[c]) >= node_count) {
-        return Refuse("a chain names no trie node");
-      }
-      ends[static_cast<size_t>(chains[c])] |= uint64_t{1} << c;
-      target->all_chains |= uint64_t{1} << c;
-      for (int32_t node = chains[c]; node > 0; node = nodes_[2 * node]) {
-        needed[static_cast<size_t>(node)] = true;
-      }
-    }
-    chain_count_ = count;
-    AddSteps(needed, ends, target);
-    return true;
-  }
-
-  void AddSteps(const std::vector<bool>& needed, const std::vector<uint64_t>& ends,
-                ScanClass* target) {
-    std::vector<uint16_t> step_of(needed.size(), 0);
-    for (size_t node = 0; node < needed.size(); ++node) {
-      if (!needed[node]) continue;
-      step_of[node] = static_cast<uint16_t>(target->steps.size());
-      ScanStep step{0, 0, false, 0, ends[node]};
-      if (node != 0) {
-        const Transformation& t = kTransformations[nodes_[2 * node + 1]];
-        step.parent = step_of[static_cast<size_t>(nodes_[2 * node])];
-        step.transformation = static_cast<uint8_t>(nodes_[2 * node + 1]);
-        step.always = t.always;
-        step.trigger = t.trigger;
-        target->always |= t.always;
-        target->trigger_union |= t.trigger;
-      }
-      target->steps.push_back(step);
-    }
-  }
-
-  bool TakeSlot(int64_t slot) {
-    if (slot < 0 || slot >= kSlotsMax) return Refuse("a slot is out of range");
-    slot_count = std::max(slot_count, static_cast<uint32_t>(slot) + 1);
-    return true;
-  }
-
-  bool TakeChain(int64_t chain) {
-    if (chain >= 0 && static_cast<size_t>(chain) < chain_count_) return true;
-    return Refuse("a pattern, group or test names no chain of its class");
-  }
-
-  bool ReadPatterns(const Napi::Object& object, ScanClass* target) {
-    int32_t* data = nullptr;
-    size_t length = 0;
-    if (!ReadInt32Array(env_, object.Get("patterns"), &data, &length) || length % 3 != 0) {
-      return Refuse("patterns must be an Int32Array of triples");
-    }
-    for (size_t i = 0; i < length; i += 3) {
-      ScanPattern pattern{kNoSlot, 0, false};
-      if (data[i] != -1) {
-        if (!TakeSlot(data[i]) || !TakeChain(data[i + 1])) return false;
-        pattern.slot = static_cast<uint32_t>(data[i]);
-        pattern.chain = static_cast<uint8_t>(data[i + 1]);
-        pattern.negated = data[i + 2] != 0;
-        if (pattern.negated) target->negated.push_back(static_cast<uint32_t>(i / 3));
-      }
-      target->patterns.push_back(pattern);
-    }
-    return true;
-  }
-
-  // Either `groups`, or `tiers` alone for one group of all chains.
-  bool ReadGroups(const Napi::Object& object, ScanClass* target) {
-    Napi::Value groups = object.Get("groups");
-    if (groups.IsEmpty() || groups.IsUndefined()) {
-      target->groups.push_back(ScanGroup{target->all_chains, {}});
-      return ReadTiers(object, &target->groups.back());
-    }
-    Napi::Array list;
-    if (!ReadArray(object, "groups", &list)) return Refuse("groups must be an array");
-    for (uint32_t i = 0; i < list.Length(); ++i) {
-      Napi::Object entry;
-      if (!ReadObject(list, i, &entry)) return Refuse("a group must be an object");
-      int32_t* chains = nullptr;
-      size_t count = 0;
-      if (!ReadInt32Array(env_, entry.Get("chains"), &chains, &count)) {
-        return Refuse("the chains of a group must be an Int32Array");
-      }
-      target->groups.push_back(ScanGroup{0, {}});
-      for (size_t c = 0; c < count; ++c) {
-        if (!TakeChain(chains[c])) return false;
-        target->groups.back().chains |= uint64_t{1} << chains[c];
-      }
-      if (!ReadTiers(entry, &target->groups.back())) return false;
-    }
-    return true;
-  }
-
-  bool ReadTiers(const Napi::Object& object, ScanGroup* target) {
-    Napi::Array list;
-    if (!ReadArray(object, "tiers", &list)) return Refuse("tiers must be an array");
-    for (uint32_t i = 0; i < list.Length(); ++i) {
-      Napi::Object entry;
-      if (!ReadObject(list, i, &entry)) return Refuse("a tier must be an object");
-      const auto known = static_cast<int64_t>(databases.size());
-      const int64_t database = ReadInteger(entry, "database", -2);
-      const int64_t lines = ReadInteger(entry, "lines", -1);
-      if (database < -1 || database >= known || lines < -1 || lines >= known) {
-        return Refuse("a tier names no database");
-      }
-      const uint32_t mask = static_cast<uint32_t>(ReadInteger(entry, "allowedMask", 0));
-      target->tiers.push_back(
-          ScanTier{mask, static_cast<int32_t>(database), static_cast<int32_t>(lines)});
-    }
-    return true;
-  }
-
-  static bool KindOf(const std::string& name, TestKind* kind) {
-    const char* names[] = {"sqli", "xss", "byteRange", "urlEncoding", "utf8"};
-    for (size_t k = 0; k < 5; ++k) {
-      if (name != names[k]) continue;
-      *kind = static_cast<TestKind>(k);
-      return true;
-    }
-    return false;
-  }
-
-  bool ReadTests(const Napi::Object& object, ScanClass* target) {
-    Napi::Array list;
-    if (!ReadArray(object, "tests", &list)) return Refuse("tests must be an array");
-    for (uint32_t i = 0; i < list.Length(); ++i) {
-      Napi::Object entry;
-      if (!ReadObject(list, i, &entry)) return Refuse("a test must be an object");
-      if (!ReadTest(entry, target)) return false;
-    }
-    return true;
-  }
-
-  bool ReadTest(const Napi::Object& entry, ScanClass* target) {
-    ScanTest test{};
-    const int64_t slot = ReadInteger(entry, "slot", -1);
-    const int64_t chain = ReadInteger(entry, "chain", -1);
-    if (!TakeSlot(slot) || !TakeChain(chain)) return false;
-    test.slot = static_cast<uint32_t>(slot);
-    test.chain = static_cast<uint8_t>(chain);
-    test.negated = ReadFlag(entry, "negated");
-    test.skip_mask = static_cast<uint32_t>(ReadInteger(entry, "skipMask", 0));
-    if (!KindOf(ReadLatin1(entry.Get("kind")), &test.kind)) return Refuse("unknown kind of test");
-    if (test.kind == TestKind::kByteRange) {
-      uint8_t* table = nullptr;
-      size_t size = 0;
-      if (!ReadUint8Array(env_, entry.Get("table"), &table, &size) || size != 32) {
-        return Refuse("a byteRange test has a table of 32 bytes");
-      }
-      std::memcpy(test.allowed, table, size);
-    }
-    target->tests.push_back(test);
-    return true;
-  }
-
-  Napi::Env env_;
-  std::vector<int32_t> nodes_;
-  size_t chain_count_ = 0;
-};
+// Value tables that may be attached at once: requests in flight in one thread.
+constexpr uint32_t kTablesMax = 1 << 16;
 
 class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
  public:
   static void Register(Napi::Env env, Napi::Object exports) {
-    // `scan` is a plain callback: the wrapper of ObjectWrap would cost as much as a short scan.
-    napi_property_descriptor scan = {
-        "scan", nullptr, Scan, nullptr, nullptr, nullptr, napi_default_method, nullptr};
-    exports.Set("ScanProgram", DefineClass(env, "ScanProgram",
-                                           {Napi::ClassPropertyDescriptor<ScanProgramObject>(scan),
-                                            InstanceMethod<&ScanProgramObject::Bind>("bind"),
-                                            InstanceMethod<&ScanProgramObject::Stats>("stats"),
-                                            InstanceMethod<&ScanProgramObject::Close>("close")}));
+    // `scanRows` is a plain callback: the wrapper of ObjectWrap would cost as much as a short scan.
+    napi_property_descriptor rows = {
+        "scanRows", nullptr, ScanRows, nullptr, nullptr, nullptr, napi_default_method, nullptr};
+    exports.Set("ScanProgram",
+                DefineClass(env, "ScanProgram",
+                            {Napi::ClassPropertyDescriptor<ScanProgramObject>(rows),
+                             InstanceMethod<&ScanProgramObject::Scan>("scan"),
+                             InstanceMethod<&ScanProgramObject::Attach>("attach"),
+                             InstanceMethod<&ScanProgramObject::BindHits>("bindHits"),
+                             InstanceMethod<&ScanProgramObject::Stats>("stats"),
+                             InstanceMethod<&ScanProgramObject::Close>("close")}));
   }
 
-  // (spec, arenaBytesMax)
+  // (spec, arenaBytesMax, memoEntries)
   explicit ScanProgramObject(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<ScanProgramObject>(info) {
     Napi::Env env = info.Env();
-    if (!info[0].IsObject() || !info[1].IsNumber()) {
-      FailType(env, "expected a specification and a limit");
+    if (!info[0].IsObject() || !info[1].IsNumber() || !info[2].IsNumber()) {
+      FailType(env, "expected a specification and two limits");
       return;
     }
-    SpecReader reader(env);
-    if (!reader.Read(info[0].As<Napi::Object>())) {
-      if (!env.IsExceptionPending()) Fail(env, "bad_scan_program", reader.error);
+    ScanProgramParts parts;
+    const char* error = nullptr;
+    if (!ReadScanProgram(env, info[0].As<Napi::Object>(), &parts, &error)) {
+      if (!env.IsExceptionPending()) Fail(env, "bad_scan_program", error);
       return;
     }
     const auto limit = static_cast<size_t>(info[1].As<Napi::Number>().Int64Value());
-    program_ =
-        std::make_unique<ScanProgram>(std::move(reader.databases), std::move(reader.classes),
-                                      reader.slot_count, std::move(reader.unicode_map), limit);
+    const auto memo = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
+    program_ = std::make_unique<ScanProgram>(std::move(parts.databases), std::move(parts.classes),
+                                             parts.slot_count, std::move(parts.unicode_map), limit);
+    const uint64_t seed = reinterpret_cast<uintptr_t>(program_.get()) ^ std::random_device()();
+    scanner_ = std::make_unique<RowScanner>(program_.get(), std::move(parts.faces), memo, seed);
     if (program_->Prepare()) {
       external_ = std::make_unique<ExternalBytes>(env, program_->scratch_size());
       return;
     }
+    scanner_.reset();
     program_.reset();
     Fail(env, "out_of_memory", "no memory for Hyperscan scratch space");
   }
 
  private:
-  // (slab, rows, hits): remembers where the arrays lie. The caller keeps them alive and binds again
-  // when one of them was replaced, detached or resized; reading their addresses at every scan
-  // would cost more than the rest of the call.
-  Napi::Value Bind(const Napi::CallbackInfo& info) {
+  // (slab, rows, rowCount, hits) -> number of hits; rows are triples [start, end, class]
+  Napi::Value Scan(const Napi::CallbackInfo& info) {
     Napi::Env env = info.Env();
-    Bound bound;
-    if (!ReadUint8Array(env, info[0], &bound.slab, &bound.slab_size) ||
-        !ReadInt32Array(env, info[1], &bound.rows, &bound.row_length) ||
-        !ReadInt32Array(env, info[2], &bound.hits, &bound.hit_length)) {
-      return FailType(env, "expected a Uint8Array and two Int32Arrays");
+    uint8_t* slab = nullptr;
+    int32_t* rows = nullptr;
+    int32_t* hits = nullptr;
+    size_t slab_size = 0;
+    size_t row_length = 0;
+    size_t hit_length = 0;
+    if (!ReadUint8Array(env, info[0], &slab, &slab_size) ||
+        !ReadInt32Array(env, info[1], &rows, &row_length) || !info[2].IsNumber() ||
+        !ReadInt32Array(env, info[3], &hits, &hit_length)) {
+      return FailType(env, "scan(slab, rows, rowCount, hits)");
     }
-    bound_ = bound;
+    if (program_ == nullptr) return Fail(env, "closed", "the scan program is closed");
+    const size_t count = info[2].As<Napi::Number>().Uint32Value();
+    items_.clear();
+    for (size_t r = 0; r < count; ++r) {
+      if (3 * r + 2 >= row_length || !AddItem(slab, slab_size, rows + 3 * r, r)) {
+        return FailType(env, "a row lies outside the slab or names no class");
+      }
+    }
+    const size_t found = program_->Scan(items_.data(), items_.size(), hits, hit_length / 2);
+    return Napi::Number::New(env, static_cast<double>(found));
+  }
+
+  bool AddItem(const uint8_t* slab, size_t slab_size, const int32_t* row, size_t origin) {
+    static const uint8_t kNothing = 0;
+    const int32_t start = row[0];
+    const int32_t end = row[1];
+    if (start < 0 || end < start || static_cast<size_t>(end) > slab_size) return false;
+    if (row[2] < 0 || static_cast<size_t>(row[2]) >= program_->class_count()) return false;
+    items_.push_back(ScanItem{start == end ? &kNothing : slab + start,
+                              static_cast<uint32_t>(end - start), static_cast<uint16_t>(row[2]),
+                              static_cast<int32_t>(origin)});
+    return true;
+  }
+
+  // (id, slab, source, keyStart, keyEnd, start, end): remembers where a value table's arrays lie.
+  // The caller keeps them alive and attaches again when one of them was replaced; reading their
+  // addresses at every scan would cost more than the rest of the call.
+  Napi::Value Attach(const Napi::CallbackInfo& info) {
+    Napi::Env env = info.Env();
+    RowTable table;
+    uint8_t* slab = nullptr;
+    uint8_t* source = nullptr;
+    int32_t* offsets[4];
+    size_t lengths[4];
+    size_t source_size = 0;
+    bool good = info[0].IsNumber() && ReadUint8Array(env, info[1], &slab, &table.slab_size) &&
+                ReadUint8Array(env, info[2], &source, &source_size);
+    for (size_t i = 0; good && i < 4; ++i) {
+      good =
+          ReadInt32Array(env, info[3 + i], &offsets[i], &lengths[i]) && lengths[i] >= source_size;
+    }
+    const uint32_t id = good ? info[0].As<Napi::Number>().Uint32Value() : kTablesMax;
+    if (id >= kTablesMax) return FailType(env, "attach(id, slab, source, keyStart, keyEnd, ...)");
+    table.slab = slab;
+    table.source = source;
+    table.rows = source_size;
+    table.key_start = offsets[0];
+    table.key_end = offsets[1];
+    table.start = offsets[2];
+    table.end = offsets[3];
+    if (tables_.size() <= id) tables_.resize(id + 1);
+    tables_[id] = table;
     return env.Undefined();
   }
 
-  // (rowCount) -> number of hits, over the bound arrays
-  static napi_value Scan(napi_env env, napi_callback_info info) {
-    napi_value argv[1];
-    size_t argc = 1;
+  // (hits): where scanRows writes; the caller keeps it alive.
+  Napi::Value BindHits(const Napi::CallbackInfo& info) {
+    Napi::Env env = info.Env();
+    if (!ReadInt32Array(env, info[0], &hits_, &hit_length_)) {
+      return FailType(env, "expected an Int32Array");
+    }
+    return env.Undefined();
+  }
+
+  // (id, from, to) -> number of hits, over the attached table and the bound hits
+  static napi_value ScanRows(napi_env env, napi_callback_info info) {
+    napi_value argv[3];
+    size_t argc = 3;
     napi_value self = nullptr;
     void* wrapped = nullptr;
-    uint32_t row_count = 0;
-    if (napi_get_cb_info(env, info, &argc, argv, &self, nullptr) != napi_ok || argc < 1 ||
-        napi_unwrap(env, self, &wrapped) != napi_ok ||
-        napi_get_value_uint32(env, argv[0], &row_count) != napi_ok) {
-      return FailType(env, "scan(rowCount)");
+    uint32_t numbers[3];
+    bool good = napi_get_cb_info(env, info, &argc, argv, &self, nullptr) == napi_ok && argc >= 3 &&
+                napi_unwrap(env, self, &wrapped) == napi_ok;
+    for (size_t i = 0; good && i < 3; ++i) {
+      good = napi_get_value_uint32(env, argv[i], &numbers[i]) == napi_ok;
     }
+    if (!good) return FailType(env, "scanRows(id, from, to)");
     auto* object = static_cast<ScanProgramObject*>(wrapped);
-    if (object->program_ == nullptr) return Fail(env, "closed", "the scan program is closed");
-    const Bound& at = object->bound_;
-    if (size_t{row_count} * 3 > at.row_length ||
-        !object->program_->Valid(at.slab_size, at.rows, row_count)) {
-      return FailType(env, "a row lies outside the slab or names no class");
+    if (object->scanner_ == nullptr) return Fail(env, "closed", "the scan program is closed");
+    if (numbers[0] >= object->tables_.size()) return FailType(env, "no such table is attached");
+    const RowTable& table = object->tables_[numbers[0]];
+    if (!object->scanner_->Valid(table, numbers[1], numbers[2])) {
+      return FailType(env, "a row lies outside its table or has no known source");
     }
-    const size_t count =
-        object->program_->Scan(at.slab, at.rows, row_count, at.hits, at.hit_length / 2);
+    const size_t count = object->scanner_->Scan(table, numbers[1], numbers[2], object->hits_,
+                                                object->hit_length_ / 2);
     napi_value result = nullptr;
     napi_create_uint32(env, static_cast<uint32_t>(count), &result);
     return result;
@@ -361,26 +178,24 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     put("transforms", stats.transforms);
     put("overflows", stats.overflows);
     put("tests", stats.tests);
+    put("remembered", scanner_->remembered());
     return result;
   }
 
   Napi::Value Close(const Napi::CallbackInfo& info) {
-    bound_ = Bound();
+    tables_.clear();
     external_.reset();
+    scanner_.reset();
     program_.reset();
     return info.Env().Undefined();
   }
 
-  struct Bound {
-    uint8_t* slab = nullptr;
-    int32_t* rows = nullptr;
-    int32_t* hits = nullptr;
-    size_t slab_size = 0;
-    size_t row_length = 0;
-    size_t hit_length = 0;
-  };
-  Bound bound_;
+  std::vector<RowTable> tables_;
+  std::vector<ScanItem> items_;
+  int32_t* hits_ = nullptr;
+  size_t hit_length_ = 0;
   std::unique_ptr<ScanProgram> program_;
+  std::unique_ptr<RowScanner> scanner_;
   std::unique_ptr<ExternalBytes> external_;
 };
 

@@ -60,7 +60,7 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
   output_of_step_.resize(steps);
   pattern_stamp_.resize(patterns, 0);
   batches_.resize(databases_.size());
-  last_row_.resize(slot_count, -1);
+  last_origin_.resize(slot_count, -1);
 }
 
 bool ScanProgram::Prepare() {
@@ -70,37 +70,23 @@ bool ScanProgram::Prepare() {
   return true;
 }
 
-bool ScanProgram::Valid(size_t slab_size, const int32_t* rows, size_t row_count) const {
-  for (size_t r = 0; r < row_count; ++r) {
-    const int32_t start = rows[3 * r];
-    const int32_t end = rows[3 * r + 1];
-    const int32_t id = rows[3 * r + 2];
-    if (start < 0 || end < start || static_cast<size_t>(end) > slab_size) return false;
-    if (id < 0 || static_cast<size_t>(id) >= classes_.size()) return false;
-  }
-  return true;
-}
-
-size_t ScanProgram::Scan(const uint8_t* slab, const int32_t* rows, size_t row_count, int32_t* hits,
-                         size_t capacity) {
-  static const uint8_t kNothing = 0;
+size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity) {
   hits_ = hits;
   capacity_ = capacity;
   count_ = 0;
-  stats_.rows += row_count;
-  for (size_t r = 0; r < row_count; ++r) {
-    const uint32_t size = static_cast<uint32_t>(rows[3 * r + 1] - rows[3 * r]);
-    const uint8_t* data = size == 0 ? &kNothing : slab + rows[3 * r];
-    class_ = &classes_[static_cast<size_t>(rows[3 * r + 2])];
+  stats_.rows += item_count;
+  for (size_t i = 0; i < item_count; ++i) {
+    const ScanItem& item = items[i];
+    class_ = &classes_[item.class_id];
     if (class_->all_chains == 0) continue;
-    row_ = static_cast<int32_t>(r);
+    origin_ = item.origin;
     NextRow();
-    const uint32_t mask = MaskOfBytes(data, size);
+    const uint32_t mask = MaskOfBytes(item.data, item.size);
     if (!class_->always && (mask & class_->trigger_union) == 0) {
-      ScanOutput(data, size, mask, class_->all_chains);
+      ScanOutput(item.data, item.size, mask, class_->all_chains);
       continue;
     }
-    Transform(data, size, mask);
+    Transform(item.data, item.size, mask);
     for (size_t k = 0; k < output_count_; ++k) {
       const Output& output = outputs_[k];
       if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
@@ -205,7 +191,7 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
 void ScanProgram::AddLine(size_t database, const uint8_t* data, uint32_t size) {
   LineBatch& batch = batches_[database];
   if (batch.lines.empty()) waiting_.push_back(database);
-  batch.lines.push_back(Line{static_cast<uint32_t>(batch.text.size()), row_, class_, chains_});
+  batch.lines.push_back(Line{static_cast<uint32_t>(batch.text.size()), origin_, class_, chains_});
   batch.text.insert(batch.text.end(), data, data + size);
   batch.text.push_back('\n');
   if (batch.text.size() >= kLinesMax) ScanLines(database);
@@ -216,7 +202,7 @@ void ScanProgram::ScanLines(size_t database) {
   LineBatch& batch = batches_[database];
   batch_ = &batch;
   batch.at = 0;
-  std::fill(last_row_.begin(), last_row_.end(), -1);
+  std::fill(last_origin_.begin(), last_origin_.end(), -1);
   ++stats_.scans;
   stats_.bytes += batch.text.size();
   hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(batch.text.data()),
@@ -248,11 +234,11 @@ void ScanProgram::NoteLine(unsigned id, uint64_t to) {
   const ScanPattern& pattern = line.owner->patterns[id];
   if (pattern.slot == kNoSlot || pattern.negated) return;
   if (((line.chains >> pattern.chain) & 1) == 0) return;
-  if (last_row_[pattern.slot] == line.row) return;
-  last_row_[pattern.slot] = line.row;
+  if (last_origin_[pattern.slot] == line.origin) return;
+  last_origin_[pattern.slot] = line.origin;
   if (count_ < capacity_) {
     hits_[2 * count_] = static_cast<int32_t>(pattern.slot);
-    hits_[2 * count_ + 1] = line.row;
+    hits_[2 * count_ + 1] = line.origin;
   }
   ++count_;
 }
@@ -273,6 +259,63 @@ int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, un
 
 namespace {
 
+// The leading integer as C's atoll reads it; beyond 64 bits it stays at the end of the range.
+int64_t ReadInteger(const uint8_t* data, size_t size) {
+  size_t at = 0;
+  while (at < size && (data[at] == ' ' || (data[at] >= '\t' && data[at] <= '\r'))) ++at;
+  const bool negative = at < size && data[at] == '-';
+  if (at < size && (data[at] == '-' || data[at] == '+')) ++at;
+  int64_t value = 0;
+  for (; at < size && data[at] >= '0' && data[at] <= '9'; ++at) {
+    const int64_t digit = data[at] - '0';
+    if (negative) {
+      if (value < (INT64_MIN + digit) / 10) return INT64_MIN;
+      value = value * 10 - digit;
+    } else {
+      if (value > (INT64_MAX - digit) / 10) return INT64_MAX;
+      value = value * 10 + digit;
+    }
+  }
+  return value;
+}
+
+bool Compares(int64_t value, NumberRelation relation, int64_t operand) {
+  switch (relation) {
+    case NumberRelation::kEq:
+      return value == operand;
+    case NumberRelation::kGe:
+      return value >= operand;
+    case NumberRelation::kGt:
+      return value > operand;
+    case NumberRelation::kLe:
+      return value <= operand;
+    case NumberRelation::kLt:
+      return value < operand;
+  }
+  return false;
+}
+
+// Does prefix + value + suffix occur in the text?
+bool IsWithin(const ScanTest& test, const uint8_t* data, size_t size) {
+  const std::string& text = test.text;
+  const size_t before = test.prefix.size();
+  const size_t total = before + size + test.suffix.size();
+  const char* value = reinterpret_cast<const char*>(data);
+  for (size_t at = 0; at + total <= text.size(); ++at) {
+    if (text.compare(at, before, test.prefix) == 0 &&
+        text.compare(at + before, size, value, size) == 0 &&
+        text.compare(at + before + size, test.suffix.size(), test.suffix) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Tests of one kind may differ.
+bool HasArgument(TestKind kind) {
+  return kind == TestKind::kByteRange || kind == TestKind::kWithin || kind == TestKind::kNumber;
+}
+
 bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
   char fingerprint[8];
   switch (test.kind) {
@@ -286,6 +329,12 @@ bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
       return BadUrlEncoding(data, size);
     case TestKind::kUtf8:
       return BadUtf8(data, size);
+    case TestKind::kPresent:
+      return true;
+    case TestKind::kWithin:
+      return IsWithin(test, data, size);
+    case TestKind::kNumber:
+      return Compares(ReadInteger(data, size), test.relation, test.operand);
   }
   return false;
 }
@@ -294,14 +343,15 @@ bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
 
 void ScanProgram::RunTests(const uint8_t* data, uint32_t size, uint32_t mask) {
   // One answer a kind and output: several rules ask the same of the same bytes.
-  int8_t known[5] = {-1, -1, -1, -1, -1};
+  int8_t known[kTestKinds];
+  std::fill(known, known + kTestKinds, int8_t{-1});
   for (const ScanTest& test : class_->tests) {
     if (((chains_ >> test.chain) & 1) == 0) continue;
     const bool skip = test.skip_mask != 0 && (mask & ~test.skip_mask) == 0;
     bool match = false;
     if (!skip) {
       int8_t& memory = known[static_cast<size_t>(test.kind)];
-      if (memory < 0 || test.kind == TestKind::kByteRange) {
+      if (memory < 0 || HasArgument(test.kind)) {
         ++stats_.tests;
         memory = RunTest(test, data, size) ? 1 : 0;
       }
@@ -316,7 +366,7 @@ void ScanProgram::Emit(uint32_t slot) {
   slot_stamp_[slot] = row_epoch_;
   if (count_ < capacity_) {
     hits_[2 * count_] = static_cast<int32_t>(slot);
-    hits_[2 * count_ + 1] = row_;
+    hits_[2 * count_ + 1] = origin_;
   }
   ++count_;
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hyperscan.h"
@@ -16,7 +17,19 @@
 
 namespace waf {
 
-enum class TestKind : uint8_t { kSqli, kXss, kByteRange, kUrlEncoding, kUtf8 };
+enum class TestKind : uint8_t {
+  kSqli,
+  kXss,
+  kByteRange,
+  kUrlEncoding,
+  kUtf8,
+  kPresent,  // every value
+  kWithin,   // the value between `prefix` and `suffix` occurs in `text`
+  kNumber,   // the value read as an integer compares so with `operand`
+};
+constexpr size_t kTestKinds = 8;
+
+enum class NumberRelation : uint8_t { kEq, kGe, kGt, kLe, kLt };
 
 constexpr uint32_t kNoSlot = 0xFFFFFFFFu;
 
@@ -48,7 +61,12 @@ struct ScanTest {
   uint8_t chain;
   bool negated;
   TestKind kind;
-  uint8_t allowed[32];
+  uint8_t allowed[32];      // kByteRange
+  NumberRelation relation;  // kNumber
+  int64_t operand;          // kNumber
+  std::string text;         // kWithin
+  std::string prefix;
+  std::string suffix;
 };
 
 // One transformation of a class's trie; step 0 is the value itself.
@@ -112,6 +130,14 @@ class Arena {
   std::vector<Block> blocks_;
 };
 
+// One value that one class is to look at; `origin` comes back with its hits.
+struct ScanItem {
+  const uint8_t* data;  // never null
+  uint32_t size;
+  uint16_t class_id;
+  int32_t origin;
+};
+
 class ScanProgram {
  public:
   ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
@@ -120,11 +146,10 @@ class ScanProgram {
   // Scratch for all databases; false when memory ran out.
   bool Prepare();
 
-  // Rows are triples [start, end, class]; false when one lies outside the slab or has no class.
-  bool Valid(size_t slab_size, const int32_t* rows, size_t row_count) const;
-  // Writes pairs [slot, row], at most `capacity` of them; returns how many there are.
-  size_t Scan(const uint8_t* slab, const int32_t* rows, size_t row_count, int32_t* hits,
-              size_t capacity);
+  size_t class_count() const { return classes_.size(); }
+  uint32_t slot_count() const { return static_cast<uint32_t>(slot_stamp_.size()); }
+  // Writes pairs [slot, origin], at most `capacity` of them; returns how many there are.
+  size_t Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity);
   const ScanStats& stats() const { return stats_; }
   size_t scratch_size() const { return scratch_.Size(); }
 
@@ -143,7 +168,7 @@ class ScanProgram {
   // One value that waits to be scanned as a line.
   struct Line {
     uint32_t start;
-    int32_t row;
+    int32_t origin;
     const ScanClass* owner;
     uint64_t chains;
   };
@@ -190,12 +215,12 @@ class ScanProgram {
   std::vector<LineBatch> batches_;
   std::vector<size_t> waiting_;
   LineBatch* batch_ = nullptr;
-  std::vector<int32_t> last_row_;  // by slot, within one batch
+  std::vector<int32_t> last_origin_;  // by slot, within one batch
 
   // The state of the running call.
   const ScanClass* class_ = nullptr;
   uint64_t chains_ = 0;
-  int32_t row_ = 0;
+  int32_t origin_ = 0;
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;

@@ -7,7 +7,7 @@ import { detectSqli, detectXss, hasBadUrlEncoding, hasBadUtf8 } from './injectio
 import { isOutsideByteRange } from './injection.ts';
 import { Pcre } from './pcre.ts';
 import { ScanProgram } from './scan-program.ts';
-import type { ScanClass, ScanTest, ScanTestKind } from './scan-program.ts';
+import type { ScanClass, ScanQuestion, ScanTest } from './scan-program.ts';
 import { transformationIds, transformText } from './transformations.ts';
 
 const flags = HS_FLAG.dotall | HS_FLAG.singleMatch | HS_FLAG.allowEmpty;
@@ -34,16 +34,37 @@ afterAll(() => exact.forEach((pcre) => pcre.close()));
 
 const allowed = new Uint8Array(32).fill(0xff, 4, 16);
 
-const testKinds: Readonly<Record<ScanTestKind, (value: string) => boolean>> = {
-  sqli: (value) => detectSqli(value) !== null,
-  xss: detectXss,
-  byteRange: (value) => isOutsideByteRange(value, allowed),
-  urlEncoding: hasBadUrlEncoding,
-  utf8: hasBadUtf8,
-};
+/** Questions, each with the naive answer. */
+const questions: readonly (readonly [ScanQuestion, (value: string) => boolean])[] = [
+  [{ kind: 'sqli' }, (value) => detectSqli(value) !== null],
+  [{ kind: 'xss' }, detectXss],
+  [{ kind: 'byteRange', table: allowed }, (value) => isOutsideByteRange(value, allowed)],
+  [{ kind: 'urlEncoding' }, hasBadUrlEncoding],
+  [{ kind: 'utf8' }, hasBadUtf8],
+  [{ kind: 'present' }, () => true],
+  [
+    { kind: 'within', text: '/a/ /xx/select/', prefix: '/', suffix: '/' },
+    (value) => '/a/ /xx/select/'.includes(`/${value}/`),
+  ],
+  [
+    { kind: 'within', text: 'selectect', prefix: '', suffix: '' },
+    (value) => 'selectect'.includes(value),
+  ],
+  [
+    { kind: 'number', relation: 'gt', operand: 0n },
+    (value) => (/^[ \t-\r]*\+?(\d+)/.exec(value)?.[1] ?? '0').replace(/^0+/, '') !== '',
+  ],
+];
 
 interface Wish {
   readonly pattern: number;
+  readonly slot: number;
+  readonly chain: number;
+  readonly negated: boolean;
+}
+
+interface TestWish {
+  readonly question: number;
   readonly slot: number;
   readonly chain: number;
   readonly negated: boolean;
@@ -53,7 +74,7 @@ interface Plan {
   readonly nodes: readonly (readonly [number, number])[];
   readonly chains: readonly number[];
   readonly wishes: readonly Wish[];
-  readonly tests: readonly ScanTest[];
+  readonly tests: readonly TestWish[];
   readonly values: readonly string[];
 }
 
@@ -75,12 +96,8 @@ const anyPlan: fc.Arbitrary<Plan> = fc
       chain,
       negated: fc.boolean(),
     });
-    const kind = fc.constantFrom(...(Object.keys(testKinds) as ScanTestKind[]));
-    const scanTest = fc.record({ chain, slot, negated: fc.boolean(), kind }).map((one) => ({
-      ...one,
-      table: allowed,
-      skipMask: 0,
-    }));
+    const question = fc.nat({ max: questions.length - 1 });
+    const scanTest = fc.record({ chain, slot, negated: fc.boolean(), question });
     return fc.record({
       nodes: fc.constant(nodes),
       chains: fc.constant(chains),
@@ -90,7 +107,22 @@ const anyPlan: fc.Arbitrary<Plan> = fc
     });
   });
 
-const parts = ['a', 'A', 'select', 'SEL', 'ect', '<script', '%3c', '%', '+', '\0', '\xc3\xa9', ' '];
+const parts = [
+  '1',
+  '007',
+  'a',
+  'A',
+  'select',
+  'SEL',
+  'ect',
+  '<script',
+  '%3c',
+  '%',
+  '+',
+  '\0',
+  '\xc3\xa9',
+  ' ',
+];
 const moreParts = ["'or", '../', './', '&lt;', '\\x41', '/*', '*/', '--', '\xa0', '1=1', '#', 'xx'];
 const anyValue = fc
   .array(fc.constantFrom(...parts, ...moreParts), { maxLength: 8 })
@@ -109,10 +141,16 @@ function naiveSlots(plan: Plan, value: string): number[] {
   for (const { pattern, slot, chain, negated } of plan.wishes) {
     if (exact[pattern]?.test(outputs[chain] ?? '') !== negated) slots.add(slot);
   }
-  for (const { kind, slot, chain, negated } of plan.tests) {
-    if (testKinds[kind](outputs[chain] ?? '') !== negated) slots.add(slot);
+  for (const { question, slot, chain, negated } of plan.tests) {
+    if (questions[question]![1](outputs[chain] ?? '') !== negated) slots.add(slot);
   }
   return [...slots].sort((a, b) => a - b);
+}
+
+function testsOf(plan: Plan): ScanTest[] {
+  return plan.tests.map(({ question, slot, chain, negated }) => {
+    return { ...questions[question]![0], slot, chain, negated, skipMask: 0 };
+  });
 }
 
 function flatNodes(plan: Plan): Int32Array {
@@ -141,7 +179,7 @@ function programOf(plan: Plan): ScanProgram {
       { allowedMask: lower, database: small },
       { allowedMask: everything, database: expressions.length === 0 ? -1 : 0 },
     ],
-    tests: plan.tests,
+    tests: testsOf(plan),
   };
   return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
 }
@@ -165,7 +203,7 @@ function groupedProgramOf(plan: Plan): ScanProgram {
     patterns: Int32Array.from(triples),
     tiers: [],
     groups,
-    tests: plan.tests,
+    tests: testsOf(plan),
   };
   return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
 }
@@ -244,6 +282,25 @@ describe('ScanProgram', () => {
     expect(program.scan(slab, rows, 1, hits)).toBe(1);
     structuredClone(slab.buffer, { transfer: [slab.buffer] });
     expect(() => program.scan(slab, rows, 1, hits)).toThrow(TypeError);
+  });
+
+  test.each([
+    ['eq', '7', 7n, true],
+    ['eq', ' +07x', 7n, true],
+    ['ge', '-3', -3n, true],
+    ['lt', '-4', -3n, true],
+    ['le', '', 0n, true],
+    ['gt', '99999999999999999999', 2n ** 63n - 1n, false],
+    ['eq', '99999999999999999999', 2n ** 63n - 1n, true],
+    ['eq', '-99999999999999999999', -(2n ** 63n), true],
+  ] as const)('compares numbers: %s of %j and %d', (relation, value, operand, wanted) => {
+    const tests = [
+      { kind: 'number', relation, operand, slot: 3, chain: 0, negated: false } as const,
+    ];
+    const scanClass = { ...minimal.classes[0]!, tests: tests.map((t) => ({ ...t, skipMask: 0 })) };
+    const program = new ScanProgram({ ...minimal, classes: [scanClass] });
+    expect(scanSlots(program, [value])).toEqual([wanted ? [3] : []]);
+    program.close();
   });
 
   test.each([

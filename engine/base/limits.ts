@@ -312,6 +312,8 @@ export const matchLimits = {
   globalMatchesMax: 1_000,
   /** Outputs of one value's transformations together; a transformation past it is left out. */
   arenaBytesMax: 64 * 1024 * 1024,
+  /** Values whose hits a plan remembers, in one thread; 64 bytes each, and some of 512. */
+  memoEntries: 2_048,
 } as const;
 
 /** The engine's composition. */

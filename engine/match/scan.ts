@@ -13,12 +13,14 @@ export type {
   HsExpression,
   HsInfo,
   ScanClass,
+  ScanFace,
   ScanGroup,
   ScanProgram,
   ScanProgramSpec,
+  ScanQuestion,
   ScanStats,
+  ScanTable,
   ScanTest,
-  ScanTestKind,
   ScanTier,
 } from '../../native-bindings/index.ts';
 
@@ -27,5 +29,6 @@ export type {
  * Errors: code `bad_scan_program` when the specification contradicts itself.
  */
 export function createScanProgram(spec: ScanProgramSpec): ScanProgram {
-  return new ScanProgram(spec, { arenaBytesMax: matchLimits.arenaBytesMax });
+  const { arenaBytesMax, memoEntries } = matchLimits;
+  return new ScanProgram(spec, { arenaBytesMax, memoEntries });
 }

@@ -6,12 +6,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
-import { passVerdict, type Verdict } from '../../engine/contract/verdict.ts';
+import { type MatchedRule, passVerdict, type Verdict } from '../../engine/contract/verdict.ts';
 import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
 import type { Program } from '../../engine/rules/catalog/types.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
+import { logsForeignCapture } from '../../engine/rules/plan/leaks.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
-import { buildPlan } from '../../engine/rules/plan/rule-plan.ts';
+import { buildPlan, type Unobserved } from '../../engine/rules/plan/rule-plan.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
 
 /** Ports that answer nothing; one fixed clock, so that TIME and DURATION agree. */
@@ -40,7 +41,7 @@ interface Outcome {
   readonly highestSeverity: number;
   readonly inboundScore: number;
   readonly outboundScore: number;
-  /** MATCHED_VAR, its name and MATCHED_VARS, where no rule was decided while planning. */
+  /** MATCHED_VAR, its name and MATCHED_VARS, where some rule may read them. */
   readonly lastMatch: readonly unknown[];
 }
 
@@ -50,30 +51,33 @@ export function compareEngines(
   engine: PolicyEngine,
   exchange: Exchange,
 ): string[] {
-  const folded = engine.plan.facts.foldedRules > 0;
-  const slow = runOracle(program, exchange, folded);
-  const fast = runFast(engine, exchange, folded);
+  const { unobserved } = engine.plan;
+  const slow = runOracle(program, exchange, unobserved);
+  const fast = runFast(program, engine, exchange);
   return (Object.keys(slow) as (keyof Outcome)[])
     .filter((name) => !isDeepStrictEqual(slow[name], fast[name]))
     .map((name) => `${name}: ${describeDifference(slow[name], fast[name])}`);
 }
 
-function runOracle(program: Program, exchange: Exchange, folded: boolean): Outcome {
+function runOracle(program: Program, exchange: Exchange, unobserved: Unobserved): Outcome {
   const result = evaluateTransaction(program, exchange, fixedPorts);
   const { transaction, variables } = result;
   return {
     phaseVerdicts: result.phaseVerdicts,
-    matchedRules: result.matchedRules,
-    variables: sortedVariables(variables),
+    matchedRules: reported(program, result.matchedRules, unobserved),
+    variables: observed(variables, unobserved),
     highestSeverity: transaction.highestSeverity,
     inboundScore: score(variables, 'blocking_inbound_anomaly_score', 'anomaly_score'),
     outboundScore: score(variables, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
-    lastMatch: folded ? [] : [transaction.matchedVariable, transaction.matchedVariableName],
+    lastMatch: unobserved.matches
+      ? []
+      : [transaction.matchedVariable, transaction.matchedVariableName],
   };
 }
 
 /** Phase by phase as the front drives a session: after a verdict only `finish` follows. */
-function runFast(engine: PolicyEngine, exchange: Exchange, folded: boolean): Outcome {
+function runFast(program: Program, engine: PolicyEngine, exchange: Exchange): Outcome {
+  const { unobserved } = engine.plan;
   const session = engine.open(exchange.request);
   const phaseVerdicts: Verdict[] = [passVerdict];
   for (const step of steps(session, exchange)) phaseVerdicts.push(step());
@@ -84,12 +88,12 @@ function runFast(engine: PolicyEngine, exchange: Exchange, folded: boolean): Out
   const variables = tx.tx.snapshot();
   return {
     phaseVerdicts,
-    matchedRules: record.matchedRules,
-    variables: sortedVariables(variables),
+    matchedRules: reported(program, record.matchedRules, unobserved),
+    variables: observed(variables, unobserved),
     highestSeverity: tx.highestSeverity,
     inboundScore: record.inboundScore,
     outboundScore: record.outboundScore,
-    lastMatch: folded ? [] : [tx.matchedVariable, tx.matchedVariableName],
+    lastMatch: unobserved.matches ? [] : [tx.matchedVariable, tx.matchedVariableName],
   };
 }
 
@@ -108,8 +112,37 @@ function* steps(session: RuleSession, exchange: Exchange): Generator<() => Verdi
   yield noted(() => session.responseBody(answer));
 }
 
-function sortedVariables(variables: ReadonlyMap<string, string>): [string, string][] {
-  return [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
+/**
+ * The matched rules; without the texts that show another rule's captures, where those need not be
+ * made. Source: CRS 921250 and 941181 log TX.0 and capture nothing.
+ */
+function reported(
+  program: Program,
+  matched: readonly MatchedRule[],
+  { captures }: Unobserved,
+): readonly unknown[] {
+  if (!captures) return matched;
+  const vague = vagueRules.get(program) ?? vagueRulesOf(program);
+  return matched.map((one) => (vague.has(one.ruleId) ? { ...one, message: '', data: '' } : one));
+}
+
+const vagueRules = new WeakMap<Program, ReadonlySet<number>>();
+
+function vagueRulesOf(program: Program): ReadonlySet<number> {
+  const ids = new Set(program.rules.filter(logsForeignCapture).map((rule) => rule.id));
+  vagueRules.set(program, ids);
+  return ids;
+}
+
+/** The variables that rules may read, in order of their names. */
+function observed(
+  variables: ReadonlyMap<string, string>,
+  { captures, names }: Unobserved,
+): [string, string][] {
+  return [...variables]
+    .filter(([name]) => !(captures && /^\d$/.test(name)))
+    .filter(([name]) => !names.some((prefix) => name.startsWith(prefix)))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function score(variables: ReadonlyMap<string, string>, name: string, fallback: string): number {

@@ -98,7 +98,8 @@ function facesOf(program: Program, plan: RulePlan): Face[] {
     const { anyKey } = plan.faces[id]!;
     if (anyKey.length === 0) continue;
     const rules = program.rules.filter((rule) => {
-      return plan.slotOfRule[rule.index]! >= 0 && looksAt(rule, id);
+      // A chain may be searched for by another link: that is compared with whole transactions.
+      return plan.onRows[plan.slotOfRule[rule.index]!] === 1 && looksAt(rule, id);
     });
     faces.push({ classes: anyKey, rules });
   }

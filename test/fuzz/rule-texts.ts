@@ -83,6 +83,16 @@ const target = fc.oneof(
     weight: 2,
     arbitrary: fc.constantFrom('&ARGS', '&ARGS:x', '&REQUEST_HEADERS:Host', '&TX:a', '&TX:score'),
   },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      '&REQUEST_HEADERS:X-None',
+      '&MULTIPART_PART_HEADERS',
+      '&FILES',
+      'REQUEST_HEADERS:Content-Length',
+      'REQUEST_HEADERS:X-None',
+    ),
+  },
   { weight: 1, arbitrary: fc.constantFrom('MATCHED_VAR', 'MATCHED_VARS', 'MATCHED_VAR_NAME') },
   { weight: 1, arbitrary: fc.constantFrom(...responseTargets) },
   { weight: 1, arbitrary: fc.constantFrom(...computedTargets) },
@@ -184,6 +194,10 @@ const operator = fc
           '@streq %{MATCHED_VAR}',
           '@contains %{ARGS.x}',
           '@within %{tx.a} %{tx.b}',
+          '@within GET POST Select x 1',
+          '@within %{tx.list}',
+          '@within %{tx.list}',
+          '@streq %{tx.list}',
           '@rx ^%{tx.a}',
           '@ipMatch 127.0.0.0/8',
           '@verifyCC \\d{13,16}',
@@ -309,18 +323,57 @@ const link: fc.Arbitrary<LinkParts> = fc
     list: [...chain, ...acts, capture],
   }));
 
+/** Links that leave nothing: a chain of these may be searched for by any of them. */
+const silentLink: fc.Arbitrary<LinkParts> = fc
+  .tuple(targets, operator, transformations, fc.constantFrom('', '', 'capture'))
+  .map(([t, o, chain, capture]) => ({ targets: t, operator: o, list: [...chain, capture] }));
+
+/** As CRS 920450: copies of values, and a question about the copies. */
+const copyChain = fc
+  .tuple(
+    fc.constantFrom(...rowTargets, 'REQUEST_HEADERS:Host', 'ARGS:x'),
+    fc.constantFrom('@rx ^.*$', '@rx ^.*$', '@rx .*', '@rx ^(.*)$', '!@rx ^.*$'),
+    fc.constantFrom(['t:lowercase'], ['t:none'], ['t:urlDecodeUni', 't:lowercase'], ['t:length']),
+    fc.constantFrom('copy_%{tx.0}', 'copy_%{tx.0}', 'co%{tx.0}', 'copy_%{tx.1}', 'copy_%{tx.0}_'),
+    fc.constantFrom('/%{tx.0}/', '%{tx.0}', '/%{tx.0}', '%{tx.0} %{tx.a}'),
+    fc.constantFrom(
+      'TX:/^copy_/',
+      'TX:/^copy_/',
+      'TX:/^co/',
+      'TX:/copy_/',
+      'TX:/^copy_a/',
+      'TX:copy_a',
+    ),
+    fc.constantFrom('@within /host/ /a/ x /select/', '@within %{tx.list}', '!@within /a/ /x/'),
+  )
+  .map(([from, all, chain, key, value, asked, question]): [LinkParts, LinkParts] => [
+    { targets: from, operator: all, list: [...chain, 'capture', `setvar:'tx.${key}=${value}'`] },
+    { targets: asked, operator: question, list: [] },
+  ]);
+
+const chainParts: fc.Arbitrary<{ head: LinkParts; links: readonly LinkParts[] }> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ head: link, links: fc.array(link, { maxLength: 2 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      head: silentLink,
+      links: fc.array(silentLink, { minLength: 1, maxLength: 2 }),
+    }),
+  },
+  { weight: 1, arbitrary: copyChain.map(([head, asking]) => ({ head, links: [asking] })) },
+);
+
 const rule = fc
   .tuple(
     fc.constantFrom(1, 1, 1, 2, 2, 2, 3, 4, 5),
     fc.boolean(),
-    link,
-    fc.array(link, { maxLength: 2 }),
+    chainParts,
     disruptive,
     flow,
     extras,
     logging,
   )
-  .map(([phase, isAction, head, links, outcome, jump, more, log]) => {
+  .map(([phase, isAction, { head, links }, outcome, jump, more, log]) => {
     return {
       phase,
       isAction: isAction && links.length === 0,
@@ -367,6 +420,7 @@ export const ruleTexts: fc.Arbitrary<string> = fc
   .map(([[engine, ...defaults], items, closing]) => {
     const lines = [`SecRuleEngine ${engine}`, 'SecRequestBodyAccess On', ...defaults];
     lines.push('SecResponseBodyAccess On');
+    lines.push(`SecAction "id:91,phase:1,pass,nolog,setvar:'tx.list=/a/ /host/ GET Select'"`);
     let id = 1;
     for (const item of items) {
       if (typeof item === 'string') lines.push(`SecMarker ${item}`);

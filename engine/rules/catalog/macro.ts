@@ -3,7 +3,7 @@
  * values in while rules run. Never fails: what is no known variable stays as it is written.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import { type ByteString, internText } from '../../base/byte-string.ts';
 import { compileExact } from '../../match/regex.ts';
 import type { Transaction } from './transaction.ts';
 import type { MacroReference, MacroText, VariableDefinition } from './types.ts';
@@ -14,13 +14,19 @@ export type FindVariable = (upperName: string) => VariableDefinition | undefined
 /** A `%` behind the last brace of a text belongs to the reference, as libmodsecurity reads it. */
 const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]{0,1024}))?\}(?:%$)?/g;
 
+/** Texts up to here may be names. */
+const nameBytesMax = 128;
+
 /**
  * Splits `text` into literal parts and references.
  * Shape: bytes; keys come out in lower case. A key between slashes is a regex over keys, any case.
  * Source: ModSecurity Reference Manual, "Macro Expansion"; unknown names: docs of `parseMacros`.
  */
 export function parseMacros(text: ByteString, findVariable: FindVariable): MacroText {
-  if (!text.includes('%{')) return { source: text, literal: text, parts: [text] };
+  if (!text.includes('%{')) {
+    const literal = text.length <= nameBytesMax ? internText(text) : text;
+    return { source: text, literal, parts: [literal] };
+  }
   const parts: (ByteString | MacroReference)[] = [];
   let literalFrom = 0;
   for (const match of text.matchAll(referencePattern)) {
@@ -66,7 +72,7 @@ function makeReference(
   key: ByteString,
   text: ByteString,
 ): MacroReference {
-  const reference = { variable, key: lowerBytes(key), text };
+  const reference = { variable, key: internText(lowerBytes(key)), text };
   if (key.length < 3 || !key.startsWith('/') || !key.endsWith('/')) return reference;
   try {
     return { ...reference, regex: compileExact(key.slice(1, -1), { caseless: true }) };

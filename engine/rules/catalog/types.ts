@@ -106,7 +106,21 @@ export type Prefilter =
   /** Matches when a byte outside the 32-byte bitmap of allowed bytes occurs. */
   | { readonly kind: 'byteRange'; readonly allowed: Uint8Array }
   | { readonly kind: 'urlEncoding' }
-  | { readonly kind: 'utf8' };
+  | { readonly kind: 'utf8' }
+  /** Matches every value. */
+  | { readonly kind: 'present' }
+  /** Matches when prefix + value + suffix occurs in the text. */
+  | {
+      readonly kind: 'within';
+      readonly text: ByteString;
+      readonly prefix: ByteString;
+      readonly suffix: ByteString;
+    }
+  /** Compares the value's leading integer, read as C's atoll does. */
+  | { readonly kind: 'number'; readonly relation: NumberRelation; readonly operand: bigint };
+
+/** How a number operator compares the value with its argument. */
+export type NumberRelation = 'eq' | 'ge' | 'gt' | 'le' | 'lt';
 
 /** An operator with its argument, ready to be asked. */
 export interface BoundOperator {
@@ -124,6 +138,8 @@ export interface BoundOperator {
    * Macro reference names in the argument, so that the planner knows what the result depends on.
    */
   readonly macro?: MacroText;
+  /** The prefilter once the macros' values are known; null where there is none. */
+  prefilterFor?(argument: ByteString): Prefilter | null;
   /** Frees native memory, where the operator holds any. */
   close?(): void;
 }

@@ -50,6 +50,8 @@ export interface Entry {
 
 /** Bytes one transaction may write into its slab (heads, decoded values, bodies). */
 const slabBytesMax = 64 * 1024 * 1024;
+/** Rows whose strings a table has room for between transactions. */
+const rowsKept = 4096;
 const noRows: readonly number[] = [];
 
 /** Grows on demand, is reset and reused between transactions; rows are never removed. */
@@ -57,6 +59,8 @@ export class ValueTable {
   slab: Buffer;
   used = 0;
   count = 0;
+  /** Changes whenever one of the arrays was replaced by another. */
+  version = 0;
   source: Uint8Array;
   keyStart: Int32Array;
   keyEnd: Int32Array;
@@ -77,15 +81,19 @@ export class ValueTable {
 
   /** Forgets all rows and bytes; keeps the memory unless it grew beyond `keepBytes`. */
   reset(keepBytes = 1024 * 1024): void {
+    // Not by shortening arrays, which costs the JavaScript engine a call each.
+    for (let row = 0; row < this.count; row++) {
+      this.values[row] = undefined;
+      this.keys[row] = undefined;
+    }
+    if (this.count > rowsKept) {
+      this.values = [];
+      this.keys = [];
+    }
+    this.bySource.fill(null);
     this.used = 0;
     this.count = 0;
-    this.values.length = 0;
-    this.keys.length = 0;
-    for (let i = 0; i < sourceCount; i++) {
-      const rows = this.bySource[i];
-      if (rows) rows.length = 0;
-    }
-    if (this.slab.length > keepBytes) this.slab = Buffer.allocUnsafeSlow(16 * 1024);
+    if (this.slab.length > keepBytes) this.replaceSlab(Buffer.allocUnsafeSlow(16 * 1024));
   }
 
   /** Makes room for `bytes` more; call before writing to `slab` at `used`. Errors: `slab_full`. */
@@ -101,7 +109,7 @@ export class ValueTable {
       Math.min(slabBytesMax, Math.max(need, 2 * this.slab.length)),
     );
     this.slab.copy(grown, 0, 0, this.used);
-    this.slab = grown;
+    this.replaceSlab(grown);
   }
 
   /** Bytes that may still be written. */
@@ -138,9 +146,9 @@ export class ValueTable {
     this.start[row] = start;
     this.end[row] = end;
     this.count = row + 1;
-    let rows = this.bySource[source];
-    if (!rows) rows = this.bySource[source] = [];
-    rows.push(row);
+    const rows = this.bySource[source];
+    if (rows) rows.push(row);
+    else this.bySource[source] = [row];
     return row;
   }
 
@@ -151,7 +159,7 @@ export class ValueTable {
     return this.add(source, keyAt, keyAt + key.length, at, at + value.length);
   }
 
-  /** Rows of one source in order of arrival; the array is reused, do not keep it. */
+  /** Rows of one source in order of arrival; more may be added. */
   rowsOf(source: SourceId): readonly number[] {
     return this.bySource[source] ?? noRows;
   }
@@ -166,7 +174,13 @@ export class ValueTable {
     return (this.keys[row] ??= this.slab.latin1Slice(this.keyStart[row], this.keyEnd[row]));
   }
 
+  private replaceSlab(slab: Buffer): void {
+    this.slab = slab;
+    this.version++;
+  }
+
   private growRows(): void {
+    this.version++;
     const size = 2 * this.start.length;
     const grow = (old: Int32Array): Int32Array => {
       const next = new Int32Array(size);

@@ -10,6 +10,7 @@ import type { RulePorts } from '../catalog/ports.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
+import { readsForeignMatch } from './leaks.ts';
 
 /** What is left to run, per phase, and the TX values every transaction starts with. */
 export interface FoldedProgram {
@@ -17,6 +18,8 @@ export interface FoldedProgram {
   readonly txBase: ReadonlyMap<string, ByteString>;
   /** Rules that were decided while planning, for reports. */
   readonly foldedRules: number;
+  /** The text that macros come out as in every transaction; null when that differs. */
+  readonly constant: (text: MacroText) => ByteString | null;
 }
 
 /** All items of one phase, so that `skip` still counts them, and which of them may still run. */
@@ -49,7 +52,8 @@ const foldableOperators: ReadonlySet<string> = new Set([
 export function foldProgram(program: Program, ports: RulePorts): FoldedProgram {
   const folder = new Folder(program, ports);
   const phases = program.phases.map((items, phase) => folder.foldPhase(items, phase));
-  return { phases, txBase: folder.base(), foldedRules: folder.foldedRules };
+  const constant = (text: MacroText): ByteString | null => folder.constant(text);
+  return { phases, txBase: folder.base(), foldedRules: folder.foldedRules, constant };
 }
 
 type Outcome = 'keep' | 'never' | 'matched';
@@ -246,15 +250,25 @@ class Folder {
   private macroKnown(text: MacroText): boolean {
     return text.parts.every(
       (part) =>
-        typeof part === 'string' || (part.variable.name === 'TX' && !this.isDirty(part.key)),
+        typeof part === 'string' ||
+        (part.variable.name === 'TX' && part.key !== '' && !part.regex && !this.isDirty(part.key)),
     );
   }
 
-  private expandKnown(text: MacroText): string {
+  /** Ask when all phases are folded. */
+  constant(text: MacroText): ByteString | null {
+    return this.macroKnown(text) ? this.expand(text) : null;
+  }
+
+  private expand(text: MacroText): ByteString {
     const parts = text.parts.map((part) =>
       typeof part === 'string' ? part : (this.scratch.tx.get(part.key) ?? ''),
     );
-    return lowerBytes(parts.join(''));
+    return parts.join('');
+  }
+
+  private expandKnown(text: MacroText): string {
+    return lowerBytes(this.expand(text));
   }
 
   private isDirty(name: string): boolean {
@@ -317,35 +331,6 @@ function surelyOutside(range: string, id: number): boolean {
 function surelyRemoves(argument: ByteString, rule: Rule): boolean {
   const { kind, text, targetOnly } = readRemoval(argument);
   return kind === 'tag' && !targetOnly && rule.tags.some((tag) => tag.literal === text);
-}
-
-/** True when a rule may read MATCHED_* of whatever matched before it. */
-function readsForeignMatch(rule: Rule): boolean {
-  // A link reads what its starter left, unless the starter is an action, which leaves nothing.
-  if (rule.id === 0) return false;
-  if (rule.operator !== null) return looksAtMatches(rule);
-  for (let link: Rule | null = rule; link; link = link.next) {
-    if (looksAtMatches(link) || writesMatches(link)) return true;
-    if (link.operator !== null) return false;
-  }
-  return false;
-}
-
-/** Reads them before it has matched itself. */
-function looksAtMatches({ targets, operator }: Rule): boolean {
-  if (targets.some((target) => target.variable.name.startsWith('MATCHED_VAR'))) return true;
-  return operator !== null && namesMatches(operator.argument);
-}
-
-/** Reads them when it has matched: of use only to rules that leave no match of their own. */
-function writesMatches(rule: Rule): boolean {
-  const texts = [rule.message, rule.logData, rule.disruption.location, ...rule.tags];
-  if (texts.some((text) => text !== null && namesMatches(text.source))) return true;
-  return rule.operator === null && rule.actions.some((action) => namesMatches(action.argument));
-}
-
-function namesMatches(text: ByteString): boolean {
-  return /%\{matched_var/i.test(text);
 }
 
 const emptyBytes = new Uint8Array(0);

@@ -10,6 +10,7 @@ import type { ByteString } from '../../base/byte-string.ts';
 import { createScanProgram, HsDatabase } from '../../match/scan.ts';
 import type {
   ScanClass as ScanClassSpec,
+  ScanFace,
   ScanProgram,
   ScanTest as ScanTestSpec,
 } from '../../match/scan.ts';
@@ -19,7 +20,9 @@ import { compileGroup, mildMask, plainMask, shareGroup } from './databases.ts';
 import type { CompiledGroup, DatabaseCache, DatabaseImage, SharedGroup } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
-import { draftScan, faceCount, isLoose, patternId, rulesLeftOut } from './scan-draft.ts';
+import { gateFacts, isLoose } from './gate.ts';
+import type { GateFacts } from './gate.ts';
+import { draftScan, faceCount, patternId, rulesLeftOut } from './scan-draft.ts';
 import type { ScanClass, ScanDraft, ScanPattern } from './scan-draft.ts';
 
 /** One phase in running order. */
@@ -54,11 +57,24 @@ export interface RulePlan {
   readonly slotItem: Int32Array;
   /** Per rule index: its slot, -1 for rules that are not scanned for. */
   readonly slotOfRule: Int32Array;
+  /** Per slot: 1 when the rule matches at most on the rows that were hit; else it looks at all. */
+  readonly onRows: Uint8Array;
   /** Per slot: 1 when a hit is a match, because the scan was exact and nothing is captured. */
   readonly hitIsMatch: Uint8Array;
+  readonly unobserved: Unobserved;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
   close(): void;
+}
+
+/** What of a transaction's state no rule reads, so that it may differ from the rules' letter. */
+export interface Unobserved {
+  /** MATCHED_VAR and the like, as an earlier rule left them. */
+  readonly matches: boolean;
+  /** TX.0 to TX.9, as an earlier rule left them. */
+  readonly captures: boolean;
+  /** TX variables whose names begin so. */
+  readonly names: readonly string[];
 }
 
 /** Figures about a plan, for logs and reports. */
@@ -83,6 +99,7 @@ export interface PlanOptions {
 /** The part of planning that is the same for every thread. */
 interface PlanDraft {
   readonly folded: FoldedProgram;
+  readonly gates: GateFacts;
   readonly draft: ScanDraft;
   readonly groups: readonly CompiledGroup[];
 }
@@ -113,12 +130,14 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
   const folded = foldProgram(program, options.ports);
   yield;
   const kept = folded.phases.map(({ items, kept }) => items.filter((_, i) => kept[i]));
-  const widest = draftScan(kept);
+  const facts = gateFacts(kept, folded.constant);
+  yield;
+  const widest = draftScan(kept, facts);
   yield;
   const excluded = rulesLeftOut(widest);
   for (;;) {
     yield;
-    const draft = draftScan(kept, excluded);
+    const draft = draftScan(kept, facts, excluded);
     const groups: CompiledGroup[] = [];
     for (const [i, group] of draft.groups.entries()) {
       yield;
@@ -128,7 +147,7 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
     options.onProgress?.(draft.groups.length, draft.groups.length);
     const before = excluded.size;
     for (const rule of unscannable(draft, groups)) excluded.add(rule);
-    if (excluded.size === before) return { folded, draft, groups };
+    if (excluded.size === before) return { folded, gates: facts, draft, groups };
   }
 }
 
@@ -139,7 +158,7 @@ function unscannable(draft: ScanDraft, groups: readonly CompiledGroup[]): Set<Ru
     group.expressions.forEach(({ pattern }, id) => {
       const mode = group.modes[id];
       if (mode === 'refused' || (mode === 'prefilter' && pattern.negated)) {
-        rules.add(draft.slots[pattern.slot]!);
+        rules.add(draft.slots[pattern.slot]!.rule);
       }
     });
   }
@@ -178,11 +197,12 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
           nodes: trie.nodes(),
           databases,
           classes,
+          faces: byKey.map((keys, face) => faceSpec(anyKey[face]!, keys)),
           ...(program.settings.unicodeMap ? { unicodeMap: program.settings.unicodeMap } : {}),
         })
       : null;
   const slotOfRule = new Int32Array(program.rules.length).fill(-1);
-  draft.slots.forEach((rule, slot) => (slotOfRule[rule.index] = slot));
+  draft.slots.forEach(({ rule }, slot) => (slotOfRule[rule.index] = slot));
   const phases = folded.phases.map((phase) => planPhase(phase, slotOfRule));
   const { slotPhase, slotItem } = locateSlots(phases, slotOfRule, draft.slots.length);
   return {
@@ -194,7 +214,9 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     slotPhase,
     slotItem,
     slotOfRule,
+    onRows: Uint8Array.from(draft.slots, ({ gate }) => Number(gate.onRows)),
     hitIsMatch: exactSlots(draft, groups),
+    unobserved: unobservedBy(plan),
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
       foldedRules: folded.foldedRules,
@@ -205,6 +227,26 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     },
     close: closer(program, databases, scan),
   };
+}
+
+function unobservedBy({ folded, gates, draft }: PlanDraft): Unobserved {
+  const skipsLinks = draft.slots.some(({ rule, gate }) => gate.link !== rule || !gate.onRows);
+  const owned = draft.slots.flatMap(({ gate }) => gate.ownedPrefix ?? []);
+  return {
+    matches: folded.foldedRules > 0 || (skipsLinks && !gates.leaksMatches),
+    captures: skipsLinks && !gates.leaksCaptures,
+    names: owned,
+  };
+}
+
+function faceSpec(
+  anyKey: readonly number[],
+  byKey: ReadonlyMap<ByteString, readonly number[]> | null,
+): ScanFace {
+  const named = [...(byKey ?? [])].map(([key, classes]) => {
+    return { key, classes: Int32Array.from(classes) };
+  });
+  return { classes: Int32Array.from(anyKey), named };
 }
 
 function openDatabase(image: DatabaseImage): HsDatabase {
@@ -259,6 +301,10 @@ function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): 
   switch (filter.kind) {
     case 'byteRange':
       return [{ ...base, kind: 'byteRange', table: filter.allowed, skipMask: 0 }];
+    case 'present':
+    case 'within':
+    case 'number':
+      return [{ ...base, ...filter, skipMask: 0 }];
     case 'xss':
       return [{ ...base, kind: 'xss', skipMask: negated ? 0 : mildMask }];
     case 'sqli':
@@ -293,8 +339,8 @@ class ChainTrie {
 
 /** Slots whose every expression was compiled exactly and whose rule needs no captures. */
 function exactSlots(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
-  const exact = Uint8Array.from(draft.slots, (rule) => {
-    if (isLoose(rule.operator!.prefilter!)) return 0;
+  const exact = Uint8Array.from(draft.slots, ({ rule, gate }) => {
+    if (!gate.onRows || isLoose(gate.filter)) return 0;
     return rule.capture || rule.multiMatch || rule.negated ? 0 : 1;
   });
   for (const { expressions, modes } of groups) {

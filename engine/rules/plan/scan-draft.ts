@@ -6,8 +6,10 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { transformationIds } from '../../match/transform.ts';
-import type { Prefilter, ProgramItem, Rule, Target } from '../catalog/types.ts';
+import type { Prefilter, ProgramItem, Rule } from '../catalog/types.ts';
 import { sourceCount } from '../catalog/values.ts';
+import { gateOf } from './gate.ts';
+import type { Gate, GateFacts } from './gate.ts';
 
 /** Value or key of a row: `source * 2 + face`, face 0 = value, 1 = key. */
 export type FaceId = number;
@@ -39,10 +41,16 @@ export interface ScanGroup {
   readonly patterns: readonly ScanPattern[];
 }
 
+/** A rule that is searched for. */
+export interface ScanSlot {
+  /** The first of its chain. */
+  readonly rule: Rule;
+  readonly gate: Gate;
+}
+
 /** What is to be scanned for, before any database is compiled. */
 export interface ScanDraft {
-  /** Rule of each slot; chains are represented by their first rule. */
-  readonly slots: readonly Rule[];
+  readonly slots: readonly ScanSlot[];
   readonly groups: readonly ScanGroup[];
 }
 
@@ -54,75 +62,55 @@ const groupOverlapMin = 0.5;
 /** Drafts the scan for all kept rules of all phases. `excluded` rules are left out. */
 export function draftScan(
   phases: readonly (readonly ProgramItem[])[],
+  facts: GateFacts,
   excluded: ReadonlySet<Rule> = new Set(),
 ): ScanDraft {
-  const slots: Rule[] = [];
+  const slots: ScanSlot[] = [];
   const classes = new Map<
     string,
     { face: FaceId; key: ByteString | null; patterns: ScanPattern[] }
   >();
   for (const items of phases) {
     for (const item of items) {
-      if (item.kind !== 'rule' || excluded.has(item) || !isScannable(item)) continue;
-      const slot = slots.push(item) - 1;
-      for (const pattern of patternsOf(item, slot)) addPattern(classes, item, pattern);
+      if (item.kind !== 'rule' || excluded.has(item)) continue;
+      const gate = gateOf(item, facts);
+      if (gate === null) continue;
+      const slot = slots.push({ rule: item, gate }) - 1;
+      for (const pattern of patternsOf(gate, slot)) addPattern(classes, gate.link, pattern);
     }
   }
   const list = [...classes.values()].map(limitChains);
   return { slots, groups: groupClasses(list) };
 }
 
-/** True when every match of the rule shows up as a hit of its patterns on rows of its targets. */
-export function isScannable(rule: Rule): boolean {
-  const filter = rule.operator?.prefilter;
-  if (!filter || rule.targets.length === 0) return false;
-  if (rule.multiMatch && rule.negated) return false;
-  if (rule.negated && isLoose(filter)) return false;
-  if (rule.transformations.some((t) => t.id < 0)) return false;
-  return rule.targets.every(isRowTarget);
-}
-
-/** True where a hit does not yet say that the operator matches. */
-export function isLoose(filter: Prefilter): boolean {
-  return filter.kind === 'pattern' && filter.loose === true;
-}
-
-function isRowTarget(target: Target): boolean {
-  if (target.count || !target.variable.rows) return false;
-  if (target.selector?.kind !== 'xpath') return true;
-  return target.selector.text === '/*' || target.selector.text === '//@*';
-}
-
-function patternsOf(rule: Rule, slot: number): ScanPattern[] {
-  const ids = rule.transformations.map((t) => t.id);
-  const filter = rule.operator!.prefilter!;
-  const one = (chain: readonly number[]): ScanPattern => ({
-    slot,
-    chain: chain.join(','),
-    filter,
-    negated: rule.negated,
-  });
-  if (!rule.multiMatch) return [one(ids)];
+function patternsOf({ link, filter, negated, words }: Gate, slot: number): ScanPattern[] {
+  const ids = filter.kind === 'present' ? [] : link.transformations.map((t) => t.id);
+  const one = (chain: readonly number[]): ScanPattern => {
+    return { slot, chain: chain.join(','), filter, negated };
+  };
+  if (words.length > 0) {
+    return [one(ids), { ...one(ids), filter: { kind: 'words', words, caseless: true } }];
+  }
+  if (!link.multiMatch) return [one(ids)];
   return Array.from({ length: ids.length + 1 }, (_, n) => one(ids.slice(0, n)));
 }
 
 function addPattern(
   classes: Map<string, { face: FaceId; key: ByteString | null; patterns: ScanPattern[] }>,
-  rule: Rule,
+  link: Rule,
   pattern: ScanPattern,
 ): void {
-  for (const target of rule.targets) {
+  for (const target of link.targets) {
     const { sources, face } = target.variable.rows!;
     const key = target.selector?.kind === 'key' ? target.selector.key : null;
     for (const source of sources) {
       const faceId = source * 2 + (face === 'key' ? 1 : 0);
       const kind = changesPlainText(pattern.chain) ? 'decoded' : 'text';
-      const id = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${kind}`;
-      let entry = classes.get(id);
-      if (!entry) classes.set(id, (entry = { face: faceId, key, patterns: [] }));
-      if (!entry.patterns.some((p) => p.slot === pattern.slot && p.chain === pattern.chain)) {
-        entry.patterns.push(pattern);
-      }
+      const name = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${kind}`;
+      let entry = classes.get(name);
+      if (!entry) classes.set(name, (entry = { face: faceId, key, patterns: [] }));
+      const id = patternId(pattern);
+      if (!entry.patterns.some((p) => patternId(p) === id)) entry.patterns.push(pattern);
     }
   }
 }
@@ -169,16 +157,16 @@ export function rulesLeftOut(draft: ScanDraft): Set<Rule> {
   const present = new Map<string, number>();
   const count = (map: Map<string, number>, id: string): unknown =>
     map.set(id, (map.get(id) ?? 0) + 1);
-  draft.slots.forEach((rule, slot) => {
+  draft.slots.forEach(({ gate }, slot) => {
     const faces = new Set<string>();
-    for (const target of rule.targets) {
+    for (const target of gate.link.targets) {
       const key = target.selector?.kind === 'key' ? target.selector.key : '*';
       for (const source of target.variable.rows!.sources) {
         faces.add(`${source}:${target.variable.rows!.face}:${key}`);
       }
     }
-    const chains = new Set(patternsOf(rule, slot).map((p) => p.chain)).size;
-    wanted.set(String(slot), faces.size * chains);
+    const patterns = new Set(patternsOf(gate, slot).map(patternId)).size;
+    wanted.set(String(slot), faces.size * patterns);
   });
   for (const group of draft.groups) {
     for (const scanClass of group.classes) {
@@ -186,7 +174,7 @@ export function rulesLeftOut(draft: ScanDraft): Set<Rule> {
     }
   }
   const left = new Set<Rule>();
-  draft.slots.forEach((rule, slot) => {
+  draft.slots.forEach(({ rule }, slot) => {
     if ((present.get(String(slot)) ?? 0) < wanted.get(String(slot))!) left.add(rule);
   });
   return left;
@@ -216,5 +204,5 @@ function groupClasses(classes: readonly ScanClass[]): ScanGroup[] {
 
 /** Identity of a pattern inside one draft. */
 export function patternId(pattern: ScanPattern): string {
-  return `${pattern.slot}/${pattern.chain}`;
+  return `${pattern.slot}/${pattern.chain}/${pattern.filter.kind}`;
 }

@@ -1,5 +1,6 @@
 /** Owns the way from target expressions to targets: names, selectors, exclusions. */
 
+import { internText } from '../../base/byte-string.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import type { Target, TargetSelector, VariableDefinition } from '../catalog/types.ts';
 import type { Selector, VariableExpression } from '../language/ast.ts';
@@ -56,7 +57,7 @@ function linkSelector(
 ): TargetSelector | null {
   const { text } = selector;
   if (variable.selector === 'xpath' || selector.kind === 'xpath') return { kind: 'xpath', text };
-  if (selector.kind === 'literal') return { kind: 'key', key: lowerBytes(text) };
+  if (selector.kind === 'literal') return { kind: 'key', key: internText(lowerBytes(text)) };
   const regex = context.compileRegex(text, true);
   if ('failure' in regex) {
     const message = `the selector ${quoteForMessage(text)} is no regular expression`;

@@ -160,7 +160,7 @@ function evaluateOne(
   key: ByteString,
   value: ByteString,
 ): boolean {
-  captures.length = 0;
+  if (captures.length > 0) captures.length = 0;
   const hit = rule.operator!.evaluate(value, tx, rule.capture ? captures : null);
   if (hit === rule.negated) return false;
   noteMatch(tx, rule, target, key, value, captures);

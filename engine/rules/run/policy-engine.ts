@@ -59,6 +59,7 @@ export class PolicyEngine implements Inspector {
   release(runner: Runner): void {
     this.open_--;
     if (this.idle.length < idleRunnersMax) this.idle.push(runner);
+    else runner.prescan.close();
     this.closeWhenIdle();
   }
 

@@ -89,7 +89,7 @@ export class Runner {
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
     const slot = this.plan.slotOfRule[rule.index]!;
     const matched =
-      slot >= 0
+      slot >= 0 && this.plan.onRows[slot] === 1
         ? evaluateCandidate(tx, rule, slot, this.prescan, this.plan.hitIsMatch[slot] === 1)
         : evaluateTargets(tx, rule);
     if (!matched) return false;

@@ -1,6 +1,6 @@
 /** Owns the action `setvar`: sets, counts and removes variables of TX and of open collections. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import { type ByteString, internText } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';
 import { deleteStored, isPersistentName, setStored } from '../collections.ts';
 import { expandMacro, lowerBytes } from '../macro.ts';
@@ -72,7 +72,7 @@ function parseAssignment(
 function lowerLiterals(text: MacroText): MacroText {
   return {
     source: text.source,
-    literal: text.literal === null ? null : lowerBytes(text.literal),
+    literal: text.literal === null ? null : internText(lowerBytes(text.literal)),
     parts: text.parts.map((part) => (typeof part === 'string' ? lowerBytes(part) : part)),
   };
 }

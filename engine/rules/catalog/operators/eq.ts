@@ -10,6 +10,5 @@ export const eq: OperatorDefinition = {
   example: 'SecRule &ARGS "@eq 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, eq',
   argument: 'optional',
-  bind: (argument, context) =>
-    bindNumber(eq, argument, context, (value, other) => !(value < other) && !(value > other)),
+  bind: (argument, context) => bindNumber(eq, argument, context, 'eq'),
 };

@@ -10,5 +10,5 @@ export const ge: OperatorDefinition = {
   example: 'SecRule &ARGS "@ge 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, ge',
   argument: 'optional',
-  bind: (argument, context) => bindNumber(ge, argument, context, (value, other) => value >= other),
+  bind: (argument, context) => bindNumber(ge, argument, context, 'ge'),
 };

@@ -10,5 +10,5 @@ export const gt: OperatorDefinition = {
   example: 'SecRule &ARGS "@gt 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, gt',
   argument: 'optional',
-  bind: (argument, context) => bindNumber(gt, argument, context, (value, other) => value > other),
+  bind: (argument, context) => bindNumber(gt, argument, context, 'gt'),
 };

@@ -10,5 +10,5 @@ export const le: OperatorDefinition = {
   example: 'SecRule &ARGS "@le 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, le',
   argument: 'optional',
-  bind: (argument, context) => bindNumber(le, argument, context, (value, other) => value <= other),
+  bind: (argument, context) => bindNumber(le, argument, context, 'le'),
 };

@@ -10,5 +10,5 @@ export const lt: OperatorDefinition = {
   example: 'SecRule &ARGS "@lt 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, lt',
   argument: 'optional',
-  bind: (argument, context) => bindNumber(lt, argument, context, (value, other) => value < other),
+  bind: (argument, context) => bindNumber(lt, argument, context, 'lt'),
 };

@@ -10,6 +10,7 @@ import type {
   BindContext,
   BindFailure,
   BoundOperator,
+  NumberRelation,
   OperatorDefinition,
   Prefilter,
 } from '../types.ts';
@@ -21,6 +22,8 @@ export interface TextComparison {
   pattern?(text: ByteString): ByteString | null;
   /** True where the pattern matches more than the operator does. */
   readonly loose?: boolean;
+  /** For operators that no pattern stands for. */
+  prefilter?(text: ByteString): Prefilter;
 }
 
 /** Binds an operator whose argument is one text that may hold macros. */
@@ -35,33 +38,53 @@ export function bindText(
   if (literal === null) {
     const evaluate = (value: ByteString, tx: Transaction): boolean =>
       comparison.matches(value, expandMacro(macro, tx));
-    return { definition, argument, macro, evaluate };
+    const prefilterFor = (text: ByteString): Prefilter | null => prefilterOf(comparison, text);
+    return { definition, argument, macro, prefilterFor, evaluate };
   }
   const bound: BoundOperator = {
     definition,
     argument,
     evaluate: (value) => comparison.matches(value, literal),
   };
-  const pattern = comparison.pattern?.(literal) ?? null;
-  if (pattern === null) return bound;
-  const { loose = false } = comparison;
-  const prefilter: Prefilter = { kind: 'pattern', pattern, caseless: false, loose };
-  return { ...bound, prefilter };
+  const prefilter = prefilterOf(comparison, literal);
+  return prefilter === null ? bound : { ...bound, prefilter };
 }
+
+function prefilterOf(comparison: TextComparison, text: ByteString): Prefilter | null {
+  if (comparison.prefilter) return comparison.prefilter(text);
+  const pattern = comparison.pattern?.(text) ?? null;
+  const { loose = false } = comparison;
+  return pattern === null ? null : { kind: 'pattern', pattern, caseless: false, loose };
+}
+
+const comparisons: Readonly<
+  Record<NumberRelation, (value: number | bigint, argument: number | bigint) => boolean>
+> = {
+  eq: (value, argument) => !(value < argument) && !(value > argument),
+  ge: (value, argument) => value >= argument,
+  gt: (value, argument) => value > argument,
+  le: (value, argument) => value <= argument,
+  lt: (value, argument) => value < argument,
+};
 
 /** Binds a numeric comparison. */
 export function bindNumber(
   definition: OperatorDefinition,
   argument: ByteString,
   context: BindContext,
-  compare: (value: number | bigint, argument: number | bigint) => boolean,
+  relation: NumberRelation,
 ): BoundOperator {
+  const compare = comparisons[relation];
+  const prefilterFor = (text: ByteString): Prefilter => {
+    return { kind: 'number', relation, operand: BigInt(readInteger(text)) };
+  };
   const macro = context.parseMacros(argument);
   if (macro.literal === null) {
     return {
       definition,
       argument,
       macro,
+      prefilterFor,
       evaluate: (value, tx) => compare(readInteger(value), readInteger(expandMacro(macro, tx))),
     };
   }
@@ -69,6 +92,7 @@ export function bindNumber(
   return {
     definition,
     argument,
+    prefilter: prefilterFor(macro.literal),
     evaluate: (value) => compare(readInteger(value), constant),
   };
 }

@@ -5,6 +5,7 @@ import type { OperatorDefinition } from '../types.ts';
 
 const comparison: TextComparison = {
   matches: (value, text) => text.includes(value),
+  prefilter: (text) => ({ kind: 'within', text, prefix: '', suffix: '' }),
 };
 
 /** Matches when the value occurs in the argument. */

@@ -26,5 +26,9 @@ export const transformations: readonly TransformationDefinition[] = transformati
 
 /** Lets urlDecodeUni of this thread use SecUnicodeMapFile's table; null for its own best fit. */
 export function selectUnicodeMap(map: Uint8Array | null): void {
+  if (map === selectedMap) return;
+  selectedMap = map;
   setUnicodeMap(map);
 }
+
+let selectedMap: Uint8Array | null = null;

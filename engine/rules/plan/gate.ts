@@ -1,0 +1,218 @@
+/**
+ * Owns the choice of what a rule is searched by: the scanner looks for something that is there
+ * whenever the rule matches, so that a rule whose gate stays shut need not be visited. For a chain
+ * that may be any link, as long as nobody notices that the links before it were not visited. Pure.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import type {
+  BoundOperator,
+  MacroText,
+  Prefilter,
+  ProgramItem,
+  Rule,
+  Target,
+} from '../catalog/types.ts';
+import { SOURCE } from '../catalog/values.ts';
+import { anchoredWord, readsForeignCapture, readsForeignMatch, wordsNoticed } from './leaks.ts';
+
+/** What is searched for on behalf of a rule. */
+export interface Gate {
+  /** Whose targets and transformations are searched. */
+  readonly link: Rule;
+  readonly filter: Prefilter;
+  readonly negated: boolean;
+  /** The gate also opens for values that hold one of these words; lower case, any case meant. */
+  readonly words: readonly ByteString[];
+  /** True where the link is the rule itself and matches at most on the rows that were hit. */
+  readonly onRows: boolean;
+  /** Names of TX variables that only the rule itself reads begin so; set while it is visited. */
+  readonly ownedPrefix?: string;
+}
+
+/** What gates need to know of all rules. */
+export interface GateFacts {
+  /** The first links of the rules that may run. */
+  readonly rules: readonly Rule[];
+  /** The text that macros come out as in every transaction; null when that differs. */
+  readonly constant: (text: MacroText) => ByteString | null;
+  readonly leaksMatches: boolean;
+  readonly leaksCaptures: boolean;
+}
+
+const noWords: readonly ByteString[] = [];
+
+/** Works out what traces of unvisited links would be noticed. */
+export function gateFacts(
+  phases: readonly (readonly ProgramItem[])[],
+  constant: GateFacts['constant'],
+): GateFacts {
+  const rules = phases.flat().filter((item) => item.kind === 'rule');
+  return {
+    rules,
+    constant,
+    leaksMatches: rules.some(readsForeignMatch),
+    leaksCaptures: rules.some(readsForeignCapture),
+  };
+}
+
+/** The rule's best gate; null when it has to be visited in every transaction. */
+export function gateOf(rule: Rule, facts: GateFacts): Gate | null {
+  let best = ownGate(rule, rule, facts);
+  if (facts.leaksMatches) return best;
+  const copied = copyGate(rule, facts);
+  if (copied) return copied;
+  for (let link = rule; link.next && isSilent(link, facts); link = link.next) {
+    const gate = ownGate(link.next, rule, facts);
+    if (gate && weightOf(gate) > weightOf(best)) best = gate;
+  }
+  return best;
+}
+
+/** Its match alone leaves nothing that is looked at. */
+function isSilent(link: Rule, facts: GateFacts): boolean {
+  return link.actions.length === 0 && !(link.capture && facts.leaksCaptures);
+}
+
+/** How seldom a gate opens; only comparable. */
+function weightOf(gate: Gate | null): number {
+  if (gate === null) return 0;
+  const { targets } = gate.link;
+  if (targets.every(({ selector }) => selector?.kind === 'key')) return 3;
+  const scalar = targets.every(({ variable }) => variable.shape !== 'collection');
+  return scalar || gate.negated ? 1 : 2;
+}
+
+function ownGate(link: Rule, head: Rule, facts: GateFacts): Gate | null {
+  const { operator } = link;
+  if (operator === null || link.targets.length === 0 || !link.targets.every(isOfRows)) return null;
+  const filter = filterOf(operator, facts);
+  const searchable =
+    filter !== null &&
+    !link.targets.some((target) => target.count) &&
+    !(link.multiMatch && link.negated) &&
+    !(link.negated && isLoose(filter)) &&
+    link.transformations.every((t) => t.id >= 0);
+  if (searchable) {
+    return { link, filter, negated: link.negated, words: noWords, onRows: link === head };
+  }
+  if (!link.targets.every((target) => isRare(target) && needsRow(link, target, facts))) return null;
+  return { link, filter: { kind: 'present' }, negated: false, words: noWords, onRows: false };
+}
+
+function filterOf(operator: BoundOperator, facts: GateFacts): Prefilter | null {
+  if (operator.prefilter) return operator.prefilter;
+  if (!operator.macro || !operator.prefilterFor) return null;
+  const argument = facts.constant(operator.macro);
+  return argument === null ? null : operator.prefilterFor(argument);
+}
+
+/** True where a hit does not yet say that the operator matches. */
+export function isLoose(filter: Prefilter): boolean {
+  return filter.kind === 'pattern' && filter.loose === true;
+}
+
+function isOfRows({ variable, selector }: Target): boolean {
+  if (!variable.rows) return false;
+  if (selector?.kind !== 'xpath') return true;
+  return selector.text === '/*' || selector.text === '//@*';
+}
+
+/** Rows of which few requests have one. */
+function isRare({ variable, selector }: Target): boolean {
+  if (selector?.kind === 'key') return true;
+  const rare: readonly number[] = [SOURCE.file, SOURCE.multipartPartHeader];
+  return selector === null && variable.rows!.sources.every((source) => rare.includes(source));
+}
+
+/** True when the target cannot match without a row: a count of none must not match. */
+function needsRow(link: Rule, target: Target, facts: GateFacts): boolean {
+  if (!target.count) return true;
+  const { operator, negated, multiMatch, transformations } = link;
+  const filter = filterOf(operator!, facts);
+  if (filter?.kind !== 'number' || multiMatch || transformations.length > 0) return false;
+  return compares(filter, 0n) === negated;
+}
+
+function compares(
+  { relation, operand }: Extract<Prefilter, { kind: 'number' }>,
+  value: bigint,
+): boolean {
+  if (relation === 'eq') return value === operand;
+  if (relation === 'ge') return value >= operand;
+  if (relation === 'gt') return value > operand;
+  return relation === 'le' ? value <= operand : value < operand;
+}
+
+/**
+ * The gate of a chain that copies every value into a TX variable of its own, with something around
+ * it, and then asks whether such a variable lies within a constant text: that can be asked of the
+ * value itself. Source: CRS 920450 and 920451.
+ */
+function copyGate(rule: Rule, facts: GateFacts): Gate | null {
+  const asking = rule.next;
+  const copy = copyOf(rule);
+  if (!copy || !asking || asking.next || facts.leaksCaptures) return null;
+  const words = wordsNoticed(facts.rules, rule, copy.prefix);
+  if (words === null || !asksFor(asking, copy.prefix)) return null;
+  const filter = filterOf(asking.operator!, facts);
+  if (filter?.kind !== 'within') return null;
+  const { before: prefix, after: suffix } = copy;
+  return {
+    link: rule,
+    filter: { ...filter, prefix, suffix },
+    negated: false,
+    words,
+    onRows: false,
+    ownedPrefix: copy.prefix,
+  };
+}
+
+interface Copy {
+  /** What the variables' names begin with. */
+  readonly prefix: string;
+  readonly before: ByteString;
+  readonly after: ByteString;
+}
+
+function copyOf(rule: Rule): Copy | null {
+  const { operator, actions, targets } = rule;
+  if (!rule.capture || rule.negated || rule.multiMatch || actions.length !== 1) return null;
+  if (!/^rx$/.test(operator?.definition.name ?? '') || !/^\^?\.\*\$?$/.test(operator!.argument)) {
+    return null;
+  }
+  if (!targets.every((target) => !target.count && isOfRows(target))) return null;
+  if (rule.transformations.some((t) => t.id < 0)) return null;
+  const effect = actions[0]!.effect;
+  if (effect?.kind !== 'setTx' || effect.op !== 'set') return null;
+  const [prefix, name, ...more] = effect.name.parts;
+  const value = around(effect.value);
+  if (typeof prefix !== 'string' || !isWholeMatch(name) || more.length > 0 || !value) return null;
+  return { prefix, ...value };
+}
+
+/** What stands before and behind the captured text; null for any other text. */
+function around({ parts }: MacroText): { before: ByteString; after: ByteString } | null {
+  const at = parts.findIndex(isWholeMatch);
+  if (at < 0 || parts.length > 3) return null;
+  const [before = '', after = ''] = [parts.slice(0, at), parts.slice(at + 1)].map((rest) => {
+    return rest.every((part) => typeof part === 'string') ? rest.join('') : null;
+  });
+  return before === null || after === null ? null : { before, after };
+}
+
+function isWholeMatch(part: MacroText['parts'][number] | undefined): boolean {
+  return typeof part === 'object' && part.variable.name === 'TX' && part.key === '0';
+}
+
+/** Only the copies are asked for, and of nothing else. */
+function asksFor(link: Rule, prefix: string): boolean {
+  const { targets, exclusions, operator } = link;
+  if (operator === null || link.negated || link.multiMatch) return false;
+  if (link.transformations.length > 0 || exclusions.length > 0) return false;
+  return targets.every(({ variable, selector, count }) => {
+    if (variable.name !== 'TX' || count || selector?.kind !== 'regex') return false;
+    const word = anchoredWord(selector.text);
+    return word !== null && (prefix.startsWith(word) || word.startsWith(prefix));
+  });
+}

@@ -1,0 +1,188 @@
+/**
+ * Owns the question "who would notice": which traces that a rule leaves behind in a transaction
+ * some other rule may read. Where nobody does, the plan need not leave them. Pure.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { lowerBytes } from '../catalog/macro.ts';
+import type { MacroText, Rule, Target } from '../catalog/types.ts';
+
+/** True when a rule may read MATCHED_* of whatever matched before it. */
+export function readsForeignMatch(rule: Rule): boolean {
+  // A link reads what its starter left, unless the starter is an action, which leaves nothing.
+  if (rule.id === 0) return false;
+  if (rule.operator !== null) return looksAtMatches(rule);
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (looksAtMatches(link) || writesMatches(link)) return true;
+    if (link.operator !== null) return false;
+  }
+  return false;
+}
+
+/** Reads them before it has matched itself. */
+function looksAtMatches({ targets, operator }: Rule): boolean {
+  if (targets.some((target) => target.variable.name.startsWith('MATCHED_VAR'))) return true;
+  return operator !== null && namesMatches(operator.argument);
+}
+
+/** Reads them when it has matched: of use only to rules that leave no match of their own. */
+function writesMatches(rule: Rule): boolean {
+  const texts = [rule.message, rule.logData, rule.disruption.location, ...rule.tags];
+  if (texts.some((text) => text !== null && namesMatches(text.source))) return true;
+  return rule.operator === null && rule.actions.some((action) => namesMatches(action.argument));
+}
+
+function namesMatches(text: ByteString): boolean {
+  return /%\{matched_var/i.test(text);
+}
+
+/**
+ * True when the rule may read TX.0 to TX.9 as another rule's `capture` left them. Log texts do not
+ * count: what they show of another rule's captures is an accident.
+ */
+export function readsForeignCapture(rule: Rule): boolean {
+  return readsUncaptured(rule, effectTexts);
+}
+
+/** Operators that capture something whenever they match. */
+const capturing: ReadonlySet<string> = new Set([
+  'rx',
+  'rxGlobal',
+  'pm',
+  'pmFromFile',
+  'detectSQLi',
+  'detectXSS',
+  'verifyCC',
+  'verifyCPF',
+  'verifySSN',
+  'verifySVNR',
+]);
+
+/** True when the rule's log texts may show what another rule captured. */
+export function logsForeignCapture(rule: Rule): boolean {
+  return readsUncaptured(rule, logTexts);
+}
+
+function readsUncaptured(rule: Rule, textsOf: (link: Rule) => ByteString[]): boolean {
+  let captured = false;
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (captured) return false;
+    const { operator } = link;
+    if (operator && namesCapture(operator.argument)) return true;
+    if ([...link.targets, ...link.exclusions].some(selectsCapture)) return true;
+    // What captures nothing leaves the older ones.
+    captured = link.capture && !link.negated && capturing.has(operator?.definition.name ?? '');
+    if (!captured && textsOf(link).some(namesCapture)) return true;
+  }
+  return false;
+}
+
+/** Texts that decide what the rule does. */
+function effectTexts({ disruption, actions }: Rule): ByteString[] {
+  const texts = actions.map((action) => action.argument);
+  return disruption.location ? [...texts, disruption.location.source] : texts;
+}
+
+function logTexts({ message, logData, tags }: Rule): ByteString[] {
+  return [message, logData, ...tags].flatMap((text) => (text === null ? [] : [text.source]));
+}
+
+function namesCapture(text: ByteString): boolean {
+  return /%\{tx[.:](?:\d\}|\/)/i.test(text);
+}
+
+function selectsCapture({ variable, selector }: Target): boolean {
+  if (variable.name !== 'TX') return false;
+  if (selector?.kind === 'key') return /^\d$/.test(selector.key);
+  if (selector?.kind !== 'regex') return true;
+  return Array.from({ length: 10 }, (_, i) => String(i)).some((name) => selector.regex.test(name));
+}
+
+/**
+ * How rules other than `owner` may notice TX variables whose names begin with `prefix`: words of
+ * which the rest of such a name has to hold one. Null: otherwise, or unknown. Rules are first links.
+ */
+export function wordsNoticed(
+  rules: readonly Rule[],
+  owner: Rule,
+  prefix: string,
+): readonly string[] | null {
+  const words: string[] = [];
+  for (const rule of rules) {
+    if (rule === owner) continue;
+    for (let link: Rule | null = rule; link; link = link.next) {
+      if (namesPrefix(link, prefix)) return null;
+      for (const target of [...link.targets, ...link.exclusions]) {
+        const noticed = wordsSelected(target, prefix);
+        if (noticed === null) return null;
+        words.push(...noticed);
+      }
+    }
+  }
+  return words;
+}
+
+function namesPrefix(rule: Rule, prefix: string): boolean {
+  const texts = [...effectTexts(rule), ...logTexts(rule)];
+  if (rule.operator) texts.push(rule.operator.argument);
+  if (texts.some((text) => namesVariable(text, prefix))) return true;
+  return rule.actions.some(({ effect, definition }) => {
+    if (effect?.kind === 'setTx') return mayMeet(headOf(effect.name), prefix);
+    return effect === undefined && /^(?:setvar|deprecatevar)$/.test(definition.name);
+  });
+}
+
+function wordsSelected({ variable, selector }: Target, prefix: string): readonly string[] | null {
+  if (variable.name !== 'TX') return [];
+  if (selector?.kind === 'key') return selector.key.startsWith(prefix) ? null : [];
+  if (selector?.kind !== 'regex') return null;
+  const start = anchoredWord(selector.text);
+  if (start !== null) return mayMeet(start, prefix) ? null : [];
+  const word = wordWithin(selector.text);
+  return word === null || overlaps(prefix, word) ? null : [word];
+}
+
+/** The word that a regex finds anywhere, where it is nothing but that. */
+function wordWithin(source: ByteString): string | null {
+  const [, letters, rest] = /^([A-Za-z0-9_-]+)(|\*|\.\*)$/.exec(source) ?? [];
+  if (letters === undefined) return null;
+  const word = rest === '*' ? letters.slice(0, -1) : letters;
+  return word === '' ? null : word.toLowerCase();
+}
+
+/** Could the word stand in `prefix` and something behind it without standing in the latter? */
+function overlaps(prefix: string, word: string): boolean {
+  if (prefix.includes(word)) return true;
+  for (let size = 1; size < word.length; size++) {
+    if (prefix.endsWith(word.slice(0, size))) return true;
+  }
+  return false;
+}
+
+/** The word that a regex demands at the start, where it is nothing but that. */
+export function anchoredWord(source: ByteString): string | null {
+  const found = /^\^([A-Za-z0-9_-]+)/.exec(source);
+  if (!found) return null;
+  const rest = source.slice(found[0].length);
+  // A quantifier takes the last letter back; an alternative takes all of it back.
+  const word = /^[*?{]/.test(rest) ? found[1]!.slice(0, -1) : found[1]!;
+  return rest.includes('|') || word === '' ? null : word.toLowerCase();
+}
+
+function namesVariable(text: ByteString, prefix: string): boolean {
+  for (const match of text.matchAll(/%\{tx[.:]([^}]*)\}/gi)) {
+    const name = lowerBytes(match[1]!);
+    if (name.startsWith('/') || name === '' || name.startsWith(prefix)) return true;
+  }
+  return false;
+}
+
+function headOf(name: MacroText): string {
+  const [head] = name.parts;
+  return typeof head === 'string' ? lowerBytes(head) : '';
+}
+
+/** Could a name that begins with one of them begin with the other? */
+function mayMeet(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one);
+}

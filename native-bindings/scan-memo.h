@@ -1,0 +1,66 @@
+// Owns what the scanner remembers: for a value that was scanned before, which slots it hit. Most
+// header lines and names of a site's traffic are the same bytes again and again. An entry counts
+// only when all its bytes are equal, so that no choice of values can make it answer wrongly.
+//
+// Bounded: cells of fixed size, sets of four, the least recently used one goes. A value is kept
+// when it is met for the second time, more or less; what never comes again costs a bit.
+#ifndef WAF_NATIVE_SCAN_MEMO_H
+#define WAF_NATIVE_SCAN_MEMO_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace waf {
+
+class ScanMemo {
+ public:
+  // Values longer than this, or with more hits than this, are not kept.
+  static constexpr size_t kValueMax = 512;
+  static constexpr size_t kHitsMax = 12;
+
+  struct Entry {
+    uint64_t hash = 0;
+    uint32_t profile = 0;
+    uint16_t size = 0;
+    uint8_t hit_count = 0;
+    uint8_t live = 0;
+    uint32_t age = 0;
+    uint32_t slots[kHitsMax];
+  };
+
+  // `entries` short values and an eighth of that of long ones; 0 remembers nothing. Memory is taken
+  // when the first value is kept.
+  ScanMemo(size_t entries, uint64_t seed);
+
+  bool enabled() const { return entries_ > 0; }
+  // `profile` names what is looked for in the value.
+  uint64_t HashOf(uint32_t profile, const uint8_t* data, size_t size) const;
+  const Entry* Find(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size);
+  // True when the value was met before (some that were not count, too): it is worth keeping.
+  bool SeenBefore(uint64_t hash);
+  void Keep(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+            const uint32_t* slots, size_t hit_count);
+
+ private:
+  struct Area {
+    size_t cell = 0;
+    size_t sets = 0;
+    std::vector<Entry> entries;
+    std::vector<uint8_t> bytes;
+  };
+  Area& AreaOf(size_t size) { return size <= short_.cell ? short_ : long_; }
+
+  size_t entries_;
+  uint64_t seed_;
+  uint32_t clock_ = 0;
+  Area short_;
+  Area long_;
+  // One bit a hash, so that values met at the same time do not push each other out.
+  std::vector<uint64_t> seen_;
+  size_t marks_ = 0;
+};
+
+}  // namespace waf
+
+#endif  // WAF_NATIVE_SCAN_MEMO_H

@@ -1,0 +1,88 @@
+// Owns the way from rows of a value table to hits: which classes look at a row's value and name,
+// and what is remembered of values met before. Knows nothing of N-API; one thread.
+#ifndef WAF_NATIVE_SCAN_ROWS_H
+#define WAF_NATIVE_SCAN_ROWS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scan-memo.h"
+#include "scan-program.h"
+
+namespace waf {
+
+// A value table's arrays; the bytes of row i are slab[start[i], end[i]), of its name the same with
+// key_start and key_end.
+struct RowTable {
+  const uint8_t* slab = nullptr;
+  size_t slab_size = 0;
+  const uint8_t* source = nullptr;
+  const int32_t* key_start = nullptr;
+  const int32_t* key_end = nullptr;
+  const int32_t* start = nullptr;
+  const int32_t* end = nullptr;
+  size_t rows = 0;
+};
+
+// Which classes look at one face of a source's rows: face 2 * source is the value, the one behind
+// it the name.
+struct RowFace {
+  struct Named {
+    std::string key;  // lower case
+    std::vector<uint16_t> classes;
+  };
+  std::vector<uint16_t> any;
+  std::vector<Named> named;
+
+  // Builds `index`; call once when `named` is complete.
+  void Finish();
+  // Position in `named` of the key, ASCII case aside; -1 when there is none.
+  int Find(const uint8_t* key, size_t size) const;
+  bool empty() const { return any.empty() && named.empty(); }
+
+ private:
+  std::vector<int16_t> index_;
+  size_t longest_ = 0;
+};
+
+class RowScanner {
+ public:
+  RowScanner(ScanProgram* program, std::vector<RowFace> faces, size_t memo_entries, uint64_t seed);
+
+  // False when a row of [from, to) does not lie in its table or has no known source.
+  bool Valid(const RowTable& table, size_t from, size_t to) const;
+  // Writes pairs [slot, row * 2 + face], at most `capacity`; returns how many there are.
+  size_t Scan(const RowTable& table, size_t from, size_t to, int32_t* hits, size_t capacity);
+  uint64_t remembered() const { return remembered_; }
+
+ private:
+  // A value that is to be kept once its hits are known.
+  struct Pending {
+    uint64_t hash;
+    const uint8_t* data;
+    uint32_t size;
+    uint32_t profile;
+    int32_t origin;
+    int32_t hit;  // newest of its hits, -1 when none
+  };
+
+  void AddFace(const RowTable& table, size_t row, size_t face);
+  void Emit(uint32_t slot, int32_t origin);
+  void KeepPending(const int32_t* hits, size_t count);
+
+  ScanProgram* program_;
+  std::vector<RowFace> faces_;
+  ScanMemo memo_;
+  std::vector<ScanItem> items_;
+  std::vector<Pending> pending_;
+  std::vector<int32_t> next_;
+  int32_t* hits_ = nullptr;
+  size_t capacity_ = 0;
+  size_t count_ = 0;
+  uint64_t remembered_ = 0;
+};
+
+}  // namespace waf
+
+#endif  // WAF_NATIVE_SCAN_ROWS_H

@@ -1,0 +1,161 @@
+/**
+ * Proves that scanning a value table's rows says the same as scanning its values class by class,
+ * whatever was met before.
+ */
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { HS_FLAG, HsDatabase } from './hyperscan.ts';
+import { ScanProgram } from './scan-program.ts';
+import type { ScanTable } from './scan-program.ts';
+
+const flags = HS_FLAG.dotall | HS_FLAG.singleMatch | HS_FLAG.allowEmpty;
+const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
+
+const patterns = ['a', '^b', 'c{2}', 'x*\\z', 'evil'];
+const database = HsDatabase.compile(
+  patterns.map((pattern, id) => ({ pattern, flags, id })),
+  { mode: 'block' },
+);
+afterAll(() => database.close());
+
+/** One class a pattern; slot = pattern. */
+const classes = patterns.map((_, wanted) => ({
+  chains: Int32Array.of(0),
+  patterns: Int32Array.from(patterns.flatMap((__, id) => [id === wanted ? id : -1, 0, 0])),
+  tiers: [{ allowedMask: 0xffffffff, database: 0 }],
+  tests: [],
+}));
+/** Two sources: of 0 all values are looked at, of 1 those named `host` and all names. */
+const faces = [
+  { classes: Int32Array.of(0, 1, 3), named: [] },
+  { classes: Int32Array.of(), named: [] },
+  { classes: Int32Array.of(), named: [{ key: 'host', classes: Int32Array.of(2, 4) }] },
+  { classes: Int32Array.of(4), named: [] },
+];
+
+function programWith(memoEntries: number): ScanProgram {
+  const nodes = Int32Array.from([-1, -1]);
+  return new ScanProgram({ nodes, databases: [database], classes, faces }, { memoEntries });
+}
+
+interface Row {
+  readonly source: number;
+  readonly key: string;
+  readonly value: string;
+}
+
+function tableOf(rows: readonly Row[]): ScanTable {
+  const slab = Buffer.from(rows.map(({ key, value }) => key + value).join(''), 'latin1');
+  let at = 0;
+  const next = (length: number): number => (at += length);
+  const columns = rows.map(({ key, value }) => {
+    return [at, next(key.length), at, next(value.length)] as const;
+  });
+  const column = (i: 0 | 1 | 2 | 3): Int32Array =>
+    Int32Array.from(columns, (offsets) => offsets[i]);
+  return {
+    slab,
+    source: Uint8Array.from(rows, ({ source }) => source),
+    keyStart: column(0),
+    keyEnd: column(1),
+    start: column(2),
+    end: column(3),
+  };
+}
+
+function hitsOf(program: ScanProgram, rows: readonly Row[]): string[] {
+  const id = program.newTable();
+  program.attach(id, tableOf(rows));
+  const found = program.scanRows(id, 0, rows.length);
+  const pairs = Array.from({ length: found }, (_, i) => {
+    return `${program.hits[2 * i]}@${program.hits[2 * i + 1]}`;
+  });
+  program.releaseTable(id);
+  return [...new Set(pairs)].sort();
+}
+
+function naiveHits(rows: readonly Row[]): string[] {
+  const finds = [/a/, /^b/, /cc/, /^x*$|x$|$/, /evil/];
+  return rows
+    .flatMap(({ source, key, value }, row) => {
+      const wanted = source === 0 ? [0, 1, 3] : key.toLowerCase() === 'host' ? [2, 4] : [];
+      const ofValue = wanted.filter((id) => finds[id]!.test(value)).map((id) => `${id}@${2 * row}`);
+      const named = source === 1 && finds[4]!.test(key);
+      return named ? [...ofValue, `4@${2 * row + 1}`] : ofValue;
+    })
+    .sort();
+}
+
+const text = fc
+  .array(fc.constantFrom('a', 'b', 'cc', 'x', 'evil', '-', 'y'.repeat(70), 'z'.repeat(600)), {
+    maxLength: 3,
+  })
+  .map((parts) => parts.join(''));
+const anyRow: fc.Arbitrary<Row> = fc.record({
+  source: fc.nat({ max: 1 }),
+  key: fc.oneof(fc.constantFrom('host', 'Host', 'HOSTS', ''), text),
+  value: text,
+});
+
+describe('scanRows', () => {
+  test.each([0, 8, 64, 2048])(
+    'with %d remembered values agrees with single searches',
+    (entries) => {
+      console.log(`seed ${seed}`);
+      const program = programWith(entries);
+      fc.assert(
+        fc.property(fc.array(anyRow, { maxLength: 12 }), (rows) => {
+          for (let i = 0; i < 3; i++) expect(hitsOf(program, rows)).toEqual(naiveHits(rows));
+        }),
+        { seed, numRuns: 300 },
+      );
+      const { remembered } = program.stats();
+      if (entries === 0) expect(remembered).toBe(0);
+      else expect(remembered).toBeGreaterThan(0);
+      program.close();
+    },
+  );
+
+  test('scans a value that was met twice no more', () => {
+    const program = programWith(64);
+    const rows = [{ source: 0, key: '', value: 'a value' }];
+    hitsOf(program, rows);
+    hitsOf(program, rows);
+    const { scans } = program.stats();
+    expect(hitsOf(program, rows)).toEqual(naiveHits(rows));
+    expect(program.stats().scans).toBe(scans);
+    expect(hitsOf(program, [{ source: 0, key: '', value: 'a valuf' }])).toEqual(['0@0', '3@0']);
+    expect(program.stats().scans).toBeGreaterThan(scans);
+    program.close();
+  });
+
+  test('finds more hits than there was room for', () => {
+    const program = programWith(64);
+    const rows = Array.from({ length: 500 }, () => ({ source: 0, key: '', value: 'bax' }));
+    expect(hitsOf(program, rows)).toHaveLength(1500);
+    expect(hitsOf(program, rows)).toHaveLength(1500);
+    program.close();
+  });
+
+  test('refuses rows that it has no right to', () => {
+    const program = programWith(64);
+    const good = tableOf([{ source: 0, key: '', value: 'a' }]);
+    const id = program.newTable();
+    const scan = (table: ScanTable, to = 1): (() => number) => {
+      program.attach(id, table);
+      return () => program.scanRows(id, 0, to);
+    };
+    expect(scan(good)()).toBe(2);
+    expect(scan(good, 2)).toThrow(TypeError);
+    expect(scan({ ...good, end: Int32Array.of(2) })).toThrow(TypeError);
+    expect(scan({ ...good, start: Int32Array.of(-1) })).toThrow(TypeError);
+    expect(scan({ ...good, keyEnd: Int32Array.of(9) })).toThrow(TypeError);
+    expect(scan({ ...good, source: Uint8Array.of(2) })).toThrow(TypeError);
+    expect(() => program.attach(id, { ...good, end: Int32Array.of() })).toThrow(TypeError);
+    expect(() => program.scanRows(id + 1, 0, 0)).toThrow(TypeError);
+    program.releaseTable(id);
+    expect(() => program.scanRows(id, 0, 1)).toThrow(TypeError);
+    program.close();
+    expect(() => program.scanRows(id, 0, 0)).toThrow(/closed/);
+  });
+});
