@@ -3,12 +3,14 @@
 import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../../engine/base/errors.ts';
+import { crsRepository } from '../../domain/crs-releases.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { storeRuleset } from '../../publish/stored-rulesets.ts';
 import { readRulesetArchive } from '../../publish/ruleset-archive.ts';
 import type { ReadRuleset } from '../../publish/ruleset-folder.ts';
 import { policies, rulesets } from '../../store/collections.ts';
+import { fetchArchive, fetchRelease } from '../crs-service/fetch-releases.ts';
 import { storedRuleset } from '../crs-service/ruleset-rules.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
@@ -22,11 +24,8 @@ export function importCrsRuleset(
 ): Method<typeof SystemService, 'importCrsRuleset'> {
   return async ({ archive, sourceUrl, githubTag }, context) => {
     const caller = callerOf(context);
-    if (archive.length === 0) {
-      const field = githubTag === '' && sourceUrl === '' ? 'archive' : 'sourceUrl';
-      throw invalidField(field, 'upload the release as archive; fetching is not built');
-    }
-    const read = readUpload(archive);
+    const bytes = await archiveOf(parts, archive, sourceUrl, githubTag);
+    const read = readUpload(bytes);
     await refuseBroken(parts, read);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
@@ -75,6 +74,19 @@ export function deleteCrsRuleset(
     });
     return { result: { id, changed: true } };
   };
+}
+
+/** The archive that a call means: a release, a URL, or the one it carries. */
+async function archiveOf(
+  { store }: ApiParts,
+  archive: Uint8Array,
+  sourceUrl: string,
+  githubTag: string,
+): Promise<Uint8Array> {
+  if (githubTag !== '') return fetchRelease(store, crsRepository, githubTag);
+  if (sourceUrl !== '') return fetchArchive(store, sourceUrl, 'sourceUrl');
+  if (archive.length > 0) return archive;
+  throw invalidField('archive', 'is required, or a sourceUrl or githubTag');
 }
 
 function readUpload(archive: Uint8Array): ReadRuleset {

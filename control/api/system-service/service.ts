@@ -2,12 +2,14 @@
 
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { ApiParts } from '../context.ts';
+import { listUpstreamCrsReleases } from '../crs-service/fetch-releases.ts';
 import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
 import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
 import { apply, previewApply } from './apply.ts';
 import { health } from './health.ts';
 import { getDashboardOverview } from './overview.ts';
+import { getObservationPipelineStats } from './pipeline-stats.ts';
 import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
 import { getSystemSettings, updateSystemSettings } from './settings.ts';
 import { getTrafficTimeseries } from './traffic.ts';
@@ -20,6 +22,7 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     health: health(parts),
     getSystemSettings: getSystemSettings(parts),
     updateSystemSettings: updateSystemSettings(parts),
+    getObservationPipelineStats: getObservationPipelineStats(parts),
     getDashboardStats: getDashboardStats(parts),
     getDashboardOverview: getDashboardOverview(parts),
     getTrafficTimeseries: getTrafficTimeseries(parts),
@@ -29,6 +32,7 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     getSystemCrsRuleset: ({ id }) => ({ ruleset: showRuleset(parts.store, id) }),
     importCrsRuleset: importCrsRuleset(parts),
     deleteCrsRuleset: deleteCrsRuleset(parts),
+    listUpstreamCrsReleases: listUpstreamCrsReleases(parts),
     previewApply: previewApply(parts),
     apply: apply(parts),
   };
