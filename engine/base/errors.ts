@@ -35,3 +35,6 @@ export function toAppError(thrown: unknown, code = 'internal'): AppError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new AppError(code, message, { source: 'internal', cause: thrown });
 }
+
+/** Code of the error with which inspection ends when its time is up. */
+export const inspectionDeadline = 'inspection_deadline';

@@ -161,6 +161,8 @@ export const valueLimits = {
 
 /** What rules may make of one transaction while they run. */
 export const ruleRunLimits = {
+  /** Evaluations between two looks at the clock; a regex at its limits takes 10 ms. */
+  evaluationsPerLook: 16,
   /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
   rememberedNamesMax: 1024,
   /** Texts of one value that a verify operator checks; each costs a regex search. */
@@ -272,6 +274,8 @@ export const poolLimits = {
   inlineBodyBytesMax: 65_536,
   /** Inspection of one step must have answered by then; CRS needs some milliseconds at most. */
   deadlineMs: 2000,
+  /** Inspection of one request may take so much of its thread in all phases together. */
+  requestBudgetMs: 2000,
   /** A worker must have a policy ready by then; a warm CRS takes one second on a busy core. */
   loadDeadlineMs: 30_000,
   /** A worker that has been at one batch for so many deadlines is taken for dead and replaced. */

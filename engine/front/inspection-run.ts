@@ -5,7 +5,19 @@
 
 import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
+import { passVerdict } from '../contract/verdict.ts';
 import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
+
+/** What is known of a transaction that left nothing behind. */
+const failedRecord: TransactionRecord = {
+  verdict: passVerdict,
+  matchedRules: [],
+  inboundScore: 0,
+  outboundScore: 0,
+  detectionOnly: false,
+  inspectionUs: 0,
+  failure: 'internal',
+};
 
 const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
@@ -14,6 +26,7 @@ export class InspectionRun {
   /** True while phases are still to be run. */
   active = false;
   private session: InspectionSession | null = null;
+  private failed = false;
 
   /** Errors: what opening throws is a failed inspection, see `call`. */
   open(inspector: Inspector, snapshot: RequestSnapshot): void {
@@ -40,13 +53,17 @@ export class InspectionRun {
     response: ResponseSnapshot | null,
   ): MaybePromise<Verdict> | null {
     const { session } = this;
-    if (session === null) return null;
+    if (session === null) {
+      this.failed = true;
+      return null;
+    }
     try {
       if (phase === 1) return session.requestHead();
       if (phase === 2) return session.requestBody(body);
       if (phase === 3) return session.responseHead(response!);
       return session.responseBody(body);
     } catch {
+      this.failed = true;
       return null;
     }
   }
@@ -57,10 +74,20 @@ export class InspectionRun {
     try {
       record = this.session?.finish() ?? null;
     } catch {
-      record = null;
+      this.failed = true;
     }
     this.session = null;
-    if (record instanceof Promise) record.then(done, () => done(null));
-    else done(record);
+    if (record instanceof Promise) {
+      record.then(
+        (kept) => done(this.told(kept)),
+        () => done(failedRecord),
+      );
+    } else done(this.told(record));
+  }
+
+  /** A failure is told of, whatever the fail policy let happen. */
+  private told(record: TransactionRecord | null): TransactionRecord | null {
+    if (!this.failed || record?.failure !== undefined) return record;
+    return record === null ? failedRecord : { ...record, failure: 'internal' };
   }
 }

@@ -231,7 +231,8 @@ describe('block pages', () => {
     );
     const client = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await client.until((c) => /\r\n\r\n./.test(c.text));
-    expect(await onlyEvent(front.eventsReach)).toMatchObject({ status, outcome });
+    const transaction = { failure: 'internal' };
+    expect(await onlyEvent(front.eventsReach)).toMatchObject({ status, outcome, transaction });
     client.socket.destroy();
   });
 });

@@ -19,7 +19,8 @@ export function toSecurityFact(event: RequestEvent): SecurityFact | null {
   const record = event.transaction;
   const logged = record === null ? [] : record.matchedRules.filter((rule) => rule.log);
   const refused = event.outcome === 'refused' || event.outcome === 'inspection_failed';
-  if (logged.length === 0 && !event.blocked && !refused) return null;
+  const failed = record?.failure !== undefined;
+  if (logged.length === 0 && !event.blocked && !refused && !failed) return null;
   const kept = logged.slice(0, linkLimits.matchesMax);
   return create(SecurityFactSchema, {
     requestId: event.requestId,

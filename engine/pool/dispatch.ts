@@ -3,6 +3,7 @@
  * sessions that look the same either way, and turns pool failures into the site's fail policy.
  */
 
+import { inspectionDeadline } from '../base/errors.ts';
 import { poolLimits } from '../base/limits.ts';
 import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
 import { SPAN } from '../contract/message.ts';
@@ -211,9 +212,15 @@ class PoolSession implements InspectionSession {
       this.bodyVerdict = result.bodyVerdict;
       return (this.lastVerdict = result.verdict);
     }
-    this.failure = result.kind === 'lost' ? result.failure : 'internal';
+    this.failure = failureOf(result);
     return (this.lastVerdict = failVerdict(this.how.failPolicy));
   }
+}
+
+function failureOf(result: LaneResult): PoolFailure {
+  if (result.kind === 'lost') return result.failure;
+  const late = result.kind === 'failed' && result.reason === inspectionDeadline;
+  return late ? 'deadline' : 'internal';
 }
 
 function ownBody(body: BodySnapshot | null): BodySnapshot | null {

@@ -3,6 +3,7 @@
  * operations at a time. The composition that builds engines is injected through `createPoolWorker`.
  */
 
+import { toAppError } from '../base/errors.ts';
 import { poolLimits } from '../base/limits.ts';
 import type { InspectionSession } from '../contract/inspection.ts';
 import type { RequestSnapshot } from '../contract/message.ts';
@@ -59,8 +60,8 @@ function answer(
         return step(operation, sessions);
     }
   } catch (thrown) {
-    const reason = thrown instanceof Error ? thrown.message : 'unknown';
-    return { kind: 'failed', reason };
+    const { code } = toAppError(thrown);
+    return { kind: 'failed', reason: code };
   }
 }
 

@@ -83,8 +83,9 @@ async function restlessOrigin(random: Random): Promise<{ port: number; malformed
     });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: net.Socket) => {
-    // Breaking off is the fuzz's right, and so are methods that this origin does not know.
-    const allowed = ['ECONNRESET', 'HPE_INVALID_EOF_STATE', 'HPE_INVALID_METHOD'];
+    // Breaking off is the fuzz's right, before an answer or in its midst, and so are methods that
+    // this origin does not know.
+    const allowed = ['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE', 'HPE_INVALID_METHOD'];
     if (!allowed.includes(error.code ?? '')) malformed.push(`${error.code}: ${error.message}`);
     socket.destroy();
   });

@@ -5,6 +5,8 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { AppError, inspectionDeadline } from '../../base/errors.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import type { XmlElement } from './bodies/xml-tree.ts';
@@ -165,6 +167,9 @@ export class Transaction {
   sanitised: ByteString[] = [];
   /** Microseconds of the monotonic clock at the start. */
   startedUs = 0;
+  /** Of the same clock: `spend` throws once it is past. */
+  deadlineUs = Infinity;
+  private evaluations = 0;
 
   /**
    * Makes the object ready for a new request; keeps its memory. Cost: independent of rule count.
@@ -193,6 +198,26 @@ export class Transaction {
     this.rule = null;
     this.resetFacts();
     this.startedUs = ports.clock.monotonicUs();
+    this.deadlineUs = Infinity;
+  }
+
+  /**
+   * Counts one evaluation against the transaction's time. Errors: `inspection_deadline`. Cost: a
+   * look at the clock every so often.
+   */
+  spend(): void {
+    if (++this.evaluations < ruleRunLimits.evaluationsPerLook) return;
+    this.evaluations = 0;
+    this.checkDeadline();
+  }
+
+  /** Errors: `inspection_deadline` when the time is up. */
+  checkDeadline(): void {
+    if (this.deadlineUs === Infinity) return;
+    if (this.ports.clock.monotonicUs() <= this.deadlineUs) return;
+    throw new AppError(inspectionDeadline, 'inspection took longer than it may', {
+      source: 'internal',
+    });
   }
 
   private resetControl(settings: ProgramSettings): void {

@@ -160,6 +160,7 @@ function evaluateOne(
   key: ByteString,
   value: ByteString,
 ): boolean {
+  tx.spend();
   if (captures.length > 0) captures.length = 0;
   const hit = rule.operator!.evaluate(value, tx, rule.capture ? captures : null);
   if (hit === rule.negated) return false;

@@ -1,7 +1,8 @@
 /** Tests what sessions leave behind: records that outlive their transaction, withheld verdicts. */
 
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
+import { poolLimits } from '../../base/limits.ts';
 import { createLogger } from '../../base/log.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../catalog/full-catalog.ts';
@@ -22,12 +23,12 @@ const ports: RulePorts = {
 const engines: PolicyEngine[] = [];
 afterAll(() => engines.forEach((engine) => engine.retire()));
 
-function engineFor(rules: string): PolicyEngine {
+function engineFor(rules: string, used: RulePorts = ports): PolicyEngine {
   const { program, diagnostics } = buildProgram(loadText(rules, 't.conf'), fullCatalog, () => null);
   if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
   const log = createLogger('test', 'error');
   const cache = { get: () => null, put: () => undefined };
-  const engine = new PolicyEngine(buildPlan(program, { cache, log, ports }), ports);
+  const engine = new PolicyEngine(buildPlan(program, { cache, log, ports: used }), used);
   engines.push(engine);
   return engine;
 }
@@ -68,4 +69,63 @@ test('detection-only mode with nothing to hold back says so', () => {
   const engine = engineFor(`SecRuleEngine DetectionOnly\n${deny}`);
   const verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
   expect(inspect(engine, '/?a=good')).toMatchObject({ verdict, detectionOnly: false });
+});
+
+describe('the time of a request', () => {
+  let nowUs = 0;
+  let stepUs = 0;
+  const clock = {
+    nowMs: () => 0,
+    monotonicUs: () => {
+      nowUs += stepUs;
+      return nowUs;
+    },
+  };
+  const rules = Array.from(
+    { length: 100 },
+    (_, at) => `SecRule &ARGS "@eq 9" "id:${at + 1},phase:2,deny"`,
+  );
+  const text = ['SecRuleEngine On', ...rules, deny.replace('id:1', 'id:900')].join('\n');
+  const late = expect.objectContaining({ code: 'inspection_deadline' }) as Error;
+
+  test('ends a phase that takes too long, and the record says so', () => {
+    const engine = engineFor(text, { ...ports, clock });
+    stepUs = 0;
+    expect(inspect(engine, '/?a=bad')).toMatchObject({ verdict: { ruleId: 900 } });
+    const session = engine.open(requestFrom('GET /?a=bad HTTP/1.1\r\nHost: a'));
+    expect(session.requestHead().action).toBe('pass');
+    stepUs = (poolLimits.requestBudgetMs * 1000) / 5;
+    expect(() => session.requestBody(null)).toThrow(late);
+    stepUs = 0;
+    const record = session.finish();
+    expect(record).toMatchObject({ failure: 'deadline', verdict: { action: 'pass' } });
+    expect(inspect(engine, '/?a=bad').failure).toBeUndefined();
+  });
+
+  test('is that of all phases together', () => {
+    const engine = engineFor(text, { ...ports, clock });
+    stepUs = 0;
+    const session = engine.open(requestFrom('GET / HTTP/1.1\r\nHost: a'));
+    stepUs = (poolLimits.requestBudgetMs * 1000) / 12;
+    const verdicts: string[] = [];
+    const run = (): void => {
+      verdicts.push(session.requestHead().action);
+      verdicts.push(session.requestBody(null).action);
+    };
+    expect(run).toThrow(late);
+    expect(verdicts).toEqual(['pass']);
+    stepUs = 0;
+    expect(session.finish().failure).toBe('deadline');
+  });
+
+  test('does not count against a rule that only logs', () => {
+    const engine = engineFor('SecRuleEngine On\nSecAction "id:5,phase:5,pass,log"', {
+      ...ports,
+      clock,
+    });
+    stepUs = 0;
+    const session = engine.open(requestFrom('GET / HTTP/1.1\r\nHost: a'));
+    session.requestHead();
+    expect(session.finish().matchedRules.map(({ ruleId }) => ruleId)).toEqual([5]);
+  });
 });

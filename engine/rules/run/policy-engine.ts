@@ -3,6 +3,8 @@
  * plan when the last session of a retired generation ends.
  */
 
+import { AppError, inspectionDeadline } from '../../base/errors.ts';
+import { poolLimits } from '../../base/limits.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { InspectionSession, Inspector } from '../../contract/inspection.ts';
 import { passVerdict } from '../../contract/verdict.ts';
@@ -70,7 +72,10 @@ export class PolicyEngine implements Inspector {
   }
 }
 
-/** One transaction. All calls are synchronous; see the contract for their order. */
+/**
+ * One transaction. All calls are synchronous; see the contract for their order. Errors: a phase
+ * whose time is up throws `inspection_deadline`; the record says so too.
+ */
 export class RuleSession implements InspectionSession {
   bodyNeed: BodyNeed = noBody;
   responseNeed: BodyNeed = noBody;
@@ -79,6 +84,7 @@ export class RuleSession implements InspectionSession {
   private verdict: Verdict = passVerdict;
   private inspectionUs = 0;
   private finished = false;
+  private failure: NonNullable<TransactionRecord['failure']> | null = null;
 
   constructor(engine: PolicyEngine, runner: Runner) {
     this.engine = engine;
@@ -127,7 +133,13 @@ export class RuleSession implements InspectionSession {
   finish(): TransactionRecord {
     const { tx } = this.runner;
     const before = this.engine.ports.clock.monotonicUs();
-    this.runner.runPhase(5);
+    // What was left of the time is for the phases that decide; logging gets its own.
+    tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000;
+    try {
+      this.runner.runPhase(5);
+    } catch (thrown) {
+      this.noteFailure(thrown);
+    }
     saveCollections(tx);
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
     const { withheld } = this.runner;
@@ -139,6 +151,7 @@ export class RuleSession implements InspectionSession {
       outboundScore: score(tx, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
       detectionOnly: !enforced && withheld !== null,
       inspectionUs: this.inspectionUs,
+      ...(this.failure === null ? {} : { failure: this.failure }),
     };
     if (!this.finished) {
       this.finished = true;
@@ -150,10 +163,23 @@ export class RuleSession implements InspectionSession {
   private timed(step: () => Verdict): Verdict {
     const { clock } = this.engine.ports;
     const before = clock.monotonicUs();
-    const verdict = step();
-    this.inspectionUs += clock.monotonicUs() - before;
-    if (verdict.action !== 'pass') this.verdict = verdict;
-    return verdict;
+    const { tx } = this.runner;
+    tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000 - this.inspectionUs;
+    try {
+      const verdict = step();
+      if (verdict.action !== 'pass') this.verdict = verdict;
+      return verdict;
+    } catch (thrown) {
+      this.noteFailure(thrown);
+      throw thrown;
+    } finally {
+      this.inspectionUs += clock.monotonicUs() - before;
+    }
+  }
+
+  private noteFailure(thrown: unknown): void {
+    const late = thrown instanceof AppError && thrown.code === inspectionDeadline;
+    this.failure ??= late ? 'deadline' : 'internal';
   }
 }
 

@@ -47,7 +47,9 @@ export class Runner {
     if (tx.control.engine === 'off') return passVerdict;
     if (number !== 5 && (this.interrupted || this.passesOver(number))) return passVerdict;
     // Phase 5, too: an `allow` passes over phases whose values were loaded all the same.
+    tx.checkDeadline();
     this.prescan.scan(tx);
+    tx.checkDeadline();
     tx.phase = number;
     return this.visit(this.plan.phases[number]!, this.prescan.bits[number]!);
   }
@@ -84,6 +86,7 @@ export class Runner {
   /** True when the rule and its whole chain matched. */
   private runRule(rule: Rule): boolean {
     const { tx } = this;
+    tx.spend();
     if (isRuleRemoved(rule, tx)) return false;
     tx.rule = rule;
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
