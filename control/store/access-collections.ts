@@ -21,7 +21,11 @@ export const ipLists: Collection<IpListRecord> = {
 /** Directories of entries; the id is the list's. */
 export const ipListContents: Collection<IpListContent> = { name: 'ip-list-contents', indexes: {} };
 /** Entries; chunks are replaced, never changed. */
-export const ipListChunks: Collection<IpListChunk> = { name: 'ip-list-chunks', indexes: {} };
+export const ipListChunks: Collection<IpListChunk> = {
+  name: 'ip-list-chunks',
+  indexes: {},
+  cached: false,
+};
 /** Chunks that are to go. */
 export const ipListGarbage: Collection<IpListGarbageRecord> = {
   name: 'ip-list-garbage',

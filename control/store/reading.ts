@@ -73,17 +73,17 @@ function listAll<T extends Identified>(
   collection: Collection<T>,
   get: (collection: Collection<T>, id: string) => T | undefined,
 ): T[] {
-  const known = cache?.all(collection.name) ?? null;
-  if (known !== null) return [...known] as T[];
   const prefix = recordKey(collection.name, '');
-  const all: T[] = [];
-  // Ids alone where most records are known already.
-  for (const { key } of kv.range({ ...prefixRange(prefix), keysOnly: true })) {
-    const record = get(collection, key.slice(prefix.length));
-    if (record !== undefined) all.push(record);
-  }
-  cache?.keepAll(collection.name, all);
-  return [...all];
+  const known = cache?.ids(collection.name) ?? null;
+  // Ids alone: most records are known already.
+  const ids =
+    known ??
+    Array.from(kv.range({ ...prefixRange(prefix), keysOnly: true }), ({ key }) =>
+      key.slice(prefix.length),
+    );
+  const all = ids.map((id) => get(collection, id)).filter((record) => record !== undefined);
+  if (known === null) cache?.keepIds(collection.name, ids);
+  return all;
 }
 
 function recordRange(name: string, range: RecordRange): KvRange {

@@ -6,10 +6,18 @@
 import { storeLimits } from '../../engine/base/limits.ts';
 import type { Identified } from './interface.ts';
 
+/** What a transaction changed. */
+export interface Changes {
+  /** Ids of changed records by collection. */
+  readonly ids: Map<string, Set<string>>;
+  /** Collections in which a record came or went. */
+  readonly reshaped: Set<string>;
+}
+
 interface Cached {
   readonly records: Map<string, { readonly record: Identified; readonly bytes: number }>;
-  /** All records by id; null after a change. */
-  all: readonly Identified[] | null;
+  /** Every id of the collection in order; null after one came or went. */
+  ids: readonly string[] | null;
 }
 
 /** Decoded records by collection. A collection that does not fit is forgotten as a whole. */
@@ -22,9 +30,9 @@ export class RecordCache {
     return this.collections.get(collection)?.records.get(id)?.record;
   }
 
-  /** All records of a collection, when they are kept. */
-  all(collection: string): readonly Identified[] | null {
-    return this.collections.get(collection)?.all ?? null;
+  /** Every id of a collection in order, when they are known. */
+  ids(collection: string): readonly string[] | null {
+    return this.collections.get(collection)?.ids ?? null;
   }
 
   /** Keeps a record of so many bytes and returns it frozen. */
@@ -38,18 +46,18 @@ export class RecordCache {
     return freeze(record);
   }
 
-  /** Keeps the list of all records, unless some of them did not fit. */
-  keepAll(collection: string, all: readonly Identified[]): void {
+  /** Keeps the ids of a collection, unless its records did not fit. */
+  keepIds(collection: string, ids: readonly string[]): void {
     const cached = this.cachedOf(collection);
-    if (cached.records.size === all.length) cached.all = all;
+    if (cached.records.size === ids.length) cached.ids = ids;
   }
 
   /** Forgets what a write changed. */
-  forget(changed: ReadonlyMap<string, ReadonlySet<string>>): void {
+  forget({ ids: changed, reshaped }: Changes): void {
     for (const [name, ids] of changed) {
       const cached = this.collections.get(name);
       if (cached === undefined) continue;
-      cached.all = null;
+      if (reshaped.has(name)) cached.ids = null;
       for (const id of ids) {
         this.bytes -= cached.records.get(id)?.bytes ?? 0;
         cached.records.delete(id);
@@ -67,7 +75,7 @@ export class RecordCache {
   private cachedOf(collection: string): Cached {
     let cached = this.collections.get(collection);
     if (cached === undefined) {
-      cached = { records: new Map(), all: null };
+      cached = { records: new Map(), ids: null };
       this.collections.set(collection, cached);
     }
     return cached;

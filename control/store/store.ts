@@ -10,8 +10,8 @@ import type { Kv } from './kv.ts';
 import { collections } from './collection-list.ts';
 import { migrate } from './migrations.ts';
 import { reading } from './reading.ts';
-import { RecordCache } from './record-cache.ts';
-import { writing, type Changes } from './writing.ts';
+import { RecordCache, type Changes } from './record-cache.ts';
+import { writing } from './writing.ts';
 
 export type { ReadStore, Store, WriteStore } from './interface.ts';
 
@@ -23,16 +23,18 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
   return {
     ...reading(kv, cache),
     write: async (change) => {
-      const changed: Changes = new Map();
+      const changed: Changes = { ids: new Map(), reshaped: new Set() };
       const run = kv.write((writer) => {
         const draft = writing(writer, clock, changed, cache);
         const result = change(draft.store);
         draft.settle();
         return result;
       });
-      // Also after a failure: what was read meanwhile may be what was not kept.
+      // At once, before anyone else's turn, and also after a failure: what was read meanwhile may
+      // be what was not kept.
+      cache.forget(changed);
       const result = await run.finally(() => cache.forget(changed));
-      tell(listeners, new Set(changed.keys()));
+      tell(listeners, new Set(changed.ids.keys()));
       return result;
     },
     onChange: (listener) => {

@@ -17,10 +17,7 @@ import {
 } from './keys.ts';
 import type { KvWriter } from './kv.ts';
 import { reading } from './reading.ts';
-import type { RecordCache } from './record-cache.ts';
-
-/** Ids of changed records by collection. */
-export type Changes = Map<string, Set<string>>;
+import type { Changes, RecordCache } from './record-cache.ts';
 
 /** What one transaction writes through. */
 export interface Writing {
@@ -48,7 +45,7 @@ export function writing(
       if (before === undefined) counts.add(collection.name, '', '', 1);
       kv.put(recordKey(collection.name, record.id), toBytes(record));
       changeIndexes(kv, counts, collection, before, record);
-      note(changed, collection, record.id);
+      note(changed, collection, record.id, before === undefined);
     },
     remove: (collection, id) => {
       const before = read.get(collection, id);
@@ -56,7 +53,7 @@ export function writing(
       counts.add(collection.name, '', '', -1);
       changeIndexes(kv, counts, collection, before, undefined);
       kv.remove(recordKey(collection.name, id));
-      note(changed, collection, id);
+      note(changed, collection, id, true);
     },
     putBlob: (name, bytes) => kv.put(blobKey(name), bytes),
     removeBlob: (name) => kv.remove(blobKey(name)),
@@ -78,17 +75,23 @@ function readingUnchanged(
   cache: RecordCache,
 ): Pick<ReadStore, 'list' | 'find'> {
   const [fresh, cached] = [reading(kv), reading(kv, cache)];
-  const of = (name: string): ReadStore => (changed.has(name) ? fresh : cached);
+  const of = (name: string): ReadStore => (changed.ids.has(name) ? fresh : cached);
   return {
     list: (collection) => of(collection.name).list(collection),
     find: (collection, index, value) => of(collection.name).find(collection, index, value),
   };
 }
 
-function note(changed: Changes, collection: { readonly name: string }, id: string): void {
-  const ids = changed.get(collection.name);
-  if (ids === undefined) changed.set(collection.name, new Set([id]));
+function note(
+  { ids: changed, reshaped }: Changes,
+  { name }: { readonly name: string },
+  id: string,
+  cameOrWent: boolean,
+): void {
+  const ids = changed.get(name);
+  if (ids === undefined) changed.set(name, new Set([id]));
   else ids.add(id);
+  if (cameOrWent) reshaped.add(name);
 }
 
 /** Writes and removes only the entries that differ. */

@@ -11,6 +11,12 @@ export const controlLimits = {
   jsonDepthMax: 64,
   /** One request message; documents and archives are the largest. */
   requestBytesMax: 16 * 1024 * 1024,
+  /** One request message that can hold neither files nor long lists. */
+  smallRequestBytesMax: 2 * 1024 * 1024,
+  /** Items of one list in a request whose field has no rule of its own. */
+  listItemsMax: 10_000,
+  /** Commas, colons and brackets of one JSON request; a million addresses have three each. */
+  jsonValuesMax: 4_000_000,
   /** Open connections of one entrance. */
   connectionsMax: 1_000,
   /** What still comes of a request refused early is read away so long. */
@@ -141,8 +147,6 @@ export const storeLimits = {
   listenersMax: 256,
   /** Broken audit rows that one check names. */
   auditBreaksMax: 1_000,
-  /** Records of one transaction of a bulk write; some 20 ms, then others get their turn. */
-  bulkRecordsMax: 2_000,
   /** Problems that one check of a store names; the rest is counted. */
   problemsMax: 200,
   /** One piece of a value in a backup; longer values take several lines. */
