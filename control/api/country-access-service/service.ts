@@ -3,10 +3,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   CountryAccessRuleSchema,
+  CountryCatalogSchema,
   type CountryAccessRuleJson,
   type CountryAccessService,
 } from '../../../proto/gen/waf/v1/country_access_pb.ts';
 import { accessLimits } from '../../../engine/base/limits.ts';
+import { countryCatalog } from '../../access/country-catalog.ts';
 import { policyName, siteName } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
@@ -42,6 +44,7 @@ export function countryAccessService(parts: ApiParts): Built<typeof CountryAcces
       const stored = await store.write((tx) => upsert(tx, caller, asked, isoNow(parts.clock)));
       return { rule: show(store, stored) };
     },
+    getCountryCatalog: () => ({ catalog: toMessage(CountryCatalogSchema, countryCatalog(store)) }),
     deleteCountryAccessRule: async ({ id }, context) => {
       const caller = callerOf(context);
       await store.write((tx) => {
