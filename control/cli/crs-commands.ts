@@ -2,12 +2,12 @@
 
 import { existsSync, statSync } from 'node:fs';
 import type { CommandDefinition } from './command.ts';
-import { listFlag, textFlag } from './command.ts';
+import { listFlag, switchFlag, textFlag } from './command.ts';
 import { crsRuleTable, rulesetTable } from './crs-table.ts';
 import { badFlag, readInput } from './input.ts';
-import { notePage, pageFlags, readPage } from './paging.ts';
+import { notePage, pageFlags, readCount, readPage } from './paging.ts';
 import { waitFor } from './policy-progress.ts';
-import { showMessage, showRemoved } from './show.ts';
+import { showMessage, showRemoved, timeText } from './show.ts';
 
 const rulesetArgument = [{ name: '<ruleset>', summary: 'ruleset id' }];
 
@@ -67,6 +67,31 @@ export const crsCommands: readonly CommandDefinition[] = [
       );
       const kept = response.ruleset === undefined ? [] : [response.ruleset];
       await showMessage(context, ImportCrsRulesetResponseSchema, response, rulesetTable(kept));
+      return 0;
+    },
+  },
+  {
+    path: ['crs', 'releases'],
+    summary: 'List the releases that the CRS project has published',
+    help: 'Asks the source in the setting crs.release_source.',
+    arguments: [],
+    flags: [
+      { flags: '--limit <n>', summary: 'how many', default: '20' },
+      { flags: '--prerelease', summary: 'candidates, too' },
+    ],
+    run: async (context, _args, flags) => {
+      const { ListUpstreamCrsReleasesResponseSchema } =
+        await import('../../proto/gen/waf/v1/system_pb.ts');
+      const limit = readCount(flags, 'limit', '--limit');
+      const includePrerelease = switchFlag(flags, 'prerelease');
+      const { system } = await context.api();
+      const response = await waitFor(context, 'the source is asked', (options) =>
+        system.listUpstreamCrsReleases({ limit, includePrerelease }, options),
+      );
+      await showMessage(context, ListUpstreamCrsReleasesResponseSchema, response, {
+        columns: ['TAG', 'NAME', 'PUBLISHED'],
+        rows: response.releases.map((one) => [one.tag, one.name, timeText(one.publishedAt)]),
+      });
       return 0;
     },
   },

@@ -3,6 +3,7 @@
  */
 
 import { invalidField } from './errors.ts';
+import { checkReleaseSource, releaseSourceKey, standardReleaseSource } from './crs-releases.ts';
 import { allowedNetworksKey, checkAllowedNetworks } from './outgoing-settings.ts';
 import { identitySettings } from './identity-settings.ts';
 
@@ -47,6 +48,12 @@ export const settings: readonly Setting[] = [
   { key: accessKey, standard: 28_800, published: false, check: seconds(60, 86_400) },
   { key: refreshKey, standard: 604_800, published: false, check: seconds(300, 7_776_000) },
   { key: allowedNetworksKey, standard: [], published: false, check: checkAllowedNetworks },
+  {
+    key: releaseSourceKey,
+    standard: standardReleaseSource,
+    published: false,
+    check: checkReleaseSource,
+  },
   ...identitySettings.map((one) => ({ ...one, published: false })),
 ];
 

@@ -16,6 +16,7 @@ import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { refuseUncompiledFiles } from '../policy-service/compile.ts';
+import { fetchRelease, pluginRepository } from './fetch-releases.ts';
 import { allPlugins, findPlugin, pluginIdOf, showPlugin, slugOf } from './stored-plugin.ts';
 import { textsAt } from './plugins.ts';
 
@@ -45,14 +46,11 @@ export function importCrsExclusionPlugin(
     const caller = callerOf(context);
     const found = findPlugin(parts.store, requireText(idOrSlug, 'idOrSlug'));
     const slug = slugOf(found) || readSlug(idOrSlug.replace(/^plugin-/, ''), 'idOrSlug');
-    if (githubTag !== '') {
-      throw refusal(
-        'failed_precondition',
-        'githubTag: this deployment does not fetch; use archive',
-      );
-    }
-    if (archive.length === 0) throw invalidField('archive', 'is required');
-    const read = await readPlugin(parts, archive, slug);
+    const release = githubTag !== '';
+    const repository = release ? pluginRepository(parts.store, idOrSlug, 'githubTag') : '';
+    const bytes = release ? await fetchRelease(parts.store, repository, githubTag) : archive;
+    if (bytes.length === 0) throw invalidField('archive', 'is required, or a githubTag');
+    const read = await readPlugin(parts, bytes, slug);
     const now = isoNow(parts.clock);
     await parts.store.write((tx) => {
       const before = tx.find(exclusionPlugins, 'slug', slug)[0];
@@ -66,7 +64,7 @@ export function importCrsExclusionPlugin(
         ...read.record,
         id: pluginIdOf(slug),
         slug,
-        source: 'uploaded',
+        source: release ? `github:${githubTag}` : 'uploaded',
         importedAt: now,
         createdAt: before?.createdAt ?? now,
         updatedAt: now,

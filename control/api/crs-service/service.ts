@@ -8,6 +8,7 @@ import {
   importCrsExclusionPlugin,
   listCrsExclusionPlugins,
 } from './exclusion-plugins.ts';
+import { listUpstreamCrsExclusionPluginReleases } from './fetch-releases.ts';
 import { getCrsPluginConfigSchema, listCrsPlugins } from './plugins.ts';
 import {
   deletePolicyExclusionPlugin,
@@ -31,6 +32,7 @@ export function crsService(parts: ApiParts): Built<typeof CrsService> {
     listCrsExclusionPlugins: listCrsExclusionPlugins(parts),
     getCrsExclusionPlugin: getCrsExclusionPlugin(parts),
     importCrsExclusionPlugin: importCrsExclusionPlugin(parts),
+    listUpstreamCrsExclusionPluginReleases: listUpstreamCrsExclusionPluginReleases(parts),
     listPolicyExclusionPlugins: listPolicyExclusionPlugins(parts),
     upsertPolicyExclusionPlugin: upsertPolicyExclusionPlugin(parts),
     deletePolicyExclusionPlugin: deletePolicyExclusionPlugin(parts),
