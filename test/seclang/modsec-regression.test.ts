@@ -23,8 +23,6 @@ const deviations: ReadonlyMap<string, string> = new Map([
   ['operator-rx#4', 'RE2 takes the pattern: linear time, no match limit to run into'],
   ['operator-rx#5', 'RE2 takes the pattern: linear time, no match limit to run into'],
   ['operator-rx#6', 'RE2 takes the pattern: linear time, no match limit to run into'],
-  ['variable-STATUS#2', 'RESPONSE_STATUS is unset when the origin was never asked'],
-  ['variable-WEBAPPID#1', 'WEBAPPID is "default" while SecWebAppId is not set, as in the manual'],
 ]);
 
 const cases = readCorpus<ModsecCase>('modsec-regression.jsonl');

@@ -145,6 +145,8 @@ export class Transaction {
   pcreLimitsExceeded = 0;
   authType: ByteString = '';
   remoteUser: ByteString = '';
+  /** Status of an answer of our own, once a rule asked for one; 0 before. */
+  answeredStatus = 0;
   responseBodyBytes = 0;
   responseBodyPresent = false;
 
@@ -252,6 +254,7 @@ export class Transaction {
     this.pcreLimitsExceeded = 0;
     this.authType = '';
     this.remoteUser = '';
+    this.answeredStatus = 0;
     this.responseBodyBytes = 0;
     this.responseBodyPresent = false;
     this.matchedVariable = '';

@@ -96,6 +96,7 @@ function disrupt(rule: Rule, tx: Transaction, state: PhaseState, trace: Trace): 
     return null;
   }
   trace(8, `Running action ${disruption.kind}`);
+  tx.answeredStatus = verdict.status;
   return verdict;
 }
 

@@ -31,7 +31,7 @@ export const defaultSettings: ProgramSettings = {
   auditEngine: 'off',
   auditLogParts: 'ABCFHZ',
   componentSignatures: [],
-  webAppId: 'default',
+  webAppId: '',
   sensorId: '',
   unicodeMap: null,
 };

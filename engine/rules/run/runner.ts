@@ -124,9 +124,12 @@ export class Runner {
         return passVerdict;
       case 'redirect':
       case 'deny':
-      case 'drop':
+      case 'drop': {
         this.interrupted = true;
-        return interruption(rule, this.tx);
+        const verdict = interruption(rule, this.tx);
+        this.tx.answeredStatus = verdict.status;
+        return verdict;
+      }
     }
   }
 }

@@ -29,10 +29,10 @@ export const responseVariables: readonly VariableDefinition[] = [
     {
       name: 'RESPONSE_STATUS',
       aliases: ['STATUS'],
-      summary: 'The status code.',
+      summary: 'The status code: that of the origin, or of the answer that a rule gave instead.',
       example: 'SecRule RESPONSE_STATUS "^[45]"',
     },
-    (tx) => tx.response?.status ?? null,
+    (tx) => (tx.answeredStatus > 0 ? tx.answeredStatus : (tx.response?.status ?? null)),
   ),
   rowCollection(
     {
