@@ -48,6 +48,8 @@ export interface Sessions {
   refresh(refreshToken: string): Promise<IssuedSession>;
   /** True when a session was ended. */
   logout(refreshToken: string): Promise<boolean>;
+  /** Ends a session whose caller has proved who it is; true when there was one. */
+  end(sessionId: string): Promise<boolean>;
   /** Who presents an access token; null when it is not good. */
   callerOf(accessToken: string, address: string): Promise<Caller | null>;
 }
@@ -63,7 +65,11 @@ export function openSessions(
   return {
     begin: (proof, how) => beginSession(issuer, proof, how),
     refresh: (refreshToken) => refreshSession(issuer, refreshToken),
-    logout: (refreshToken) => endSession(store, refreshToken),
+    logout: (refreshToken) =>
+      endSession(store, sessionIdOf(refreshToken), (session) =>
+        sameDigest(session.tokenSha256, digest(refreshToken)),
+      ),
+    end: (sessionId) => endSession(store, sessionId, () => true),
     callerOf: async (accessToken, address) => {
       const claims = await tokens.verify(accessToken);
       if (claims === null) return null;
@@ -159,10 +165,14 @@ async function refreshSession(issuer: Issuer, refreshToken: string): Promise<Iss
   return issue(issuer, found.owner, found.session, secret);
 }
 
-function endSession(store: Store, refreshToken: string): Promise<boolean> {
+function endSession(
+  store: Store,
+  sessionId: string,
+  mayEnd: (session: SessionRecord) => boolean,
+): Promise<boolean> {
   return store.write((tx) => {
-    const stored = tx.get(sessions, sessionIdOf(refreshToken));
-    if (stored === undefined || !sameDigest(stored.tokenSha256, digest(refreshToken))) return false;
+    const stored = tx.get(sessions, sessionId);
+    if (stored === undefined || !mayEnd(stored)) return false;
     tx.remove(sessions, stored.id);
     const owner = tx.get(users, stored.userId);
     if (owner !== undefined) tx.audit(sessionNote(owner, 'logout', stored.id));

@@ -1,5 +1,6 @@
 /** Owns AuditService/QueryAudit and GetAuditEntry. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
@@ -9,9 +10,12 @@ import { inTimeRange, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { toEntry } from './to-entry.ts';
 
+/** Rows between two turns of the event loop. */
+const rowsPerTurn = 1000;
+
 /** Audit entries of the caller's tenant, newest first. */
 export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryAudit'> {
-  return (request, context) => {
+  return async (request, context) => {
     const { tenantId } = callerOf(context);
     const { cursor = '', pageSize: asked = 0, offset = 0 } = request.page ?? {};
     if (asked < 0 || asked > controlLimits.pageSizeMax) {
@@ -23,12 +27,19 @@ export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryA
     if (cursor !== '' && !/^\d{16}$/.test(cursor)) {
       throw invalidField('page.cursor', 'is not one of ours');
     }
+    if (cursor !== '' && offset > 0) {
+      throw invalidField('page.offset', 'excludes page.cursor: give one of them');
+    }
+    if (!['', 'success', 'failure'].includes(request.outcome)) {
+      throw invalidField('outcome', 'must be success, failure, or empty for both');
+    }
     const pageSize = asked || 50;
     const found: AuditRow[] = [];
     let total = 0;
     let scanned = 0;
     for (const row of parts.store.auditRows({ reverse: true })) {
       if (++scanned > controlLimits.scannedMax) break;
+      if (scanned % rowsPerTurn === 0) await nextTurn();
       if (row.tenantId !== tenantId || !fits(row, request)) continue;
       total++;
       const wanted = total > offset && (cursor === '' || row.id < cursor);

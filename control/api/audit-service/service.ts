@@ -4,14 +4,15 @@ import type { AuditService } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
 import { getAuditEntry, queryAudit } from './query-audit.ts';
-import { getChainStatus, verifyChain } from './verify-chain.ts';
+import { getChainStatus, openChainVerifier, verifyChain } from './verify-chain.ts';
 
 /** AuditService. */
 export function auditService(parts: ApiParts): Built<typeof AuditService> {
+  const verify = openChainVerifier(parts);
   return {
     queryAudit: queryAudit(parts),
     getAuditEntry: getAuditEntry(parts),
-    getChainStatus: getChainStatus(parts),
-    verifyChain: verifyChain(parts),
+    getChainStatus: getChainStatus(parts, verify),
+    verifyChain: verifyChain(parts, verify),
   };
 }

@@ -44,7 +44,7 @@ export function resetPassword(parts: ApiParts): Method<typeof UserService, 'rese
 export function lockUser(parts: ApiParts): Method<typeof UserService, 'lockUser'> {
   return async ({ userId }, context) => {
     const user = await setLocked(parts, callerOf(context), userId, true);
-    return { user: showUser(parts.store, user) };
+    return { user: showUser(parts, user) };
   };
 }
 
@@ -52,7 +52,7 @@ export function lockUser(parts: ApiParts): Method<typeof UserService, 'lockUser'
 export function unlockUser(parts: ApiParts): Method<typeof UserService, 'unlockUser'> {
   return async ({ userId }, context) => {
     const user = await setLocked(parts, callerOf(context), userId, false);
-    return { user: showUser(parts.store, user) };
+    return { user: showUser(parts, user) };
   };
 }
 

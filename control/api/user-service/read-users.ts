@@ -5,7 +5,7 @@ import { users } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { showUser, storedUser } from './stored-user.ts';
+import { isKeptOut, showUser, storedUser } from './stored-user.ts';
 
 /** Users of the caller's tenant, by name. */
 export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUsers'> {
@@ -16,10 +16,10 @@ export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUser
       .filter((user) => user.tenantId === tenantId)
       .filter((user) => fitsQuery(query, user.username, user.email, user.displayName))
       .filter((user) => roleId === '' || user.roleIds.includes(roleId))
-      .filter((user) => locked === undefined || user.locked === locked)
+      .filter((user) => locked === undefined || isKeptOut(parts, user) === locked)
       .sort((left, right) => left.username.localeCompare(right.username, 'en'));
     const { items, page } = pageOf(found, asked);
-    return { items: items.map((user) => showUser(parts.store, user)), page };
+    return { items: items.map((user) => showUser(parts, user)), page };
   };
 }
 
@@ -27,6 +27,6 @@ export function listUsers(parts: ApiParts): Method<typeof UserService, 'listUser
 export function getUser(parts: ApiParts): Method<typeof UserService, 'getUser'> {
   return (request, context) => {
     const user = storedUser(parts.store, callerOf(context), request.id, 'id');
-    return { user: showUser(parts.store, user) };
+    return { user: showUser(parts, user) };
   };
 }

@@ -3,12 +3,13 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { UserSchema, type User } from '../../../proto/gen/waf/v1/user_pb.ts';
+import { isLockedOut } from '../../auth/lock-out.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { credentials, roles, sessions, users } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { actorNote } from '../context.ts';
+import { actorNote, type ApiParts } from '../context.ts';
 import { requireText } from '../convert.ts';
 import { showRole } from '../role-service/stored-role.ts';
 
@@ -24,8 +25,15 @@ export function storedUser(
   return user;
 }
 
+/** Whether a user is kept out now: locked by an administrator, or by too many wrong proofs. */
+export function isKeptOut({ store, clock }: ApiParts, user: UserRecord): boolean {
+  const credential = store.get(credentials, user.id);
+  return user.locked || (credential !== undefined && isLockedOut(credential, clock.nowMs()));
+}
+
 /** A user as others see it. */
-export function showUser(store: ReadStore, user: UserRecord): User {
+export function showUser(parts: ApiParts, user: UserRecord): User {
+  const { store } = parts;
   const time = (text: string | undefined) =>
     text === undefined || text === '' ? undefined : timestampFromDate(new Date(text));
   const lastLoginAt = time(user.lastLoginAt);
@@ -37,7 +45,7 @@ export function showUser(store: ReadStore, user: UserRecord): User {
     username: user.username,
     email: user.email,
     displayName: user.displayName,
-    locked: user.locked,
+    locked: isKeptOut(parts, user),
     externalProviders: [...(user.externalProviders ?? [])],
     roles: user.roleIds.flatMap((id) => {
       const role = store.get(roles, id);

@@ -62,7 +62,7 @@ export function createUser(parts: ApiParts): Method<typeof UserService, 'createU
       tx.audit({ ...userNote(caller, record), action: 'create', after: record });
       return record;
     });
-    return { user: showUser(parts.store, stored) };
+    return { user: showUser(parts, stored) };
   };
 }
 
@@ -93,7 +93,7 @@ export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateU
       tx.audit({ ...userNote(caller, after), action: 'update', before, after });
       return after;
     });
-    return { user: showUser(parts.store, stored) };
+    return { user: showUser(parts, stored) };
   };
 }
 
@@ -112,7 +112,7 @@ export function assignRoles(parts: ApiParts): Method<typeof UserService, 'assign
       tx.audit({ ...userNote(caller, after), action: 'assign_roles', before, after });
       return after;
     });
-    return { user: showUser(parts.store, stored) };
+    return { user: showUser(parts, stored) };
   };
 }
 
