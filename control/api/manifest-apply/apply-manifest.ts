@@ -45,7 +45,7 @@ export async function applyManifest(
   const nothing = preview.changes.every(({ action }) => action === 'unchanged');
   if (dryRun || nothing) return { changes: preview.changes, warnings };
   const changes = await parts.store.write((tx) =>
-    applyAll(openRun(tx, caller, parts.clock.nowMs()), documents),
+    applyAll(openRun(tx, parts.store, caller, parts.clock.nowMs()), documents),
   );
   return { changes, warnings };
 }
@@ -67,7 +67,7 @@ async function tryOut(
 ): Promise<TakenBack['result']> {
   try {
     return await parts.store.write((tx) => {
-      const run = openRun(tx, caller, parts.clock.nowMs());
+      const run = openRun(tx, parts.store, caller, parts.clock.nowMs());
       throw new TakenBack({ run, changes: applyAll(run, documents) });
     });
   } catch (error) {

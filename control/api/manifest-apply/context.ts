@@ -15,7 +15,7 @@ import {
   sites,
   upstreams,
 } from '../../store/collections.ts';
-import type { WriteStore } from '../../store/store.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { surroundingsIn } from '../site-service/surroundings.ts';
 
 /** One run over the documents of a manifest, inside one transaction. */
@@ -62,21 +62,31 @@ export interface DocumentChange {
   readonly changedPaths: readonly string[];
 }
 
-/** Opens a run; everything that documents may name is known by name and id. */
-export function openRun(tx: WriteStore, caller: Caller, nowMs: number): ApplyRun {
+/**
+ * Opens a run; everything that documents may name is known by name and id. `committed` is the store
+ * outside of the transaction: at its start both are the same, and what was committed is decoded.
+ */
+export function openRun(
+  tx: WriteStore,
+  committed: ReadStore,
+  caller: Caller,
+  nowMs: number,
+): ApplyRun {
   const references = new References();
   const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
     tenantId === caller.tenantId;
-  const allSites = tx.list(sites);
+  const allSites = committed.list(sites);
   for (const { id, name } of allSites.filter(ours)) references.add('site', id, name);
-  for (const { id, name } of tx.list(upstreams).filter(ours)) references.add('upstream', id, name);
-  for (const { id, name } of tx.list(certificates).filter(ours)) {
+  for (const { id, name } of committed.list(upstreams).filter(ours))
+    references.add('upstream', id, name);
+  for (const { id, name } of committed.list(certificates).filter(ours)) {
     references.add('certificate', id, name);
   }
-  for (const { id, name } of tx.list(ipLists).filter(ours)) references.add('ip list', id, name);
-  const known = tx.list(policies).filter((one) => ours(one) && one.isTemplate !== true);
+  for (const { id, name } of committed.list(ipLists).filter(ours))
+    references.add('ip list', id, name);
+  const known = committed.list(policies).filter((one) => ours(one) && one.isTemplate !== true);
   for (const { id, name } of known) references.add('policy', id, name);
-  for (const { id, version, status } of tx.list(rulesets)) {
+  for (const { id, version, status } of committed.list(rulesets)) {
     const standard = status === 'active' ? ['default'] : [];
     references.add(
       'ruleset',
@@ -92,7 +102,7 @@ export function openRun(tx: WriteStore, caller: Caller, nowMs: number): ApplyRun
     now: new Date(nowMs).toISOString(),
     references,
     sites: new Map(allSites.map((site) => [site.id, site])),
-    around: surroundingsIn(tx, caller.tenantId, nowMs),
+    around: surroundingsIn({ ...tx, list: committed.list }, caller.tenantId, nowMs),
     policiesChanged: new Map(),
     rulesChanged: [],
   };
