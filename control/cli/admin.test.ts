@@ -118,6 +118,25 @@ describe('waf admin', () => {
     },
   );
 
+  test.each([
+    ['all rows', (keys: string[]) => keys],
+    ['the first row', (keys: string[]) => keys.slice(0, 1)],
+    ['the last row', (keys: string[]) => keys.slice(-1)],
+  ])('the service itself finds that %s are gone', async (_name, choose) => {
+    const target = await restored();
+    const kv = openLmdbKv({ folder: join(target, 'control'), durable: false });
+    const keys = Array.from(kv.range({ start: 'a', end: 'b' }), ({ key }) => key);
+    const gone = choose(keys);
+    await kv.write((writer) => gone.forEach((key) => writer.remove(key)));
+    await kv.close();
+    const tampered = await startTestControl({ dataFolder: target });
+    const { body } = await tampered.call('AuditService/VerifyChain', {});
+    await tampered.control.close();
+    expect(body['healthy'] ?? false).toBe(false);
+    const named = (body['breaks'] as { rowId: string }[]).map(({ rowId }) => auditKey(rowId));
+    expect(named).toEqual(gone);
+  });
+
   test('restore is refused over a running service, and over contents without --force', async () => {
     expect(await waf('admin', 'restore', backup, '--data', data, '--force')).toBe(1);
     expect(err).toContain('stop it first');

@@ -31,6 +31,7 @@ export interface AuditRow extends AuditNote {
 /** A row that does not fit. */
 export interface AuditBreak {
   readonly rowId: string;
+  /** RFC 3339; '' where it is not known. */
   readonly createdAt: string;
   readonly expectedPrevHash: string;
   readonly actualPrevHash: string;
@@ -118,9 +119,24 @@ export function startChainCheck(): ChainCheck {
   const report = (at: number, found: AuditBreak): void => {
     if (breaks.size < storeLimits.auditBreaksMax || breaks.has(at)) breaks.set(at, found);
   };
-  const reportMissing = (from: number, to: number, expectedRowHash: string): void => {
+  /** Of several rows that are gone, only what the rows around them say is known. */
+  const reportMissing = (
+    from: number,
+    to: number,
+    behind: Pick<AuditRow, 'createdAt'> & {
+      readonly prevHash: string;
+    },
+  ): void => {
+    const createdAt = last?.createdAt ?? behind.createdAt;
     for (let at = from; at <= to && breaks.size < storeLimits.auditBreaksMax; at++) {
-      report(at, missingRow(at, at === from ? last : null, at === to ? expectedRowHash : ''));
+      report(at, {
+        rowId: auditRowId(at),
+        createdAt,
+        expectedPrevHash: at === from ? (last?.hash ?? genesisHash) : '',
+        actualPrevHash: '',
+        expectedRowHash: at === to ? behind.prevHash : '',
+        actualRowHash: '',
+      });
     }
   };
   return {
@@ -130,7 +146,7 @@ export function startChainCheck(): ChainCheck {
       const expected: number = (last?.number ?? 0) + 1;
       const link = { number, hash: row.hash, id: row.id, createdAt: row.createdAt };
       const sound = row.hash === hashUnlessUnreadable(row);
-      if (number > expected) reportMissing(expected, number - 1, row.prevHash);
+      if (number > expected) reportMissing(expected, number - 1, row);
       const continues = number !== expected || row.prevHash === (last?.hash ?? genesisHash);
       if (!sound || !(number >= expected) || (!continues && last === null)) {
         report(Number.isNaN(number) ? -checked : number, wrongRow(row, last));
@@ -140,7 +156,8 @@ export function startChainCheck(): ChainCheck {
     finish: (head) => {
       const lastNumber = last?.number ?? 0;
       const headNumber = Number(head?.id ?? 0);
-      if (headNumber > lastNumber) reportMissing(lastNumber + 1, headNumber, head?.hash ?? '');
+      const end = { createdAt: '', prevHash: head?.hash ?? '' };
+      if (headNumber > lastNumber) reportMissing(lastNumber + 1, headNumber, end);
       else if (last !== null && head?.hash !== last.hash) {
         report(lastNumber, rewritten(last, head?.hash ?? ''));
       }
@@ -167,7 +184,7 @@ function hashUnlessUnreadable(row: AuditRow): string {
 function wrongRow(row: AuditRow, last: Link | null): AuditBreak {
   return {
     rowId: row.id,
-    createdAt: row.createdAt,
+    createdAt: row.action === unreadableAction ? '' : row.createdAt,
     expectedPrevHash: last?.hash ?? genesisHash,
     actualPrevHash: row.prevHash,
     expectedRowHash: hashUnlessUnreadable(row),
@@ -183,18 +200,6 @@ function rewritten(row: Link, expectedRowHash: string): AuditBreak {
     actualPrevHash: '',
     expectedRowHash,
     actualRowHash: row.hash,
-  };
-}
-
-/** The hash of a missing row is known from the row behind it. */
-function missingRow(number: number, before: Link | null, expectedRowHash: string): AuditBreak {
-  return {
-    rowId: auditRowId(number),
-    createdAt: before?.createdAt ?? '',
-    expectedPrevHash: before?.hash ?? '',
-    actualPrevHash: '',
-    expectedRowHash,
-    actualRowHash: '',
   };
 }
 
