@@ -4,7 +4,7 @@
  * earlier line kept, or for a certificate that is made here.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -182,3 +182,9 @@ async function addAgents(folder: string): Promise<void> {
   });
   await store.close();
 }
+
+test('the store, which holds keys and credentials, is nobody else’s to read', () => {
+  for (const file of ['control/data.mdb', 'events/data.mdb']) {
+    expect(statSync(join(waf.folder, file)).mode & 0o777).toBe(0o600);
+  }
+});

@@ -2,7 +2,7 @@
  * Owns the embedded storage driver: one LMDB environment. The only file of control that loads lmdb.
  */
 
-import { mkdirSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lmdb';
 import { AppError } from '../../engine/base/errors.ts';
@@ -58,7 +58,7 @@ function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Da
   requireOwnFile(folder, readOnly);
   try {
     if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
-    return open<Buffer, Buffer>({
+    const database = open<Buffer, Buffer>({
       path: folder,
       noSubdir: false,
       keyEncoding: 'binary',
@@ -67,6 +67,8 @@ function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Da
       readOnly,
       maxReaders: 64,
     });
+    if (!readOnly) keepPrivate(folder);
+    return database;
   } catch (error) {
     throw new AppError('store_unavailable', `the store in ${folder} cannot be opened`, {
       source: 'storage',
@@ -96,6 +98,14 @@ function requireOwnFile(folder: string, readOnly: boolean): void {
     `the store in ${folder} is damaged: ${problem}; restore a backup with waf admin restore`,
     { source: 'storage' },
   );
+}
+
+/** The store holds keys and credentials: nobody else reads its files, wherever they lie. */
+function keepPrivate(folder: string): void {
+  for (const name of ['data.mdb', 'lock.mdb']) {
+    const path = join(folder, name);
+    if (existsSync(path)) chmodSync(path, 0o600);
+  }
 }
 
 function makeReader(db: Database, transaction?: Transaction): KvReader {
