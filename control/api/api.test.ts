@@ -41,6 +41,11 @@ beforeAll(async () => {
           refusalStatus: 0,
         }),
       status: () => ({ revision: '0', sha256: '', version: 'test', uptimeMs: 1 }),
+      explainTrust: () => {
+        throw new Error('not asked here');
+      },
+      sampleClients: () => ({ samples: [], active: false }),
+      spoofNotes: () => [],
     },
   });
   link = startControllerLink({

@@ -1,0 +1,162 @@
+/** Owns the proof that a change rebuilds only its own pieces, and a restart publishes nothing anew. */
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { BundleKeeper, type FetchParts } from '../../engine/bundle/bundle-keeper.ts';
+import { verifySignedBundle } from '../../engine/bundle/signed-bundle.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { silentLogger } from '../../engine/base/log.ts';
+import type { SiteRecord } from '../domain/records.ts';
+import { policies, publications, sites } from '../store/collections.ts';
+import { openMemoryKv } from '../store/memory-kv.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { startPublisher, type Publication, type Publisher } from './publisher.ts';
+
+const site = (id: string, change: Partial<SiteRecord> = {}): SiteRecord => ({
+  id,
+  tenantId: 'default',
+  name: id,
+  primaryHost: `${id}.example`,
+  upstreams: [{ inline: { url: 'http://127.0.0.1:9000', weight: 1 } }],
+  waf: { enabled: true, mode: 'WAF_MODE_BLOCKING', policyId: 'p1' },
+  status: 'RESOURCE_STATUS_ACTIVE',
+  revision: '1',
+  createdAt: '',
+  updatedAt: '',
+  ...change,
+});
+
+async function makeStore(): Promise<Store> {
+  const store = await openStore(openMemoryKv(), systemClock);
+  await store.write((tx) => {
+    for (const id of ['p1', 'p2']) {
+      tx.put(policies, {
+        id,
+        tenantId: 'default',
+        name: id,
+        crsRulesetId: '',
+        status: 'active',
+        revision: '1',
+        createdAt: '',
+        updatedAt: '',
+      });
+    }
+    for (let at = 0; at < 200; at++) tx.put(sites, site(`s${at}`));
+    tx.put(sites, site('t', { waf: { enabled: true, policyId: 'p2' } }));
+  });
+  return store;
+}
+
+const hashes = ({ signed }: Publication): Map<string, string> =>
+  new Map(
+    fromBinary(RuntimeBundleSchema, signed.bundle).parts.map(({ kind, id, sha256 }) => [
+      `${kind} ${id}`,
+      Buffer.from(sha256).toString('hex'),
+    ]),
+  );
+
+/** Fetches from a publisher and counts what it fetched. */
+function fetcher(publisher: Publisher): { fetch: FetchParts; fetched: () => number } {
+  let count = 0;
+  const fetch: FetchParts = async function* (wanted) {
+    for (const sha256 of wanted) {
+      count++;
+      const content = publisher.part(sha256);
+      if (content === undefined) return;
+      yield await Promise.resolve(content);
+    }
+  };
+  return { fetch, fetched: () => count };
+}
+
+test('a change of one site is one piece of many; nothing changed is nothing published', async () => {
+  const store = await makeStore();
+  const publisher = await startPublisher(store, systemClock, silentLogger);
+  const first = publisher.current()!;
+  const keeper = new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-')));
+  const { fetch, fetched } = fetcher(publisher);
+  const whole = await keeper.complete(verifySignedBundle(first.signed), fetch);
+  expect(whole.bundle.sites).toHaveLength(201);
+  expect(whole.bundle.policies.map(({ id }) => id)).toEqual(['p1', 'p2']);
+  const before = fetched();
+  expect(before).toBeGreaterThan(40);
+
+  await store.write((tx) => tx.put(sites, site('s7', { aliases: ['seven.example'] })));
+  const second = await publisher.publish();
+  const [old, now] = [hashes(first), hashes(second)];
+  expect([...now].filter(([name, hash]) => old.get(name) !== hash)).toHaveLength(1);
+  const next = await keeper.complete(verifySignedBundle(second.signed), fetch);
+  expect(fetched()).toBe(before + 1);
+  const changed = next.bundle.sites.find(({ id }) => id === 's7');
+  expect(changed?.hosts).toEqual(['s7.example', 'seven.example']);
+
+  await store.write((tx) => tx.put(sites, site('s7', { aliases: ['seven.example'] })));
+  expect(await publisher.publish()).toBe(second);
+  await store.write((tx) => tx.put(policies, { ...store.get(policies, 'p2')!, revision: '2' }));
+  const third = await publisher.publish();
+  const last = hashes(third);
+  const moved = [...last].filter(([name, hash]) => now.get(name) !== hash);
+  expect(moved.map(([name]) => name)).toEqual(['policy p2']);
+  publisher.close();
+});
+
+test('a restart hands out the very same publication', async () => {
+  const store = await makeStore();
+  const first = await startPublisher(store, systemClock, silentLogger);
+  const { revision, signed } = first.current()!;
+  first.close();
+  const second = await startPublisher(store, systemClock, silentLogger);
+  expect(second.current()?.revision).toBe(revision);
+  expect(second.current()?.signed.sha256).toBe(signed.sha256);
+  expect(store.list(publications)).toHaveLength(1);
+  second.close();
+});
+
+test('kept pieces are found after a restart; a torn or missing one is fetched again', async () => {
+  const store = await makeStore();
+  const publisher = await startPublisher(store, systemClock, silentLogger);
+  const folder = mkdtempSync(join(tmpdir(), 'waf-keeper-'));
+  const verified = verifySignedBundle(publisher.current()!.signed);
+  const before = new BundleKeeper(folder);
+  await before.complete(verified, fetcher(publisher).fetch);
+  await before.keep(verified);
+  expect(new BundleKeeper(folder).load()?.bundle.sites).toHaveLength(201);
+
+  const { readdirSync, writeFileSync, rmSync } = await import('node:fs');
+  const [torn, gone] = readdirSync(join(folder, 'parts'));
+  writeFileSync(join(folder, 'parts', torn!), 'torn');
+  rmSync(join(folder, 'parts', gone!));
+  const after = new BundleKeeper(folder);
+  expect(() => after.load()).toThrow(/2 pieces of it are not kept/);
+  const { fetch, fetched } = fetcher(publisher);
+  const again = await after.complete(verified, fetch);
+  expect(again.bundle.sites).toHaveLength(201);
+  expect(fetched()).toBe(2);
+  publisher.close();
+});
+
+test('a piece that does not fit its hash is refused, and so is one that nobody has', async () => {
+  const store = await makeStore();
+  const publisher = await startPublisher(store, systemClock, silentLogger);
+  const verified = verifySignedBundle(publisher.current()!.signed);
+  const keeper = new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-')));
+  const forged: FetchParts = async function* (wanted) {
+    for (const sha256 of wanted) {
+      const content = publisher.part(sha256)!.slice();
+      content[0] = (content[0] ?? 0) ^ 1;
+      yield await Promise.resolve(content);
+    }
+  };
+  await expect(keeper.complete(verified, forged)).rejects.toMatchObject({
+    code: 'bundle_part_invalid',
+  });
+  const nothing: FetchParts = async function* () {};
+  await expect(keeper.complete(verified, nothing)).rejects.toMatchObject({
+    code: 'bundle_part_missing',
+  });
+  publisher.close();
+});
