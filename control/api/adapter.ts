@@ -27,6 +27,7 @@ import { CallRate } from './call-rate.ts';
 import { checkJson } from './check-json.ts';
 import { addressKey, callerKey } from './context.ts';
 import { answerEarly } from './early-answer.ts';
+import { requestBytesMaxOf } from './request-size.ts';
 import { codingOf, parseJson, readBytes, tooLarge } from './read-body.ts';
 
 const envelopeBytes = 5;
@@ -96,13 +97,13 @@ async function serve(
   if (request.method === 'POST') {
     const wrong = options.refuse(request);
     if (wrong !== null) throw wrong;
-    refuseDeclaredSize(options, handler, request);
+    refuseDeclaredSize(handler, request);
     await options.authorize(handler, request, values);
     refuseTooOften(rate, values);
     if (request.headers.expect !== undefined) (response as ServerResponse).writeContinue();
     const form = unaryForm(handler, request);
     if (form !== null) {
-      const bytes = await readBytes(request, options.requestBytesMax);
+      const bytes = await readBytes(request, requestBytesMaxOf(handler.method));
       body = form === 'json' ? parseChecked(handler, bytes) : checkBinary(handler, bytes);
     }
   }
@@ -132,14 +133,11 @@ function refuseTooOften(rate: CallRate, values: ContextValues): void {
 }
 
 /** A unary message that says itself that it is too large; envelopes add five bytes. */
-function refuseDeclaredSize(
-  { requestBytesMax }: AdapterOptions,
-  { method }: UniversalHandler,
-  request: NodeRequest,
-): void {
+function refuseDeclaredSize({ method }: UniversalHandler, request: NodeRequest): void {
   const declared = Number(request.headers['content-length'] ?? 0);
-  if (method.methodKind === 'unary' && declared > requestBytesMax + envelopeBytes) {
-    throw tooLarge(requestBytesMax);
+  const bytesMax = requestBytesMaxOf(method);
+  if (method.methodKind === 'unary' && declared > bytesMax + envelopeBytes) {
+    throw tooLarge(bytesMax);
   }
 }
 

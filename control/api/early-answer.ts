@@ -66,7 +66,9 @@ function discard(request: NodeRequest, response: NodeResponse): void {
     response.once('finish', () => stream.close());
     return;
   }
-  // Asking Node to close the connection would cut the answer off behind unread bytes.
+  // Node would end the connection of a client that wants it closed after this answer, and unread
+  // bytes would cut the answer off. The client or our timer ends it instead.
+  response.shouldKeepAlive = true;
   const { socket } = request;
   const timer = setTimeout(() => socket.destroy(), controlLimits.lingerMs);
   timer.unref();

@@ -8,6 +8,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { refusal } from '../domain/errors.ts';
 import type { NodeRequest } from './adapter.ts';
+import { refuseShape } from './request-size.ts';
 
 type Unpack = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
@@ -33,6 +34,7 @@ export async function readBytes(request: NodeRequest, bytesMax: number): Promise
 
 /** Parses. Errors: invalid_argument. */
 export function parseJson(bytes: Uint8Array): JsonValue {
+  refuseShape(bytes);
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -9,8 +9,8 @@ import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, TLSSocket } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
-import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
-import { createContextValues } from '@connectrpc/connect';
+import type { ConnectRouter, MethodImpl } from '@connectrpc/connect';
+import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
@@ -23,6 +23,7 @@ import { errorInterceptor, toConnectError } from './errors.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
+import { requestBytesMaxOf } from './request-size.ts';
 import { services } from './services.ts';
 import { validateInterceptor } from './validate.ts';
 
@@ -95,9 +96,11 @@ function addRoutes(router: ConnectRouter, parts: ApiParts, built: Set<DescMethod
   for (const { service, build } of services) {
     const methods = build(parts);
     for (const method of service.methods) {
-      if (methods[method.localName] !== undefined) built.add(method);
+      const one = methods[method.localName];
+      if (one !== undefined) built.add(method);
+      const readMaxBytes = requestBytesMaxOf(method);
+      router.rpc(method, (one ?? refuseUnbuilt) as MethodImpl<typeof method>, { readMaxBytes });
     }
-    router.service(service, methods as Partial<ServiceImpl<typeof service>>);
   }
   router.service(PartService, partService(parts));
 }
@@ -144,6 +147,10 @@ function refusePlain(socket: Socket): void {
     `HTTP/1.1 400 ${STATUS_CODES[400]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+function refuseUnbuilt(): never {
+  throw new ConnectError('this is not built yet', Code.Unimplemented);
 }
 
 /** Waits for the first bytes and puts them back. */

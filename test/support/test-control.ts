@@ -33,6 +33,8 @@ export interface TestControl {
   readonly password: string;
   /** One call as a plain JSON client makes it; over the socket unless a way says otherwise. */
   call(rpc: string, body: unknown, way?: Way): Promise<Answer>;
+  /** One call over the socket whose body is any text. */
+  send(rpc: string, text: string): Promise<Answer>;
   /** A GET that is no RPC. */
   get(path: string, network: boolean): Promise<Answer>;
 }
@@ -76,6 +78,7 @@ export async function startTestControl(
     control,
     password: readFileSync(control.passwordFile, 'utf8').trim(),
     call: (rpc, body, way = {}) => send('POST', `/waf.v1.${rpc}`, way, JSON.stringify(body)),
+    send: (rpc, text) => send('POST', `/waf.v1.${rpc}`, {}, text),
     get: (path, network) => send('GET', path, { network }, ''),
   };
 }
