@@ -7,6 +7,7 @@ import { AppError } from './base/errors.ts';
 import type { Inspector } from './contract/inspection.ts';
 import type { PolicySource } from './contract/policy.ts';
 import type { Pool } from './pool/dispatch.ts';
+import type { SharedGroup } from './rules/plan/databases.ts';
 import type { PolicyEngine } from './rules/run/policy-engine.ts';
 import type { KeyedPolicy } from './inspection-config.ts';
 
@@ -21,6 +22,14 @@ interface Held {
 export interface PolicyBuilders {
   readonly build: (source: PolicySource) => PolicyEngine;
   readonly buildInSlices: (source: PolicySource) => Promise<PolicyEngine>;
+  /** Databases in shared memory that builds have attached to since the last call. */
+  takeAttached(): PooledSource['shared'];
+}
+
+/** A policy on its way to a pool thread, with the databases that it may attach to. */
+export interface PooledSource {
+  readonly source: PolicySource;
+  readonly shared: ReadonlyMap<string, SharedGroup>;
 }
 
 /** Policy engines of one thread by key, counted by use. */
@@ -56,7 +65,7 @@ export class PolicyRegistry {
   /** Takes the policies for one generation without building any: `engine` does when asked. */
   holdUnbuilt(policies: readonly KeyedPolicy[]): string[] {
     return policies.map(({ key, source }) => {
-      this.use(key, source);
+      this.use(key, source, new Map());
       return key;
     });
   }
@@ -94,14 +103,15 @@ export class PolicyRegistry {
       known.uses++;
       return;
     }
+    this.builders.takeAttached();
     const built = await this.builders.buildInSlices(source);
-    const held = this.use(key, source);
+    const held = this.use(key, source, this.builders.takeAttached());
     // A request may have asked for it in the meantime.
     if (held.engine === null) held.engine = built;
     else built.retire();
   }
 
-  private use(key: string, source: PolicySource): Held {
+  private use(key: string, source: PolicySource, shared: PooledSource['shared']): Held {
     const known = this.held.get(key);
     if (known !== undefined) {
       known.uses++;
@@ -109,7 +119,7 @@ export class PolicyRegistry {
     }
     const held: Held = { source, engine: null, uses: 1 };
     this.held.set(key, held);
-    this.pool?.load(key, source);
+    this.pool?.load(key, { source, shared } satisfies PooledSource);
     return held;
   }
 }

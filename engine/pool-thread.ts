@@ -1,8 +1,8 @@
 /** Composition root of one pool thread: policy engines behind the pool's messages. */
 
 import { workerData } from 'node:worker_threads';
-import type { PolicySource } from './contract/policy.ts';
 import type { ThreadSettings } from './inspection-config.ts';
+import type { PooledSource } from './policy-registry.ts';
 import { createPoolWorker } from './pool/worker.ts';
 import { threadParts } from './thread-parts.ts';
 
@@ -15,4 +15,13 @@ function poolSettings(raw: unknown): ThreadSettings {
 
 // Piscina takes the handler from the module's default export.
 // oxlint-disable-next-line import/no-default-export
-export default createPoolWorker((source) => parts.build(source as PolicySource));
+export default createPoolWorker((loaded) => {
+  const { source, shared } = loaded as PooledSource;
+  parts.useShared(shared);
+  try {
+    return parts.build(source);
+  } finally {
+    parts.useShared(new Map());
+    parts.takeAttached();
+  }
+});

@@ -6,7 +6,7 @@ import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import { runInSlices } from './base/steps.ts';
 import type { PolicySource } from './contract/policy.ts';
-import { CountryDatabase } from './guard/geo.ts';
+import { FollowedCountryDatabase } from './guard/geo.ts';
 import type { ThreadSettings } from './inspection-config.ts';
 import { buildEngine, buildEngineInSteps } from './policy-build.ts';
 import type { RulePorts } from './rules/catalog/ports.ts';
@@ -20,6 +20,8 @@ export interface ThreadParts {
   readonly log: Logger;
   /** Databases in shared memory that the next builds may attach to. */
   useShared(groups: ReadonlyMap<string, SharedGroup>): void;
+  /** Those that builds have attached to since the last call. */
+  takeAttached(): ReadonlyMap<string, SharedGroup>;
   readonly cache: DatabaseCache;
   readonly ports: RulePorts;
   readonly build: (source: PolicySource) => PolicyEngine;
@@ -32,41 +34,39 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
   const log = createLogger(component, settings.logLevel);
   const files = new DatabaseFiles(settings.cacheFolder, log);
   let shared: ReadonlyMap<string, SharedGroup> = new Map();
+  let attached = new Map<string, SharedGroup>();
   const cache: DatabaseCache = {
     get: (key) => files.get(key),
     put: (key, bytes) => files.put(key, bytes),
-    shared: (key) => shared.get(key) ?? null,
+    shared: (key) => {
+      const group = shared.get(key);
+      if (group !== undefined) attached.set(key, group);
+      return group ?? null;
+    },
   };
   const ports: RulePorts = {
     clock: systemClock,
     collections: new Collections(settings.collectionsFolder, systemClock, log),
-    geo: lazyGeo(log),
+    geo: lazyGeo(settings, log),
     rbl: null,
     env: new Map(),
   };
   const useShared = (groups: typeof shared): void => void (shared = groups);
+  const takeAttached = (): typeof shared => {
+    const taken = attached;
+    attached = new Map();
+    return taken;
+  };
   const options = { cache, log, ports };
   const build = (source: PolicySource): PolicyEngine => buildEngine(source, options);
   const buildInSlices = (source: PolicySource): Promise<PolicyEngine> =>
     runInSlices(buildEngineInSteps(source, options), engineLimits.buildSliceMs);
-  return { log, useShared, cache, ports, build, buildInSlices };
+  return { log, useShared, takeAttached, cache, ports, build, buildInSlices };
 }
 
 /** Eight megabytes that most policies never look at: read at the first look-up. */
-function lazyGeo(log: Logger): RulePorts['geo'] {
-  let database: CountryDatabase | null = null;
-  let failed = false;
-  return {
-    find: (ip) => {
-      if (database === null && !failed) {
-        try {
-          database = new CountryDatabase();
-        } catch (thrown) {
-          failed = true;
-          log.error('no country database; @geoLookup finds nothing', { reason: String(thrown) });
-        }
-      }
-      return database?.find(ip) ?? null;
-    },
-  };
+function lazyGeo(settings: ThreadSettings, log: Logger): RulePorts['geo'] {
+  return new FollowedCountryDatabase(settings.countryFile, systemClock, (thrown) => {
+    log.error('no country database; @geoLookup finds nothing', { reason: String(thrown) });
+  });
 }
