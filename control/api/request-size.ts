@@ -9,14 +9,15 @@ import { controlLimits } from '../../engine/base/limits.ts';
 import { field as fieldRules } from '../../proto/gen/buf/validate/validate_pb.ts';
 import { refusal } from '../domain/errors.ts';
 
-const known = new WeakMap<DescMethod, number>();
+const knownBytes = new WeakMap<DescMethod, number>();
 
 /** Bytes of one request message: more where it carries files or long lists. */
 export function requestBytesMaxOf(method: DescMethod): number {
   const { requestBytesMax, smallRequestBytesMax } = controlLimits;
-  const max = known.get(method) ?? (isLarge(method.input) ? requestBytesMax : smallRequestBytesMax);
-  known.set(method, max);
-  return max;
+  const known =
+    knownBytes.get(method) ?? (isLarge(method.input) ? requestBytesMax : smallRequestBytesMax);
+  knownBytes.set(method, known);
+  return known;
 }
 
 function isLarge(message: DescMessage, seen = new Set<DescMessage>()): boolean {
@@ -29,8 +30,16 @@ function isLarge(message: DescMessage, seen = new Set<DescMessage>()): boolean {
   });
 }
 
+const knownItems = new WeakMap<DescField, number>();
+
 /** Items that a list may have: what its rule says, else the general bound. */
 export function itemsMaxOf(field: DescField): number {
+  const known = knownItems.get(field) ?? readItemsMax(field);
+  knownItems.set(field, known);
+  return known;
+}
+
+function readItemsMax(field: DescField): number {
   if (hasOption(field, fieldRules)) {
     const { type } = getOption(field, fieldRules);
     if (type.case === 'repeated' && type.value.maxItems > 0n) return Number(type.value.maxItems);
