@@ -61,6 +61,7 @@ beforeAll(async () => {
     allEvents: false,
     cacheFolder: path.join(folder, 'databases'),
     collectionsFolder: path.join(folder, 'collections'),
+    countryFile: path.join(folder, 'country.mmdb'),
     logLevel: 'error',
   };
   pool = new Pool({
@@ -71,7 +72,7 @@ beforeAll(async () => {
     deadlineMs: 20_000,
     threads: 2,
   });
-  pool.load('p', policy);
+  pool.load('p', { source: policy, shared: new Map() });
 });
 afterAll(async () => {
   await pool.close();
