@@ -36,6 +36,7 @@ const size = {
 const perList = Math.ceil(size.entries / size.lists);
 const poolCount = 20;
 const requestTimeoutMs = 600_000;
+const settleMs = 3_000;
 
 const data = mkdtempSync(join(tmpdir(), 'waf-scale-'));
 const socketPath = join(data, 'admin.sock');
@@ -251,31 +252,37 @@ const weigh = (product) => ({
   engine: residentBytes(product.child.pid, 'engine/main.js'),
 });
 
+/** What sites weigh that use policies which others use too; then they go again. */
+async function measureFurtherSites(product) {
+  const count = 2 * size.sites;
+  const lighter = weigh(product);
+  const further = Array.from({ length: count }, (_, at) => site(size.sites + at));
+  await apply(further, 250);
+  await caughtUp(product);
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
+  const bytes = (weigh(product).engine - lighter.engine) / count;
+  print('engine, bytes per further site', `${bytes.toFixed(0)} (${count} sites)`);
+  for (let at = 0; at < count; at++) {
+    await call('SiteService/DeleteSite', { id: `site-${size.sites + at}` });
+  }
+  await caughtUp(product);
+}
+
 async function measure(origin) {
   let product = await start();
   const began = performance.now();
   await apply(pools(origin), poolCount);
   await apply(policies(), 10);
   await apply(lists(), 20);
-  const half = Math.floor(size.sites / 2);
   await apply(
-    Array.from({ length: half }, (_, at) => site(at)),
+    Array.from({ length: size.sites }, (_, at) => site(at)),
     250,
   );
   await caughtUp(product);
-  print('store made and serving, half', `${((performance.now() - began) / 1000).toFixed(1)} s`);
-  const lighter = weigh(product);
-  await apply(
-    Array.from({ length: size.sites - half }, (_, at) => site(half + at)),
-    250,
-  );
-  await caughtUp(product);
-  const heavier = weigh(product);
   print('store made and serving', `${((performance.now() - began) / 1000).toFixed(1)} s`);
-  const further = (heavier.engine - lighter.engine) / (size.sites - half);
-  print('engine, bytes per further site', further.toFixed(0));
   await measureChanges(product);
   await measureReads();
+  await measureFurtherSites(product);
   const after = weigh(product);
   print('resident', `control ${megabytes(after.control)}, engine ${megabytes(after.engine)}`);
   await stop(product);

@@ -1,0 +1,145 @@
+/** Owns the proof that what a node says of a configuration reaches the operator. */
+
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
+import { AppError } from '../../engine/base/errors.ts';
+import { silentLogger } from '../../engine/base/log.ts';
+import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
+import { startControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
+
+let waf: TestControl;
+let link: ControllerLink;
+let applied: VerifiedBundle[] = [];
+let fails = false;
+let attempts = 0;
+
+class RulesAreWrong extends AppError {
+  readonly diagnostics = [
+    {
+      severity: 'error',
+      message: 'no operator is called @nonsense',
+      span: { file: 'policy.conf', line: 212, column: 7 },
+    },
+  ];
+
+  constructor() {
+    super('policy_invalid', 'policy tight has 1 errors', { source: 'config' });
+  }
+}
+
+const connect = (): ControllerLink =>
+  startControllerLink({
+    socketPath: waf.socket,
+    agentId: 'local',
+    version: 'test',
+    bundles: new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-'))),
+    configHash: () => applied.at(-1)?.sha256 ?? '',
+    apply: (verified) => {
+      attempts++;
+      if (fails) return Promise.reject(new RulesAreWrong());
+      applied.push(verified);
+      return Promise.resolve();
+    },
+    logger: silentLogger,
+  });
+
+beforeAll(async () => {
+  waf = await startTestControl();
+  link = connect();
+  await eventually(async () => (await state()).acknowledged === true);
+});
+
+afterAll(async () => {
+  await link.close();
+  await waf.control.close();
+});
+
+async function call<T>(rpc: string, body: object): Promise<T> {
+  return (await waf.call(rpc, body)).body as T;
+}
+
+interface ServingState {
+  readonly acknowledged?: boolean;
+  readonly artifactSha256: string;
+  readonly siteIds: readonly string[];
+}
+interface Node {
+  readonly applyResult: string;
+  readonly applyError?: string;
+  readonly configHash: string;
+}
+interface Bundle {
+  readonly applyResult: string;
+  readonly applyError?: string;
+  readonly bundleSha256: string;
+  readonly appliedAt?: string;
+  readonly deliveredAt?: string;
+}
+
+const state = (): Promise<ServingState> =>
+  call('AgentService/GetNodeServingState', { nodeId: 'local' });
+const node = async (): Promise<Node> => {
+  const { items } = await call<{ items: Node[] }>('AgentService/ListNodes', {});
+  return items[0]!;
+};
+const latest = async (): Promise<Bundle> => {
+  const page = { page: 1, pageSize: 1 };
+  const { items } = await call<{ items: Bundle[] }>('AgentService/ListConfigBundles', { page });
+  return items[0]!;
+};
+const createSite = (name: string): Promise<unknown> =>
+  call('SiteService/CreateSite', {
+    site: {
+      name,
+      primaryHost: `${name}.example`,
+      upstreams: [{ inline: { url: 'http://127.0.0.1:9000', weight: 1 } }],
+    },
+  });
+
+test('a receipt is for exactly that artefact', async () => {
+  await createSite('one');
+  await eventually(async () => (await state()).siteIds.length === 2);
+  await eventually(async () => (await latest()).applyResult === 'success');
+  const [serving, bundle] = [await state(), await latest()];
+  expect(serving.artifactSha256).toBe(applied.at(-1)?.sha256);
+  expect(bundle.bundleSha256).toBe(serving.artifactSha256);
+  expect(bundle.appliedAt! >= bundle.deliveredAt!).toBe(true);
+});
+
+test('a configuration that fails changes nothing; its error arrives with file and line', async () => {
+  const before = applied.at(-1)!.sha256;
+  fails = true;
+  await createSite('two');
+  await eventually(async () => (await latest()).applyResult === 'failure');
+  const [broken, bundle] = [await node(), await latest()];
+  expect(broken.configHash).toBe(before);
+  expect(broken.applyResult).toBe('failure');
+  for (const error of [broken.applyError, bundle.applyError]) {
+    expect(error).toContain('policy_invalid: policy tight has 1 errors');
+    expect(error).toContain('policy.conf:212:7: no operator is called @nonsense');
+  }
+  expect((await state()).acknowledged ?? false).toBe(false);
+});
+
+test('RetryNodeConfig delivers the same configuration again', async () => {
+  const { artifactSha256 } = await state();
+  fails = false;
+  await call('AgentService/RetryNodeConfig', { nodeId: 'local' });
+  await eventually(async () => (await state()).acknowledged === true);
+  expect(applied.at(-1)?.sha256).toBe(artifactSha256);
+  expect((await latest()).applyResult).toBe('success');
+});
+
+test('a node that serves the present configuration already is sent nothing', async () => {
+  await link.close();
+  await eventually(async () => (await waf.get('/readyz', false)).status === 503);
+  const before = attempts;
+  link = connect();
+  await eventually(async () => (await waf.get('/readyz', false)).status === 200);
+  expect((await node()).applyResult).toBe('success');
+  expect(attempts).toBe(before);
+});
