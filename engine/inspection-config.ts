@@ -35,6 +35,8 @@ export interface ThreadSettings {
   readonly allEvents: boolean;
   readonly cacheFolder: string;
   readonly collectionsFolder: string;
+  /** Country database in place of the one that comes with the product; it may be missing. */
+  readonly countryFile: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }
 

@@ -23,6 +23,7 @@ import type { SenderAnswers } from './evaluate.ts';
 import { SenderMemory } from './front/sender-notes.ts';
 import { startFrontThreads } from './front/threads.ts';
 import type { FrontThreads } from './front/threads.ts';
+import { placeCountryDatabase } from './guard/geo.ts';
 import { routesOf, SharedFiles } from './inspection-config.ts';
 import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
 import { startControllerLink } from './link/controller-link.ts';
@@ -83,6 +84,7 @@ class Engine {
       allEvents: options.events !== null,
       cacheFolder: join(folder, 'databases'),
       collectionsFolder: join(folder, 'collections'),
+      countryFile: join(folder, 'geo', 'country.mmdb'),
       logLevel: options.logLevel,
     };
     this.planner = new Planner({
@@ -96,6 +98,7 @@ class Engine {
     const { options } = this;
     if (options.events !== null) this.events = createWriteStream(options.events, { flags: 'a' });
     const first = this.firstBundle();
+    if (first !== null) this.placeGeo(first);
     const planned = first !== null && this.wasPlanned(first);
     const routes = first ? await (planned ? this.unplanned(first) : this.plan(first)) : noRoutes;
     this.threads = await startFrontThreads({
@@ -195,9 +198,16 @@ class Engine {
 
   private async serve(verified: VerifiedBundle): Promise<void> {
     const routes = await this.plan(verified);
+    this.placeGeo(verified);
     await this.threads!.apply(routes);
     this.noteServing(verified, routes);
     keepPlannedMark(this.plannedMark, verified.sha256);
+  }
+
+  /** Errors: AppError geo_unreadable; the configuration then changes nothing. */
+  private placeGeo({ bundle }: VerifiedBundle): void {
+    const country = bundle.geoDatabases.find(({ kind }) => kind === 'country');
+    placeCountryDatabase(this.settings.countryFile, country?.content ?? null);
   }
 
   /** Samples are asked of every thread; what comes back is cut to what was asked for. */

@@ -22,6 +22,7 @@ export async function startPool(
   const settings: ThreadSettings = {
     ...{ place: 'pool', poolThreads: 1, sharedSocket: false, allEvents: false },
     ...{ cacheFolder, collectionsFolder, logLevel: 'error' },
+    countryFile: join(cacheFolder, 'country.mmdb'),
   };
   const pool = new Pool({
     workerFile: new URL('../../engine/pool-thread.js', import.meta.url),

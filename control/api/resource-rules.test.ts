@@ -6,9 +6,11 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeTestCertificate, type TestCertificate } from '../../test/support/test-certificates.ts';
+import { makeTestMmdb } from '../../test/support/test-mmdb.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
@@ -55,6 +57,10 @@ let ran = 0;
 beforeAll(async () => {
   waf = await startTestControl({}, addObserved);
   for (const [name, one] of Object.entries(await certificates())) keepCertificate(name, one);
+  const country = makeTestMmdb('ZZ');
+  known.set('geo.country', country.toString('base64'));
+  known.set('geo.packed', gzipSync(country).toString('base64'));
+  known.set('geo.asn', makeTestMmdb('ZZ', 'Test-ASN').toString('base64'));
 });
 afterAll(() => waf.control.close());
 

@@ -86,6 +86,8 @@ export const controlLimits = {
   attemptKeysMax: 10_000,
   /** Security events kept, about 1.5 KB each; the oldest give way. */
   eventsMax: 1_000_000,
+  /** A geo database when unpacked; free country sets have 8 MB. Uploads are bounded by a request. */
+  geoDatabaseBytesMax: 128 * 1024 * 1024,
   /** Traffic by minute is kept for a day, by hour for 90 days; some 300 bytes a site and step. */
   trafficMinutesKeptMs: 24 * 3_600_000,
   trafficHoursKeptMs: 90 * 24 * 3_600_000,
@@ -282,6 +284,8 @@ export const supervisorLimits = {
 
 /** The `waf` command and its test runner. */
 export const commandLineLimits = {
+  /** Entries of an IP list sent in one call; some 6 MB. */
+  importBatchEntries: 50_000,
   /** A file of settings. */
   configBytesMax: 65_536,
   /** A file or standard input that a command reads; the API takes 16 MiB a request. */

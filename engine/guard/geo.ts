@@ -3,10 +3,20 @@
  * (CC BY 4.0); an operator may name another file. Never goes to the network.
  */
 
-import { readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { Reader } from 'maxmind';
 import type { CountryResponse } from 'maxmind';
+import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 
 /** What a flat (DB-IP) or nested (MaxMind) record may hold. */
@@ -50,6 +60,69 @@ export class CountryDatabase {
       return null;
     }
   }
+}
+
+/**
+ * The database of a path that may change, come and go while it is looked at; while there is none,
+ * the one that comes with the product. What cannot be read is told once and finds nothing. Cost:
+ * one look at the file a second, and only while somebody asks.
+ */
+export class FollowedCountryDatabase {
+  private readonly path: string;
+  private readonly clock: Clock;
+  private readonly onFailure: (error: unknown) => void;
+  private database: CountryDatabase | null = null;
+  private mark = '';
+  private lookAgainUs = -Infinity;
+
+  constructor(path: string, clock: Clock, onFailure: (error: unknown) => void) {
+    this.path = path;
+    this.clock = clock;
+    this.onFailure = onFailure;
+  }
+
+  /** As CountryDatabase.find; null also when there is no database. */
+  find(ip: string): ReadonlyMap<string, string> | null {
+    const nowUs = this.clock.monotonicUs();
+    if (nowUs >= this.lookAgainUs) {
+      this.lookAgainUs = nowUs + lookEveryUs;
+      this.follow();
+    }
+    return this.database?.find(ip) ?? null;
+  }
+
+  private follow(): void {
+    const found = statSync(this.path, { throwIfNoEntry: false });
+    const mark = found === undefined ? 'none' : `${found.ino} ${found.mtimeMs} ${found.size}`;
+    if (mark === this.mark) return;
+    this.mark = mark;
+    try {
+      this.database = new CountryDatabase(found === undefined ? undefined : this.path);
+    } catch (error) {
+      this.database = null;
+      this.onFailure(error);
+    }
+  }
+}
+
+const lookEveryUs = 1_000_000;
+
+/**
+ * Puts a database in place for all that follow `path`, at once and whole; null takes it away.
+ * Errors: `geo_unreadable`, and nothing changes.
+ */
+export function placeCountryDatabase(path: string, content: Uint8Array | null): void {
+  if (content === null) {
+    rmSync(path, { force: true });
+    return;
+  }
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  if (existsSync(path) && bytes.equals(readFileSync(path))) return;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const scratch = `${path}.new`;
+  writeFileSync(scratch, bytes, { mode: 0o600 });
+  new CountryDatabase(scratch);
+  renameSync(scratch, path);
 }
 
 const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });

@@ -34,6 +34,7 @@ const settings = {
   sharedSocket: true,
   cacheFolder: join(folder, 'databases'),
   collectionsFolder: join(folder, 'collections'),
+  countryFile: join(folder, 'country.mmdb'),
   logLevel: 'error',
 };
 const planner = new Planner({

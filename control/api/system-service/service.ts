@@ -7,6 +7,7 @@ import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
 import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
 import { apply, previewApply } from './apply.ts';
+import { deleteGeoDatabase, listGeoDatabases, uploadGeoDatabase } from './geo-databases.ts';
 import { health } from './health.ts';
 import { getDashboardOverview } from './overview.ts';
 import { getObservationPipelineStats } from './pipeline-stats.ts';
@@ -22,6 +23,9 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     health: health(parts),
     getSystemSettings: getSystemSettings(parts),
     updateSystemSettings: updateSystemSettings(parts),
+    listGeoDatabases: listGeoDatabases(parts),
+    uploadGeoDatabase: uploadGeoDatabase(parts),
+    deleteGeoDatabase: deleteGeoDatabase(parts),
     getObservationPipelineStats: getObservationPipelineStats(parts),
     getDashboardStats: getDashboardStats(parts),
     getDashboardOverview: getDashboardOverview(parts),

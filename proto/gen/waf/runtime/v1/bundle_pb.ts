@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCL6BAoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUiRQoLUnVudGltZVBhcnQSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZzaGEyNTYYAyABKAwSDAoEc2l6ZRgEIAEoBCLpAQoLUnVudGltZVNpdGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVob3N0cxgDIAMoCRITCgt1cHN0cmVhbV9pZBgEIAEoCRITCgt3YWZfZW5hYmxlZBgFIAEoCBIWCg5kZXRlY3Rpb25fb25seRgGIAEoCBIRCglwb2xpY3lfaWQYByABKAkSEQoJZmFpbF9vcGVuGAggASgIEiwKBnJvdXRlcxgJIAMoCzIcLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSb3V0ZRIbChN1bm1hdGNoZWRfbm90X2ZvdW5kGAogASgIIk4KDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAginAIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZSIsCg1SdW50aW1lSGVhZGVyEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAki9QEKElJ1bnRpbWVIZWFsdGhDaGVjaxIMCgRwYXRoGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIXCg9leHBlY3RlZF9zdGF0dXMYAyABKA0SGAoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoDRIXCg90aW1lb3V0X3NlY29uZHMYBSABKA0SGwoTdW5oZWFsdGh5X3RocmVzaG9sZBgGIAEoDRIZChFoZWFsdGh5X3RocmVzaG9sZBgHIAEoDRIYChBmb2xsb3dfcmVkaXJlY3RzGAggASgIEhUKDWV4cGVjdGVkX2JvZHkYCSABKAkSDAoEaG9zdBgKIAEoCSKLAQoRUnVudGltZVJlc2lsaWVuY2USGQoRcGFzc2l2ZV9tYXhfZmFpbHMYASABKA0SJQodcGFzc2l2ZV9mYWlsX2R1cmF0aW9uX3NlY29uZHMYAiABKA0SGQoRcmV0cnlfZHVyYXRpb25fbXMYAyABKA0SGQoRcmV0cnlfaW50ZXJ2YWxfbXMYBCABKA0iPQoPUnVudGltZUVuZHBvaW50EgwKBGhvc3QYASABKAkSDAoEcG9ydBgCIAEoDRIOCgZ3ZWlnaHQYAyABKA0ijAEKDVJ1bnRpbWVQb2xpY3kSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxISCgpydWxlc2V0X2lkGAQgASgJEg8KB3NlY2xhbmcYBSABKAkSKgoFZmlsZXMYBiADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSJZCg5SdW50aW1lUnVsZXNldBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEioKBWZpbGVzGAMgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiLAoLUnVudGltZUZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgMYgZwcm90bzM", [file_waf_runtime_v1_access]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCK1BQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZSJDChJSdW50aW1lR2VvRGF0YWJhc2USDAoEa2luZBgBIAEoCRIOCgZzaGEyNTYYAiABKAkSDwoHY29udGVudBgDIAEoDCJFCgtSdW50aW1lUGFydBIMCgRraW5kGAEgASgJEgoKAmlkGAIgASgJEg4KBnNoYTI1NhgDIAEoDBIMCgRzaXplGAQgASgEIukBCgtSdW50aW1lU2l0ZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWhvc3RzGAMgAygJEhMKC3Vwc3RyZWFtX2lkGAQgASgJEhMKC3dhZl9lbmFibGVkGAUgASgIEhYKDmRldGVjdGlvbl9vbmx5GAYgASgIEhEKCXBvbGljeV9pZBgHIAEoCRIRCglmYWlsX29wZW4YCCABKAgSLAoGcm91dGVzGAkgAygLMhwud2FmLnJ1bnRpbWUudjEuUnVudGltZVJvdXRlEhsKE3VubWF0Y2hlZF9ub3RfZm91bmQYCiABKAgiTgoMUnVudGltZVJvdXRlEhMKC3BhdGhfcHJlZml4GAEgASgJEhMKC3Vwc3RyZWFtX2lkGAIgASgJEhQKDHN0cmlwX3ByZWZpeBgDIAEoCCKcAgoPUnVudGltZVVwc3RyZWFtEgoKAmlkGAEgASgJEgsKA3RscxgCIAEoCBIyCgllbmRwb2ludHMYAyADKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lRW5kcG9pbnQSEwoLc2VydmVyX25hbWUYBCABKAkSNgoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWRlchI4CgxoZWFsdGhfY2hlY2sYBiABKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lSGVhbHRoQ2hlY2sSNQoKcmVzaWxpZW5jZRgHIAEoCzIhLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSZXNpbGllbmNlIiwKDVJ1bnRpbWVIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSL1AQoSUnVudGltZUhlYWx0aENoZWNrEgwKBHBhdGgYASABKAkSDgoGbWV0aG9kGAIgASgJEhcKD2V4cGVjdGVkX3N0YXR1cxgDIAEoDRIYChBpbnRlcnZhbF9zZWNvbmRzGAQgASgNEhcKD3RpbWVvdXRfc2Vjb25kcxgFIAEoDRIbChN1bmhlYWx0aHlfdGhyZXNob2xkGAYgASgNEhkKEWhlYWx0aHlfdGhyZXNob2xkGAcgASgNEhgKEGZvbGxvd19yZWRpcmVjdHMYCCABKAgSFQoNZXhwZWN0ZWRfYm9keRgJIAEoCRIMCgRob3N0GAogASgJIosBChFSdW50aW1lUmVzaWxpZW5jZRIZChFwYXNzaXZlX21heF9mYWlscxgBIAEoDRIlCh1wYXNzaXZlX2ZhaWxfZHVyYXRpb25fc2Vjb25kcxgCIAEoDRIZChFyZXRyeV9kdXJhdGlvbl9tcxgDIAEoDRIZChFyZXRyeV9pbnRlcnZhbF9tcxgEIAEoDSI9Cg9SdW50aW1lRW5kcG9pbnQSDAoEaG9zdBgBIAEoCRIMCgRwb3J0GAIgASgNEg4KBndlaWdodBgDIAEoDSKMAQoNUnVudGltZVBvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHJldmlzaW9uGAMgASgDEhIKCnJ1bGVzZXRfaWQYBCABKAkSDwoHc2VjbGFuZxgFIAEoCRIqCgVmaWxlcxgGIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIlkKDlJ1bnRpbWVSdWxlc2V0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSKgoFZmlsZXMYAyADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSIsCgtSdW50aW1lRmlsZRIMCgRwYXRoGAEgASgJEg8KB2NvbnRlbnQYAiABKAxiBnByb3RvMw", [file_waf_runtime_v1_access]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -203,6 +203,13 @@ export type RuntimeBundle = Message<"waf.runtime.v1.RuntimeBundle"> & {
    * @generated from field: repeated waf.runtime.v1.RuntimeTrustProfile trust_profiles = 15;
    */
   trustProfiles: RuntimeTrustProfile[];
+
+  /**
+   * Data sets that map addresses, in place of those that come with the product.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeGeoDatabase geo_databases = 16;
+   */
+  geoDatabases: RuntimeGeoDatabase[];
 };
 
 /**
@@ -315,6 +322,13 @@ export type RuntimeBundleJson = {
    * @generated from field: repeated waf.runtime.v1.RuntimeTrustProfile trust_profiles = 15;
    */
   trustProfiles?: RuntimeTrustProfileJson[];
+
+  /**
+   * Data sets that map addresses, in place of those that come with the product.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeGeoDatabase geo_databases = 16;
+   */
+  geoDatabases?: RuntimeGeoDatabaseJson[];
 };
 
 /**
@@ -323,6 +337,69 @@ export type RuntimeBundleJson = {
  */
 export const RuntimeBundleSchema: GenMessage<RuntimeBundle, {jsonType: RuntimeBundleJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 1);
+
+/**
+ * A data set that maps addresses.
+ *
+ * @generated from message waf.runtime.v1.RuntimeGeoDatabase
+ */
+export type RuntimeGeoDatabase = Message<"waf.runtime.v1.RuntimeGeoDatabase"> & {
+  /**
+   * country.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * SHA-256 of content, in hex.
+   *
+   * @generated from field: string sha256 = 2;
+   */
+  sha256: string;
+
+  /**
+   * A .mmdb file.
+   *
+   * @generated from field: bytes content = 3;
+   */
+  content: Uint8Array;
+};
+
+/**
+ * A data set that maps addresses.
+ *
+ * @generated from message waf.runtime.v1.RuntimeGeoDatabase
+ */
+export type RuntimeGeoDatabaseJson = {
+  /**
+   * country.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind?: string;
+
+  /**
+   * SHA-256 of content, in hex.
+   *
+   * @generated from field: string sha256 = 2;
+   */
+  sha256?: string;
+
+  /**
+   * A .mmdb file.
+   *
+   * @generated from field: bytes content = 3;
+   */
+  content?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeGeoDatabase.
+ * Use `create(RuntimeGeoDatabaseSchema)` to create a new message.
+ */
+export const RuntimeGeoDatabaseSchema: GenMessage<RuntimeGeoDatabase, {jsonType: RuntimeGeoDatabaseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 2);
 
 /**
  * A piece of a configuration: an encoded RuntimeBundle of which only lists are set. Pieces are put
@@ -401,7 +478,7 @@ export type RuntimePartJson = {
  * Use `create(RuntimePartSchema)` to create a new message.
  */
 export const RuntimePartSchema: GenMessage<RuntimePart, {jsonType: RuntimePartJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 2);
+  messageDesc(file_waf_runtime_v1_bundle, 3);
 
 /**
  * One site.
@@ -562,7 +639,7 @@ export type RuntimeSiteJson = {
  * Use `create(RuntimeSiteSchema)` to create a new message.
  */
 export const RuntimeSiteSchema: GenMessage<RuntimeSite, {jsonType: RuntimeSiteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 3);
+  messageDesc(file_waf_runtime_v1_bundle, 4);
 
 /**
  * A path prefix with an origin of its own.
@@ -625,7 +702,7 @@ export type RuntimeRouteJson = {
  * Use `create(RuntimeRouteSchema)` to create a new message.
  */
 export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 4);
+  messageDesc(file_waf_runtime_v1_bundle, 5);
 
 /**
  * A set of origins.
@@ -744,7 +821,7 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 5);
+  messageDesc(file_waf_runtime_v1_bundle, 6);
 
 /**
  * A header field.
@@ -793,7 +870,7 @@ export type RuntimeHeaderJson = {
  * Use `create(RuntimeHeaderSchema)` to create a new message.
  */
 export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 6);
+  messageDesc(file_waf_runtime_v1_bundle, 7);
 
 /**
  * How the addresses of a set are probed.
@@ -954,7 +1031,7 @@ export type RuntimeHealthCheckJson = {
  * Use `create(RuntimeHealthCheckSchema)` to create a new message.
  */
 export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 7);
+  messageDesc(file_waf_runtime_v1_bundle, 8);
 
 /**
  * What happens with failing addresses.
@@ -1031,7 +1108,7 @@ export type RuntimeResilienceJson = {
  * Use `create(RuntimeResilienceSchema)` to create a new message.
  */
 export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 8);
+  messageDesc(file_waf_runtime_v1_bundle, 9);
 
 /**
  * One address of an origin.
@@ -1094,7 +1171,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 9);
+  messageDesc(file_waf_runtime_v1_bundle, 10);
 
 /**
  * How requests are inspected.
@@ -1199,7 +1276,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 10);
+  messageDesc(file_waf_runtime_v1_bundle, 11);
 
 /**
  * Rule and data files of one ruleset.
@@ -1262,7 +1339,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 11);
+  messageDesc(file_waf_runtime_v1_bundle, 12);
 
 /**
  * One file.
@@ -1311,5 +1388,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 12);
+  messageDesc(file_waf_runtime_v1_bundle, 13);
 

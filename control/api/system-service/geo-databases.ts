@@ -1,0 +1,165 @@
+/**
+ * Owns SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase. An uploaded country
+ * database goes to the nodes with the configuration; cities and networks only name what is shown.
+ */
+
+import {
+  GeoDatabaseSchema,
+  type GeoDatabase,
+  type GeoDatabaseJson,
+  type SystemService,
+} from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
+import type { GeoDatabaseRecord } from '../../domain/resource-records.ts';
+import {
+  bundledCountryFacts,
+  geoKinds,
+  readGeoFile,
+  type GeoKindName,
+} from '../../publish/geo-file.ts';
+import { geoDatabases } from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+const versionPattern = /^[A-Za-z0-9][A-Za-z0-9 ._:/+-]{0,63}$/;
+
+/** Uploaded data sets, and the country set of the product while none was uploaded. */
+export function listGeoDatabases(
+  parts: ApiParts,
+): Method<typeof SystemService, 'listGeoDatabases'> {
+  return () => {
+    const uploaded = parts.store.list(geoDatabases);
+    const own = uploaded.some(({ kind }) => kind === 'country') ? [] : [bundledCountry()];
+    return { items: [...own, ...uploaded.map((record) => show(parts, record))] };
+  };
+}
+
+/** Keeps a data set in place of the one of its kind. */
+export function uploadGeoDatabase(
+  parts: ApiParts,
+): Method<typeof SystemService, 'uploadGeoDatabase'> {
+  return async ({ kind: asked, version, payload }, context) => {
+    const caller = callerOf(context);
+    const kind = kindOf(asked);
+    if (version !== '' && !versionPattern.test(version)) {
+      throw invalidField('version', 'has at most 64 letters, digits, spaces and . _ : / + -');
+    }
+    const { content, ...facts } = readGeoFile(payload, kind, 'payload');
+    const now = isoNow(parts.clock);
+    const built = new Date(facts.buildEpoch * 1000).toISOString().slice(0, 10);
+    const stored = await parts.store.write((tx) => {
+      const before = tx.get(geoDatabases, kind);
+      const record: GeoDatabaseRecord = {
+        id: kind,
+        kind,
+        version: version === '' ? built : version,
+        source: 'offline',
+        sha256: facts.sha256,
+        sizeBytes: String(content.length),
+        buildEpoch: String(facts.buildEpoch),
+        nodeCount: String(facts.nodeCount),
+        blob: `geo-${facts.sha256}`,
+        fetchedAt: now,
+        createdAt: before?.createdAt ?? now,
+        updatedAt: now,
+      };
+      tx.putBlob(record.blob, content);
+      tx.put(geoDatabases, record);
+      if (before !== undefined) removeUnused(tx, before.blob);
+      const audited = before === undefined ? {} : { before };
+      tx.audit({ ...note(caller, kind), action: 'upload', ...audited, after: record });
+      return record;
+    });
+    return { database: show(parts, stored) };
+  };
+}
+
+/** Removes an uploaded data set; nodes return to the country set of the product. */
+export function deleteGeoDatabase(
+  parts: ApiParts,
+): Method<typeof SystemService, 'deleteGeoDatabase'> {
+  return async ({ kind: asked }, context) => {
+    const caller = callerOf(context);
+    const kind = kindOf(asked);
+    await parts.store.write((tx) => {
+      const before = tx.get(geoDatabases, kind);
+      if (before === undefined) throw notFound('uploaded geo database; the kind is what names it');
+      tx.remove(geoDatabases, kind);
+      removeUnused(tx, before.blob);
+      tx.audit({ ...note(caller, kind), action: 'delete', before });
+    });
+    return { result: { id: kind, changed: true } };
+  };
+}
+
+/** One file may serve as two kinds. */
+function removeUnused(tx: WriteStore, blob: string): void {
+  if (!tx.list(geoDatabases).some((one) => one.blob === blob)) tx.removeBlob(blob);
+}
+
+function kindOf(text: string): GeoKindName {
+  const kind = geoKinds.find((one) => one === text);
+  if (kind === undefined) throw invalidField('kind', `must be one of ${geoKinds.join(', ')}`);
+  return kind;
+}
+
+function bundledCountry(): GeoDatabase {
+  const { sha256, sizeBytes, buildEpoch, nodeCount } = bundledCountryFacts();
+  const builtAt = new Date(buildEpoch * 1000).toISOString();
+  const facts: GeoDatabaseJson = {
+    kind: 'country',
+    version: builtAt.slice(0, 10),
+    source: 'offline',
+    sha256,
+    sizeBytes: String(sizeBytes),
+    buildEpoch: String(buildEpoch),
+    nodeCount: String(nodeCount),
+    activationStatus: 'active',
+    activatedSha256: sha256,
+  };
+  return toMessage(GeoDatabaseSchema, facts);
+}
+
+/** A data set, with what the built-in node made of the configuration that carries it. */
+function show(parts: ApiParts, record: GeoDatabaseRecord): GeoDatabase {
+  const shown = { ...record, ...activationOf(parts, record) };
+  return toMessage(GeoDatabaseSchema, shown);
+}
+
+function activationOf(parts: ApiParts, { kind, sha256, updatedAt }: GeoDatabaseRecord) {
+  if (kind !== 'country') return { activationStatus: 'not_applicable' };
+  const current = parts.publisher.current();
+  const node = parts.nodes.get('local');
+  const apply = node?.apply ?? null;
+  const sinceMs = Date.parse(updatedAt ?? '');
+  if (apply === null || apply.atMs < sinceMs || current === null) {
+    const sent = node?.delivery !== undefined && (node.delivery?.atMs ?? 0) >= sinceMs;
+    return { activationStatus: sent && node.connected ? 'activating' : 'pending' };
+  }
+  const attemptedAt = new Date(apply.atMs).toISOString();
+  if (!apply.success) {
+    return {
+      activationStatus: 'failed',
+      lastActivationError: apply.error,
+      activationAttemptedAt: attemptedAt,
+    };
+  }
+  return {
+    activationStatus: 'active',
+    activatedSha256: sha256,
+    activationAttemptedAt: attemptedAt,
+    activatedAt: attemptedAt,
+  };
+}
+
+function note(caller: Caller, kind: string) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'geo_database',
+    resourceId: kind,
+    resourceName: kind,
+  };
+}
