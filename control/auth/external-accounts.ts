@@ -19,7 +19,7 @@ import {
 } from '../store/collections.ts';
 import type { Store, WriteStore } from '../store/store.ts';
 import { hasAdministrator } from './administrators.ts';
-import { isLockedOut, type Proof } from './lock-out.ts';
+import type { Proof } from './lock-out.ts';
 
 /** Somebody as a provider vouches for. */
 export interface ExternalIdentity {
@@ -54,8 +54,8 @@ export async function resolveAccount(
       claimUser(tx, identity, now) ??
       (rules.autoCreate ? makeUser(tx, rules, identity, now) : null);
     const credential = user === null ? undefined : tx.get(credentials, user.id);
-    const open = user !== null && !user.locked && credential !== undefined;
-    if (!open || isLockedOut(credential, clock.nowMs())) {
+    // Wrong passwords lock the password out, not whom a provider vouches for.
+    if (user === null || user.locked || credential === undefined) {
       tx.audit({
         actorId: user?.id ?? '',
         actorName: user?.username ?? '',

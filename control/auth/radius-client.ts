@@ -31,7 +31,7 @@ export interface RadiusQuestion {
 
 /** What the server said. `silent`: no server gave a genuine answer in time. */
 export type RadiusAnswer =
-  | { readonly kind: 'accept' }
+  | { readonly kind: 'accept'; readonly groups: readonly string[] }
   | { readonly kind: 'reject' }
   | { readonly kind: 'challenge'; readonly state: Buffer; readonly prompt: string }
   | { readonly kind: 'silent' };
@@ -127,10 +127,17 @@ function sendRepeatedly(
 }
 
 function toAnswer(reply: RadiusPacket): RadiusAnswer {
-  if (reply.code === radiusCodes.accept) return { kind: 'accept' };
+  if (reply.code === radiusCodes.accept) return { kind: 'accept', groups: groupsOf(reply) };
   const state = reply.attributes.find((one) => one.type === radiusTypes.state)?.value;
   if (reply.code !== radiusCodes.challenge || state === undefined) return { kind: 'reject' };
   return { kind: 'challenge', state: Buffer.from(state), prompt: promptOf(reply) };
+}
+
+/** Names of groups: servers give them as Filter-Id. */
+function groupsOf(reply: RadiusPacket): string[] {
+  return reply.attributes
+    .filter((one) => one.type === radiusTypes.filterId)
+    .map((one) => Buffer.from(one.value).toString('utf8'));
 }
 
 /** The server's words for the person: one line, bounded. */

@@ -13,9 +13,9 @@ export const radiusCodes = { request: 1, accept: 2, reject: 3, challenge: 11 } a
 export const radiusTypes = {
   userName: 1,
   userPassword: 2,
+  filterId: 11,
   replyMessage: 18,
   state: 24,
-  class: 25,
   callingStationId: 31,
   nasIdentifier: 32,
   nasPortType: 61,

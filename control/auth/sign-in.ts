@@ -98,7 +98,8 @@ export function openSignIn(store: Store, clock: Clock, perMinute = loginsPerMinu
       const name = username.trim().toLowerCase();
       // The administration socket has no address; its users are trusted with the machine anyway.
       const fromHere = address === '' || limit.allow(`address ${address}`);
-      if (!limit.allow(`user ${name}`) || !fromHere) {
+      // An address that is over its limit neither uses up that of users nor fills the table.
+      if (!fromHere || !limit.allow(`user ${name}`)) {
         throw refusal('resource_exhausted', 'too many sign-ins: wait a minute');
       }
       return provePassword(parts, name, password, address, remember);
@@ -188,7 +189,7 @@ async function proveByRadius(
     username: step.username,
     verifiedEmail: '',
     displayName: '',
-    groups: [],
+    groups: answer.kind === 'accept' ? answer.groups : [],
   };
   const { store, clock } = parts;
   const proof = await resolveAccount(store, clock, config, identity, address).catch(() => {

@@ -114,6 +114,23 @@ describe('waf auth', () => {
     expect(err).toContain('damaged');
   });
 
+  test('works over TLS with the certificate that the installation made', async () => {
+    const secured = await startTestControl({ managementTls: 'own' });
+    try {
+      const url = `https://127.0.0.1:${secured.control.managementPort}`;
+      const asked = ['--api', url, '--username', 'admin', '--password-stdin'];
+      const near = ['--data', secured.folder];
+      expect(await run(['auth', 'login', ...asked, ...near], secured.password)).toBe(0);
+      expect(await run(['auth', 'whoami', '--api', url, ...near])).toBe(0);
+      expect(out).toContain('admin');
+      const far = ['--data', mkdtempSync(join(tmpdir(), 'waf-far-'))];
+      expect(await run(['auth', 'whoami', '--api', url, ...far])).toBe(1);
+      expect(err).toContain('--ca-file');
+    } finally {
+      await secured.control.close();
+    }
+  });
+
   test('refuses a file that others can read', async () => {
     await login();
     const { chmodSync } = await import('node:fs');

@@ -19,7 +19,7 @@ export interface Freeradius {
 }
 
 /**
- * Starts the server. Users: `alice` with `alice-password`; `carol`, who is asked for the code
+ * Starts the server. Users: `alice` with `alice-password`, of the group `ops`; `carol`, who is asked for the code
  * `246810` after `carol-password`, and for `1357` after the code `again`. `signed` says whether
  * replies carry a Message-Authenticator.
  */
@@ -135,6 +135,9 @@ server default {
     if (&User-Name == "alice") {
       update control {
         &Cleartext-Password := "alice-password"
+      }
+      update reply {
+        &Filter-Id := "ops"
       }
     }
     elsif (&User-Name == "carol" && !&State) {

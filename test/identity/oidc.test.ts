@@ -236,6 +236,16 @@ test('changed answers are refused', async () => {
   }
 });
 
+test('wrong passwords of others do not keep out whom the provider vouches for', async () => {
+  person = anna;
+  for (let at = 0; at < 6; at++) {
+    await waf.call('AuthService/Login', { username: 'anna', password: 'a wrong password' });
+  }
+  const login = { username: 'anna', password: 'a long enough password' };
+  expect((await waf.call('AuthService/Login', login)).status).toBe(401);
+  expect((await signIn()).status).toBe(303);
+});
+
 test('a locked user stays out, and a second factor is asked for', async () => {
   person = anna;
   const users = await waf.call('UserService/ListUsers', { query: 'anna' });

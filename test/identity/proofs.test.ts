@@ -129,6 +129,22 @@ describe('lock-out', () => {
     expect(work.checks).toBe(10);
   });
 
+  test('an address over its limit uses up no limit of users', async () => {
+    signIn = openSignIn(store, clock);
+    const from = (username: string, address: string) =>
+      signIn
+        .password({ username, password, address, remember: true })
+        .then((result) => result.kind)
+        .catch((error: { code?: string }) => error.code);
+    for (let at = 0; at < 10; at++) await from(`nobody${at}`, '192.0.2.9');
+    for (let at = 0; at < 20; at++) {
+      expect(await from('lola', '192.0.2.9')).toBe('resource_exhausted');
+    }
+    expect(await from('lola', '192.0.2.10')).toBe('user');
+    nowMs += minuteMs;
+    expect(await from('lola', '192.0.2.9')).toBe('user');
+  });
+
   test('a right password does not buy further codes', async () => {
     const { Secret } = await import('otpauth');
     const totp = {

@@ -45,6 +45,12 @@ describe.skipIf(!hasFreeradius)('sign-in with RADIUS', () => {
     expect((await login('admin', waf.password)).status).toBe(200);
   });
 
+  test('users who are made get the roles of their groups', async () => {
+    await configure({ autoCreate: true, roleMappings: { ops: 'role-waf-operator' } });
+    const entered = await login('alice', 'alice-password');
+    expect(entered.body['user']).toMatchObject({ username: 'alice', roles: ['WAF Operator'] });
+  });
+
   test('challenges are answered with the cookie, more than once', async () => {
     await configure({ autoCreate: true, defaultRoleIds: ['role-auditor'] });
     const first = await login('carol', 'carol-password');
