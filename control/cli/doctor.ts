@@ -64,7 +64,7 @@ them is an error. Changes nothing.`,
       deep: switchFlag(flags, 'deep'),
     });
     const healthy = findings.every(({ severity }) => severity !== 'error');
-    if (output.format === 'json') {
+    if (output.format !== 'table') {
       output.result({ healthy, findings }, { columns: [], rows: [] });
     } else findings.forEach((finding) => output.line(textOf(finding)));
     return healthy ? 0 : 1;

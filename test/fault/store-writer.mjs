@@ -23,6 +23,8 @@ for (;;) {
     tx.audit({ ...note, resourceId: id });
     return next;
   });
-  // Written synchronously: a line that was read is a write that was acknowledged.
+  // A line that was read is a write that was acknowledged.
   process.stdout.write(`${number}\n`);
+  // Without a turn of the loop lines that the reader was too slow for would never leave.
+  await new Promise((resolve) => setImmediate(resolve));
 }

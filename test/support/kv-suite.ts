@@ -49,4 +49,86 @@ export function testKvDriver(name: string, open: () => Kv): void {
     expect(exact.map(({ key }) => key)).toEqual(['p\u0000a']);
     await kv.close();
   });
+
+  test(`${name}: a reverse range takes its first key last, and no more than asked for`, async () => {
+    const kv = open();
+    await kv.write((writer) => ['a', 'b', 'c'].forEach((key) => writer.put(key, bytes(key))));
+    const keys = (limit?: number): string[] => {
+      const range = { start: 'a', end: 'c', reverse: true };
+      return [...kv.range(limit === undefined ? range : { ...range, limit })].map(({ key }) => key);
+    };
+    expect(keys()).toEqual(['b', 'a']);
+    expect(keys(2)).toEqual(['b', 'a']);
+    expect(keys(1)).toEqual(['b']);
+    expect(keys(0)).toEqual([]);
+    expect([...kv.range({ start: 'c', end: 'a' })]).toEqual([]);
+    expect([...kv.range({ start: 'b', end: 'b', reverse: true })]).toEqual([]);
+    await kv.close();
+  });
+
+  test(`${name}: keys alone, when values are not asked for`, async () => {
+    const kv = open();
+    await kv.write((writer) => ['a', 'b'].forEach((key) => writer.put(key, bytes('value'))));
+    const found = [...kv.range({ start: 'a', end: 'z', keysOnly: true })];
+    expect(found.map(({ key, value }) => [key, value.length])).toEqual([
+      ['a', 0],
+      ['b', 0],
+    ]);
+    await kv.close();
+  });
+
+  test(`${name}: a snapshot stays what it was while others write`, async () => {
+    const kv = open();
+    await kv.write((writer) => writer.put('a', bytes('1')));
+    const snapshot = kv.snapshot();
+    for (let at = 0; at < 50; at++) {
+      await kv.write((writer) => {
+        writer.put('a', bytes('2'));
+        writer.put(`b${at}`, bytes('3'));
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(text(snapshot.get('a'))).toBe('1');
+    expect([...snapshot.range({ start: 'a', end: 'z' })].map(({ key }) => key)).toEqual(['a']);
+    snapshot.close();
+    snapshot.close();
+    expect(text(kv.get('a'))).toBe('2');
+    expect([...kv.range({ start: 'a', end: 'z' })]).toHaveLength(51);
+    await kv.close();
+  });
+
+  test(`${name}: values of every size, empty ones too`, async () => {
+    const kv = open();
+    const sizes = [0, 1, 4095, 4096, 100_000, 5_000_000];
+    await kv.write((writer) =>
+      sizes.forEach((size) => writer.put(`v${size}`, new Uint8Array(size).fill(7))),
+    );
+    expect(sizes.map((size) => kv.get(`v${size}`)?.length)).toEqual(sizes);
+    const ranged = [...kv.range({ start: 'v', end: 'w' })].map(({ value }) => value.length);
+    expect(ranged.toSorted((left, right) => left - right)).toEqual(sizes);
+    // What was read stays what it was when something else is read or written.
+    const first = kv.get('v4096');
+    await kv.write((writer) => writer.put('v4096', new Uint8Array(4096).fill(9)));
+    kv.get('v100000');
+    expect(new Set(first)).toEqual(new Set([7]));
+    await kv.close();
+  });
+
+  test(`${name}: a range that is walked slowly survives writes`, async () => {
+    const kv = open();
+    const keys = Array.from({ length: 300 }, (_, at) => `k${String(at).padStart(4, '0')}`);
+    await kv.write((writer) => keys.forEach((key) => writer.put(key, bytes(key))));
+    const seen: string[] = [];
+    for (const { key, value } of kv.range({ start: 'k', end: 'l' })) {
+      expect(text(value)).toBe(key);
+      seen.push(key);
+      await kv.write((writer) => {
+        writer.remove(keys.at(-seen.length) ?? '');
+        writer.put(`a${seen.length}`, bytes('other'));
+      });
+    }
+    expect(seen.slice(0, 150)).toEqual(keys.slice(0, 150));
+    expect(new Set(seen).size).toBe(seen.length);
+    await kv.close();
+  });
 }
