@@ -22,12 +22,15 @@ import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CustomRuleService } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { IpListService } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
+import { CountryAccessService } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { CrsService } from '../../proto/gen/waf/v1/crs_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
+import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
+import { TrustService } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { UpstreamService } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
 import { storedSession } from './auth-session.ts';
@@ -47,6 +50,9 @@ export interface ApiClient {
   readonly agents: Client<typeof AgentService>;
   readonly agentGroups: Client<typeof AgentGroupService>;
   readonly ipLists: Client<typeof IpListService>;
+  readonly countries: Client<typeof CountryAccessService>;
+  readonly rateLimits: Client<typeof RateLimitService>;
+  readonly trust: Client<typeof TrustService>;
   readonly auth: Client<typeof AuthService>;
   readonly users: Client<typeof UserService>;
   readonly roles: Client<typeof RoleService>;
@@ -69,6 +75,9 @@ export function createApiClient(options: GlobalOptions): ApiClient {
     agents: createClient(AgentService, transport),
     agentGroups: createClient(AgentGroupService, transport),
     ipLists: createClient(IpListService, transport),
+    countries: createClient(CountryAccessService, transport),
+    rateLimits: createClient(RateLimitService, transport),
+    trust: createClient(TrustService, transport),
     auth: createClient(AuthService, transport),
     users: createClient(UserService, transport),
     roles: createClient(RoleService, transport),

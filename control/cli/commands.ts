@@ -22,6 +22,7 @@ import { certCommands } from './cert-commands.ts';
 import { certDnsCommands } from './cert-dns-commands.ts';
 import type { CommandDefinition } from './command.ts';
 import { completionCommand } from './completion.ts';
+import { countryCommands } from './country-commands.ts';
 import { crsCommands } from './crs-commands.ts';
 import { crsPluginCommands } from './crs-plugin-commands.ts';
 import { crsTestCommand } from './crs-test.ts';
@@ -29,12 +30,15 @@ import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
 import { engineCommand } from './engine.ts';
 import { exportCommand } from './export.ts';
+import { ipListCommands } from './ip-list-commands.ts';
+import { ipListSubscriptionCommands } from './ip-list-subscription-commands.ts';
 import { logSecurityCommand } from './log-security.ts';
 import { policyCommands } from './policy-commands.ts';
 import { policyListCommand } from './policy-list.ts';
 import { policyPreviewCommand } from './policy-preview.ts';
 import { policyTestCommand } from './policy-test.ts';
 import { policyVersionCommands } from './policy-version-commands.ts';
+import { rateLimitCommands } from './rate-limit-commands.ts';
 import { roleCommands } from './role-commands.ts';
 import { ruleCommands } from './rule-commands.ts';
 import { ruleOverrideCommands } from './rule-override-commands.ts';
@@ -47,6 +51,7 @@ import { siteListCommand } from './site-list.ts';
 import { siteMoveCommands } from './site-move.ts';
 import { siteRoutingCommands } from './site-routing.ts';
 import { systemCommands } from './system-commands.ts';
+import { trustCommands } from './trust-commands.ts';
 import { upstreamCommands } from './upstream-commands.ts';
 import { userAccessCommands } from './user-access.ts';
 import { userCommands } from './user-commands.ts';
@@ -81,6 +86,11 @@ export const commands: readonly CommandDefinition[] = [
   ...ruleOverrideCommands,
   ...crsCommands,
   ...crsPluginCommands,
+  ...ipListCommands,
+  ...ipListSubscriptionCommands,
+  ...countryCommands,
+  ...rateLimitCommands,
+  ...trustCommands,
   logSecurityCommand,
   authLoginCommand,
   authLogoutCommand,
