@@ -1,4 +1,6 @@
-/** Owns the proof of idempotency keys over a store on disk: once, again, changed, failed, crossed. */
+/**
+ * Owns the proof of idempotency keys over a store on disk: once, again, changed, failed, crossed.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
