@@ -1,71 +1,14 @@
 /** Owns the proof of the link: what is spooled, repeated, given up, and how it comes back. */
 
 import { mkdtempSync } from 'node:fs';
-import { createServer, type Http2Server } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { create, fromBinary } from '@bufbuild/protobuf';
-import type { ConnectRouter } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { expect, test } from 'vitest';
-import {
-  CounterBatchSchema,
-  SecurityFactBatchSchema,
-  type CounterBatch,
-} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import {
-  AgentStreamService,
-  ConnectResponseSchema,
-  ObservationBatchAckStatus,
-  ObservationStreamKind,
-  type ConnectRequest,
-} from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { startFakeController } from '../../test/support/fake-controller.ts';
 import { silentLogger } from '../base/log.ts';
-import { FrontCounters } from '../front/counters.ts';
 import { BundleKeeper } from '../bundle/bundle-keeper.ts';
+import { FrontCounters } from '../front/counters.ts';
 import { startControllerLink } from './controller-link.ts';
-
-/** A controller that keeps what it hears; `reply` says what it answers. */
-async function fakeController(
-  socketPath: string,
-  hear: (message: ConnectRequest['message']) => void,
-  acknowledges: boolean,
-): Promise<Http2Server> {
-  const welcome = create(ConnectResponseSchema, {
-    message: { case: 'welcome', value: { serverId: 'fake' } },
-  });
-  const routes = (router: ConnectRouter): void => {
-    router.service(AgentStreamService, {
-      async *connect(requests) {
-        yield welcome;
-        for await (const { message } of requests) {
-          hear(message);
-          if (message.case !== 'observationBatch' || !acknowledges) continue;
-          const { batchSeq, bootId, streamKind } = message.value.header!;
-          const value = {
-            bootId,
-            streamKind,
-            batchSeq,
-            ackThroughBatchSeq: batchSeq,
-            status: ObservationBatchAckStatus.ACCEPTED,
-          };
-          yield create(ConnectResponseSchema, { message: { case: 'batchAck', value } });
-        }
-      },
-    });
-  };
-  const server = createServer(connectNodeAdapter({ routes }));
-  const sessions = new Set<{ destroy(): void }>();
-  server.on('session', (session) => sessions.add(session));
-  server.on('close', () => sessions.forEach((session) => session.destroy()));
-  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-  return Object.assign(server, {
-    end: () => {
-      sessions.forEach((session) => session.destroy());
-      server.close();
-    },
-  });
-}
 
 function linkTo(socketPath: string) {
   return startControllerLink({
@@ -89,41 +32,25 @@ async function eventually(check: () => boolean): Promise<void> {
 
 test('facts survive a controller that goes away, and arrive once it is back', async () => {
   const socketPath = join(mkdtempSync(join(tmpdir(), 'waf-link-')), 's');
-  const requestIds: string[] = [];
-  const hear = (message: ConnectRequest['message']): void => {
-    if (message.case !== 'observationBatch') return;
-    const { facts } = fromBinary(SecurityFactBatchSchema, message.value.payload);
-    requestIds.push(...facts.map(({ requestId }) => requestId));
-  };
-  const first = await fakeController(socketPath, hear, false);
+  const first = await startFakeController(socketPath, false);
   const link = linkTo(socketPath);
   await eventually(() => link.stats().connected);
   link.observe(refused('one'));
-  await eventually(() => requestIds.includes('one'));
+  await eventually(() => first.requestIds().includes('one'));
   expect(link.stats().held).toBe(1);
-  (first as unknown as { end(): void }).end();
+  await first.end();
   await eventually(() => !link.stats().connected);
   link.observe(refused('two'));
-  requestIds.length = 0;
-  const second = await fakeController(socketPath, hear, true);
+  const second = await startFakeController(socketPath, true);
   await eventually(() => link.stats().held === 0);
-  expect(requestIds).toEqual(['one', 'two']);
+  expect(second.requestIds()).toEqual(['one', 'two']);
   await link.close();
-  (second as unknown as { end(): void }).end();
+  await second.end();
 });
 
 test('counts of several threads arrive as one batch, exactly once', async () => {
   const socketPath = join(mkdtempSync(join(tmpdir(), 'waf-link-')), 's');
-  const batches: CounterBatch[] = [];
-  const server = await fakeController(
-    socketPath,
-    (message) => {
-      if (message.case !== 'observationBatch') return;
-      if (message.value.header?.streamKind !== ObservationStreamKind.METRIC) return;
-      batches.push(fromBinary(CounterBatchSchema, message.value.payload));
-    },
-    true,
-  );
+  const server = await startFakeController(socketPath, true);
   const link = linkTo(socketPath);
   await eventually(() => link.stats().connected);
   for (const bytesIn of [3, 4]) {
@@ -132,8 +59,8 @@ test('counts of several threads arrive as one batch, exactly once', async () => 
     link.count(counters.take());
   }
   await link.close();
-  expect(batches).toHaveLength(1);
-  const [delta] = batches[0]!.deltas;
+  expect(server.counts()).toHaveLength(1);
+  const [delta] = server.counts()[0]!.deltas;
   expect(delta).toMatchObject({ siteId: 's', policyId: 'p', requests: 2n, bytesIn: 7n });
   const entries = delta!.entries.map(({ family, key, count }) => [family, key, Number(count)]);
   expect(entries).toEqual([
@@ -141,7 +68,7 @@ test('counts of several threads arrive as one batch, exactly once', async () => 
     ['status', '400', 2],
     ['refusal', 'bad_head', 2],
   ]);
-  (server as unknown as { end(): void }).end();
+  await server.end();
 });
 
 function refused(requestId: string) {

@@ -1,0 +1,131 @@
+/**
+ * What the engine observed outlives it: killed before control acknowledged anything, its next run
+ * hands over every fact and count, under the old numbers, and nothing twice after that.
+ */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ObservationBatch } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { startFakeController } from '../support/fake-controller.ts';
+import { eventually, missingBuild, root, runWaf } from '../support/product.ts';
+
+const engineFile = path.join(root, '.build', 'engine', 'main.js');
+const patienceMs = 30_000;
+const cleanups: (() => Promise<unknown> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A folder with a bundle of one site that blocks `evil`. */
+async function makeBundle(): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waf-kill-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const origin = http.createServer((_request, response) => response.end('from the origin'));
+  origin.listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  cleanups.push(() => {
+    origin.closeAllConnections();
+    origin.close();
+  });
+  mkdirSync(path.join(folder, 'rules'));
+  const rule = `SecRule ARGS "@contains evil" "id:7,phase:2,deny,status:403,log"\n`;
+  writeFileSync(path.join(folder, 'rules', 'own.conf'), rule);
+  const { port } = origin.address() as AddressInfo;
+  const documents = [
+    ['Upstream', 'origin', `{ endpoints: [{ url: 'http://127.0.0.1:${port}', weight: 1 }] }`],
+    ['Policy', 'own', '{ ruleset: { path: . } }'],
+    ['Site', 'shop', '{ primaryHost: a.example, upstreamRef: origin, policyRef: own }'],
+  ].map(([kind, name, spec]) => {
+    return `apiVersion: waf.io/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
+  });
+  const manifest = path.join(folder, 'site.yaml');
+  writeFileSync(manifest, documents.join('---\n'));
+  const bundle = path.join(folder, 'site.bundle');
+  const built = runWaf(['bundle', 'build', '-f', manifest, '-o', bundle]);
+  if (built.code !== 0) throw new Error(built.stderr);
+  return folder;
+}
+
+async function startEngine(folder: string): Promise<{ child: ChildProcess; port: number }> {
+  const child = spawn(
+    process.execPath,
+    [
+      engineFile,
+      ...['--bundle', path.join(folder, 'site.bundle'), '--data', path.join(folder, 'var')],
+      ...['--listen', '127.0.0.1:0', '--workers', '1', '--inspection', 'inline'],
+      ...['--controller', `unix:${path.join(folder, 'control.sock')}`],
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  cleanups.push(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+  const port = await eventually(() => {
+    const found = /"message":"listening".*"port":(\d+)/.exec(output)?.[1];
+    return found === undefined ? null : Number(found);
+  }, patienceMs);
+  return { child, port };
+}
+
+async function ask(port: number, target: string): Promise<number> {
+  const options = { host: '127.0.0.1', port, path: target, headers: { host: 'a.example' } };
+  const call = http.get({ ...options, agent: false });
+  const [response] = (await once(call, 'response')) as [http.IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode ?? 0;
+}
+
+const nameOf = ({ header }: ObservationBatch): string =>
+  `${Buffer.from(header!.bootId).toString('hex')}/${header!.streamKind}/${header!.batchSeq}`;
+
+if (missingBuild !== null) console.log(missingBuild);
+
+describe.skipIf(missingBuild !== null)('observations', () => {
+  test('kill -9 before control acknowledged: the next run hands over all of it', async () => {
+    const folder = await makeBundle();
+    const socket = path.join(folder, 'control.sock');
+    const silent = await startFakeController(socket, false);
+    const first = await startEngine(folder);
+    for (let i = 0; i < 20; i++) {
+      expect(await ask(first.port, i % 2 === 0 ? '/?q=evil' : '/?q=good')).toBe(i % 2 ? 200 : 403);
+    }
+    const requests = (counts: ReturnType<typeof silent.counts>): bigint =>
+      counts.flatMap(({ deltas }) => deltas).reduce((sum, one) => sum + one.requests, 0n);
+    const all = (): true | null => {
+      return silent.requestIds().length >= 10 && requests(silent.counts()) >= 20n ? true : null;
+    };
+    await eventually(all, patienceMs);
+    first.child.kill('SIGKILL');
+    await once(first.child, 'close');
+    const [ids, names] = [silent.requestIds().sort(), silent.batches.map(nameOf)];
+    expect(ids).toHaveLength(10);
+    await silent.end();
+
+    const taking = await startFakeController(socket, true);
+    const second = await startEngine(folder);
+    await eventually(() => (requests(taking.counts()) >= 20n ? true : null), patienceMs);
+    await eventually(() => (taking.requestIds().length >= 10 ? true : null), patienceMs);
+    expect(taking.requestIds().sort()).toEqual(ids);
+    expect(taking.batches.map(nameOf).sort()).toEqual(names.sort());
+    expect(requests(taking.counts())).toBe(20n);
+
+    expect(await ask(second.port, '/?q=evil')).toBe(403);
+    second.child.kill('SIGTERM');
+    await once(second.child, 'close');
+    expect([taking.requestIds().length, requests(taking.counts())]).toEqual([11, 21n]);
+    const before = taking.batches.length;
+    const third = await startEngine(folder);
+    expect(await ask(third.port, '/?q=evil')).toBe(403);
+    await eventually(() => (requests(taking.counts()) >= 22n ? true : null), patienceMs);
+    expect(new Set(taking.batches.map(nameOf)).size).toBe(taking.batches.length);
+    expect(taking.batches.length).toBeGreaterThan(before);
+    await taking.end();
+  }, 120_000);
+});

@@ -1,0 +1,81 @@
+/** Owns a controller for tests of the link: says welcome, hears observations, acknowledges them. */
+
+import { createServer } from 'node:http2';
+import { create, fromBinary } from '@bufbuild/protobuf';
+import type { ConnectRouter } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import {
+  CounterBatchSchema,
+  SecurityFactBatchSchema,
+  type CounterBatch,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import {
+  AgentStreamService,
+  ConnectResponseSchema,
+  ObservationBatchAckStatus,
+  ObservationStreamKind,
+  type ConnectRequest,
+  type ObservationBatch,
+} from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+
+/** A controller while it listens. */
+export interface FakeController {
+  /** Batches in the order in which they came, repeats included. */
+  readonly batches: ObservationBatch[];
+  /** Request ids of all facts that came, repeats included. */
+  requestIds(): string[];
+  /** All counts that came, repeats included. */
+  counts(): CounterBatch[];
+  /** Cuts every connection and stops listening. */
+  end(): Promise<void>;
+}
+
+/** Listens on a Unix socket; `acknowledges` false keeps silent about what it hears. */
+export async function startFakeController(
+  socketPath: string,
+  acknowledges: boolean,
+): Promise<FakeController> {
+  const batches: ObservationBatch[] = [];
+  const routes = (router: ConnectRouter): void => {
+    router.service(AgentStreamService, {
+      connect: (requests) => answer(requests, batches, acknowledges),
+    });
+  };
+  const server = createServer(connectNodeAdapter({ routes }));
+  const sessions = new Set<{ destroy(): void }>();
+  server.on('session', (session) => sessions.add(session));
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  const payloads = (kind: ObservationStreamKind): Uint8Array[] =>
+    batches.filter(({ header }) => header?.streamKind === kind).map(({ payload }) => payload);
+  return {
+    batches,
+    requestIds: () =>
+      payloads(ObservationStreamKind.SECURITY_FACT).flatMap((payload) =>
+        fromBinary(SecurityFactBatchSchema, payload).facts.map(({ requestId }) => requestId),
+      ),
+    counts: () =>
+      payloads(ObservationStreamKind.METRIC).map((one) => fromBinary(CounterBatchSchema, one)),
+    end: () => {
+      for (const session of sessions) session.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function* answer(
+  requests: AsyncIterable<ConnectRequest>,
+  batches: ObservationBatch[],
+  acknowledges: boolean,
+) {
+  const welcome = { case: 'welcome', value: { serverId: 'fake' } } as const;
+  yield create(ConnectResponseSchema, { message: welcome });
+  for await (const { message } of requests) {
+    if (message.case !== 'observationBatch') continue;
+    batches.push(message.value);
+    if (!acknowledges) continue;
+    const { batchSeq, bootId, streamKind } = message.value.header!;
+    const status = ObservationBatchAckStatus.ACCEPTED;
+    const value = { bootId, streamKind, batchSeq, ackThroughBatchSeq: batchSeq, status };
+    yield create(ConnectResponseSchema, { message: { case: 'batchAck', value } });
+  }
+}
