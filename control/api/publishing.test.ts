@@ -13,7 +13,7 @@ import { startControllerLink, type ControllerLink } from '../../engine/link/cont
 
 let waf: TestControl;
 let link: ControllerLink;
-let applied: VerifiedBundle[] = [];
+const applied: VerifiedBundle[] = [];
 let fails = false;
 let attempts = 0;
 

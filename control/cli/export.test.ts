@@ -58,7 +58,9 @@ spec:
   ruleOverrides:
     - { crsRuleId: '942999', actionEnum: RULE_OVERRIDE_ACTION_DISABLE, siteRef: shop, scope: /a }
   customRules:
-    - { name: no evil, ruleId: '10500', seclang: 'SecRule ARGS "@contains evil" "id:10500,phase:2,deny"' }
+    - name: no evil
+      ruleId: '10500'
+      seclang: SecRule ARGS "@contains evil" "id:10500,phase:2,deny"
     - { name: off, ruleId: '10501', enabled: false, seclang: 'SecAction "id:10501,phase:1,pass"' }
 ---
 apiVersion: waf.io/v1

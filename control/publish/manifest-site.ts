@@ -188,13 +188,8 @@ function tlsSpec({ tls }: SiteJson): Spec | undefined {
 function readRouting(spec: Spec, where: string, references: References): SiteRoutingJson {
   const routing = object(spec['routing'], where, 'spec.routing');
   known(routing, ['unmatched', 'routes'], where, 'spec.routing.');
-  const unmatched = choice(
-    { unmatched: String(routing['unmatched'] ?? 'default') },
-    'unmatched',
-    ['default', '404'],
-    where,
-    'spec.routing.',
-  );
+  const stated = routing['unmatched'] === 404 ? { unmatched: '404' } : routing;
+  const unmatched = choice(stated, 'unmatched', ['default', '404'], where, 'spec.routing.');
   const routes = list(routing, 'routes', where, 'spec.routing.').map((one, at) => {
     const field = `spec.routing.routes[${at}]`;
     const route = object(one, where, field);

@@ -1,4 +1,6 @@
-/** Owns applying a Policy document; its overrides and custom rules follow when all sites are there. */
+/**
+ * Owns applying a Policy document; its overrides and custom rules follow when all sites are there.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { refusal } from '../../domain/errors.ts';

@@ -102,7 +102,11 @@ export function openRun(
     now: new Date(nowMs).toISOString(),
     references,
     sites: new Map(allSites.map((site) => [site.id, site])),
-    around: surroundingsIn({ ...tx, list: committed.list }, caller.tenantId, nowMs),
+    around: surroundingsIn(
+      { ...tx, list: (collection) => committed.list(collection) },
+      caller.tenantId,
+      nowMs,
+    ),
     policiesChanged: new Map(),
     rulesChanged: [],
   };

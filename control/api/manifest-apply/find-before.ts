@@ -1,4 +1,6 @@
-/** Owns finding the resource that a document is about: by its id where it states one, else by name. */
+/**
+ * Owns finding the resource that a document is about: by its id where it states one, else by name.
+ */
 
 import { refusal } from '../../domain/errors.ts';
 import type { ManifestDocument } from '../../publish/manifest-documents.ts';
