@@ -6,7 +6,12 @@ import type {
 } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { accessLimits } from '../../engine/base/limits.ts';
 import { invalidField } from './errors.ts';
-import { checkAccessChoice, checkListTexts, checkSortOrder, type AccessScope } from './ip-list-checks.ts';
+import {
+  checkAccessChoice,
+  checkListTexts,
+  checkSortOrder,
+  type AccessScope,
+} from './ip-list-checks.ts';
 import type { ResourceBase } from './records.ts';
 
 /** A country rule as it is kept; names of its targets are looked up when it is shown. */

@@ -258,7 +258,7 @@ test('secrets are sent to their server only, and never shown', async () => {
   );
 });
 
-test('a redirect within what is allowed is followed, without the secret to another origin', async () => {
+test('an allowed redirect is followed, without the secret to another origin', async () => {
   const other = createServer((request, response) => {
     seen.push({ url: request.url ?? '', headers: request.headers });
     response.end('192.0.2.1');

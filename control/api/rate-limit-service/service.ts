@@ -12,6 +12,7 @@ import { checkTarget } from '../../domain/country-access.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import {
   checkRateLimit,
+  limitsForSite,
   signatureOf,
   sortLimits,
   type RateLimitRecord,
@@ -33,13 +34,8 @@ export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService
         throw invalidField('policyId', 'is required where siteId is empty');
       }
       requireTarget(store, callerOf(context), target, '');
-      const found =
-        siteId === ''
-          ? store.find(rateLimits, 'policy', policyId)
-          : store
-              .find(rateLimits, 'site', siteId)
-              .filter((one) => policyId === '' || one.policyId === '' || one.policyId === policyId);
-      return { items: sortLimits(found).map(show) };
+      const found = placedLimits(store, policyId, siteId);
+      return { items: found.map(show) };
     },
     upsertRateLimitEndpoint: async ({ endpoint }, context) => {
       const caller = callerOf(context);
@@ -59,6 +55,18 @@ export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService
       return { result: { id, changed: true } };
     },
   };
+}
+
+/** Limits of a policy or of a site; of both, those that the site gets. */
+function placedLimits(store: ReadStore, policyId: string, siteId: string): RateLimitRecord[] {
+  if (siteId === '') return sortLimits(store.find(rateLimits, 'policy', policyId));
+  const ofSite = store.find(rateLimits, 'site', siteId);
+  if (policyId === '') return sortLimits(ofSite);
+  const ofPolicy = store.find(rateLimits, 'policy', policyId);
+  return limitsForSite(
+    ofPolicy.filter((one) => one.siteId === ''),
+    ofSite.filter((one) => one.policyId === '' || one.policyId === policyId),
+  );
 }
 
 function upsert(

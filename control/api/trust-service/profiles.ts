@@ -1,4 +1,4 @@
-/** Owns reading, setting and resetting trust profiles, and explaining what they make of a request. */
+/** Owns trust profiles: reading, setting, resetting, and what they make of a request. */
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
