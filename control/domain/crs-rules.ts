@@ -170,11 +170,13 @@ function severityOf(text: string): string {
 }
 
 function categoryOf(path: string): string {
-  return /\/[A-Z]+-(\d{3})-/.exec(path)?.[1] ?? '';
+  return /(?:^|\/)[A-Z]+-(\d{3})[-.]/.exec(path)?.[1] ?? '';
 }
 
 const labels: Readonly<Record<string, string>> = {
   901: 'Initialization',
+  900: 'Local exclusions',
+  903: 'Application exclusions',
   905: 'Common exceptions',
   910: 'IP reputation',
   911: 'Method enforcement',
@@ -202,6 +204,7 @@ const labels: Readonly<Record<string, string>> = {
   956: 'Ruby data leakage',
   959: 'Outbound blocking',
   980: 'Correlation',
+  999: 'Local exclusions',
 };
 
 function labelOf(category: string): string {
