@@ -1,3 +1,5 @@
+/** Tests of work in steps: at once, and in slices that let others run. */
+
 import { expect, test } from 'vitest';
 import { runAtOnce, runInSlices, type Steps } from './steps.ts';
 

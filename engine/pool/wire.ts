@@ -35,7 +35,7 @@ export type PoolAnswer =
     }
   | { readonly kind: 'record'; readonly record: TransactionRecord }
   | { readonly kind: 'done' }
-  /** The worker does not know the session or the policy, or the step threw an error of that code. */
+  /** The worker does not know the session or the policy, or the step threw; then its code. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Operations that travel together, in order. */
