@@ -30,14 +30,20 @@ export function noteMatch(
     tx.matchedVariableName = name;
     tx.matchedVariables.push({ key: name, value });
   }
-  if (rule.capture && captures.length > 0) {
-    for (let i = 0; i <= captureMax; i++) {
-      const text = captures[i];
-      if (text === undefined) tx.tx.delete(String(i));
-      else tx.tx.set(String(i), text);
-    }
-  }
+  if (rule.capture) keepCaptures(tx, captures);
   for (const action of rule.actions) action.run(tx, rule);
+}
+
+const captureNames = Array.from({ length: captureMax + 1 }, (_, i) => String(i));
+
+/** Puts what was captured into TX.0 to TX.9 and removes older captures; nothing for none. */
+export function keepCaptures(tx: Transaction, captures: readonly ByteString[]): void {
+  if (captures.length === 0) return;
+  for (let i = 0; i <= captureMax; i++) {
+    const text = captures[i];
+    if (text === undefined) tx.tx.delete(captureNames[i]!);
+    else tx.tx.set(captureNames[i]!, text);
+  }
 }
 
 /** A matched value's name in logs and MATCHED_VAR_NAME: `ARGS:q`, `&ARGS`, `REQUEST_URI`. */

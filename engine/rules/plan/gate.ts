@@ -79,8 +79,8 @@ function weightOf(gate: Gate | null): number {
   if (gate === null) return 0;
   const { targets } = gate.link;
   if (targets.every(({ selector }) => selector?.kind === 'key')) return 3;
-  const scalar = targets.every(({ variable }) => variable.shape !== 'collection');
-  return scalar || gate.negated ? 1 : 2;
+  if (targets.some(({ variable }) => variable.shape === 'collection')) return 2;
+  return gate.negated ? 0.5 : 1;
 }
 
 function ownGate(link: Rule, head: Rule, facts: GateFacts): Gate | null {

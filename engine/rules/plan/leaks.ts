@@ -19,6 +19,21 @@ export function readsForeignMatch(rule: Rule): boolean {
   return false;
 }
 
+/** True when the rule's own links, actions or log texts look at what its links matched. */
+export function usesMatches(rule: Rule): boolean {
+  if (rule.log || rule.auditLog) return true;
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (looksAtMatches(link) || writesMatches(link)) return true;
+    if (
+      link.actions.some(({ definition, argument }) => {
+        return definition.name.startsWith('sanitise') || namesMatches(argument);
+      })
+    )
+      return true;
+  }
+  return false;
+}
+
 /** Reads them before it has matched itself. */
 function looksAtMatches({ targets, operator }: Rule): boolean {
   if (targets.some((target) => target.variable.name.startsWith('MATCHED_VAR'))) return true;

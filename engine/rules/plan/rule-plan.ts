@@ -22,6 +22,7 @@ import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
 import { gateFacts, isLoose } from './gate.ts';
 import type { GateFacts } from './gate.ts';
+import { usesMatches } from './leaks.ts';
 import { draftScan, faceCount, patternId, rulesLeftOut } from './scan-draft.ts';
 import type { ScanClass, ScanDraft, ScanPattern } from './scan-draft.ts';
 
@@ -61,6 +62,8 @@ export interface RulePlan {
   readonly onRows: Uint8Array;
   /** Per slot: 1 when a hit is a match, because the scan was exact and nothing is captured. */
   readonly hitIsMatch: Uint8Array;
+  /** Per rule index, of first links: 1 when nobody looks at what its links matched. */
+  readonly quiet: Uint8Array;
   readonly unobserved: Unobserved;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
@@ -216,6 +219,7 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     slotOfRule,
     onRows: Uint8Array.from(draft.slots, ({ gate }) => Number(gate.onRows)),
     hitIsMatch: exactSlots(draft, groups),
+    quiet: quietRules(program, plan.gates),
     unobserved: unobservedBy(plan),
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
@@ -229,11 +233,15 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
   };
 }
 
+function quietRules({ rules }: Program, gates: GateFacts): Uint8Array {
+  return Uint8Array.from(rules, (rule) => Number(!gates.leaksMatches && !usesMatches(rule)));
+}
+
 function unobservedBy({ folded, gates, draft }: PlanDraft): Unobserved {
   const skipsLinks = draft.slots.some(({ rule, gate }) => gate.link !== rule || !gate.onRows);
   const owned = draft.slots.flatMap(({ gate }) => gate.ownedPrefix ?? []);
   return {
-    matches: folded.foldedRules > 0 || (skipsLinks && !gates.leaksMatches),
+    matches: folded.foldedRules > 0 || !gates.leaksMatches,
     captures: skipsLinks && !gates.leaksCaptures,
     names: owned,
   };

@@ -20,7 +20,8 @@ import { selectUnicodeMap } from '../catalog/transformations/list.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import { SOURCE } from '../catalog/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
-import { Runner } from './runner.ts';
+import type { LinkEvaluator } from './direct.ts';
+import { linkEvaluators, Runner } from './runner.ts';
 
 /** Runners kept for reuse in one thread; more exist while more requests are in flight. */
 const idleRunnersMax = 256;
@@ -31,18 +32,20 @@ const noBody: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 export class PolicyEngine implements Inspector {
   readonly plan: RulePlan;
   readonly ports: RulePorts;
+  private readonly links: readonly LinkEvaluator[];
   private readonly idle: Runner[] = [];
   private open_ = 0;
   private retired = false;
 
   constructor(plan: RulePlan, ports: RulePorts) {
     this.plan = plan;
+    this.links = linkEvaluators(plan);
     this.ports = ports;
   }
 
   /** `recordOnly` turns an engine that acts into one that only records, for this transaction. */
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
-    const runner = this.idle.pop() ?? new Runner(this.plan);
+    const runner = this.idle.pop() ?? new Runner(this.plan, this.links);
     this.open_++;
     selectUnicodeMap(this.plan.settings.unicodeMap);
     runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
@@ -97,37 +100,19 @@ export class RuleSession implements InspectionSession {
   }
 
   requestHead(): Verdict {
-    return this.timed(() => {
-      const { tx } = this.runner;
-      loadRequestHead(tx);
-      const verdict = this.runner.runPhase(1);
-      this.bodyNeed = requestNeed(tx);
-      return verdict;
-    });
+    return this.timed(1, null, null);
   }
 
   requestBody(body: BodySnapshot | null): Verdict {
-    return this.timed(() => {
-      loadRequestBody(this.runner.tx, body);
-      return this.runner.runPhase(2);
-    });
+    return this.timed(2, body, null);
   }
 
   responseHead(response: ResponseSnapshot): Verdict {
-    return this.timed(() => {
-      const { tx } = this.runner;
-      loadResponseHead(tx, response);
-      const verdict = this.runner.runPhase(3);
-      this.responseNeed = responseNeed(tx);
-      return verdict;
-    });
+    return this.timed(3, null, response);
   }
 
   responseBody(body: BodySnapshot | null): Verdict {
-    return this.timed(() => {
-      loadResponseBody(this.runner.tx, body);
-      return this.runner.runPhase(4);
-    });
+    return this.timed(4, body, null);
   }
 
   finish(): TransactionRecord {
@@ -160,13 +145,33 @@ export class RuleSession implements InspectionSession {
     return record;
   }
 
-  private timed(step: () => Verdict): Verdict {
+  private step(
+    phase: 1 | 2 | 3 | 4,
+    body: BodySnapshot | null,
+    response: ResponseSnapshot | null,
+  ): Verdict {
+    const { tx } = this.runner;
+    if (phase === 1) loadRequestHead(tx);
+    else if (phase === 2) loadRequestBody(tx, body);
+    else if (phase === 3) loadResponseHead(tx, response!);
+    else loadResponseBody(tx, body);
+    const verdict = this.runner.runPhase(phase);
+    if (phase === 1) this.bodyNeed = requestNeed(tx);
+    else if (phase === 3) this.responseNeed = responseNeed(tx);
+    return verdict;
+  }
+
+  private timed(
+    phase: 1 | 2 | 3 | 4,
+    body: BodySnapshot | null,
+    response: ResponseSnapshot | null,
+  ): Verdict {
     const { clock } = this.engine.ports;
     const before = clock.monotonicUs();
     const { tx } = this.runner;
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000 - this.inspectionUs;
     try {
-      const verdict = step();
+      const verdict = this.step(phase, body, response);
       if (verdict.action !== 'pass') this.verdict = verdict;
       return verdict;
     } catch (thrown) {

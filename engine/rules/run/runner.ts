@@ -12,11 +12,27 @@ import { isRuleRemoved } from '../catalog/removal.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
-import { evaluateCandidate, evaluateTargets } from './evaluate.ts';
+import { linkEvaluator, type LinkEvaluator } from './direct.ts';
+import { evaluateCandidate } from './evaluate.ts';
 import { Prescan } from './prescan.ts';
 
 /** How far an `allow` reaches. */
 type Allowed = 'none' | 'request' | 'all';
+
+/** The evaluators of all links, for all runners of a plan. */
+export function linkEvaluators(plan: RulePlan): readonly LinkEvaluator[] {
+  const evaluators: LinkEvaluator[] = [];
+  for (const { items } of plan.phases) {
+    for (const item of items) {
+      if (item.kind !== 'rule') continue;
+      const quiet = plan.quiet[item.index] === 1;
+      for (let link: Rule | null = item; link; link = link.next) {
+        evaluators[link.index] = linkEvaluator(link, quiet);
+      }
+    }
+  }
+  return evaluators;
+}
 
 /** One transaction on its way through the phases; reused from request to request. */
 export class Runner {
@@ -25,11 +41,14 @@ export class Runner {
   /** The first disruptive outcome that detection-only mode held back; null when none was. */
   withheld: Verdict | null = null;
   private readonly plan: RulePlan;
+  /** By rule index. */
+  private readonly links: readonly LinkEvaluator[];
   private allowed: Allowed = 'none';
   private interrupted = false;
 
-  constructor(plan: RulePlan) {
+  constructor(plan: RulePlan, links = linkEvaluators(plan)) {
     this.plan = plan;
+    this.links = links;
     this.prescan = new Prescan(plan);
   }
 
@@ -94,10 +113,10 @@ export class Runner {
     const matched =
       slot >= 0 && this.plan.onRows[slot] === 1
         ? evaluateCandidate(tx, rule, slot, this.prescan, this.plan.hitIsMatch[slot] === 1)
-        : evaluateTargets(tx, rule);
+        : this.links[rule.index]!(tx);
     if (!matched) return false;
     for (let link = rule.next; link; link = link.next) {
-      if (!evaluateTargets(tx, link)) return false;
+      if (!this.links[link.index]!(tx)) return false;
     }
     finishMatch(tx, rule);
     return true;

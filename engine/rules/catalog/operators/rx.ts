@@ -54,8 +54,37 @@ function bindRegex(
     definition,
     argument,
     prefilter: { kind: 'pattern', pattern: argument, caseless: false },
-    evaluate: (value, tx, captures) => matchLimited(matcher, regex, value, tx, captures),
+    evaluate: remembering((value, tx, captures) => {
+      return matchLimited(matcher, regex, value, tx, captures);
+    }),
     close: () => regex.close(),
+  };
+}
+
+/** Values up to here may be remembered. */
+const rememberedBytesMax = 512;
+
+/**
+ * As `evaluate`, but with the captures of the last value at hand: the same header lines come again
+ * and again, and captures cost microseconds.
+ */
+function remembering(evaluate: BoundOperator['evaluate']): BoundOperator['evaluate'] {
+  let lastValue: ByteString | null = null;
+  let lastCaptures: readonly ByteString[] | null = null;
+  return (value, tx, captures) => {
+    if (captures === null || value.length > rememberedBytesMax)
+      return evaluate(value, tx, captures);
+    if (value !== lastValue) {
+      const limits = tx.pcreLimitsExceeded;
+      const found: ByteString[] = [];
+      const matched = evaluate(value, tx, found);
+      // What a limit stopped has to say so each time.
+      lastValue = tx.pcreLimitsExceeded === limits && limits === 0 ? value : null;
+      lastCaptures = matched ? found : null;
+    }
+    if (lastCaptures === null) return false;
+    for (let i = 0; i < lastCaptures.length; i++) captures.push(lastCaptures[i]!);
+    return true;
   };
 }
 

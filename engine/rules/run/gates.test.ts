@@ -1,0 +1,128 @@
+/**
+ * Tests which rules a plan visits at all: chains searched for by their most telling link, and the
+ * traces that keep them from it. What they answer is compared with the oracle in test/fuzz.
+ */
+
+import { afterAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { fullCatalog } from '../catalog/full-catalog.ts';
+import { requestFrom } from '../catalog/load/test-sample.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import { loadText } from '../language/include.ts';
+import { buildPlan, type RulePlan } from '../plan/rule-plan.ts';
+import { buildProgram } from '../program/build-program.ts';
+import { PolicyEngine } from './policy-engine.ts';
+
+const ports: RulePorts = {
+  clock: systemClock,
+  collections: null,
+  geo: null,
+  rbl: null,
+  env: new Map(),
+};
+const plans: RulePlan[] = [];
+afterAll(() => plans.forEach((plan) => plan.close()));
+
+function planOf(rules: string): RulePlan {
+  const text = `SecRuleEngine On\n${rules}`;
+  const { program, diagnostics } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
+  if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  const cache = { get: () => null, put: () => undefined };
+  const plan = buildPlan(program, { cache, log: createLogger('test', 'error'), ports });
+  plans.push(plan);
+  return plan;
+}
+
+/** Ids of matched rules. */
+function matchedBy(plan: RulePlan, head: string): number[] {
+  const engine = new PolicyEngine(plan, ports);
+  const session = engine.open(requestFrom(head));
+  if (session.requestHead().action === 'pass') session.requestBody(null);
+  return session.finish().matchedRules.map(({ ruleId }) => ruleId);
+}
+
+const log = "phase:1,pass,log,msg:'m'";
+
+describe('a rule that needs no visit in every transaction', () => {
+  test.each([
+    [
+      'a chain whose first link cannot be searched for',
+      `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},chain"\nSecRule ARGS "@rx bad"`,
+    ],
+    ['a count that must not be none', `SecRule &REQUEST_HEADERS:Range "@gt 1" "id:1,${log}"`],
+    ['a negated count of none', `SecRule &REQUEST_HEADERS:Range "!@eq 0" "id:1,${log}"`],
+    ['a number', `SecRule ARGS:page "@gt 100" "id:1,${log}"`],
+    [
+      'a constant list',
+      `SecAction "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET POST'"\nSecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
+    ],
+    [
+      'any operator on a header that few send',
+      `SecRule REQUEST_HEADERS:Range "@ipMatch 10.0.0.1" "id:1,${log}"`,
+    ],
+  ])('%s', (_name, rules) => {
+    expect(planOf(rules).facts).toMatchObject({ scannedRules: 1, alwaysRules: 0 });
+  });
+
+  test.each([
+    ['a count that none satisfies', `SecRule &REQUEST_HEADERS:Range "@eq 0" "id:1,${log}"`],
+    [
+      'a first link with effects',
+      `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},setvar:tx.seen=1,chain"\nSecRule ARGS "@rx bad"`,
+    ],
+    [
+      'a first link whose captures another rule reads',
+      `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},capture,chain"\nSecRule ARGS "@rx bad"\nSecAction "id:2,phase:2,pass,nolog,setvar:'tx.first=%{tx.1}'"`,
+    ],
+    [
+      'a first link whose match another rule reads',
+      `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},chain"\nSecRule ARGS "@rx bad"\nSecAction "id:2,phase:2,pass,nolog,setvar:'tx.last=%{MATCHED_VAR}'"`,
+    ],
+    [
+      'a list that a rule changes',
+      `SecRule ARGS "@rx x" "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET'"\nSecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
+    ],
+  ])('but not %s', (_name, rules) => {
+    expect(planOf(rules).facts.alwaysRules).toBeGreaterThan(0);
+  });
+});
+
+describe('a chain that copies values and asks for the copies', () => {
+  const copies = `SecRule REQUEST_HEADERS_NAMES "@rx ^.*$" "id:1,${log},capture,t:lowercase,setvar:'tx.name_%{tx.0}=/%{tx.0}/',chain"
+SecRule TX:/^name_/ "@within /proxy/ /range/"`;
+
+  test('is asked of the values', () => {
+    const plan = planOf(copies);
+    expect(plan.unobserved.names).toEqual(['name_']);
+    expect(matchedBy(plan, 'GET / HTTP/1.1\r\nHost: a\r\nPROXY: b')).toEqual([1]);
+    expect(matchedBy(plan, 'GET / HTTP/1.1\r\nHost: a\r\nprox: b')).toEqual([]);
+  });
+
+  test('is visited where another rule reads a copy', () => {
+    const plan = planOf(`${copies}\nSecRule TX:name_host "@streq /host/" "id:2,${log}"`);
+    expect(plan.unobserved.names).toEqual([]);
+    expect(matchedBy(plan, 'GET / HTTP/1.1\r\nHost: a')).toEqual([2]);
+  });
+
+  test('is visited where a name holds what another rule looks for in names', () => {
+    const plan = planOf(`${copies}\nSecRule TX:/secret_*/ "@rx ." "id:2,${log}"`);
+    expect(plan.unobserved.names).toEqual(['name_']);
+    expect(matchedBy(plan, 'GET / HTTP/1.1\r\nHost: a\r\nX-Secret_: b')).toEqual([2]);
+    expect(matchedBy(plan, 'GET / HTTP/1.1\r\nHost: a\r\nX-Secre: b')).toEqual([]);
+  });
+});
+
+test('captures of a value that comes again are those of the first time', () => {
+  const plan = planOf(`SecRule ARGS "@rx ^(a)(b)?" "id:1,${log},capture,logdata:'%{tx.1}%{tx.2}'"`);
+  const engine = new PolicyEngine(plan, ports);
+  const dataOf = (target: string): (string | undefined)[] => {
+    const session = engine.open(requestFrom(`GET ${target} HTTP/1.1\r\nHost: a`));
+    session.requestHead();
+    return session.finish().matchedRules.map(({ data }) => data);
+  };
+  for (const target of ['/?x=ab', '/?x=ab', '/?x=a', '/?x=c', '/?x=c', '/?x=ab&y=a&z=ab']) {
+    const wanted = target.includes('c') ? [] : [target.includes('ab') ? 'ab' : 'a'];
+    expect(dataOf(target)).toEqual(wanted);
+  }
+});
