@@ -3,8 +3,7 @@
  * or no valid request, and hands the rest to the RPC library.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { ServerResponse } from 'node:http';
 import { fromBinary, type JsonValue } from '@bufbuild/protobuf';
 import {
   createConnectRouter,
@@ -27,15 +26,11 @@ import { CallRate } from './call-rate.ts';
 import { checkJson } from './check-json.ts';
 import { addressKey, callerKey } from './context.ts';
 import { answerEarly } from './early-answer.ts';
+import type { NodeRequest, NodeResponse } from './node-http.ts';
 import { requestBytesMaxOf } from './request-size.ts';
 import { codingOf, parseJson, readBytes, tooLarge } from './read-body.ts';
 
 const envelopeBytes = 5;
-
-/** A request of either version of HTTP. */
-export type NodeRequest = IncomingMessage | Http2ServerRequest;
-/** A response of either version of HTTP. */
-export type NodeResponse = ServerResponse | Http2ServerResponse;
 
 /** What the adapter is made of. */
 export interface AdapterOptions {

@@ -5,7 +5,7 @@
 
 import type { AppError } from '../../engine/base/errors.ts';
 import { refusal } from '../domain/errors.ts';
-import type { NodeRequest, NodeResponse } from './adapter.ts';
+import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 const always: readonly (readonly [name: string, value: string])[] = [
   ['x-content-type-options', 'nosniff'],

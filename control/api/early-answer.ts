@@ -15,7 +15,7 @@ import {
 } from '@connectrpc/connect/protocol-connect';
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { controlLimits } from '../../engine/base/limits.ts';
-import type { NodeRequest, NodeResponse } from './adapter.ts';
+import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** Sends an error for a request whose body may be unread. */
 export function answerEarly(

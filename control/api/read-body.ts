@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { JsonValue } from '@bufbuild/protobuf';
 import { refusal } from '../domain/errors.ts';
-import type { NodeRequest } from './adapter.ts';
+import type { NodeRequest } from './node-http.ts';
 import { refuseShape } from './request-size.ts';
 
 type Unpack = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;

@@ -23,7 +23,7 @@ import {
   type SamlProvider,
 } from '../../domain/identity-settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
-import type { NodeRequest, NodeResponse } from '../adapter.ts';
+import type { NodeRequest, NodeResponse } from '../node-http.ts';
 import type { ApiParts } from '../context.ts';
 import { toConnectError } from '../errors.ts';
 import { formatCookie } from './cookie.ts';
@@ -60,10 +60,12 @@ export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
   const steps = { ...oidcSteps(parts), ...samlSteps(parts) };
   const limit = new AttemptLimit(parts.clock, controlLimits.signInVisitsPerMinute);
   return (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const match = /^\/auth\/(oidc|saml)\/([a-z0-9-]{1,32})\/([a-z]+)$/.exec(url.pathname);
+    const target = request.url ?? '';
+    const match = /^\/auth\/(oidc|saml)\/([a-z0-9-]{1,32})\/([a-z]+)(?:\?|$)/.exec(target);
     const step = steps[`${request.method} ${match?.[1] ?? ''} ${match?.[3] ?? ''}`];
     if (match === null || step === undefined) return false;
+    // Only now: not every target is a URL.
+    const url = new URL(target, 'http://localhost');
     const publicUrl = publicUrlOf(settingsOf(parts));
     const binding = readBinding(request);
     const answer = async (): Promise<Page> => {
