@@ -1,6 +1,6 @@
 /** Owns the proof of the spool: order, repeats, bounds, gaps, and what a restart finds. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -107,6 +107,17 @@ test('a restart finds on disk what was not acknowledged, under its old names', a
   const last = spoolOver(third.store('facts'));
   expect([last.held, last.takeGaps()]).toEqual([1, []]);
   await third.close();
+});
+
+test('a file that is no store is set aside, and spooling begins anew', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-spool-'));
+  folders.push(folder);
+  writeFileSync(join(folder, 'data.mdb'), 'not a store'.repeat(1000));
+  const files = openSpoolFiles(folder, silentLogger);
+  const spool = spoolOver(files.store('facts'));
+  fill(spool, 10);
+  expect([spool.held, existsSync(join(folder, 'data.mdb.damaged'))]).toEqual([10, true]);
+  await files.close();
 });
 
 test('a batch damaged on disk is left out at the start and is a gap later', () => {

@@ -4,24 +4,13 @@
  * moments at a power cut is accepted; a torn write is not possible.
  */
 
-import { existsSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { AppError } from '../base/errors.ts';
 import { stateLimits } from '../base/limits.ts';
-import { lmdbFileProblem } from '../base/lmdb-file.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-
-/** The library ends the process over a damaged file; what rules remember is worth less than that. */
-function setAsideDamaged(path: string, log: Logger): void {
-  const file = join(path, 'data.mdb');
-  const problem = existsSync(file) ? lmdbFileProblem(file) : null;
-  if (problem === null) return;
-  log.error('the persistent collections begin anew: their file is damaged', { file, problem });
-  renameSync(file, `${file}.damaged`);
-}
+import { setAsideDamaged } from './damaged-file.ts';
 
 /** As the rules see it; the same shape as the rule ports' stored value. */
 export interface StoredText {
@@ -51,7 +40,7 @@ export class Collections {
     this.clock = clock;
     this.log = log;
     try {
-      setAsideDamaged(path, log);
+      setAsideDamaged(path, 'the store of persistent collections', log);
       this.database = open({ path, compression: false, mapSize: stateLimits.collectionsBytesMax });
     } catch (thrown) {
       throw new AppError('state_unavailable', `cannot open the state store at ${path}`, {

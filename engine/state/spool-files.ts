@@ -10,6 +10,7 @@ import { AppError } from '../base/errors.ts';
 import { stateLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { SpoolStore } from '../contract/spool.ts';
+import { setAsideDamaged } from './damaged-file.ts';
 
 /** The spools of one engine. */
 export interface SpoolFiles {
@@ -22,6 +23,7 @@ export interface SpoolFiles {
 export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
   let root: RootDatabase<Buffer, number>;
   try {
+    setAsideDamaged(path, 'the spool of observations', log);
     root = open<Buffer, number>({
       path,
       compression: false,
