@@ -59,6 +59,7 @@ class Engine {
   private readonly bundles: BundleKeeper;
   /** File that names the last bundle whose databases were all made. */
   private readonly plannedMark: string;
+  private stopping = false;
   /** The work that a quick start left for later. */
   private settling: Promise<void> = Promise.resolve();
   private readonly serving: Serving = { revision: '0', sha256: '' };
@@ -125,6 +126,7 @@ class Engine {
   }
 
   async stop(): Promise<void> {
+    this.stopping = true;
     this.prober.close();
     await this.threads?.drain();
     await this.link?.close();
@@ -185,6 +187,7 @@ class Engine {
     try {
       await this.serve(verified);
     } catch (thrown) {
+      if (this.stopping) return;
       this.log.error('the policies of the kept bundle could not all be built ahead', {
         reason: toAppError(thrown).message,
       });

@@ -1,12 +1,13 @@
 /**
- * Owns the pieces of the present bundle and of the one before it: builds what is stale, keeps the
- * rest, finds contents by hash.
+ * Owns the pieces of the latest bundles: builds what is stale, keeps the rest, finds contents by
+ * hash.
  */
 
 import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../engine/base/errors.ts';
+import { publishLimits } from '../../engine/base/limits.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
 
@@ -23,8 +24,8 @@ export interface BuiltPart {
 export class PartCache {
   private readonly kinds: readonly PartKind[];
   private readonly byKind = new Map<string, ReadonlyMap<string, BuiltPart>>();
-  private contents = new Map<string, Uint8Array>();
-  private contentsBefore = new Map<string, Uint8Array>();
+  /** Contents of the latest bundles, newest first; what they have in common is there once. */
+  private offered: ReadonlyMap<string, Uint8Array>[] = [];
 
   constructor(kinds: readonly PartKind[]) {
     this.kinds = kinds;
@@ -47,16 +48,20 @@ export class PartCache {
     return [...this.byKind].flatMap(([, parts]) => [...parts.values()]).sort(byName);
   }
 
-  /** Makes these pieces the ones that nodes may fetch, beside those of the time before. */
+  /** Makes these pieces the ones that nodes may fetch, beside those of the bundles before. */
   offer(parts: readonly BuiltPart[]): void {
-    this.contentsBefore = this.contents;
-    this.contents = new Map(parts.map((part) => [hex(part.sha256), part.content]));
+    const contents = new Map(parts.map((part) => [hex(part.sha256), part.content]));
+    this.offered = [contents, ...this.offered].slice(0, publishLimits.bundlesOffered);
   }
 
-  /** Content by hash; undefined when it belongs to neither the present nor the last bundle. */
+  /** Content by hash; undefined when it belongs to none of the latest bundles. */
   content(sha256: Uint8Array): Uint8Array | undefined {
     const name = hex(sha256);
-    return this.contents.get(name) ?? this.contentsBefore.get(name);
+    for (const contents of this.offered) {
+      const content = contents.get(name);
+      if (content !== undefined) return content;
+    }
+    return undefined;
   }
 }
 

@@ -215,6 +215,8 @@ export const publishLimits = {
   publicationsKept: 1_000,
   /** Signed indexes of publications; one of a thousand sites has some 30 KB. */
   indexesKept: 50,
+  /** Bundles whose pieces nodes may fetch: one that lags behind still finds what it was told of. */
+  bundlesOffered: 16,
   /** Pieces that a node asks for in one call. */
   partsPerCallMax: 10_000,
 } as const;

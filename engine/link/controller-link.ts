@@ -245,7 +245,10 @@ class Link {
       const answers = parts.fetchParts({ sha256: [...sha256] }, { signal });
       for await (const { content } of answers) yield content;
     };
-    const whole = await bundles.complete(verified, fetch);
+    const whole = await bundles.complete(verified, fetch).catch((error: unknown) => {
+      // Control forgets the pieces of what it replaced.
+      throw update === this.#latest ? error : superseded();
+    });
     if (update !== this.#latest) throw superseded();
     await this.#options.apply(whole);
     await bundles.keep(verified);

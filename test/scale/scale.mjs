@@ -163,7 +163,7 @@ function freePort() {
   });
 }
 
-/** Resident bytes, all and without pages of files, of the child of `parent` whose command line holds `text`. */
+/** Resident bytes, all and without files' pages, of the child of `parent` that `text` names. */
 function residentBytes(parent, text) {
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
     try {
@@ -320,7 +320,8 @@ const origin = createServer((_request, response) => response.end('from the origi
 await new Promise((resolve) => origin.listen(0, '127.0.0.1', resolve));
 print(
   'store',
-  `${size.sites} sites, ${size.policies} policies, ${size.lists} lists, ${size.lists * perList} entries`,
+  `${size.sites} sites, ${size.policies} policies, ${size.lists} lists, ` +
+    `${size.lists * perList} entries`,
 );
 try {
   await measure(origin.address().port);

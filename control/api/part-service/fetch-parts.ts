@@ -8,17 +8,19 @@ import type { Method } from '../method.ts';
 
 /** Pieces in the order asked for; only the administration socket hands them out. */
 export function fetchParts(parts: ApiParts): Method<typeof PartService, 'fetchParts'> {
-  return async function* ({ sha256 }, context) {
+  return ({ sha256 }, context) => {
     if (context.values.get(entranceKey) !== 'socket') {
       throw refusal('permission_denied', 'pieces are handed out on the administration socket only');
     }
     if (sha256.length > publishLimits.partsPerCallMax) {
       throw invalidField('sha256', `has at most ${publishLimits.partsPerCallMax} entries`);
     }
-    for (const name of sha256) {
-      const content = parts.publisher.part(name);
-      if (content === undefined) throw notFound('piece');
-      yield { content };
-    }
+    const contents = sha256.map((name) => parts.publisher.part(name));
+    if (contents.includes(undefined)) throw notFound('piece');
+    return inTurn(contents.flatMap((content) => content ?? []));
   };
+}
+
+async function* inTurn(contents: readonly Uint8Array[]): AsyncGenerator<{ content: Uint8Array }> {
+  for (const content of contents) yield await Promise.resolve({ content });
 }
