@@ -187,7 +187,8 @@ export function sortBindings(bindings: readonly IpListBinding[]): IpListBinding[
   );
 }
 
-type NewBinding = IpListBindingRecordJson &
+/** A binding before it has an id of its own. */
+export type NewBinding = IpListBindingRecordJson &
   Pick<IpListBinding, 'ipListId' | 'policyId' | 'siteId' | 'scope' | 'kind'>;
 
 async function upsert(
@@ -220,7 +221,7 @@ async function upsert(
 }
 
 /** Keeps a binding; one of the same list, place, path and address is replaced. */
-function keepBinding(
+export function keepBinding(
   tx: WriteStore,
   caller: Caller,
   fresh: NewBinding,
@@ -279,7 +280,8 @@ function showBinding(store: ReadStore, binding: IpListBinding): IpListBindingRec
   return toMessage(IpListBindingRecordSchema, { ...binding, ipListName });
 }
 
-function bindingNote(caller: Caller, binding: IpListBinding) {
+/** The audit note of a change of a binding. */
+export function bindingNote(caller: Caller, binding: IpListBinding) {
   return {
     ...actorNote(caller),
     resourceType: 'ip_list_binding',

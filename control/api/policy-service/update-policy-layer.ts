@@ -12,6 +12,7 @@ import { checkPolicy, layerFields } from '../../domain/policy.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { readBindingsLayer, replaceBindings } from './bindings-layer.ts';
 import { checkPolicyPlugins } from './check-plugins.ts';
 import { refuseUncompiled } from './compile.ts';
 import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
@@ -26,6 +27,17 @@ export function updatePolicyLayer(
     refuseTemplate(before);
     requireRevision(request.revision, before.revision);
     if (request.config === undefined) throw invalidField('config', 'is required');
+    if (request.layer === PolicyLayerKind.IP_LIST_BINDINGS) {
+      const wanted = readBindingsLayer(request.config, before.id);
+      const nowMs = parts.clock.nowMs();
+      const saved = await parts.store.write((tx) => {
+        const current = storedPolicy(tx, caller, before.id, 'policyId');
+        requireRevision(request.revision, current.revision);
+        replaceBindings(tx, caller, current, wanted, new Date(nowMs).toISOString());
+        return savePolicy(tx, caller, current, current, nowMs, 'update_layer');
+      });
+      return { policy: toMessage(PolicySchema, saved) };
+    }
     const layer = readLayer(request.layer, request.config as JsonValue);
     const changed = { ...before, ...layer };
     checkPolicy(changed, 'config');
@@ -44,7 +56,10 @@ function readLayer(kind: PolicyLayerKind, config: JsonValue): PolicyJson {
   const name = Object.entries(PolicyLayerKind).find(([, value]) => value === kind)?.[0] ?? '';
   const field = layerFields[`POLICY_LAYER_KIND_${name}`];
   if (field === undefined) {
-    throw invalidField('layer', 'must be CRS_CORE, HTTP_POLICY, ARG_LIMITS or PLUGINS here');
+    throw invalidField(
+      'layer',
+      'must be CRS_CORE, HTTP_POLICY, ARG_LIMITS, IP_LIST_BINDINGS or PLUGINS',
+    );
   }
   try {
     const value = field === 'plugins' ? (config as { plugins?: JsonValue }).plugins : config;
