@@ -16,7 +16,7 @@ export interface ContentDifference {
   readonly removedSamples: readonly string[];
 }
 
-const entriesPerTurn = 20_000;
+const entriesPerTurn = 4_000;
 
 /** Compares two sequences in the order of their keys. Cost: one pass, in turns. */
 export async function compareEntries(

@@ -61,6 +61,8 @@ test('edits agree with a sorted map, whatever their order', () => {
         expect([...allEntries(content, chunks.read)]).toEqual(sorted);
         const ipv4 = sorted.filter((entry) => entry.key.startsWith('4')).length;
         expect([content.ipv4Count, content.ipv6Count]).toEqual([ipv4, sorted.length - ipv4]);
+        const anew = buildContent('list', sorted, chunks.makeId).content;
+        expect(content.prefixes).toEqual(anew.prefixes);
       }
     }),
   );

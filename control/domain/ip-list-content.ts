@@ -106,10 +106,14 @@ export class ContentBuilder {
   private readonly prefixes: Record<string, number> = {};
   private waiting: IpEntry[] = [];
 
-  /** `makeId` gives ids that no chunk ever had. */
-  constructor(id: string, makeId: () => string) {
+  /** `makeId` gives ids that no chunk ever had; `before` is what an edit goes out from. */
+  constructor(id: string, makeId: () => string, before?: IpListContent) {
     this.id = id;
     this.makeId = makeId;
+    if (before === undefined) return;
+    this.counts['4'] = before.ipv4Count;
+    this.counts['6'] = before.ipv6Count;
+    Object.assign(this.prefixes, before.prefixes);
   }
 
   /** Takes the next entry; a chunk that became full with it, or null. */
@@ -124,10 +128,14 @@ export class ContentBuilder {
     return full;
   }
 
-  /** Keeps a chunk of another directory as it is; only between `flush` and `add`. */
-  keep(ref: ChunkRef, keys: readonly string[]): void {
+  /** Keeps a chunk of the directory before as it is; only between `flush` and `add`. */
+  keep(ref: ChunkRef): void {
     this.refs.push(ref);
-    for (const key of keys) this.count(key);
+  }
+
+  /** Takes a chunk of the directory before out. */
+  drop(chunk: IpListChunk): void {
+    for (const key of keysOf(chunk)) this.count(key, -1);
   }
 
   /** The chunk of what was added since the last; null when nothing was. */
@@ -139,7 +147,7 @@ export class ContentBuilder {
     const details: Record<string, EntryDetail> = {};
     let expiresAt = '';
     for (const { key, note, expiresAt: ends } of entries) {
-      this.count(key);
+      this.count(key, 1);
       if (note === undefined && ends === undefined) continue;
       details[key] = {
         ...(note === undefined ? {} : { note }),
@@ -169,11 +177,13 @@ export class ContentBuilder {
     };
   }
 
-  private count(key: string): void {
+  private count(key: string, by: 1 | -1): void {
     const family = familyOf(key);
-    this.counts[family]++;
+    this.counts[family] += by;
     const name = `${family}/${prefixOf(key)}`;
-    this.prefixes[name] = (this.prefixes[name] ?? 0) + 1;
+    const count = (this.prefixes[name] ?? 0) + by;
+    if (count === 0) delete this.prefixes[name];
+    else this.prefixes[name] = count;
   }
 }
 
@@ -195,7 +205,7 @@ export function buildContent(
 
 /**
  * The content with entries set and keys removed; unknown keys to remove are passed over. Cost: the
- * chunks that are touched are written anew, the others are read for their keys only.
+ * chunks that are touched are read and written anew, the others stay.
  */
 export function editContent(
   before: IpListContent,
@@ -205,7 +215,7 @@ export function editContent(
   makeId: () => string,
 ): ContentChange {
   const touched = [...new Set([...set.keys(), ...remove])].sort();
-  const builder = new ContentBuilder(before.id, makeId);
+  const builder = new ContentBuilder(before.id, makeId, before);
   const added: IpListChunk[] = [];
   const removed: string[] = [];
   const take = (chunk: IpListChunk | null): void => {
@@ -227,9 +237,10 @@ export function editContent(
     const next = before.chunks[index + 1];
     const start = at;
     while (at < touched.length && (next === undefined || touched[at]! < next.first)) at++;
-    const chunk = readChunk(ref.id);
     const mine = touched.slice(start, at);
-    if (mine.length === 0) return builder.keep(ref, chunk === undefined ? [] : keysOf(chunk));
+    if (mine.length === 0) return builder.keep(ref);
+    const chunk = readChunk(ref.id);
+    if (chunk !== undefined) builder.drop(chunk);
     removed.push(ref.id);
     addAll(merged(chunk === undefined ? [] : [...entriesOf(chunk)], mine, set));
   });
@@ -257,11 +268,16 @@ function merged(
   return result;
 }
 
-/** Every entry in order. */
-export function* allEntries(content: IpListContent, readChunk: ReadChunk): Generator<IpEntry> {
+/** Every entry in order. Who reads across turns may find chunks gone: `onGone` then throws. */
+export function* allEntries(
+  content: IpListContent,
+  readChunk: ReadChunk,
+  onGone: () => void = () => undefined,
+): Generator<IpEntry> {
   for (const { id } of content.chunks) {
     const chunk = readChunk(id);
-    if (chunk !== undefined) yield* entriesOf(chunk);
+    if (chunk === undefined) onGone();
+    else yield* entriesOf(chunk);
   }
 }
 

@@ -9,10 +9,11 @@ import type {
   RuntimeTrustProfileSchema,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { TrustProfileJson } from '../../proto/gen/waf/v1/trust_pb.ts';
+import { familyOf, keyWidth } from '../../engine/base/ip-address.ts';
 import { chunkReader, contentOf } from '../access/list-contents.ts';
 import { allReferences } from '../access/references.ts';
 import type { CountryRuleRecord } from '../domain/country-access.ts';
-import { allEntries, type IpListContent, type ReadChunk } from '../domain/ip-list-content.ts';
+import type { IpListContent, ReadChunk } from '../domain/ip-list-content.ts';
 import type { IpListBinding } from '../domain/ip-list.ts';
 import type { RateLimitRecord } from '../domain/rate-limit.ts';
 import { globalTrustId } from '../domain/trust.ts';
@@ -66,21 +67,52 @@ export function packList(
   content: IpListContent,
   readChunk: ReadChunk,
 ): MessageInitShape<typeof RuntimeIpListSchema> {
-  const hex = { '4': [] as string[], '6': [] as string[] };
+  const packed = {
+    '4': new Uint8Array(content.ipv4Count * packedWidth['4']),
+    '6': new Uint8Array(content.ipv6Count * packedWidth['6']),
+  };
+  const filled = { '4': 0, '6': 0 };
   const expiries: { index: number; atMs: bigint }[] = [];
   let index = 0;
-  for (const { key, expiresAt } of allEntries(content, readChunk)) {
-    hex[key.startsWith('4') ? '4' : '6'].push(key.slice(1));
-    if (expiresAt !== undefined) expiries.push({ index, atMs: BigInt(Date.parse(expiresAt)) });
-    index++;
+  for (const ref of content.chunks) {
+    const chunk = readChunk(ref.id);
+    const family = familyOf(ref.first);
+    if (chunk !== undefined) {
+      filled[family] = packKeys(chunk.keys, keyWidth[family], packed[family], filled[family]);
+      for (const [key, { expiresAt }] of Object.entries(chunk.details ?? {})) {
+        if (expiresAt === undefined) continue;
+        const place = placeOf(chunk.keys, key);
+        expiries.push({ index: index + place, atMs: BigInt(Date.parse(expiresAt)) });
+      }
+    }
+    index += ref.count;
   }
-  return {
-    id: content.id,
-    etag: content.etag,
-    ipv4: new Uint8Array(Buffer.from(hex['4'].join(''), 'hex')),
-    ipv6: new Uint8Array(Buffer.from(hex['6'].join(''), 'hex')),
-    expiries,
-  };
+  return { id: content.id, etag: content.etag, ipv4: packed['4'], ipv6: packed['6'], expiries };
+}
+
+/** Bytes of a packed entry: address and prefix length. */
+const packedWidth = { '4': 5, '6': 17 } as const;
+
+/** Writes keys as bytes, each without its family; says where the next one goes. */
+function packKeys(keys: string, width: number, target: Uint8Array, start: number): number {
+  let at = start;
+  for (let key = 0; key < keys.length; key += width) {
+    for (let digit = key + 1; digit < key + width; digit += 2) {
+      target[at++] = hexDigit(keys.charCodeAt(digit)) * 16 + hexDigit(keys.charCodeAt(digit + 1));
+    }
+  }
+  return at;
+}
+
+/** Which of the keys it is. A match that lies across two keys is none. */
+function placeOf(keys: string, key: string): number {
+  let at = keys.indexOf(key);
+  while (at > 0 && at % key.length !== 0) at = keys.indexOf(key, at + 1);
+  return at / key.length;
+}
+
+function hexDigit(code: number): number {
+  return code <= 0x39 ? code - 0x30 : code - 0x57;
 }
 
 /** The lists that a profile names, as they travel. */

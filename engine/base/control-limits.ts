@@ -78,6 +78,11 @@ export const controlLimits = {
   signInVisitsPerMinute: 300,
   /** Form that a browser carries here from a SAML identity provider. */
   samlFormBytesMax: 512 * 1024,
+  /** Depth of that form's XML; responses have ten. The library's time grows with the square. */
+  samlDepthMax: 32,
+  /** Its elements and attributes; a person in a thousand groups has 1,100. */
+  samlElementsMax: 4_000,
+  samlAttributesMax: 4_000,
   /** Different outcomes, statuses or reasons counted of one site. */
   countedKeysMax: 2_000,
   /** Characters of a site's or policy's id in counts. */
@@ -214,7 +219,7 @@ export const accessLimits = {
   /** Samples shown of what an update adds or removes. */
   heldSamplesMax: 20,
   /** Chunks written or removed in one transaction, so that others get their turn. */
-  chunksPerWriteMax: 32,
+  chunksPerWriteMax: 8,
   /** How often due subscriptions and lapsed entries are looked for. */
   accessTickMs: 5_000,
   /** Trust profiles. */

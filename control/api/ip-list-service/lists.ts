@@ -144,8 +144,9 @@ export function cloneIpList(parts: ApiParts): Method<typeof IpListService, 'clon
     const from = storedList(parts.store, caller, id, 'id');
     const texts = checkListTexts({ name, description: from.description }, '');
     const content = contentOf(parts.store, from.id);
-    // Chunks are never changed, but they go when the list that names them changes meanwhile.
-    const entries = [...allEntries(content, chunkReader(parts.store))];
+    const entries = allEntries(content, chunkReader(parts.store), () => {
+      throw refusal('aborted', 'id: the list changed while it was copied; try again');
+    });
     const list = await createManual(parts, caller, texts, entries, 'name');
     return { ipList: showList(parts, list, { entries: true }) };
   };
@@ -198,7 +199,7 @@ async function createManual(
   parts: ApiParts,
   caller: Caller,
   texts: { readonly name: string; readonly description: string },
-  entries: readonly IpEntry[],
+  entries: Iterable<IpEntry>,
   nameField: string,
 ): Promise<IpListRecord> {
   const now = isoNow(parts.clock);
