@@ -99,7 +99,7 @@ export interface PluginUse {
   readonly ruleIds: readonly number[];
 }
 
-/** SecLang that stands between a plugin's settings and its rules. `firstId` and the next are free. */
+/** SecLang between a plugin's settings and its rules. Numbers `firstId` and the next are free. */
 export function renderPluginUse(use: PluginUse, firstId: number): string {
   const { paths, bundledVariable, ownSwitch, ruleIds } = use;
   const everywhere = paths.includes('') || paths.includes('/');

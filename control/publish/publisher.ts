@@ -24,8 +24,6 @@ import { readServedSites } from './served-sites.ts';
 import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
 
 export { toBundleUpstream } from './build-bundle.ts';
-export { bundlePolicy } from './policy-parts.ts';
-export { loadRuleset, storeRuleset } from './stored-rulesets.ts';
 
 /** A configuration that nodes are to serve. */
 export interface Publication {

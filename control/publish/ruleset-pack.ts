@@ -14,7 +14,7 @@ export interface ArchiveFile {
   readonly content: Uint8Array;
 }
 
-/** The files of a folder in an archive, under one folder as releases have it. Errors: of reading. */
+/** A folder's files in an archive, under one folder as releases have it. Errors: of reading. */
 export function packFolder(folder: string): Buffer {
   const files: ArchiveFile[] = [];
   const add = (from: string): void => {

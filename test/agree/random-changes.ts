@@ -195,7 +195,7 @@ const limits: Kind = (context) => {
     argumentLimitAction: `ARGUMENT_LIMIT_ACTION_${observed ? 'OBSERVE' : 'BLOCK'}`,
   };
   return {
-    name: `limits: ${config.maxNumArgs} arguments of ${argLength}, ${observed ? 'observed' : 'blocked'}`,
+    name: `limits: ${config.maxNumArgs} of ${argLength}, ${observed ? 'observed' : 'blocked'}`,
     rpc: 'PolicyService/UpdatePolicyLayer',
     body: { policyId, revision, layer: 'POLICY_LAYER_KIND_ARG_LIMITS', config },
     shows: [observed ? `"@gt ${argLength}"` : `setvar:'tx.arg_length=${argLength}'`],
@@ -213,7 +213,7 @@ const httpPolicy: Kind = (context) => {
     disallowedContentTypeAction: `HTTP_POLICY_VIOLATION_ACTION_${observed ? 'OBSERVE' : 'BLOCK'}`,
   };
   return {
-    name: `http policy: ${config.allowedMethods.join(' ')}, types ${observed ? 'observed' : 'blocked'}`,
+    name: `http policy: ${config.allowedMethods.join(' ')}, ${observed ? 'observed' : 'blocked'}`,
     rpc: 'PolicyService/UpdatePolicyLayer',
     body: { policyId, revision, layer: 'POLICY_LAYER_KIND_HTTP_POLICY', config },
     shows: [`setvar:'tx.allowed_methods=${config.allowedMethods.join(' ')}'`],
