@@ -9,6 +9,7 @@ import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { SamlProvider } from '../domain/identity-settings.ts';
+import { checkBoundedXml } from './bounded-xml.ts';
 import type { ExternalIdentity } from './external-accounts.ts';
 import { Pending } from './pending.ts';
 
@@ -113,9 +114,9 @@ async function serviceProvider(
   return new ServiceProvider(config);
 }
 
-/** Nothing of a document type, and no digest that can be forged. */
+/** Nothing that would take the library long, and no digest that can be forged. */
 function refuseOddXml(xml: string): void {
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) throw new Error('document type');
+  checkBoundedXml(xml);
   if (/xmldsig#(?:rsa-|dsa-|hmac-)?sha1|xmldsig-more#(?:rsa-)?md5/i.test(xml)) {
     throw new Error('weak digest');
   }

@@ -81,8 +81,10 @@ export const controlLimits = {
   /** Depth of that form's XML; responses have ten. The library's time grows with the square. */
   samlDepthMax: 32,
   /** Its elements and attributes; a person in a thousand groups has 1,100. */
-  samlElementsMax: 4_000,
-  samlAttributesMax: 4_000,
+  samlElementsMax: 1_500,
+  samlAttributesMax: 2_000,
+  /** Responses from one address in a minute; each may cost a quarter of a second. */
+  samlResponsesPerMinute: 120,
   /** Different outcomes, statuses or reasons counted of one site. */
   countedKeysMax: 2_000,
   /** Characters of a site's or policy's id in counts. */

@@ -3,9 +3,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askRadius, type RadiusQuestion } from '../../control/auth/radius-client.ts';
-import { parsePacket, radiusTypes } from '../../control/auth/radius-packet.ts';
+import { parsePacket, radiusTypes, readReply } from '../../control/auth/radius-packet.ts';
 import type { RadiusConfig } from '../../control/domain/identity-settings.ts';
 import { hasFreeradius, startFreeradius, type Freeradius } from './freeradius.ts';
 
@@ -97,6 +98,22 @@ describe.skipIf(!hasFreeradius)('FreeRADIUS without Message-Authenticator', () =
       await server.stop();
     }
   }, 30_000);
+});
+
+test('no datagram breaks the reader, and none of noise is a reply', () => {
+  const request = { id: 7, authenticator: Buffer.alloc(16, 1) };
+  const bytes = fc.uint8Array({ maxLength: 300 });
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 0, max: 400 }), (noise, length) => {
+      const datagram = Buffer.from(noise);
+      if (datagram.length >= 4) {
+        datagram[1] = request.id;
+        datagram.writeUInt16BE(length, 2);
+      }
+      expect(readReply(datagram, request, 'secret')).toBeNull();
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 describe('a server that misbehaves', () => {

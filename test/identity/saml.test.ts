@@ -185,6 +185,50 @@ describe('refused', () => {
     expect(victim.cookieNames(base)).not.toContain('waf_refresh');
   });
 
+  test('noise, without a fault of ours', async () => {
+    const { connect } = await import('node:net');
+    const raw = (text: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connect(waf.control.managementPort, '127.0.0.1');
+        let got = '';
+        socket.on('data', (chunk: Buffer) => (got += chunk.toString()));
+        socket.on('error', () => undefined);
+        socket.on('close', () => resolve(got.split('\r\n', 1)[0] ?? ''));
+        socket.end(`${text}\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      });
+    for (const target of [
+      '//[',
+      '/auth/oidc/[/login',
+      '/auth/saml/idp/login/..',
+      'http://[',
+      '*',
+    ]) {
+      expect([target, await raw(`GET ${target} HTTP/1.1`)]).toEqual([
+        target,
+        expect.stringMatching(/^HTTP\/1\.1 4\d\d /),
+      ]);
+    }
+    expect(await raw('GET /auth/saml/idp/finish?ticket=%zz&[ HTTP/1.1')).toContain(' 401 ');
+    const texts = [
+      '<a/>',
+      '<a>'.repeat(50_000),
+      `${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`,
+      `<a>${'<b/>'.repeat(80_000)}</a>`,
+      `<a ${Array.from({ length: 30_000 }, (_, at) => `b${at}=""`).join(' ')}/>`,
+      '\u0000',
+      '<Response ID="',
+      '{}',
+      '<!--',
+      '',
+    ];
+    for (const text of texts) {
+      const { relayState } = await begin();
+      const SAMLResponse = Buffer.from(text).toString('base64');
+      expect((await deliver({ SAMLResponse, RelayState: relayState })).status).toBe(401);
+    }
+    expect((await waf.get('/healthz', true)).status).toBe(200);
+  });
+
   test('a form that is too large', async () => {
     const { relayState } = await begin();
     const huge = { SAMLResponse: 'A'.repeat(600_000), RelayState: relayState };

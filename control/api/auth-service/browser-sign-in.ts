@@ -70,9 +70,7 @@ export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
     const binding = readBinding(request);
     const answer = async (): Promise<Page> => {
       if (publicUrl === '') throw noProvider();
-      if (!limit.allow(request.socket.remoteAddress ?? '')) {
-        throw refusal('resource_exhausted', 'too many sign-ins: wait a minute');
-      }
+      if (!limit.allow(request.socket.remoteAddress ?? '')) throw tooMany();
       return step({ request, url, publicUrl, binding }, match[2] ?? '');
     };
     answer()
@@ -106,6 +104,7 @@ function oidcSteps(parts: ApiParts): Record<string, Step> {
 function samlSteps(parts: ApiParts): Record<string, Step> {
   const saml = openSamlSignIn(parts.clock);
   const tickets = new Pending<Ticket>(parts.clock, controlLimits.pendingLoginsMax, ticketMs);
+  const limit = new AttemptLimit(parts.clock, controlLimits.samlResponsesPerMinute);
   const find = (id: string): SamlProvider =>
     known(samlProvidersOf(settingsOf(parts)).find((one) => one.id === id));
   return {
@@ -119,6 +118,7 @@ function samlSteps(parts: ApiParts): Record<string, Step> {
     // it is the one that began in the next step, to which it goes by itself.
     'POST saml acs': async (visit, id) => {
       const provider = find(id);
+      if (!limit.allow(visit.request.socket.remoteAddress ?? '')) throw tooMany();
       const form = await readForm(visit.request);
       const response = form.get('SAMLResponse') ?? '';
       const relayState = form.get('RelayState') ?? '';
@@ -184,6 +184,10 @@ function known<T>(provider: T | undefined): T {
 
 function noProvider(): Error {
   return refusal('not_found', 'no identity provider has this id, or auth.public_url is not set');
+}
+
+function tooMany(): Error {
+  return refusal('resource_exhausted', 'too many sign-ins: wait a minute');
 }
 
 function newBinding(): string {
