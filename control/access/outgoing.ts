@@ -11,6 +11,7 @@ import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { AppError } from '../../engine/base/errors.ts';
@@ -272,17 +273,25 @@ async function throughPipe<T>(
   }
 }
 
+const bytesPerTurn = 131_072;
+
 async function* bounded(
   body: Readable,
   { bytesMax }: OutgoingLimits,
   tooLarge: () => FetchError,
 ): AsyncGenerator<Buffer> {
   let bytes = 0;
+  let turnBytes = 0;
   for await (const chunk of body) {
     const piece = chunk as Buffer;
     bytes += piece.length;
     if (bytes > bytesMax) throw tooLarge();
     yield piece;
+    // A fast source must not keep everyone else waiting.
+    turnBytes += piece.length;
+    if (turnBytes < bytesPerTurn) continue;
+    turnBytes = 0;
+    await nextTurn();
   }
 }
 
