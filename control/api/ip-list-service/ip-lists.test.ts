@@ -184,3 +184,30 @@ test('bindings, rates and country rules of what is removed go with it', async ()
   expect(rules).toEqual({});
   await call('DeleteIpList', { id: list.id });
 });
+
+test('a list of 60000 entries is written and read in pieces', async () => {
+  const values = Array.from(
+    { length: 60_000 },
+    (_, at) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`,
+  );
+  const list = await create('long');
+  const entries = values.toReversed().map((value) => ({ value }));
+  const added = await call('AddEntries', { ipListId: list.id, entries });
+  expect(added['ipList']).toMatchObject({ entryCount: 60_000 });
+  expect(added['ipList']).not.toHaveProperty('entries');
+  const page = await call('ListIpListEntries', {
+    ipListId: list.id,
+    page: { page: 300, pageSize: 200 },
+  });
+  expect((page['items'] as { value: string }[]).map(({ value }) => value)).toEqual(
+    values.slice(-200),
+  );
+  const unsafe = { ipList: { id: list.id, entries: [] }, updateMask: 'entries' };
+  expect(await refusalOf('UpdateIpList', unsafe)).toMatch(/^invalid_argument ipList\.etag: /);
+  await call('RemoveEntries', { ipListId: list.id, values: values.slice(0, 50_000) });
+  expect(await call('LookupIp', { ipListId: list.id, ip: '10.0.0.1' })).toEqual({
+    decision: 'none',
+  });
+  const kept = await call('LookupIp', { ipListId: list.id, ip: values.at(-1) });
+  expect(kept).toMatchObject({ matched: true });
+});
