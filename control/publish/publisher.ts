@@ -20,7 +20,7 @@ import { bundleFormatVersion } from './build-bundle.ts';
 import { PartCache, type BuiltPart } from './part-cache.ts';
 import { partKinds } from './part-kinds.ts';
 import { keepPublication, latestPublication, publishedIndex } from './publication-log.ts';
-import { readServedSites } from './served-sites.ts';
+import { readServedSites, viewOf } from './served-sites.ts';
 import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
 
 export { toBundleUpstream } from './build-bundle.ts';
@@ -72,6 +72,8 @@ class LivePublisher implements Publisher {
   readonly #listeners = new Set<(publication: Publication) => void>();
   readonly #undo: () => void;
   #current: Publication | null = null;
+  /** Pieces of the current publication. */
+  #published: readonly BuiltPart[] = [];
   /** Collections that changed since the pieces were last built; null for all. */
   #changed: Set<string> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -135,8 +137,10 @@ class LivePublisher implements Publisher {
     const changed = this.#changed;
     this.#changed = new Set();
     try {
-      const parts = this.#parts.refresh(this.#store, changed);
-      const next = await this.#adopt(parts);
+      const view = viewOf(this.#store);
+      const parts = this.#parts.refresh(view, changed);
+      const siteIds = readServedSites(view).map(({ site }) => site.id);
+      const next = await this.#adopt(parts, siteIds);
       this.#lastCostMs = performance.now() - startedMs;
       return next;
     } catch (error) {
@@ -146,17 +150,26 @@ class LivePublisher implements Publisher {
     }
   }
 
-  async #adopt(parts: readonly BuiltPart[]): Promise<Publication> {
-    if (this.#current !== null && sameParts(this.#current.signed, parts)) return this.#current;
-    const siteIds = readServedSites(this.#store).map(({ site }) => site.id);
+  async #adopt(parts: readonly BuiltPart[], siteIds: readonly string[]): Promise<Publication> {
+    const same = this.#published.length === parts.length && parts.every(this.#isPublished);
+    if (this.#current !== null && same) return this.#current;
     const kept = this.#current === null ? keptPublication(this.#store, parts, this.#key) : null;
     const { revision, signed } = kept ?? (await this.#sign(parts));
     this.#current = { revision, signed, siteIds };
+    this.#published = parts;
     this.#parts.offer(parts);
     this.#logger.info('configuration published', { revision });
     this.#hand(this.#current);
     return this.#current;
   }
+
+  /** A piece that was not built anew is the very same object; one that was may be equal to it. */
+  readonly #isPublished = (part: BuiltPart, at: number): boolean => {
+    const other = this.#published[at];
+    if (part === other) return true;
+    if (part.kind !== other?.kind || part.id !== other.id) return false;
+    return Buffer.compare(part.sha256, other.sha256) === 0;
+  };
 
   #sign(parts: readonly BuiltPart[]): Promise<Pick<Publication, 'revision' | 'signed'>> {
     return this.#store.write((tx) => {

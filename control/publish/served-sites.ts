@@ -51,8 +51,30 @@ export interface PolicyVariant {
   readonly siteOverride: SiteOverrideRecord | undefined;
 }
 
-/** The sites that serve, by id. Cost: some microseconds a site. */
-export function readServedSites(store: ReadStore): ServedSite[] {
+/** What was read through a view of the store. */
+const memory = new WeakMap<ReadStore, readonly ServedSite[]>();
+const views = new WeakSet<ReadStore>();
+
+/**
+ * The store as it is while one publication is made: the sites are read once for all kinds of
+ * pieces. To be used without waiting in between, and then dropped.
+ */
+export function viewOf(store: ReadStore): ReadStore {
+  const view = { ...store };
+  views.add(view);
+  return view;
+}
+
+/** The sites that serve, by id. Cost: some microseconds a site, once for a view. */
+export function readServedSites(store: ReadStore): readonly ServedSite[] {
+  const known = memory.get(store);
+  if (known !== undefined) return known;
+  const served = readSites(store);
+  if (views.has(store)) memory.set(store, served);
+  return served;
+}
+
+function readSites(store: ReadStore): ServedSite[] {
   const allPolicies = new Map(store.list(policies).map((policy) => [policy.id, policy]));
   const fallback = [...allPolicies.values()].find(
     (policy) => policy.isDefault === true && policy.isTemplate !== true,
