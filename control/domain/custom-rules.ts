@@ -18,6 +18,8 @@ interface Condition {
   readonly selector: string;
   readonly operator: string;
   readonly value: string;
+  /** List whose addresses are matched, in place of a value; '' for none. */
+  readonly ipListId: string;
   readonly negate: boolean;
   readonly transformations: readonly string[];
 }
@@ -174,8 +176,9 @@ function readCondition(value: unknown, at: string): Condition {
   const condition: Condition = {
     variable: text('variable', ''),
     selector: text('selector', ''),
-    operator: text('operator', 'contains'),
+    operator: text('operator', from['ipListId'] === undefined ? 'contains' : 'ipMatch'),
     value: text('value', ''),
+    ipListId: text('ipListId', ''),
     negate: from['negate'] === true,
     transformations: Array.isArray(from['transformations'])
       ? from['transformations'].map(String)
@@ -190,6 +193,7 @@ function readCondition(value: unknown, at: string): Condition {
   if (!operators.includes(condition.operator)) {
     throw invalidField(`${at}.operator`, `must be one of ${operators.join(', ')}`);
   }
+  if (condition.ipListId !== '') checkListOperand(condition, at);
   if (/[\0\r\n]/.test(condition.value) || condition.value.length > 4096) {
     throw invalidField(`${at}.value`, 'must be one line of at most 4096 characters');
   }
@@ -199,9 +203,35 @@ function readCondition(value: unknown, at: string): Condition {
   return condition;
 }
 
+function checkListOperand({ ipListId, operator, value }: Condition, at: string): void {
+  if (operator !== 'ipMatch') throw invalidField(`${at}.operator`, 'must be ipMatch with a list');
+  if (value !== '') throw invalidField(`${at}.value`, 'must be empty with a list');
+  if (!/^[\w-]{1,128}$/.test(ipListId)) throw invalidField(`${at}.ipListId`, 'must be an id');
+}
+
+/** The IP lists that the conditions of a rule name, by the place of the condition. */
+export function listsOfRule(rule: CustomRuleJson): ReadonlyMap<number, string> {
+  const conditions = rule.visualSpec?.['conditions'];
+  const found = new Map<number, string>();
+  if (!Array.isArray(conditions)) return found;
+  for (const [at, condition] of conditions.entries()) {
+    const id = (condition as Readonly<Record<string, unknown>> | null)?.['ipListId'];
+    if (typeof id === 'string' && id !== '') found.set(at, id);
+  }
+  return found;
+}
+
+/** Where a policy finds the addresses of a list. */
+export function listFile(ipListId: string): string {
+  return `lists/${ipListId}.data`;
+}
+
 function conditionText(condition: Condition): string {
-  const { variable, selector, negate } = condition;
+  const { variable, selector, negate, ipListId } = condition;
   const target = selector === '' ? variable : `${variable}:${selector}`;
+  if (ipListId !== '') {
+    return `SecRule ${target} "${negate ? '!' : ''}@ipMatchFromFile ${listFile(ipListId)}"`;
+  }
   const { operator, value } = withoutMacros(condition);
   const argument = operator.startsWith('detect') ? '' : ` ${value.replaceAll('"', '\\"')}`;
   return `SecRule ${target} "${negate ? '!' : ''}@${operator}${argument}"`;

@@ -8,11 +8,15 @@ import { exclusionPlugins, pluginBindings, rulesets } from '../store/collections
 import type { ReadStore } from '../store/store.ts';
 import { toRuntimePolicy, toRuntimeRuleset, type BundleRuleset } from './build-bundle.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
+import { listContents } from './policy-lists.ts';
 import { policyVariant, type RenderablePolicy } from './policy-variant.ts';
 import { readServedSites, servedCollections, type PolicyVariant } from './served-sites.ts';
 import { loadRuleset } from './stored-rulesets.ts';
 
-const collections = [...servedCollections, 'rulesets', 'exclusion-plugins', 'plugin-bindings'];
+const collections = [
+  ...servedCollections,
+  ...['rulesets', 'exclusion-plugins', 'plugin-bindings', 'ip-list-contents'],
+];
 
 /** Policies that sites use, rendered. */
 export const policyKind: PartKind = { name: 'policy', collections, plan: planPolicies };
@@ -42,7 +46,10 @@ function planPolicies(store: ReadStore): PartPlan[] {
     const lists = [overrides, customRules, bindings, used];
     return {
       id,
-      inputs: [policy, siteOverride, ruleset, ...lists.flatMap((list) => [list.length, ...list])],
+      inputs: [
+        ...[policy, siteOverride, ruleset, ...lists.flatMap((list) => [list.length, ...list])],
+        ...listContents(store, customRules).map(({ etag }) => etag),
+      ],
       build: () => ({ policies: [toRuntimePolicy(bundlePolicy(store, policy, siteId, loaded))] }),
     };
   });

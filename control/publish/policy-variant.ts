@@ -17,6 +17,7 @@ import { renderOverrides } from '../domain/rule-overrides.ts';
 import { customRules, ruleOverrides, siteOverrides } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { BundlePolicy, BundleRuleset } from './build-bundle.ts';
+import { listFiles } from './policy-lists.ts';
 import { bindingsOf, policyPlugins } from './ruleset-plugins.ts';
 import { rulesOfBundle } from './ruleset-rules.ts';
 
@@ -59,7 +60,8 @@ export function policyVariant(
     site === undefined ? policy : { ...policy, crsCore: overlay(policy.crsCore ?? {}, site) };
   const bindings = draft.bindings ?? bindingsOf(store, policy.id);
   const plugins = policyPlugins(store, policy, bindings, ruleset);
-  const rules = placeCustomRules(allRules.filter(applies));
+  const mine = allRules.filter(applies);
+  const rules = placeCustomRules(mine);
   const added = mergeAdded(rules, overridesText(overrides, ruleset));
   return {
     id: siteId === '' ? policy.id : variantId(store, policy.id, siteId),
@@ -67,7 +69,7 @@ export function policyVariant(
     policy: changed,
     ruleset: plugins.ruleset,
     added: { ...added, pluginSettings: plugins.settings },
-    files: plugins.files,
+    files: [...plugins.files, ...listFiles(store, mine)],
     warnings: [...plugins.warnings, ...orphans(overrides, ruleset)],
   };
 }

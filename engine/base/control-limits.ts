@@ -112,6 +112,8 @@ export const controlLimits = {
   rulesetFileBytesMax: 16 * 1024 * 1024,
   /** Rulesets whose rules are kept described, about 3 MB each. */
   describedRulesetsMax: 4,
+  /** Entries of an IP list that a custom rule matches one by one; bindings have no such bound. */
+  ruleListEntriesMax: 10_000,
   /** Saved versions of one policy; the oldest go. */
   versionsMax: 500,
   /** Exclusion plugins that are kept; the CRS project has eight. */

@@ -22,9 +22,13 @@ export interface RowRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly protocol?: string;
+  readonly clientIp?: string;
 }
 
-/** One call; `$policy` and `$revision` stand for the row's own policy. */
+/**
+ * One call; `$policy` and `$revision` stand for the row's own policy, `$list` for the IP list that
+ * an earlier call of the row made.
+ */
 export interface RowCall {
   readonly rpc: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -210,6 +214,34 @@ export const effectRows: readonly EffectRow[] = [
     before: blocked,
     after: { status: 200, without: [942_100] },
     other: { url: '/private/x', expected: { status: 403, with: [10_000] } },
+  },
+  {
+    name: 'a custom rule that names an IP list',
+    changes: [
+      {
+        rpc: 'IpListService/CreateIpList',
+        body: { ipList: { name: 'row $policy', entries: [{ value: '198.51.100.0/24' }] } },
+      },
+      {
+        rpc: 'CustomRuleService/CreateCustomRule',
+        body: {
+          rule: {
+            policyId: '$policy',
+            name: 'listed',
+            enabled: true,
+            phase: 1,
+            visualSpec: {
+              conditions: [{ variable: 'REMOTE_ADDR', ipListId: '$list' }],
+              action: 'block',
+            },
+          },
+        },
+      },
+    ],
+    request: { url: '/', clientIp: '198.51.100.7' },
+    before: passes,
+    after: { status: 403, with: [10_000] },
+    other: { url: '/', clientIp: '203.0.113.7', expected: passes },
   },
   {
     name: 'the engine only detects',

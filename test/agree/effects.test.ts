@@ -92,6 +92,7 @@ async function tryIt(waf: LiveWaf, policyId: string, request: RowRequest): Promi
     url,
     method,
     protocol,
+    clientIp: request.clientIp ?? '',
     headers: { ...usualHeaders, ...request.headers },
     body: Buffer.from(body).toString('base64'),
   });
@@ -118,11 +119,15 @@ async function newPolicy(
   return policyId;
 }
 
+let listId = '';
+
 async function apply(waf: LiveWaf, policyId: string, { rpc, body }: RowCall): Promise<void> {
   const { policy } = await waf.ask('PolicyService/GetPolicy', { id: policyId });
   const { revision } = policy as { revision: string };
   const text = JSON.stringify(body)
-    .replaceAll('"$policy"', JSON.stringify(policyId))
-    .replaceAll('"$revision"', JSON.stringify(revision));
-  await waf.ask(rpc, JSON.parse(text));
+    .replaceAll('$policy', policyId)
+    .replaceAll('$revision', revision)
+    .replaceAll('$list', listId);
+  const { ipList } = (await waf.ask(rpc, JSON.parse(text))) as { ipList?: { id: string } };
+  listId = ipList?.id ?? listId;
 }

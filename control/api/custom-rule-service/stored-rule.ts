@@ -7,10 +7,17 @@ import {
 } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
 import { meets, type Caller } from '../../auth/permissions.ts';
-import { checkCustomRule, customRuleIds, renderCustomRule } from '../../domain/custom-rules.ts';
+import { contentOf } from '../../access/list-contents.ts';
+import {
+  checkCustomRule,
+  customRuleIds,
+  listsOfRule,
+  renderCustomRule,
+} from '../../domain/custom-rules.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { countOf } from '../../domain/ip-list-content.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
-import { customRules } from '../../store/collections.ts';
+import { customRules, ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
@@ -50,6 +57,22 @@ export function requireSecLangPermission(caller: Caller, rule: CustomRuleJson): 
   const needed = { public: false, anyPermission: ['policy:custom:seclang'], allPermission: [] };
   if (meets(needed, caller.permissions)) return;
   throw refusal('permission_denied', 'rule.seclang: raw SecLang needs policy:custom:seclang');
+}
+
+/** Errors: invalid_argument for a list that is not there, or too long to be matched by a rule. */
+export function checkLists(store: ReadStore, caller: Caller, rule: CustomRuleJson): void {
+  for (const [at, id] of listsOfRule(rule)) {
+    const field = `rule.visualSpec.conditions[${at}].ipListId`;
+    const list = store.get(ipLists, id);
+    if (list === undefined || list.tenantId !== caller.tenantId) {
+      throw invalidField(field, 'names no IP list');
+    }
+    if (countOf(contentOf(store, id)) <= controlLimits.ruleListEntriesMax) continue;
+    throw invalidField(
+      field,
+      `has more than ${controlLimits.ruleListEntriesMax} entries: bind the list instead`,
+    );
+  }
 }
 
 /** Checks a rule among the others of its policy and gives it a number where it has none. */

@@ -21,6 +21,7 @@ import { refuseUncompiledRule } from '../policy-service/compile.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import {
+  checkLists,
   keepRule,
   requireSecLangPermission,
   ruleNote,
@@ -94,6 +95,7 @@ export function updateCustomRule(
     const before = storedRule(parts.store, caller, change.id ?? '', 'rule.id');
     const masked = applyMask(before, change, request.updateMask, maskFields);
     requireSecLangPermission(caller, masked);
+    checkLists(parts.store, caller, masked);
     const after = settleRule(parts.store, { ...masked, updatedAt: isoNow(parts.clock) });
     const policy = storedPolicy(parts.store, caller, before.policyId, 'rule.policyId');
     const others = rulesOfPolicy(parts.store, policy.id).filter(({ id }) => id !== after.id);
@@ -171,6 +173,7 @@ async function create(
     updatedAt: now,
   };
   const settled = settleRule(parts.store, rule);
+  checkLists(parts.store, caller, settled);
   const others = rulesOfPolicy(parts.store, policy.id);
   await refuseUncompiledRule(parts, policy, settled, others);
   return parts.store.write((tx) => keepRule(tx, caller, null, settleRule(tx, settled)));

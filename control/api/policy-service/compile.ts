@@ -8,6 +8,7 @@ import { renderCustomRule } from '../../domain/custom-rules.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
+import { listFiles } from '../../publish/policy-lists.ts';
 import { policyVariant, type PolicyDraft } from '../../publish/policy-variant.ts';
 import type { RulesetFile } from '../../publish/ruleset-folder.ts';
 import { loadRuleset } from '../../publish/stored-rulesets.ts';
@@ -57,7 +58,8 @@ export async function refuseUncompiledRule(
 ): Promise<void> {
   const field = rule.visualSpec === undefined ? 'rule.seclang' : 'rule.visualSpec';
   const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
-  const alone = { id: policy.id, revision: policy.revision, policy, ruleset: null, added };
+  const files = listFiles(parts.store, [rule]);
+  const alone = { id: policy.id, revision: policy.revision, policy, ruleset: null, added, files };
   await refuseSent(parts, { policy: toRuntimePolicy(alone), ruleset: null }, field);
   const draft = { customRules: [...others, { ...rule, enabled: true }] };
   await refuseUncompiled(parts, policy, field, draft, rule.siteId);
