@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError, toAppError } from '../../engine/base/errors.ts';
 import { publishLimits } from '../../engine/base/limits.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
@@ -85,7 +85,8 @@ function build(kind: string, { id, inputs, build: make }: PartPlan): BuiltPart {
     const sha256 = new Uint8Array(createHash('sha256').update(content).digest());
     return { kind, id, sha256, content, inputs };
   } catch (cause) {
-    const message = `the ${kind} ${id} cannot be published`;
+    const reason = toAppError(cause).message;
+    const message = `the piece ${kind} ${id} cannot be published: ${reason}`;
     throw new AppError('part_unbuildable', message, { source: 'config', cause });
   }
 }
