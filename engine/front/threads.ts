@@ -130,13 +130,12 @@ class Threads implements FrontThreads {
     const id = this.nextId++;
     const before = this.routes;
     this.routes = routes;
-    const waits = [...this.threads].map((thread) => {
-      const wait = thread.wait(id);
-      thread.tell({ kind: 'routes', id, routes });
-      return wait;
-    });
+    const threads = [...this.threads];
+    const half = Math.ceil(threads.length / 2);
     try {
-      await Promise.all(waits);
+      // Half of the threads build while the others serve: building takes a core.
+      await this.applyTo(threads.slice(0, half), id, routes);
+      await this.applyTo(threads.slice(half), id, routes);
       this.collecting ??= setTimeout(() => this.collect(), frontLimits.collectDelayMs).unref();
     } catch (thrown) {
       // A thread that is replaced later must not start with what could not be served; but one that
@@ -145,6 +144,21 @@ class Threads implements FrontThreads {
       if (!died && this.routes === routes) this.routes = before;
       throw thrown;
     }
+  }
+
+  private async applyTo(
+    threads: readonly FrontThread[],
+    id: number,
+    routes: RoutesConfig,
+  ): Promise<void> {
+    const waits = threads.map((thread) => {
+      // One that is gone was replaced with these routes; later ones may have come meanwhile.
+      if (!this.threads.has(thread) || this.routes !== routes) return null;
+      const wait = thread.wait(id);
+      thread.tell({ kind: 'routes', id, routes });
+      return wait;
+    });
+    await Promise.all(waits);
   }
 
   sample(siteId: string, count: number): void {
