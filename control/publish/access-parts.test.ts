@@ -49,6 +49,11 @@ test('a site goes by its own profile, else by that of the deployment', () => {
   expect(trust('own')).toBeUndefined();
   expect(trust('a')?.rules[0]?.id).toBe('r');
   expect(trust('b')).toBe(trust('a'));
+  const many = new Uint8Array(5 * 100_001);
+  const big = create(RuntimeIpListSchema, { id: 'gone', ipv4: many });
+  const grown = toRuntimeTrust({ nodes: [{ id: 'n', trust: { ipListIds: ['gone'] } }] }, '');
+  const runtime = create(RuntimeTrustProfileSchema, grown);
+  expect(toTrustConfig(runtime, [big]).nodes[0]?.ranges).toEqual([]);
   const lost = toRuntimeTrust({ nodes: [{ id: 'n', trust: { ipListIds: ['gone'] } }] }, '');
   const trustProfiles = [create(RuntimeTrustProfileSchema, lost)];
   expect(() => trustOf({ trustProfiles, ipLists: [] })).toThrow(/its IP list is missing/);

@@ -37,15 +37,19 @@ export function toTrustConfig(
   let left: number = accessLimits.trustRangesMax;
   return {
     nodes: profile.nodes.map(({ id, ipListIds, xffMode }) => {
-      const ranges = ipListIds.flatMap((listId) => {
+      const own = ipListIds.map((listId) => {
         const list = lists.get(listId);
         if (list === undefined) throw invalid(`trust node ${id}: its IP list is missing`);
-        return keysOfList(list);
+        return list;
       });
-      left -= ranges.length;
-      if (left < 0)
-        throw invalid(`trust profiles have at most ${accessLimits.trustRangesMax} ranges`);
-      return { id, ranges, xffMode };
+      const count = own.reduce(
+        (sum, { ipv4, ipv6 }) => sum + ipv4.length / 5 + ipv6.length / 17,
+        0,
+      );
+      // Lists may grow past what fits: then the proxy is not trusted, and all else goes on.
+      if (count > left) return { id, ranges: [], xffMode };
+      left -= count;
+      return { id, ranges: own.flatMap(keysOfList), xffMode };
     }),
     edges: profile.edges.map(({ from, to }) => ({ from, to })),
     rules: profile.rules.map(({ $typeName: _type, $unknown: _unknown, ...rule }) => ({

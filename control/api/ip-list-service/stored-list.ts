@@ -78,7 +78,9 @@ export function auditedList(store: ReadStore, list: IpListRecord): object {
   return { ...rest, ...shown, etag, ipv4Count, ipv6Count };
 }
 
-/** A list as it is shown; with its entries when there are few and `entries` is wanted. */
+/**
+ * A list as it is shown. `entries`: also its entries when there are few, and where it is deployed.
+ */
 export function showList(
   parts: ApiParts,
   list: IpListRecord,
@@ -107,7 +109,9 @@ export function showList(
     contentStatus: count === 0 ? 'empty' : 'available',
     deploymentStatus: deploymentStatus(parts, references, changedAt),
     referencePreview: references.slice(0, 2),
-    deployment: deploymentOf(parts, references, content.etag, changedAt),
+    ...(options.entries
+      ? { deployment: deploymentOf(parts, references, content.etag, changedAt) }
+      : {}),
     ...(source === undefined ? {} : { source: showSource(source) }),
     ...(sync === undefined ? {} : { syncStatus: sync }),
     ...(held === undefined ? {} : { heldUpdate: held }),
