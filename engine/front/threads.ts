@@ -151,9 +151,9 @@ class Threads implements FrontThreads {
     id: number,
     routes: RoutesConfig,
   ): Promise<void> {
-    const waits = threads.map((thread) => {
-      // One that is gone was replaced with these routes; later ones may have come meanwhile.
-      if (!this.threads.has(thread) || this.routes !== routes) return null;
+    // One that is gone was replaced with these routes; later ones may have come meanwhile.
+    const meant = this.routes === routes ? threads.filter((one) => this.threads.has(one)) : [];
+    const waits = meant.map((thread) => {
       const wait = thread.wait(id);
       thread.tell({ kind: 'routes', id, routes });
       return wait;
