@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Clock } from '../../engine/base/clock.ts';
-import { defaultTenantId } from '../domain/records.ts';
+import { defaultTenantId, type RoleRecord, type UserRecord } from '../domain/records.ts';
 import { credentials, roles, users } from '../store/collections.ts';
 import type { Store } from '../store/store.ts';
 import { hashPassword } from './passwords.ts';
@@ -30,15 +30,19 @@ export async function ensureAdministrator(
   if (outdated.length > 0) {
     await store.write((tx) => {
       for (const role of outdated) {
-        const createdAt = tx.get(roles, role.id)?.createdAt ?? now;
-        tx.put(roles, {
+        const before = tx.get(roles, role.id);
+        const after: RoleRecord = {
           ...role,
           permissions: [...role.permissions],
           builtin: true,
           tenantId: defaultTenantId,
-          createdAt,
+          createdAt: before?.createdAt ?? now,
           updatedAt: now,
-        });
+        };
+        tx.put(roles, after);
+        if (before !== undefined) {
+          tx.audit({ ...systemNote('role', role.id, role.name), action: 'update', before, after });
+        }
       }
     });
   }
@@ -48,7 +52,7 @@ export async function ensureAdministrator(
   writePrivately(passwordFile, `${password}\n`);
   await store.write((tx) => {
     const id = 'user-admin';
-    tx.put(users, {
+    const user: UserRecord = {
       id,
       tenantId: defaultTenantId,
       username,
@@ -58,7 +62,9 @@ export async function ensureAdministrator(
       locked: false,
       createdAt: now,
       updatedAt: now,
-    });
+    };
+    tx.put(users, user);
+    tx.audit({ ...systemNote('user', id, username), action: 'create', after: user });
     tx.put(credentials, {
       id,
       passwordHash,
@@ -68,6 +74,18 @@ export async function ensureAdministrator(
     });
   });
   return true;
+}
+
+/** What the service does by itself at its start. */
+function systemNote(resourceType: string, resourceId: string, resourceName: string) {
+  return {
+    actorId: 'system',
+    actorName: 'system',
+    tenantId: defaultTenantId,
+    resourceType,
+    resourceId,
+    resourceName,
+  };
 }
 
 function writePrivately(path: string, text: string): void {

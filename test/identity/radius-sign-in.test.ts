@@ -202,6 +202,16 @@ describe('the settings of identity providers', () => {
     expect((await update({ 'auth.oidc.providers': [oidc] }, { token })).status).toBe(403);
   });
 
+  test('keep the roles that they hand out', async () => {
+    const made = await waf.call('RoleService/CreateRole', { role: { name: 'Guests' } });
+    const { id } = made.body['role'] as { id: string };
+    await update({ 'auth.oidc.providers': [{ ...oidc, defaultRoleIds: [id] }] });
+    const kept = await waf.call('RoleService/DeleteRole', { id });
+    expect(kept.body['code']).toBe('failed_precondition');
+    await update({ 'auth.oidc.providers': [] });
+    expect((await waf.call('RoleService/DeleteRole', { id })).status).toBe(200);
+  });
+
   test('can turn passwords off over the network, not on the socket', async () => {
     await update({ 'auth.password_enabled': false });
     const login = { username: 'admin', password: waf.password };

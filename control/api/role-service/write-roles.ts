@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { RoleSchema, type RoleJson, type RoleService } from '../../../proto/gen/waf/v1/role_pb.ts';
 import { permissionCodes, superadmin, type Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { rolesHandedOut } from '../../domain/identity-settings.ts';
 import type { RoleRecord } from '../../domain/records.ts';
 import { applyMask } from '../../domain/update-mask.ts';
-import { roles, users } from '../../store/collections.ts';
+import { roles, settingsId, systemSettings, users } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
@@ -78,6 +79,9 @@ export function deleteRole(parts: ApiParts): Method<typeof RoleService, 'deleteR
       refuseBuiltIn(before);
       if (tx.list(users).some((user) => user.roleIds.includes(before.id))) {
         throw refusal('failed_precondition', 'id: users have this role; assign others first');
+      }
+      if (rolesHandedOut(tx.get(systemSettings, settingsId)?.values ?? {}).includes(before.id)) {
+        throw refusal('failed_precondition', 'id: an identity provider hands out this role');
       }
       tx.remove(roles, before.id);
       tx.audit({ ...roleNote(caller, before), action: 'delete', before });
