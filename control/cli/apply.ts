@@ -22,7 +22,7 @@ Example: waf apply -f shop.yaml --dry-run`,
     const { system } = await context.api();
     const timeoutMs = commandLineLimits.applyTimeoutMs;
     const { plan } = await system.apply({ manifestYaml, dryRun }, { timeoutMs });
-    await showPlan(context, plan);
+    await showPlan(context, plan, !dryRun);
     return 0;
   },
 };

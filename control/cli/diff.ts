@@ -19,7 +19,7 @@ Example: waf diff -f shop.yaml`,
     const { system } = await context.api();
     const timeoutMs = commandLineLimits.applyTimeoutMs;
     const { plan } = await system.previewApply({ manifestYaml }, { timeoutMs });
-    const changed = await showPlan(context, plan);
+    const changed = await showPlan(context, plan, false);
     return changed === 0 ? 0 : differs;
   },
 };

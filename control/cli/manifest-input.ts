@@ -23,10 +23,11 @@ export function readManifests(flags: FlagValues): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(paths.map(readInputText).join('\n---\n'));
 }
 
-/** Shows a plan; returns how many documents change something. */
+/** Shows a plan, carried out or not; returns how many documents change something. */
 export async function showPlan(
   { output }: CommandContext,
   plan: ApplyPlan | undefined,
+  carriedOut: boolean,
 ): Promise<number> {
   const { create, toJson } = await import('@bufbuild/protobuf');
   const { ApplyPlanSchema } = await import('../../proto/gen/waf/v1/system_pb.ts');
@@ -44,8 +45,9 @@ export async function showPlan(
   });
   const count = (action: string): number =>
     shown.changes.filter((change) => change.action === action).length;
+  const [created, updated] = carriedOut ? ['created', 'updated'] : ['to create', 'to update'];
   output.note(
-    `${count('create')} to create, ${count('update')} to update, ${count('unchanged')} unchanged`,
+    `${count('create')} ${created}, ${count('update')} ${updated}, ${count('unchanged')} unchanged`,
   );
   return changed.length;
 }
