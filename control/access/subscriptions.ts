@@ -270,7 +270,9 @@ async function finish(
     const source = changed.source ?? list.source;
     const sync = stateAfter(list, source, end, clock.nowMs());
     const after: IpListRecord = { ...changed, sync };
-    if (end.status === 'succeeded' && list.held !== undefined) {
+    // What is there is what the source has: an update that waits is out of date.
+    const settled = end.status === 'succeeded' || end.status === 'not_modified';
+    if (settled && list.held !== undefined) {
       heldGarbage = removeHeld(tx, list);
       const { held: _held, ...rest } = after;
       tx.put(ipLists, rest);

@@ -189,11 +189,30 @@ test('an update that removes 90 % is held; it can be discarded or accepted', asy
   expect(discarded['ipList']).not.toHaveProperty('heldUpdate');
   expect(await refusalOf('AcceptHeldIpListUpdate', { id })).toMatch(/^failed_precondition id: /);
   await syncNow(id);
+  answer = text(addresses(100));
+  expect(await syncNow(id)).toMatchObject({ status: 'not_modified' });
+  expect(await listOf(id)).toMatchObject({ syncStatus: { status: 'healthy' } });
+  expect(await listOf(id)).not.toHaveProperty('heldUpdate');
+  answer = text(addresses(10));
+  await syncNow(id);
+  const moved = { url: `${base}/other`, format: 'text_v1' };
+  const other = await call('UpdateIpListSubscription', { id, source: moved });
+  expect(other['ipList']).toMatchObject({ syncStatus: { status: 'healthy' }, entryCount: 100 });
+  expect(other['ipList']).not.toHaveProperty('heldUpdate');
+  await syncNow(id);
   const accepted = await call('AcceptHeldIpListUpdate', { id });
   expect(accepted['syncRun']).toMatchObject({ status: 'succeeded', entryCount: 10 });
   expect(await listOf(id)).toMatchObject({ entryCount: 10 });
   const runs = (await call('ListIpListSyncRuns', { id }))['items'] as { status: string }[];
-  expect(runs.map(({ status }) => status)).toEqual(['succeeded', 'held', 'held', 'succeeded']);
+  expect(runs.map(({ status }) => status)).toEqual([
+    'succeeded',
+    'held',
+    'held',
+    'not_modified',
+    'held',
+    'held',
+    'succeeded',
+  ]);
 });
 
 test('unchanged content, too little, too much and nonsense are told apart', async () => {

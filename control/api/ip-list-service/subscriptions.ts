@@ -8,6 +8,7 @@ import {
   type IpListService,
   type IpListSourceInput,
   type IpListSourceInputJson,
+  type IpListSyncStatusJson,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import { accessLimits } from '../../../engine/base/limits.ts';
 import { compareEntries } from '../../access/compare-contents.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../access/list-contents.ts';
 import { FetchError } from '../../access/outgoing.ts';
 import { checkJsonPath } from '../../access/source-formats.ts';
-import { sourceOf } from '../../access/subscriptions.ts';
+import { removeHeld, sourceOf } from '../../access/subscriptions.ts';
 import { beginRun, endRun, restingState } from '../../access/sync-runs.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkListTexts } from '../../domain/ip-list-checks.ts';
@@ -84,7 +85,7 @@ export function updateIpListSubscription(
   return async (request, context) => {
     const caller = callerOf(context);
     const { store, clock } = parts;
-    const id = await store.write((tx) => {
+    const { id, garbage } = await store.write((tx) => {
       const before = storedList(tx, caller, request.id, 'id');
       requireSubscription(before);
       const texts = request.name === '' ? before : checkListTexts(request, '');
@@ -93,21 +94,27 @@ export function updateIpListSubscription(
       const known = readSource(request.source, stored, stored?.source.id ?? randomUUID()) ?? stored;
       if (known === null) throw invalidField('source', 'is required');
       const sync = restingState(before.sync ?? {}, known.source, clock.nowMs());
-      const status = sync.status === 'paused' && !known.source.paused ? 'healthy' : sync.status;
+      // What another source sent is not to be accepted any more.
+      const { held: waiting, ...rest } = before;
+      const held = request.source === undefined ? waiting : undefined;
+      const dropped = held === undefined && waiting !== undefined;
+      const status = awakeStatus(sync, known.source.paused, held !== undefined);
       const after: IpListRecord = {
-        ...before,
+        ...rest,
+        ...(held === undefined ? {} : { held }),
         name,
         description,
         source: known.source,
-        sync: { ...sync, ...(status === undefined ? {} : { status }) },
+        sync: { ...sync, status },
         updatedAt: isoNow(clock),
       };
       refuseSameListName(tx, after, 'name');
       keepWithSecrets(tx, after, known);
       const note = { ...listNote(caller, after), before: auditedList(tx, before) };
       tx.audit({ ...note, action: 'update', after: auditedList(tx, after) });
-      return after.id;
+      return { id: after.id, garbage: dropped ? removeHeld(tx, before) : '' };
     });
+    if (garbage !== '') await dropGarbage(store, garbage);
     return answerWith(parts, id, request.syncNow ? await syncAndWait(parts, id, 'manual') : null);
   };
 }
@@ -271,6 +278,14 @@ export function listIpListSyncRuns(
   };
 }
 
+/** The state of a subscription after a change: paused, held or neither. */
+function awakeStatus(state: IpListSyncStatusJson, paused: boolean, held: boolean): string {
+  const { status = '', lastSuccessAt } = state;
+  if (paused || (status !== 'paused' && status !== 'held')) return status;
+  if (held) return 'held';
+  return lastSuccessAt === undefined ? 'never_synced' : 'healthy';
+}
+
 function readSource(
   input: IpListSourceInput | undefined,
   stored: SourceWithSecrets | null,
@@ -297,10 +312,8 @@ function keepPaused(
   requireSubscription(before);
   if (before.source === undefined) return before;
   const source = { ...before.source, paused };
-  const { status = '', ...state } = before.sync ?? {};
-  const last = state.lastSuccessAt === undefined ? 'never_synced' : 'healthy';
-  const awake = before.held === undefined ? last : 'held';
-  const next = { ...state, status: status === 'paused' ? awake : status };
+  const state = before.sync ?? {};
+  const next = { ...state, status: awakeStatus(state, paused, before.held !== undefined) };
   const sync = restingState(next, source, parts.clock.nowMs());
   const after: IpListRecord = { ...before, source, sync, updatedAt: isoNow(parts.clock) };
   tx.put(ipLists, after);
