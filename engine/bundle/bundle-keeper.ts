@@ -74,7 +74,7 @@ export class BundleKeeper {
     return this.merged(verified);
   }
 
-  /** Makes this bundle the last good one. Errors: AppError bundle_unwritable; the one before stays. */
+  /** Makes this the last good bundle. Errors: AppError bundle_unwritable; the one before stays. */
   async keep(verified: VerifiedBundle): Promise<void> {
     const names = new Set(verified.bundle.parts.map(({ sha256 }) => hex(sha256)));
     const writes = [...this.unsaved].filter(([name]) => names.has(name));
