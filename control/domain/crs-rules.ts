@@ -156,7 +156,8 @@ function targetOf({ name, selector, count, exclusion }: VariableExpression): str
 }
 
 function operatorOf({ operator }: Extract<Directive, { kind: 'SecRule' }>): string {
-  return `${operator.negated ? '!' : ''}@${operator.name.text} ${operator.argument.text}`;
+  const { name, argument, negated } = operator;
+  return `${negated ? '!' : ''}@${name.text} ${argument.text}`.trimEnd();
 }
 
 function disruptiveOf(actions: readonly ActionExpression[]): string {

@@ -47,6 +47,9 @@ export function readRulesetFolder(folder: string): ReadRuleset {
   return describeRuleset(files, folder);
 }
 
+/** The number of a rule, where no comment holds it. */
+const numbered = /^(?![ \t]*#).*?["',\s]id:'?\d+/gm;
+
 /** What a set of files is as a ruleset; `from` stands in messages. Errors: as readRulesetFolder. */
 export function describeRuleset(files: readonly RulesetFile[], from: string): ReadRuleset {
   if (files.length > controlLimits.rulesetFilesMax)
@@ -77,10 +80,8 @@ export function describeRuleset(files: readonly RulesetFile[], from: string): Re
     version: found.find((version) => version !== undefined) ?? '',
     files,
     includes,
-    ruleCount: texts.reduce(
-      (sum, text) => sum + (text.match(/^[ \t]*Sec(?:Rule|Action)\s/gm)?.length ?? 0),
-      0,
-    ),
+    // A chain is one rule and has one number.
+    ruleCount: texts.reduce((sum, text) => sum + (text.match(numbered)?.length ?? 0), 0),
   };
 }
 

@@ -38,8 +38,8 @@ export interface LiveWaf {
   readonly originUrl: string;
   /** Calls an RPC; throws what it answers when it is no 200. */
   ask(rpc: string, body: unknown): Promise<Record<string, unknown>>;
-  /** Waits until the engine serves what control has. */
-  settled(): Promise<void>;
+  /** Makes a change that publishes, and waits until the engine serves it. */
+  serve(change: () => Promise<unknown>): Promise<void>;
   /** Sends the bytes and waits for the event. */
   send(one: DescribedCase): Promise<Outcome>;
   /** The same request through TestPolicy. */
@@ -51,6 +51,8 @@ const clientIp = '127.0.0.1';
 const exchangeTimeoutMs = 15_000;
 const eventTimeoutMs = 10_000;
 const settleTimeoutMs = 300_000;
+/** Publications are gathered for less than this. */
+const quietEnoughMs = 300;
 
 /** Starts everything; compiled databases are kept between runs. */
 export async function startLiveWaf(): Promise<LiveWaf> {
@@ -74,7 +76,7 @@ export async function startLiveWaf(): Promise<LiveWaf> {
     control,
     originUrl: `http://127.0.0.1:${origin.port}`,
     ask,
-    settled: () => waitUntilServed(ask),
+    serve: (change) => serveChange(ask, change),
     send: async (one) => {
       const { status, clientPort } = await exchange(port, one.wire, exchangeTimeoutMs, () => {});
       return liveOutcome(await events.next(clientPort), status);
@@ -135,14 +137,27 @@ function ruleText(rule: Json): string {
   return `${Number(rule['ruleId'])}/${Number(rule['phase'])}${mark}`;
 }
 
-async function waitUntilServed(ask: LiveWaf['ask']): Promise<void> {
+async function serveChange(ask: LiveWaf['ask'], change: () => Promise<unknown>): Promise<void> {
+  // What was changed before may still be on its way: it must not be taken for this change.
+  const before = await waitUntil(ask, (_revision, quietMs) => quietMs > quietEnoughMs);
+  await change();
+  await waitUntil(ask, (revision) => revision > before);
+}
+
+/** Polls until the configuration is served and `fits`; resolves to its revision. */
+async function waitUntil(
+  ask: LiveWaf['ask'],
+  fits: (revision: number, quietMs: number) => boolean,
+): Promise<number> {
   const deadline = performance.now() + settleTimeoutMs;
-  // A change is gathered for a moment before it is published.
-  await sleep(60);
-  for (;;) {
-    const { checks = [] } = (await ask('SystemService/Health', {})) as { checks?: Json[] };
+  for (let last = -1, sinceMs = performance.now(); ;) {
+    const health = await ask('SystemService/Health', {});
+    const revision = Number(health['configRevision'] ?? 0);
+    const checks = (health['checks'] ?? []) as Json[];
     const found = checks.find((check) => check['component'] === 'configuration');
-    if (found?.['status'] === 'healthy') return;
+    if (revision !== last) [last, sinceMs] = [revision, performance.now()];
+    const served = found?.['status'] === 'healthy';
+    if (served && fits(revision, performance.now() - sinceMs)) return revision;
     if (performance.now() > deadline) throw new Error(`not served: ${String(found?.['message'])}`);
     await sleep(20);
   }

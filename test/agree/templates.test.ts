@@ -106,12 +106,10 @@ async function policyOn(waf: LiveWaf, templateId: string, folder: string): Promi
 }
 
 async function serve(waf: LiveWaf, id: string, policyId: string): Promise<void> {
-  const { site } = (await waf.ask('SiteService/GetSite', { id })) as { site: { revision: string } };
-  const change = { id, waf: { enabled: true, mode: 'WAF_MODE_BLOCKING', policyId } };
-  await waf.ask('SiteService/UpdateSite', {
-    site: change,
-    revision: site.revision,
-    updateMask: 'waf',
+  await waf.serve(async () => {
+    const { site } = await waf.ask('SiteService/GetSite', { id });
+    const { revision } = site as { revision: string };
+    const change = { id, waf: { enabled: true, mode: 'WAF_MODE_BLOCKING', policyId } };
+    await waf.ask('SiteService/UpdateSite', { site: change, revision, updateMask: 'waf' });
   });
-  await waf.settled();
 }
