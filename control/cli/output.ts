@@ -1,4 +1,4 @@
-/** Owns how results look: tables for people, JSON and YAML for programs; notes on standard error. */
+/** Owns how results look: tables for people, JSON and YAML for programs. Notes go aside. */
 
 import { commandLineLimits } from '../../engine/base/limits.ts';
 

@@ -85,7 +85,6 @@ for (const [kind, list] of Object.entries(times)) {
   const noise = Math.sqrt(variance / list.length);
   const median = list.toSorted((left, right) => left - right)[Math.floor(list.length / 2)];
   const show = (value) => value.toFixed(2).padStart(7);
-  process.stdout.write(
-    `${kind.padEnd(28)} mean ${show(mean)}  standard error ${show(noise)}  median ${show(median)}\n`,
-  );
+  const figures = `mean ${show(mean)}  standard error ${show(noise)}  median ${show(median)}`;
+  process.stdout.write(`${kind.padEnd(28)} ${figures}\n`);
 }
