@@ -19,9 +19,9 @@ export interface Freeradius {
 }
 
 /**
- * Starts the server. Users: `alice` with `alice-password`, of the group `ops`; `carol`, who is asked
- * for the code `246810` after `carol-password`, and for `1357` after the code `again`. `signed` says
- * whether replies carry a Message-Authenticator.
+ * Starts the server. Users: `alice` with `alice-password`, of the group `ops`; `carol`, who is
+ * asked for the code `246810` after `carol-password`, and for `1357` after the code `again`.
+ * `signed` says whether replies carry a Message-Authenticator.
  */
 export async function startFreeradius(signed = true): Promise<Freeradius> {
   const folder = mkdtempSync(join(tmpdir(), 'waf-radius-'));
