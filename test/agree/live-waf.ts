@@ -9,6 +9,7 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   rmSync,
   symlinkSync,
@@ -51,6 +52,8 @@ const clientIp = '127.0.0.1';
 const exchangeTimeoutMs = 15_000;
 const eventTimeoutMs = 10_000;
 const settleTimeoutMs = 300_000;
+/** Some 2 MB each. */
+const databaseFilesMax = 200;
 /** Publications are gathered for less than this. */
 const quietEnoughMs = 300;
 
@@ -58,8 +61,7 @@ const quietEnoughMs = 300;
 export async function startLiveWaf(): Promise<LiveWaf> {
   const origin = await startOrigin();
   const control = await startTestControl({ rulesetFolder: debianCrsFolder, demoOrigin: null });
-  const databases = path.join(root, '.cache', 'agree-databases');
-  mkdirSync(databases, { recursive: true });
+  const databases = openDatabaseCache();
   mkdirSync(path.join(control.folder, 'engine'), { recursive: true });
   symlinkSync(databases, path.join(control.folder, 'engine', 'databases'));
   const port = await freePort();
@@ -91,6 +93,16 @@ export async function startLiveWaf(): Promise<LiveWaf> {
       rmSync(control.folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The folder of compiled databases; begun anew when changes have filled it. */
+function openDatabaseCache(): string {
+  const folder = path.join(root, '.cache', 'agree-databases');
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder).length <= databaseFilesMax) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 function describe(one: DescribedCase, policyId: string, siteId: string): object {
