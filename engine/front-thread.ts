@@ -44,6 +44,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   const inspection = (routes.inspection ?? nothing) as InspectionConfig;
   const { policies, keyOfSite, shared } = inspection;
   if (inspection.whenAsked) {
+    parts.useShared(shared);
     const held = registry.holdUnbuilt(policies);
     return {
       inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), true),

@@ -25,7 +25,7 @@ import { startFrontThreads } from './front/threads.ts';
 import type { FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
 import { routesOf, SharedFiles } from './inspection-config.ts';
-import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
+import type { InspectionConfig, KeyedPolicy, ThreadSettings } from './inspection-config.ts';
 import { startControllerLink } from './link/controller-link.ts';
 import type { ControllerLink } from './link/controller-link.ts';
 import type { SpoolStores } from './link/observations.ts';
@@ -60,8 +60,13 @@ class Engine {
   /** File that names the last bundle whose databases were all made. */
   private readonly plannedMark: string;
   private stopping = false;
-  /** The work that a quick start left for later. */
-  private settling: Promise<void> = Promise.resolve();
+  /** False from a quick start until all policies are built, not only those that were asked for. */
+  private settled = true;
+  /** SHA-256 of the bundle that came last. */
+  private wanted = '';
+  /** Keys of policies that compile, and databases planned, until then. */
+  private readonly sound = new Set<string>();
+  private readonly ahead = new Map<string, SharedGroup>();
   private readonly serving: Serving = { revision: '0', sha256: '' };
   private readonly startedMs = performance.now();
   private threads: FrontThreads | null = null;
@@ -119,7 +124,7 @@ class Engine {
       },
     });
     if (first) this.noteServing(first, routes);
-    if (first && planned) this.settling = this.settle(first);
+    if (first && planned) this.settleLater(first, routes);
     if (options.controller !== null) await this.connect(options.controller);
     this.log.info('listening', { host: options.host, port: this.threads.port });
     tellSupervisor({ type: 'ready', port: this.threads.port });
@@ -179,13 +184,32 @@ class Engine {
   private unplanned(verified: VerifiedBundle): RoutesConfig {
     const routes = routesOf(toRuntimeConfig(verified), this.files);
     const inspection = routes.inspection as InspectionConfig;
-    return { ...routes, inspection: { ...inspection, whenAsked: true } };
+    return { ...routes, inspection: { ...inspection, whenAsked: true, shared: this.ahead } };
   }
 
-  /** After a start that built nothing: plans and builds all policies while requests are served. */
-  private async settle(verified: VerifiedBundle): Promise<void> {
+  private settleLater(verified: VerifiedBundle, routes: RoutesConfig): void {
+    const { policies } = routes.inspection as InspectionConfig;
+    for (const { key } of policies) this.sound.add(key);
+    this.settled = false;
+    this.wanted = verified.sha256;
+    void this.settle(verified, policies);
+  }
+
+  /**
+   * After a start that built nothing: plans and builds all policies while requests are served.
+   * Gives up when another configuration serves meanwhile, which is settled in its turn.
+   */
+  private async settle(verified: VerifiedBundle, policies: readonly KeyedPolicy[]): Promise<void> {
+    const stale = (): boolean => this.wanted !== verified.sha256;
     try {
-      await this.serve(verified);
+      for (const policy of policies) {
+        if (stale()) return;
+        await this.planAhead(policy);
+      }
+      const routes = await this.plan(verified);
+      if (stale()) return;
+      await this.swap(verified, routes);
+      this.settled = true;
     } catch (thrown) {
       if (this.stopping) return;
       this.log.error('the policies of the kept bundle could not all be built ahead', {
@@ -194,13 +218,28 @@ class Engine {
     }
   }
 
-  private async apply(verified: VerifiedBundle): Promise<void> {
-    await this.settling;
-    await this.serve(verified);
+  /** Errors: PolicyError, planner_failed. */
+  private async planAhead(policy: KeyedPolicy): Promise<void> {
+    const outcome = await this.planner.plan(policy);
+    if (!outcome.ok) throw new PolicyError(policy.source, outcome.diagnostics);
+    for (const [key, group] of outcome.shared) this.ahead.set(key, group);
+    this.planner.use(this.ahead);
   }
 
-  private async serve(verified: VerifiedBundle): Promise<void> {
-    const routes = await this.plan(verified);
+  /** A change right after a quick start waits for the policies that are new, not for all. */
+  private async apply(verified: VerifiedBundle): Promise<void> {
+    this.wanted = verified.sha256;
+    if (this.settled) return this.swap(verified, await this.plan(verified));
+    const routes = this.unplanned(verified);
+    const { policies } = routes.inspection as InspectionConfig;
+    for (const policy of policies) if (!this.sound.has(policy.key)) await this.planAhead(policy);
+    this.placeGeo(verified);
+    await this.threads!.apply(routes);
+    this.noteServing(verified, routes);
+    this.settleLater(verified, routes);
+  }
+
+  private async swap(verified: VerifiedBundle, routes: RoutesConfig): Promise<void> {
     this.placeGeo(verified);
     await this.threads!.apply(routes);
     this.noteServing(verified, routes);
