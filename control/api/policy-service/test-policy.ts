@@ -79,7 +79,7 @@ function toResult(answer: EvaluateResponse) {
       severity: severityName(match.severity),
       tags: match.tags,
       severityScore: scoreOfSeverity[match.severity] ?? 0,
-      disruptive: match.ruleId === answer.ruleId,
+      disruptive: match.disruptive,
       file: match.file,
       line: match.line,
     }))
