@@ -110,6 +110,6 @@ function policyOf(
     name: ruleset.title,
     revision: 1n,
     seclang: policyText(ruleset, folder),
-    files: files.map((path) => ({ path: path.slice(1), content: readFileSync(path) })),
+    files: files.map((path) => ({ path, content: readFileSync(path) })),
   };
 }

@@ -123,6 +123,8 @@ function compareBatch(
   values: readonly string[],
   totals: Totals,
 ): string[] {
+  // Macros whose values are the same everywhere are searched for as such.
+  transaction.tx.reset(plan.txBase);
   const hits = scanAll(plan, classes, values);
   const problems: string[] = [];
   values.forEach((value, at) => {
