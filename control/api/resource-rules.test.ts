@@ -1,7 +1,7 @@
 /**
- * Runs the table of rules on sites, upstreams, certificates, groups, nodes and settings, one line of
- * resource-rules.jsonl a rule, in order, and counts what ran. `$name` in a line stands for what an
- * earlier line kept, or for a certificate that is made here.
+ * Runs the table of rules on sites, upstreams, certificates, groups, nodes and settings, one line
+ * of resource-rules.jsonl a rule, in order, and counts what ran. `$name` in a line stands for what
+ * an earlier line kept, or for a certificate that is made here.
  */
 
 import { readFileSync, statSync } from 'node:fs';

@@ -78,7 +78,7 @@ export type ChangeListener = (changed: ReadonlySet<string>) => void;
 
 /** The store of control. */
 export interface Store extends ReadStore {
-  /** One transaction; listeners hear of it after it is on disk. Errors: store_full, store_failed. */
+  /** One transaction; listeners hear of it once it is on disk. Errors: store_full, store_failed. */
   write<T>(change: (store: WriteStore) => T): Promise<T>;
   /**
    * Calls `listener` after every write; returns the undo. A listener that throws ends neither the

@@ -57,7 +57,7 @@ export async function migrate(kv: Kv, collections: readonly AnyCollection[]): Pr
   }
 }
 
-/** Layout of a store; null for one without anything. Errors: AppError store_newer, store_damaged. */
+/** Layout of a store; null for an empty one. Errors: AppError store_newer, store_damaged. */
 export function readSchema(kv: KvReader): number | null {
   const bytes = kv.get(metaKey('schema'));
   if (bytes === undefined) {

@@ -15,7 +15,7 @@ import { writing } from './writing.ts';
 
 export type { ReadStore, Store, WriteStore } from './interface.ts';
 
-/** Opens the store and brings its layout up to date. Errors: AppError store_newer, store_damaged. */
+/** Opens the store; its layout becomes the newest. Errors: AppError store_newer, store_damaged. */
 export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
   await migrate(kv, collections);
   const cache = new RecordCache();

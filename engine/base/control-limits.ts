@@ -93,7 +93,7 @@ export const controlLimits = {
   attemptKeysMax: 10_000,
   /** Security events kept, about 1.5 KB each; the oldest give way. */
   eventsMax: 1_000_000,
-  /** A geo database when unpacked; free country sets have 8 MB. Uploads are bounded by a request. */
+  /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */
   geoDatabaseBytesMax: 128 * 1024 * 1024,
   /** Traffic by minute is kept for a day, by hour for 90 days; some 300 bytes a site and step. */
   trafficMinutesKeptMs: 24 * 3_600_000,

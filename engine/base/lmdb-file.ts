@@ -13,7 +13,7 @@ const magic = 0xbeefc0de;
 const version = 2;
 const noPage = 0xffff_ffff_ffff_ffffn;
 
-/** Why a file cannot be opened as an LMDB environment; null when it can. Errors: those of reading. */
+/** Why a file cannot be opened as an LMDB environment; null when it can. Errors: of reading. */
 export function lmdbFileProblem(path: string): string | null {
   const file = openSync(path, 'r');
   try {

@@ -1,4 +1,4 @@
-/** Runs the product and shows that a trusted proxy names the client: to rules, origin and events. */
+/** Runs the product: a trusted proxy names the client to rules, origin and events. */
 
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Tests what clients of the API see when the disk is full: a clear refusal, and reads that go on. */
+/** Tests what clients of the API see when the disk is full: a clear refusal; reads go on. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

@@ -115,7 +115,8 @@ function selectsCapture({ variable, selector }: Target): boolean {
 
 /**
  * How rules other than `owner` may notice TX variables whose names begin with `prefix`: words of
- * which the rest of such a name has to hold one. Null: otherwise, or unknown. Rules are first links.
+ * which the rest of such a name has to hold one. Null: otherwise, or unknown. Rules are first
+ * links.
  */
 export function wordsNoticed(
   rules: readonly Rule[],

@@ -48,14 +48,20 @@ describe('a rule that needs no visit in every transaction', () => {
   test.each([
     [
       'a chain whose first link cannot be searched for',
-      `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},chain"\nSecRule ARGS "@rx bad"`,
+      [
+        `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},chain"`,
+        `SecRule ARGS "@rx bad"`,
+      ].join('\n'),
     ],
     ['a count that must not be none', `SecRule &REQUEST_HEADERS:Range "@gt 1" "id:1,${log}"`],
     ['a negated count of none', `SecRule &REQUEST_HEADERS:Range "!@eq 0" "id:1,${log}"`],
     ['a number', `SecRule ARGS:page "@gt 100" "id:1,${log}"`],
     [
       'a constant list',
-      `SecAction "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET POST'"\nSecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
+      [
+        `SecAction "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET POST'"`,
+        `SecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
+      ].join('\n'),
     ],
     [
       'any operator on a header that few send',
@@ -69,19 +75,33 @@ describe('a rule that needs no visit in every transaction', () => {
     ['a count that none satisfies', `SecRule &REQUEST_HEADERS:Range "@eq 0" "id:1,${log}"`],
     [
       'a first link with effects',
-      `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},setvar:tx.seen=1,chain"\nSecRule ARGS "@rx bad"`,
+      [
+        `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},setvar:tx.seen=1,chain"`,
+        `SecRule ARGS "@rx bad"`,
+      ].join('\n'),
     ],
     [
       'a first link whose captures another rule reads',
-      `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},capture,chain"\nSecRule ARGS "@rx bad"\nSecAction "id:2,phase:2,pass,nolog,setvar:'tx.first=%{tx.1}'"`,
+      [
+        `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},capture,chain"`,
+        `SecRule ARGS "@rx bad"`,
+        `SecAction "id:2,phase:2,pass,nolog,setvar:'tx.first=%{tx.1}'"`,
+      ].join('\n'),
     ],
     [
       'a first link whose match another rule reads',
-      `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},chain"\nSecRule ARGS "@rx bad"\nSecAction "id:2,phase:2,pass,nolog,setvar:'tx.last=%{MATCHED_VAR}'"`,
+      [
+        `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},chain"`,
+        `SecRule ARGS "@rx bad"`,
+        `SecAction "id:2,phase:2,pass,nolog,setvar:'tx.last=%{MATCHED_VAR}'"`,
+      ].join('\n'),
     ],
     [
       'a list that a rule changes',
-      `SecRule ARGS "@rx x" "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET'"\nSecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
+      [
+        `SecRule ARGS "@rx x" "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET'"`,
+        `SecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
+      ].join('\n'),
     ],
   ])('but not %s', (_name, rules) => {
     expect(planOf(rules).facts.alwaysRules).toBeGreaterThan(0);
@@ -89,7 +109,8 @@ describe('a rule that needs no visit in every transaction', () => {
 });
 
 describe('a chain that copies values and asks for the copies', () => {
-  const copies = `SecRule REQUEST_HEADERS_NAMES "@rx ^.*$" "id:1,${log},capture,t:lowercase,setvar:'tx.name_%{tx.0}=/%{tx.0}/',chain"
+  const copy = `capture,t:lowercase,setvar:'tx.name_%{tx.0}=/%{tx.0}/'`;
+  const copies = `SecRule REQUEST_HEADERS_NAMES "@rx ^.*$" "id:1,${log},${copy},chain"
 SecRule TX:/^name_/ "@within /proxy/ /range/"`;
 
   test('is asked of the values', () => {

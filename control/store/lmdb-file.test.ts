@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLmdbKv } from '../../control/store/lmdb-kv.ts';
-import { lmdbFileProblem } from './lmdb-file.ts';
+import { openLmdbKv } from './lmdb-kv.ts';
+import { lmdbFileProblem } from '../../engine/base/lmdb-file.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'waf-lmdb-'));
 
