@@ -93,7 +93,9 @@ function isNotable({ transaction, outcome }: RequestEvent): boolean {
 
 await runFrontWorker(parentPort!, data, {
   prepare,
-  wantsEvent: (event) => settings.allEvents || isNotable(event),
+  wantsEvent: (event) => {
+    return settings.events === 'all' || (settings.events === 'notable' && isNotable(event));
+  },
   openSocket: settings.sharedSocket ? listenReusePort : null,
 });
 await pool.close();

@@ -31,8 +31,8 @@ export interface ThreadSettings {
   readonly place: InspectionPlace;
   readonly poolThreads: number;
   readonly sharedSocket: boolean;
-  /** Report every finished request, not only those with something to tell. */
-  readonly allEvents: boolean;
+  /** Which finished requests are reported: all, those with something to tell, or none. */
+  readonly events: 'all' | 'notable' | 'none';
   readonly cacheFolder: string;
   readonly collectionsFolder: string;
   /** Country database in place of the one that comes with the product; it may be missing. */

@@ -87,7 +87,7 @@ class Engine {
       place: options.inspection,
       poolThreads: options.poolThreads,
       sharedSocket: options.workers > 1,
-      allEvents: options.events !== null,
+      events: options.events !== null ? 'all' : options.controller !== null ? 'notable' : 'none',
       cacheFolder: join(folder, 'databases'),
       collectionsFolder: join(folder, 'collections'),
       countryFile: join(folder, 'geo', 'country.mmdb'),

@@ -20,7 +20,7 @@ export async function startPool(
   const collectionsFolder = join(cacheFolder, 'collections');
   mkdirSync(collectionsFolder, { recursive: true });
   const settings: ThreadSettings = {
-    ...{ place: 'pool', poolThreads: 1, sharedSocket: false, allEvents: false },
+    ...{ place: 'pool', poolThreads: 1, sharedSocket: false, events: 'none' },
     ...{ cacheFolder, collectionsFolder, logLevel: 'error' },
     countryFile: join(cacheFolder, 'country.mmdb'),
   };

@@ -13,8 +13,11 @@ export interface EventBatch {
   readonly numbers: Float64Array;
   /** `TEXTS` per event, separated by NUL, which no head may contain. */
   readonly texts: string;
-  /** Records that say more than "passed, nothing matched", by event index. */
-  readonly records: readonly (readonly [number, TransactionRecord])[];
+  /**
+   * Records that say more than "passed, nothing matched", by event index: pairs, as JSON, which
+   * takes a third of the time that cloning them takes.
+   */
+  readonly records: string;
   /** Events lost since the last batch because the queue was full. */
   readonly dropped: number;
 }
@@ -63,14 +66,15 @@ export function packEvents(events: readonly RequestEvent[], dropped: number): Ev
     texts.push(requestId, siteId, clientIp, method, host, target, httpVersion, userAgent);
     texts.push(event.refusal ?? '', event.endpoint ?? '');
   });
-  return { count: events.length, numbers, texts: texts.join('\0'), records, dropped };
+  const told = records.length === 0 ? '' : JSON.stringify(records);
+  return { count: events.length, numbers, texts: texts.join('\0'), records: told, dropped };
 }
 
 /** What `packEvents` packed. */
 export function unpackEvents(batch: EventBatch): RequestEvent[] {
   const { numbers, count } = batch;
   const texts = batch.texts.split('\0');
-  const records = new Map(batch.records);
+  const records = readRecords(batch.records);
   return Array.from({ length: count }, (_, index) => {
     const n = index * NUMBERS;
     const t = index * TEXTS;
@@ -100,6 +104,10 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       transaction: records.get(index) ?? passedRecord(numbers, n + 9),
     };
   });
+}
+
+function readRecords(text: string): ReadonlyMap<number, TransactionRecord> {
+  return new Map(text === '' ? [] : (JSON.parse(text) as [number, TransactionRecord][]));
 }
 
 function recordKind(record: TransactionRecord | null): number {

@@ -58,7 +58,7 @@ beforeAll(async () => {
     place: 'pool',
     poolThreads: 2,
     sharedSocket: false,
-    allEvents: false,
+    events: 'notable',
     cacheFolder: path.join(folder, 'databases'),
     collectionsFolder: path.join(folder, 'collections'),
     countryFile: path.join(folder, 'country.mmdb'),
