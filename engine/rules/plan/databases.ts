@@ -103,7 +103,7 @@ const narrowMasks: readonly number[] = [
 /** Values of these bytes alone are plain words: nothing in them is an injection. */
 export const plainMask = narrowMasks[0]!;
 /** Values of these bytes alone hold no markup: neither a tag nor an attribute's value. */
-export const mildMask = narrowMasks[1]!;
+export const markupFreeMask = ~maskOfClasses('angle', 'equals') >>> 0;
 
 interface Expression {
   readonly pattern: ScanPattern;

@@ -16,7 +16,7 @@ import type {
 } from '../../match/scan.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
-import { compileGroup, mildMask, plainMask, shareGroup } from './databases.ts';
+import { compileGroup, markupFreeMask, plainMask, shareGroup } from './databases.ts';
 import type { CompiledGroup, DatabaseCache, DatabaseImage, SharedGroup } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
@@ -314,7 +314,7 @@ function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): 
     case 'number':
       return [{ ...base, ...filter, skipMask: 0 }];
     case 'xss':
-      return [{ ...base, kind: 'xss', skipMask: negated ? 0 : mildMask }];
+      return [{ ...base, kind: 'xss', skipMask: negated ? 0 : markupFreeMask }];
     case 'sqli':
     case 'urlEncoding':
     case 'utf8':
