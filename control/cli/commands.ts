@@ -55,6 +55,7 @@ import { trustCommands } from './trust-commands.ts';
 import { upstreamCommands } from './upstream-commands.ts';
 import { userAccessCommands } from './user-access.ts';
 import { userCommands } from './user-commands.ts';
+import { systemGeoCommands } from './system-geo-commands.ts';
 import { versionCommand } from './version.ts';
 
 /** Every command of `waf`. */
@@ -75,6 +76,7 @@ export const commands: readonly CommandDefinition[] = [
   ...certCommands,
   ...certDnsCommands,
   ...systemCommands,
+  ...systemGeoCommands,
   ...agentCommands,
   ...agentGroupCommands,
   policyListCommand,
