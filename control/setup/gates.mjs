@@ -41,8 +41,8 @@ export async function runGates(without = []) {
       const began = performance.now();
       const { code, output, note = '' } = await runGate(gate);
       const seconds = ((performance.now() - began) / 1000).toFixed(1);
-      const tail = note === '' ? '' : `: ${note}`;
-      say(`${code === 0 ? 'ok  ' : 'FAIL'} ${gate.name} (${seconds} s)${tail}`);
+      const remark = note === '' ? '' : `: ${note}`;
+      say(`${code === 0 ? 'ok  ' : 'FAIL'} ${gate.name} (${seconds} s)${remark}`);
       if (code === 0) continue;
       failed.push(gate.name);
       process.stderr.write(`${tail(output, 60)}\n\n`);
