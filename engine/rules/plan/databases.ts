@@ -244,6 +244,8 @@ function compileWidest(
 ): Uint8Array | null {
   for (;;) {
     const ids = expressions.flatMap((_, id) => (modes[id] === 'refused' ? [] : [id]));
+    // What may not compile is tried before seconds went into the rest.
+    ids.sort((x, y) => expressions[y]!.whole.length - expressions[x]!.whole.length);
     if (ids.length === 0) return null;
     const outcome = tryCompile(ids.map((id) => wholeExpression(expressions[id]!, id, modes)));
     if (outcome instanceof Uint8Array) return outcome;
@@ -268,6 +270,7 @@ function compileNarrow(
     if (pattern === asWhole) single.push(id);
     else joined.push({ id, pattern });
   });
+  joined.sort((x, y) => y.pattern.text.length - x.pattern.text.length);
   let lines: Uint8Array | null = null;
   while (joined.length > 0 && lines === null) {
     const outcome = tryCompile(joined.map((one) => lineExpression(expressions[one.id]!, one)));
@@ -327,7 +330,7 @@ function replaceFailed(joined: LineExpression[], at: number, single: number[]): 
     single.push(id);
     return;
   }
-  joined.push(...parts.map((part) => ({ id, pattern: part })));
+  joined.unshift(...parts.map((part) => ({ id, pattern: part })));
 }
 
 interface CompileFailure {
