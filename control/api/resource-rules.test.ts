@@ -4,13 +4,14 @@
  * an earlier line kept, or for a certificate that is made here.
  */
 
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeTestCertificate, type TestCertificate } from '../../test/support/test-certificates.ts';
 import { makeTestMmdb } from '../../test/support/test-mmdb.ts';
+import { expectRow, readRuleRows, RuleTable } from '../../test/support/rule-table.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
@@ -24,105 +25,44 @@ import { agents } from '../store/collections.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
 import { openStore } from '../store/store.ts';
 
-/** One rule and the call that shows it. */
-interface RuleRow {
-  /** The rule, in words. */
-  readonly rule: string;
-  /** Service and method. */
-  readonly rpc: string;
-  readonly body: object;
-  /** Code of the refusal; absent for success. */
-  readonly code?: string;
-  /** What the message begins with: the field, for refusals. */
-  readonly at?: string;
-  /** Further text that the message must hold. */
-  readonly says?: string;
-  /** What the answer must hold. */
-  readonly has?: object;
-  /** What the answer must not hold. */
-  readonly lacks?: string;
-  /** Keeps `[name, path]` of the answer for later rows. */
-  readonly keep?: readonly (readonly [string, string])[];
-}
-
-const ruleRows = readFileSync(new URL('resource-rules.jsonl', import.meta.url), 'utf8')
-  .trimEnd()
-  .split('\n')
-  .map((line) => JSON.parse(line) as RuleRow);
-
+const rows = readRuleRows(new URL('resource-rules.jsonl', import.meta.url));
+const table = new RuleTable(['s3cret-token']);
 let waf: TestControl;
-const known = new Map<string, unknown>();
-let ran = 0;
 
 beforeAll(async () => {
   waf = await startTestControl({}, addObserved);
   for (const [name, one] of Object.entries(await certificates())) keepCertificate(name, one);
   const country = makeTestMmdb('ZZ');
-  known.set('geo.country', country.toString('base64'));
-  known.set('geo.packed', gzipSync(country).toString('base64'));
-  known.set('geo.asn', makeTestMmdb('ZZ', 'Test-ASN').toString('base64'));
+  table.known.set('geo.country', country.toString('base64'));
+  table.known.set('geo.packed', gzipSync(country).toString('base64'));
+  table.known.set('geo.asn', makeTestMmdb('ZZ', 'Test-ASN').toString('base64'));
 });
 afterAll(() => waf.control.close());
 
 describe('rules on resources', () => {
-  test.each(ruleRows.map((row) => [`${row.rpc}: ${row.rule}`, row] as const))(
-    '%s',
-    async (_, row) => {
-      const { body, text } = await waf.call(row.rpc, resolved(row.body));
-      const message = (body['message'] ?? '') as string;
-      expect(body['code']).toBe(row.code);
-      expect(message.slice(0, row.at?.length ?? 0)).toBe(row.at ?? '');
-      expect(message).toContain(filled(row.says ?? ''));
-      expect(body).toMatchObject(resolved(row.has ?? {}) as object);
-      if (row.lacks !== undefined) expect(body).not.toHaveProperty(row.lacks);
-      expect(text).not.toContain('s3cret-token');
-      for (const [name, path] of row.keep ?? []) known.set(name, at(body, path));
-      ran++;
-    },
+  test.each(rows.map((row) => [`${row.rpc}: ${row.rule}`, row] as const))('%s', (_, row) =>
+    expectRow(table, waf, row),
   );
 
   test('every row of the table ran', () => {
-    expect(ruleRows.length).toBeGreaterThan(230);
-    expect(ran).toBe(ruleRows.length);
-    console.log(`rules on resources: ${ran} of ${ruleRows.length} rows ran`);
+    expect(rows.length).toBeGreaterThan(230);
+    expect(table.ran).toBe(rows.length);
+    console.log(`rules on resources: ${table.ran} of ${rows.length} rows ran`);
   });
 });
 
-/** The value with every `$name` replaced by what is known under it. */
-function resolved(value: unknown): unknown {
-  if (typeof value === 'string') return value.startsWith('$') ? lookUp(value.slice(1)) : value;
-  if (Array.isArray(value)) return value.map(resolved);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolved(one)]));
-}
-
-function filled(text: string): string {
-  return text.replace(/\$(\w+)/g, (_, name: string) => String(lookUp(name)));
-}
-
-function lookUp(name: string): unknown {
-  if (!known.has(name)) throw new Error(`no row kept ${name}`);
-  return known.get(name);
-}
-
-function at(value: unknown, path: string): unknown {
-  let found = value;
-  for (const key of path.split('.')) found = (found as Record<string, unknown>)[key];
-  return found;
-}
-
 function keepCertificate(name: string, { cert, key }: Pick<TestCertificate, 'cert' | 'key'>): void {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  known.set(`${name}.cert`, base64(cert));
-  known.set(`${name}.key`, base64(key));
-  known.set(`${name}.pem`, cert);
+  table.known.set(`${name}.cert`, base64(cert));
+  table.known.set(`${name}.key`, base64(key));
+  table.known.set(`${name}.pem`, cert);
 }
 
 async function certificates(): Promise<Record<string, Pick<TestCertificate, 'cert' | 'key'>>> {
   const root = await makeTestCertificate({ subject: 'CN=root', authority: true });
   const mid = await makeTestCertificate({ subject: 'CN=mid', authority: true, issuer: root });
   const bundled = await makeTestCertificate({ names: ['bundled.test'], issuer: mid });
-  known.set('bundled.leaf', Buffer.from(bundled.cert).toString('base64'));
+  table.known.set('bundled.leaf', Buffer.from(bundled.cert).toString('base64'));
   const names = ['shop.test', '*.shop.test'];
   const usages = ['1.3.6.1.5.5.7.3.1'];
   return {

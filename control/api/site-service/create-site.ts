@@ -1,14 +1,13 @@
 /** Owns SiteService/CreateSite. */
 
-import { randomUUID } from 'node:crypto';
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
-import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite } from '../../domain/site.ts';
 import { sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { newSiteRecord } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 /** Creates a site; without a stated WAF it is protected by the default policy. */
@@ -20,16 +19,7 @@ export function createSite(parts: ApiParts): Method<typeof SiteService, 'createS
     const now = new Date(parts.clock.nowMs()).toISOString();
     const stored = await parts.store.write((tx) => {
       const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()));
-      const record: SiteRecord = {
-        ...checked,
-        id: `site-${randomUUID()}`,
-        tenantId: caller.tenantId,
-        name: checked.name ?? '',
-        primaryHost: checked.primaryHost ?? '',
-        revision: '1',
-        createdAt: now,
-        updatedAt: now,
-      };
+      const record = newSiteRecord(checked, caller.tenantId, now);
       tx.put(sites, record);
       tx.audit({
         ...actorNote(caller),

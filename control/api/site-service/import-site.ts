@@ -37,6 +37,7 @@ import type { Method } from '../method.ts';
 import { rethrownAt } from '../rethrown-at.ts';
 import { withSiteDefaults } from './create-site.ts';
 import { checkOverrideRanges } from './policy-override.ts';
+import { newSiteRecord } from './stored-site.ts';
 import { surroundingsIn } from './surroundings.ts';
 
 const at = 'configuration';
@@ -100,16 +101,7 @@ function importInto(work: Import): Imported {
   const asked = withCertificate(withPools(configuration.site ?? {}, pools), certId);
   const around = surroundingsIn(tx, caller.tenantId, nowMs);
   const checked = rethrownAt(at, () => checkSite(withSiteDefaults(asked), around));
-  const site: SiteRecord = {
-    ...checked,
-    id: `site-${randomUUID()}`,
-    tenantId: caller.tenantId,
-    name: checked.name ?? '',
-    primaryHost: checked.primaryHost ?? '',
-    revision: '1',
-    createdAt: now,
-    updatedAt: now,
-  };
+  const site = newSiteRecord(checked, caller.tenantId, now);
   tx.put(sites, site);
   importRouting(work, site, pools);
   importOverride(work, site);

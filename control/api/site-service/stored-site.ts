@@ -1,5 +1,8 @@
-/** Owns finding a caller's site. */
+/** Owns finding a caller's site and the record that a new one starts as. */
 
+import { randomUUID } from 'node:crypto';
+
+import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
@@ -17,4 +20,18 @@ export function storedSite(
   const site = store.get(sites, requireText(id, field));
   if (site === undefined || site.tenantId !== caller.tenantId) throw notFound('site');
   return site;
+}
+
+/** A checked site as the first revision of a new record of `tenantId`; `now` is RFC 3339. */
+export function newSiteRecord(checked: SiteJson, tenantId: string, now: string): SiteRecord {
+  return {
+    ...checked,
+    id: `site-${randomUUID()}`,
+    tenantId,
+    name: checked.name ?? '',
+    primaryHost: checked.primaryHost ?? '',
+    revision: '1',
+    createdAt: now,
+    updatedAt: now,
+  };
 }
