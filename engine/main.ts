@@ -14,7 +14,7 @@ import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import { readSignedBundle } from './bundle/signed-bundle.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
-import type { CounterDelta } from './contract/counters.ts';
+import type { CounterDelta, RankingDelta } from './contract/counters.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { AddressHealth } from './contract/health.ts';
 import type { RoutesConfig, UpstreamConfig } from './contract/site.ts';
@@ -74,6 +74,7 @@ class Engine {
   private events: WriteStream | null = null;
   /** What threads counted before the link was there. */
   private early: CounterDelta[] = [];
+  private earlyRankings: RankingDelta[] = [];
   private closers: (() => Promise<unknown>)[] = [];
 
   constructor(options: EngineOptions) {
@@ -117,6 +118,10 @@ class Engine {
       onCounters: (deltas) => {
         if (this.link !== null) this.link.count(deltas);
         else if (options.controller !== null) this.early.push(...deltas);
+      },
+      onRankings: (deltas) => {
+        if (this.link !== null) this.link.rank(deltas);
+        else if (options.controller !== null) this.earlyRankings.push(...deltas);
       },
       onSenders: (notes) => this.senders.take(notes),
       onThreadDied: (cause) => {
@@ -305,11 +310,14 @@ class Engine {
       bundles: this.bundles,
       configHash: () => this.serving.sha256,
       health: () => this.prober.health(),
+      connections: () => this.threads?.connections ?? 0,
+      frontThreads: this.options.workers,
       apply: (verified) => this.apply(verified),
       logger: this.log,
       ...(spools === null ? {} : { spools }),
     });
     this.link.count(this.early.splice(0));
+    this.link.rank(this.earlyRankings.splice(0));
   }
 
   /** Null when the disk has no room for a spool: serving matters more than what is told of it. */

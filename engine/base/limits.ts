@@ -91,6 +91,13 @@ export const frontLimits = {
   collectDelayMs: 1_000,
   /** Front threads hand over what they counted so often. */
   counterIntervalMs: 250,
+  /** They hand over rankings so often, of so many paths and programs of a site; about 6 KB. */
+  rankingIntervalMs: 2_000,
+  rankedValuesMax: 128,
+  /** Methods and protocols ranked; there are fewer, but for made-up ones. */
+  rankedNamesMax: 16,
+  /** Characters of a ranked path or program; longer ones are ranked by these. */
+  rankedCharactersMax: 256,
   /** Before a front thread that died is replaced; doubles with each death. */
   threadRestartPauseMs: 100,
   threadRestartPauseMaxMs: 5_000,

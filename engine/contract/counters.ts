@@ -10,6 +10,27 @@ export const durationBoundsUs: readonly number[] = [
 export type CounterFamily =
   'outcome' | 'status' | 'verdict' | 'refusal' | 'origin_error' | 'failure' | 'event';
 
+/** What the most frequent values are ranked of. */
+export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;
+/** One of them. */
+export type RankedDimension = (typeof rankedDimensions)[number];
+
+/** Frequent values of one site since the last time they were taken; rare ones may be missing. */
+export interface RankingDelta {
+  /** Empty when no site was found. */
+  readonly siteId: string;
+  readonly dimension: RankedDimension;
+  readonly entries: readonly RankedCount[];
+}
+
+/** Requests with one value; never more than there were. */
+export interface RankedCount {
+  /** Byte string. */
+  readonly key: string;
+  readonly total: number;
+  readonly blocked: number;
+}
+
 /** Counts of one site under one policy since the last time they were taken. */
 export interface CounterDelta {
   /** Empty when no site was found. */
@@ -24,5 +45,7 @@ export interface CounterDelta {
   readonly durations: number[];
   inspected: number;
   inspectionUs: number;
+  /** Inspections by duration, in the same classes. */
+  readonly inspections: number[];
   readonly entries: ReadonlyMap<CounterFamily, Map<string | number, number>>;
 }

@@ -63,6 +63,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
     durations: new Array<number>(durationBoundsUs.length + 1).fill(0),
     inspected: 0,
     inspectionUs: 0,
+    inspections: new Array<number>(durationBoundsUs.length + 1).fill(0),
     entries: new Map([
       ['outcome', new Map()],
       ['status', new Map()],
@@ -90,6 +91,7 @@ function count(delta: CounterDelta, family: CounterFamily, key: string | number)
 function countInspection(delta: CounterDelta, record: TransactionRecord, blocked: boolean): void {
   delta.inspected++;
   delta.inspectionUs += record.inspectionUs;
+  delta.inspections[durationClass(record.inspectionUs)]!++;
   const { action } = record.verdict;
   const detected = action !== 'pass' && (record.detectionOnly || !blocked);
   count(delta, 'verdict', detected ? 'detected' : action);

@@ -1,6 +1,6 @@
 /** Owns the messages between the main thread and its front threads; structured-cloneable data. */
 
-import type { CounterDelta } from '../contract/counters.ts';
+import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { SenderNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
@@ -40,6 +40,8 @@ export type FromFrontThread =
   | { readonly kind: 'released'; readonly revision: string }
   | { readonly kind: 'events'; readonly batch: EventBatch }
   | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
+  | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
+  | { readonly kind: 'connections'; readonly count: number }
   | { readonly kind: 'senders'; readonly notes: SenderNotes }
   | { readonly kind: 'drained' };
 

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits } from '../base/limits.ts';
-import type { CounterDelta } from '../contract/counters.ts';
+import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
@@ -41,6 +41,8 @@ export interface FrontThreadsOptions {
   readonly onEvents: (events: readonly RequestEvent[], dropped: number) => void;
   /** What was counted since the last call, exactly, whatever became of the events. */
   readonly onCounters?: (deltas: readonly CounterDelta[]) => void;
+  /** The most frequent values since the last call. */
+  readonly onRankings?: (deltas: readonly RankingDelta[]) => void;
   /** What was noticed of senders since the last call. */
   readonly onSenders?: (notes: SenderNotes) => void;
   /** A thread died by itself; it is being replaced. */
@@ -52,6 +54,8 @@ export interface FrontThreadsOptions {
 /** The front threads as one. */
 export interface FrontThreads {
   readonly port: number;
+  /** Open client connections of all threads, a moment ago. */
+  readonly connections: number;
   /** Resolves when every thread serves `routes`. Errors: that of the first thread that cannot. */
   apply(routes: RoutesConfig): Promise<void>;
   /** Wants so many samples of a site's senders of every thread; 0 for no more. */
@@ -81,6 +85,7 @@ class FrontThread {
   readonly worker: Worker;
   readonly pending = new Map<number, Pending>();
   port = 0;
+  connections = 0;
 
   constructor(worker: Worker) {
     this.worker = worker;
@@ -117,6 +122,12 @@ class Threads implements FrontThreads {
     this.options = options;
     this.routes = options.routes;
     this.port = options.listen.port;
+  }
+
+  get connections(): number {
+    let sum = 0;
+    for (const { connections } of this.threads) sum += connections;
+    return sum;
   }
 
   async start(): Promise<void> {
@@ -224,6 +235,11 @@ class Threads implements FrontThreads {
         return thread.tell({ kind: 'events_taken' });
       case 'counters':
         return this.options.onCounters?.(message.deltas);
+      case 'rankings':
+        return this.options.onRankings?.(message.deltas);
+      case 'connections':
+        thread.connections = message.count;
+        return;
       case 'senders':
         return this.options.onSenders?.(message.notes);
       default:

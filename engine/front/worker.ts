@@ -13,6 +13,7 @@ import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
+import { FrontRankings } from './rankings.ts';
 import { SenderWatch } from './sender-watch.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
 
@@ -52,8 +53,12 @@ class FrontWorker {
   private readonly parts: FrontWorkerParts;
   private readonly batcher: EventBatcher;
   private readonly counters = new FrontCounters();
+  private readonly rankings = new FrontRankings();
   private readonly senders = new SenderWatch();
   private readonly counting: NodeJS.Timeout;
+  private readonly ranking: NodeJS.Timeout;
+  /** Connections that the main thread knows of. */
+  private connections = 0;
   private front: Front | null = null;
   private unhealthy: UnhealthyAddresses = new Map();
   /** One after another: a later generation never overtakes an earlier one. */
@@ -66,12 +71,14 @@ class FrontWorker {
     this.parts = parts;
     this.batcher = new EventBatcher((batch) => this.tell({ kind: 'events', batch }));
     this.counting = setInterval(() => this.tellCounts(), frontLimits.counterIntervalMs);
+    this.ranking = setInterval(() => this.tellRankings(), frontLimits.rankingIntervalMs);
     this.ended = new Promise((resolve) => (this.end = resolve));
     port.on('message', (message: ToFrontThread) => this.take(message));
   }
 
   close(): void {
     clearInterval(this.counting);
+    clearInterval(this.ranking);
   }
 
   private tell(message: FromFrontThread): void {
@@ -113,6 +120,7 @@ class FrontWorker {
       senders: this.senders,
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
+        this.rankings.add(event);
         if (!this.parts.wantsEvent(event) || this.batcher.add(event)) return;
         this.counters.addLost(1);
       },
@@ -137,11 +145,20 @@ class FrontWorker {
     await this.front.drain();
     this.batcher.flush(true);
     this.tellCounts();
+    this.tellRankings();
     this.tell({ kind: 'drained' });
     this.end();
   }
 
+  private tellRankings(): void {
+    const deltas = this.rankings.take();
+    if (deltas.length > 0) this.tell({ kind: 'rankings', deltas });
+  }
+
   private tellCounts(): void {
+    const count = this.front?.connections ?? 0;
+    if (count !== this.connections) this.tell({ kind: 'connections', count });
+    this.connections = count;
     const deltas = this.counters.take();
     if (deltas.length > 0) this.tell({ kind: 'counters', deltas });
     const notes = this.senders.take();

@@ -23,9 +23,10 @@ import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
-import type { CounterDelta } from '../contract/counters.ts';
+import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { AddressHealth } from '../contract/health.ts';
+import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from './outbox.ts';
 
@@ -43,6 +44,10 @@ export interface LinkOptions {
   readonly bundles: BundleKeeper;
   /** What probes found of origin addresses; default nothing. */
   readonly health?: () => readonly AddressHealth[];
+  /** Open client connections; default none. */
+  readonly connections?: () => number;
+  /** Threads that serve requests. */
+  readonly frontThreads?: number;
   /** Where observations wait until control has them; default in memory. */
   readonly spools?: SpoolStores;
   /** SHA-256 of the bundle that serves, '' when none does. */
@@ -60,6 +65,8 @@ export interface ControllerLink {
   observe(event: RequestEvent): void;
   /** Takes counts of front threads; never throws, never blocks. */
   count(deltas: readonly CounterDelta[]): void;
+  /** Takes the most frequent values that front threads saw; never throws, never blocks. */
+  rank(deltas: readonly RankingDelta[]): void;
   /** Tells control at once what probes found; it hears of it every so often anyway. */
   reportHealth(): void;
   /** Facts held and given up, and whether the stream is up. */
@@ -76,7 +83,8 @@ export function startControllerLink(options: LinkOptions): ControllerLink {
   void link.run();
   return {
     observe: (event) => link.observations.observe(event),
-    count: (deltas) => link.observations.count(deltas),
+    count: (deltas) => link.count(deltas),
+    rank: (deltas) => link.observations.rank(deltas),
     reportHealth: () => link.reportHealth(),
     stats: () => link.stats(),
     close: () => link.close(),
@@ -86,6 +94,7 @@ export function startControllerLink(options: LinkOptions): ControllerLink {
 class Link {
   readonly observations: Observations;
   readonly #options: LinkOptions;
+  readonly #meter: LoadMeter;
   #outbox: Outbox<ConnectRequest> | null = null;
   #signingKey: Uint8Array | undefined;
   #stopped = false;
@@ -98,6 +107,12 @@ class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     this.observations = new Observations(options.spools);
+    this.#meter = new LoadMeter(options.frontThreads ?? 1);
+  }
+
+  count(deltas: readonly CounterDelta[]): void {
+    this.#meter.count(deltas);
+    this.observations.count(deltas);
   }
 
   stats(): { held: number; evicted: number; connected: boolean } {
@@ -177,7 +192,7 @@ class Link {
         this.#outbox = outbox;
         this.#options.logger.info('connected to control', { server: message.value.serverId });
         this.observations.connected((up) => this.#send(outbox, up));
-        this.reportHealth();
+        this.#report(outbox);
         return;
       case 'configUpdate': {
         const update = message.value;
@@ -275,13 +290,14 @@ class Link {
 
   #report(outbox: Outbox<ConnectRequest>): void {
     this.reportHealth();
+    const { agentId, configHash, connections } = this.#options;
+    const metrics = {
+      ...this.#meter.read(connections?.() ?? 0),
+      observationHealth: this.observations.health(),
+    };
     this.#send(outbox, {
       case: 'stateReport',
-      value: {
-        agentId: this.#options.agentId,
-        configHash: this.#options.configHash(),
-        status: 'online',
-      },
+      value: { agentId, configHash: configHash(), status: 'online', metrics },
     });
   }
 

@@ -7,13 +7,17 @@ import {
   CounterEntrySchema,
   type CounterBatch,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import type { CounterDelta, CounterFamily } from '../contract/counters.ts';
+import { durationBoundsUs } from '../contract/counters.ts';
+import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 
 /** Version of the payload's meaning, duration bounds included. */
 export const counterSchemaVersion = 1;
 
-interface Sum extends Omit<CounterDelta, 'entries'> {
-  readonly entries: Map<CounterFamily, Map<string, number>>;
+/** Families of ranked values begin so; nothing else does. */
+const rankedPrefix = 'top_';
+
+interface Sum extends Omit<CounterDelta, 'entries' | 'inspections'> {
+  readonly entries: Map<string, Map<string, number>>;
 }
 
 /** Sums since the last batch; one per site and policy that had traffic. */
@@ -27,6 +31,21 @@ export class CounterSums {
 
   add(deltas: readonly CounterDelta[]): void {
     for (const delta of deltas) this.#addOne(delta);
+  }
+
+  /**
+   * Frequent values travel beside the sums, as entries of `top_<dimension>`, and of
+   * `top_<dimension>_blocked` for the blocked ones among them.
+   */
+  rank(deltas: readonly RankingDelta[]): void {
+    for (const { siteId, dimension, entries } of deltas) {
+      const sum = this.#sumOf(siteId, '');
+      for (const { key, total, blocked } of entries) {
+        const text = Buffer.from(key, 'latin1').toString('utf8');
+        raise(sum, `${rankedPrefix}${dimension}`, text, total);
+        if (blocked > 0) raise(sum, `${rankedPrefix}${dimension}_blocked`, text, blocked);
+      }
+    }
   }
 
   /** All sums as one batch, and counting begins anew; null when there is nothing to tell. */
@@ -58,23 +77,7 @@ export class CounterSums {
   }
 
   #addOne(delta: CounterDelta): void {
-    const id = `${delta.siteId}\u0000${delta.policyId}`;
-    let sum = this.#sums.get(id);
-    if (sum === undefined) {
-      const { siteId, policyId } = delta;
-      const zero = { requests: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 };
-      const durations = delta.durations.map(() => 0);
-      sum = {
-        siteId,
-        policyId,
-        ...zero,
-        durations,
-        inspected: 0,
-        inspectionUs: 0,
-        entries: new Map(),
-      };
-      this.#sums.set(id, sum);
-    }
+    const sum = this.#sumOf(delta.siteId, delta.policyId);
     sum.requests += delta.requests;
     sum.bytesIn += delta.bytesIn;
     sum.bytesOut += delta.bytesOut;
@@ -83,12 +86,34 @@ export class CounterSums {
     sum.inspectionUs += delta.inspectionUs;
     delta.durations.forEach((count, at) => (sum.durations[at]! += count));
     for (const [family, counts] of delta.entries) {
-      let into = sum.entries.get(family);
-      if (into === undefined) sum.entries.set(family, (into = new Map()));
-      for (const [key, count] of counts)
-        into.set(String(key), (into.get(String(key)) ?? 0) + count);
+      for (const [key, count] of counts) raise(sum, family, String(key), count);
     }
   }
+
+  #sumOf(siteId: string, policyId: string): Sum {
+    const id = `${siteId}\u0000${policyId}`;
+    let sum = this.#sums.get(id);
+    if (sum === undefined) {
+      const zero = { requests: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 };
+      sum = {
+        siteId,
+        policyId,
+        ...zero,
+        durations: new Array<number>(durationBoundsUs.length + 1).fill(0),
+        inspected: 0,
+        inspectionUs: 0,
+        entries: new Map(),
+      };
+      this.#sums.set(id, sum);
+    }
+    return sum;
+  }
+}
+
+function raise(sum: Sum, family: string, key: string, count: number): void {
+  let counts = sum.entries.get(family);
+  if (counts === undefined) sum.entries.set(family, (counts = new Map()));
+  counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
 function whole(value: number): bigint {

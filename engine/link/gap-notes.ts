@@ -26,6 +26,11 @@ export class GapNotes {
     }
   }
 
+  /** Gaps that wait for control's word. */
+  get size(): number {
+    return this.#gaps.length;
+  }
+
   /** Notes a gap behind all others. */
   add(gap: GapNotice): void {
     this.#changed = true;

@@ -10,6 +10,7 @@ import {
   type CounterBatch,
   type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import type { AgentObservationHealthSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
 import {
   ObservationBatchAckStatus,
   ObservationStreamKind,
@@ -18,7 +19,7 @@ import {
   type GapNoticeAck,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { linkLimits } from '../base/limits.ts';
-import type { CounterDelta } from '../contract/counters.ts';
+import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { counterSchemaVersion, CounterSums } from './counter-batch.ts';
@@ -44,6 +45,7 @@ export class Observations {
   #send: Send | null = null;
   #flushTimer: NodeJS.Timeout | null = null;
   #countTimer: NodeJS.Timeout | null = null;
+  #lastAckMs = Date.now();
 
   constructor(stores: SpoolStores | undefined) {
     this.#facts = new Spool<SecurityFact>({
@@ -83,6 +85,12 @@ export class Observations {
     this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
   }
 
+  /** Takes the most frequent values that front threads saw. */
+  rank(deltas: readonly RankingDelta[]): void {
+    this.#sums.rank(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
   /** The stream is up: what waits is sent, and from now on what comes. */
   connected(send: Send): void {
     this.#send = send;
@@ -98,6 +106,7 @@ export class Observations {
 
   batchAcknowledged(ack: BatchAck): void {
     const spool = this.#spoolOf(ack.streamKind);
+    this.#lastAckMs = Date.now();
     if (ack.status === ObservationBatchAckStatus.RETRYABLE) {
       spool?.resend();
       this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.reconnectMinMs);
@@ -114,6 +123,26 @@ export class Observations {
   /** Facts held and given up. */
   stats(): { readonly held: number; readonly evicted: number } {
     return { held: this.#facts.held, evicted: this.#facts.evicted };
+  }
+
+  /** How well control is kept informed. */
+  health(): MessageInitShape<typeof AgentObservationHealthSchema> {
+    const spools = [this.#facts, this.#counters];
+    const sum = (of: (spool: (typeof spools)[number]) => number): number =>
+      spools.reduce((total, spool) => total + of(spool), 0);
+    const evicted = sum((spool) => spool.evictedBatches);
+    const pending = sum((spool) => spool.batches);
+    const backlog = pending > linkLimits.batchesInFlightMax;
+    const waits = pending > 0 ? Math.max(0, Date.now() - this.#lastAckMs) : 0;
+    return {
+      state: evicted > 0 ? 'coverage_gap' : backlog ? 'backlog' : 'healthy',
+      pendingBatches: BigInt(pending),
+      pendingBytes: BigInt(sum((spool) => spool.bytes)),
+      evictedBatches: BigInt(evicted),
+      gapNotices: BigInt(sum((spool) => spool.gaps)),
+      lastAckAgeMillis: BigInt(waits),
+      coverageIncomplete: evicted > 0,
+    };
   }
 
   /** Writes everything to disk, and waits a moment for control while it is there. */

@@ -62,6 +62,7 @@ export class Spool<T> {
   #nextSeq = 1n;
   #nextItem = 1n;
   #evicted = 0;
+  #evictedBatches = 0;
   #failedWrites = 0;
   #pausedWrites = 0;
 
@@ -91,6 +92,21 @@ export class Spool<T> {
   /** Items that were given up since the start. */
   get evicted(): number {
     return this.#evicted;
+  }
+
+  /** Batches that wait. */
+  get batches(): number {
+    return this.#entries.length;
+  }
+
+  /** Batches that were given up since the start. */
+  get evictedBatches(): number {
+    return this.#evictedBatches;
+  }
+
+  /** Gaps that control has not noted yet. */
+  get gaps(): number {
+    return this.#gaps.size;
   }
 
   /** Encoded bytes that wait. */
@@ -209,6 +225,7 @@ export class Spool<T> {
   #giveUp(entries: readonly Entry[], reason: ObservationGapReason): void {
     for (const { boot, seq, firstItem, items } of entries) {
       this.#evicted += items;
+      this.#evictedBatches++;
       const gap = create(GapNoticeSchema, {
         bootId: Buffer.from(boot, 'hex'),
         streamKind: this.#options.kind,

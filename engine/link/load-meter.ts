@@ -1,0 +1,127 @@
+/**
+ * Owns the load of this node as control is told it: of the machine, of this process, and of the
+ * traffic since it was last asked. Decides nothing.
+ */
+
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { AgentMetricsSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { durationBoundsUs, type CounterDelta } from '../contract/counters.ts';
+
+interface Marks {
+  readonly atUs: number;
+  /** CPU time of the machine, milliseconds over all cores. */
+  readonly busyMs: number;
+  readonly idleMs: number;
+  /** CPU time of this process with all its threads, microseconds. */
+  readonly ownUs: number;
+}
+
+/** Load between two readings; the first is since the meter was made. */
+export class LoadMeter {
+  readonly #frontThreads: number;
+  #marks: Marks = marks();
+  #requests = 0;
+  #blocked = 0;
+  #bytesIn = 0;
+  #bytesOut = 0;
+  #inspectionUs = 0;
+  readonly #inspections = new Array<number>(durationBoundsUs.length + 1).fill(0);
+
+  constructor(frontThreads: number) {
+    this.#frontThreads = Math.max(1, frontThreads);
+  }
+
+  /** Takes what front threads counted. */
+  count(deltas: readonly CounterDelta[]): void {
+    for (const delta of deltas) {
+      this.#requests += delta.requests;
+      this.#blocked += delta.entries.get('outcome')?.get('blocked') ?? 0;
+      this.#bytesIn += delta.bytesIn;
+      this.#bytesOut += delta.bytesOut;
+      this.#inspectionUs += delta.inspectionUs;
+      delta.inspections.forEach((count, at) => (this.#inspections[at]! += count));
+    }
+  }
+
+  /**
+   * The load since the last reading. CPU is in percent of all cores, `wafEngineDemandPercent` the
+   * share of the front threads' time that inspection took, bandwidth bits of bodies a second.
+   */
+  read(connections: number): MessageInitShape<typeof AgentMetricsSchema> {
+    const before = this.#marks;
+    const now = marks();
+    const seconds = Math.max((now.atUs - before.atUs) / 1e6, 0.001);
+    const machineMs = now.busyMs - before.busyMs + (now.idleMs - before.idleMs);
+    const memory = memoryOf();
+    const rate = (count: number): bigint => BigInt(Math.round(count / seconds));
+    const load = {
+      cpuPercent: percent(now.busyMs - before.busyMs, machineMs),
+      memoryPercent: percent(memory.used, memory.total),
+      activeConnections: BigInt(connections),
+      requestsPerSecond: rate(this.#requests),
+      blockedPerSecond: rate(this.#blocked),
+      bandwidthInBps: rate(this.#bytesIn * 8),
+      bandwidthOutBps: rate(this.#bytesOut * 8),
+      memoryTotalBytes: BigInt(memory.total),
+      memoryUsedBytes: BigInt(memory.used),
+      goroutines: threadsOfProcess(),
+      wafAgentCpuPercent: percent(now.ownUs - before.ownUs, seconds * 1e6 * availableParallelism()),
+      wafEngineDemandPercent: percent(this.#inspectionUs, seconds * 1e6 * this.#frontThreads),
+      wafPhaseP99Millis: BigInt(p99Ms(this.#inspections)),
+    };
+    this.#marks = now;
+    this.#requests = this.#blocked = this.#bytesIn = this.#bytesOut = this.#inspectionUs = 0;
+    this.#inspections.fill(0);
+    return load;
+  }
+}
+
+function marks(): Marks {
+  let busyMs = 0;
+  let idleMs = 0;
+  for (const { times } of cpus()) {
+    idleMs += times.idle;
+    busyMs += times.user + times.nice + times.sys + times.irq;
+  }
+  const { user, system } = process.cpuUsage();
+  return { atUs: performance.now() * 1000, busyMs, idleMs, ownUs: user + system };
+}
+
+/** Bytes; memory that the kernel would give up for the asking does not count as used. */
+function memoryOf(): { readonly total: number; readonly used: number } {
+  const total = totalmem();
+  const text = readKernel('/proc/meminfo');
+  const available = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1];
+  const free = available === undefined ? freemem() : Number(available) * 1024;
+  return { total, used: Math.max(0, total - free) };
+}
+
+/** 0 where the kernel does not say. */
+function threadsOfProcess(): number {
+  return Number(/^Threads:\s+(\d+)$/m.exec(readKernel('/proc/self/status'))?.[1] ?? 0);
+}
+
+function readKernel(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Upper bound of the class in which the 99th of a hundred lies, milliseconds; 0 without any. */
+function p99Ms(classes: readonly number[]): number {
+  const all = classes.reduce((sum, count) => sum + count, 0);
+  if (all === 0) return 0;
+  let below = 0;
+  const at = classes.findIndex((count) => (below += count) >= all * 0.99);
+  return Math.ceil((durationBoundsUs[at] ?? durationBoundsUs.at(-1)!) / 1000);
+}
+
+/** Between 0 and 100, to a tenth. */
+function percent(part: number, whole: number): number {
+  if (whole <= 0) return 0;
+  return Math.round(Math.min(100, Math.max(0, (part / whole) * 100)) * 10) / 10;
+}
