@@ -307,6 +307,17 @@ describe.each(paged)('$plural', (resource) => {
     expect(seen).toEqual(all);
     expect((await list({ page: 1000, pageSize: 2 })).ids).toEqual([]);
   });
+
+  test.each([
+    ['pageSize', 201],
+    ['pageSize', -1],
+    ['page', -1],
+  ])('a page that cannot be: %s %i', async (field, value) => {
+    const { service, plural, within } = resource;
+    const page = { [field]: value };
+    const answer = await call(`${service}/List${plural}`, { ...within?.(), page });
+    refused(answer, 400, 'invalid_argument', new RegExp(`^page\\.${field}: `));
+  });
 });
 
 const owned = paged.filter(({ inherits }) => inherits !== true);

@@ -184,6 +184,24 @@ describe('block pages', () => {
     expect(get).toContain('No <way>\nm\nRequest id: ');
   });
 
+  test("the operator's wording is escaped for what the page is", async () => {
+    const title = `<b>&"'`;
+    const pages = [
+      ['html', '&lt;b&gt;&amp;&quot;&#39;'],
+      ['json', `"title":"<b>&\\"'"`],
+      ['plain', `\r\n\r\n${title}\n`],
+    ] as const;
+    for (const [active, shown] of pages) {
+      const scenarios = { waf_block: { statusCode: 403, title, message: 'm' } };
+      const responses = { active, scenarios };
+      const front = await startFront(closing, [siteFor(1, { waf: enabled, responses })], block);
+      const page = await new RawClient(front.port)
+        .send('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+        .all();
+      expect(page).toContain(shown);
+    }
+  });
+
   test('drop closes without an answer, redirect says where to', async () => {
     const dropping = new ScriptedInspector({
       head: () => ({ action: 'drop', status: 0, ruleId: 1, phase: 1 }),

@@ -5,20 +5,12 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { exchange } from '../../control/cli/crs-test/exchange.ts';
 import { debianCrsFolder } from '../../control/publish/ruleset-folder.ts';
+import { shareDatabases } from '../support/databases.ts';
 import { root } from '../support/product.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 import type { DescribedCase } from './described-case.ts';
@@ -52,8 +44,6 @@ const clientIp = '127.0.0.1';
 const exchangeTimeoutMs = 15_000;
 const eventTimeoutMs = 10_000;
 const settleTimeoutMs = 300_000;
-/** Some 2 MB each. */
-const databaseFilesMax = 200;
 /** Publications are gathered for less than this. */
 const quietEnoughMs = 300;
 
@@ -61,9 +51,7 @@ const quietEnoughMs = 300;
 export async function startLiveWaf(): Promise<LiveWaf> {
   const origin = await startOrigin();
   const control = await startTestControl({ rulesetFolder: debianCrsFolder, demoOrigin: null });
-  const databases = openDatabaseCache();
-  mkdirSync(path.join(control.folder, 'engine'), { recursive: true });
-  symlinkSync(databases, path.join(control.folder, 'engine', 'databases'));
+  shareDatabases(control.folder);
   const port = await freePort();
   const eventsFile = path.join(control.folder, 'events.jsonl');
   writeFileSync(eventsFile, '');
@@ -93,16 +81,6 @@ export async function startLiveWaf(): Promise<LiveWaf> {
       rmSync(control.folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The folder of compiled databases; begun anew when changes have filled it. */
-function openDatabaseCache(): string {
-  const folder = path.join(root, '.cache', 'agree-databases');
-  mkdirSync(folder, { recursive: true });
-  if (readdirSync(folder).length <= databaseFilesMax) return folder;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  return folder;
 }
 
 function describe(one: DescribedCase, policyId: string, siteId: string): object {

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packFolder } from '../../control/publish/ruleset-pack.ts';
 import { corpusRoot, readCorpus } from '../seclang/corpus.ts';
+import { compileAlone } from '../support/databases.ts';
 import { missingBuild } from '../support/product.ts';
 import { describeCase, type CorpusRequest, type DescribedCase } from './described-case.ts';
 import { differences, startLiveWaf, type LiveWaf } from './live-waf.ts';
@@ -49,7 +50,7 @@ describe.skipIf(missing !== null)('TestPolicy and live traffic', () => {
     for (const template of templates) {
       test(`${name}, ${template}`, { timeout: timeoutMs }, async () => {
         const policyId = await policyOn(waf, template, folder);
-        await serve(waf, siteId, policyId);
+        await compileAlone(`${template} ${name}`, () => serve(waf, siteId, policyId));
         const { chosen, left } = casesOf(corpus);
         const problems: string[] = [];
         const counts = { blocked: 0, matched: 0 };

@@ -17,7 +17,8 @@ import {
   type Payload,
   type Sent,
 } from './gotestwaf-rates.ts';
-import { cacheFolder, crs4Folder, findCorpus, startStandard } from './standard-proxy.ts';
+import { lastingData } from '../support/databases.ts';
+import { crs4Folder, findCorpus, startStandard } from './standard-proxy.ts';
 
 const timeoutMs = 10_000;
 /** Connections at a time. */
@@ -80,7 +81,7 @@ describe.skipIf(payloads === null)('GoTestWAF under Standard with CRS 4.28', () 
       await proxy.close();
     }
     const rates = countRates(sent);
-    const report = path.join(cacheFolder, `gotestwaf-pl${level.paranoia}.json`);
+    const report = path.join(lastingData, `gotestwaf-pl${level.paranoia}.json`);
     writeFileSync(report, JSON.stringify({ unrendered, ...rates, sent }, null, 1) + '\n');
     const stopped = stoppedPercent(rates.allAttacks);
     const passed = passedPercent(rates.allBenign);

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { compileAlone } from '../support/databases.ts';
 import { missingBuild, root, runWaf } from '../support/product.ts';
 
 const shared = process.env['WAF_CORPUS_DIR'] ?? resolve(root, '..', 'shared');
@@ -30,18 +31,17 @@ interface Report {
   readonly tests: readonly { title: string; result: string; reasons: readonly string[] }[];
 }
 
-describe.each(suites)('$name', ({ corpus, ruleset }) => {
+describe.each(suites)('$name', ({ name, corpus, ruleset }) => {
   const path = join(shared, 'corpus', corpus);
   const missing = missingBuild ?? (existsSync(path) ? null : 'skipped: no corpus');
   if (missing !== null) console.log(`${missing} (${corpus})`);
 
   test.skipIf(missing !== null)(
     'every test passes',
-    () => {
+    async () => {
       const file = join(folder, `${corpus}.report.json`);
-      const { stdout, stderr } = runWaf(
-        ['crs', 'test', path, '--ruleset', ruleset].concat('--report', file),
-      );
+      const line = ['crs', 'test', path, '--ruleset', ruleset, '--report', file];
+      const { stdout, stderr } = await compileAlone(`${name} level 4`, () => runWaf(line));
       expect(existsSync(file), stderr).toBe(true);
       const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
       const titles = readFileSync(path, 'utf8')

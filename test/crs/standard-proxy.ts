@@ -1,7 +1,6 @@
 /**
  * Owns what a run of attacks through a live proxy needs: where corpus and rule set lie, whether it
- * is
- * possible at all, and a proxy under the built-in template Standard.
+ * is possible at all, and a proxy under the built-in template Standard.
  */
 
 import { existsSync, mkdirSync } from 'node:fs';
@@ -10,13 +9,11 @@ import { startEngine, type EngineUnderTest } from '../../control/cli/crs-test/en
 import { startOrigin } from '../../control/cli/crs-test/origin.ts';
 import { buildBundleFromManifest } from '../../control/publish/manifest.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
+import { compileAlone, lastingData } from '../support/databases.ts';
 import { missingBuild, root } from '../support/product.ts';
 
 /** The folder of CRS 4.28.0. */
 export const crs4Folder = path.join(corpusRoot, 'crs/4.28.0');
-
-/** Where reports and compiled databases of these runs are kept. */
-export const cacheFolder = path.join(root, '.cache', 'crs-test');
 
 /** The file of a corpus, or null (and a line that says why) where it or the build is missing. */
 export function findCorpus(name: string, ruleset: string): string | null {
@@ -35,7 +32,7 @@ export interface LiveProxy {
 
 /** Starts it under Standard with CRS 4.28 at a paranoia level, blocking. */
 export async function startStandard(paranoia: number): Promise<LiveProxy> {
-  mkdirSync(cacheFolder, { recursive: true });
+  mkdirSync(lastingData, { recursive: true });
   const origin = await startOrigin();
   const level = { blockingParanoiaLevel: paranoia, detectionParanoiaLevel: paranoia };
   const documents = [
@@ -53,14 +50,16 @@ export async function startStandard(paranoia: number): Promise<LiveProxy> {
     },
   ].map((one) => ({ apiVersion: 'waf.io/v1', metadata: { name: 'standard' }, ...one }));
   const manifest = documents.map((one) => JSON.stringify(one)).join('\n---\n');
-  const engine = await startEngine({
-    script: path.join(root, '.build', 'engine', 'main.js'),
-    bundle: buildBundleFromManifest(manifest, root).bytes,
-    data: cacheFolder,
-    extraArgs: ['--workers', '1'],
-    logLevel: 'error',
-    onProgress: () => undefined,
-  }).catch(async (error: unknown) => {
+  const engine = await compileAlone(`standard CRS 4.28.0 level ${paranoia}`, () =>
+    startEngine({
+      script: path.join(root, '.build', 'engine', 'main.js'),
+      bundle: buildBundleFromManifest(manifest, root).bytes,
+      data: lastingData,
+      extraArgs: ['--workers', '1'],
+      logLevel: 'error',
+      onProgress: () => undefined,
+    }),
+  ).catch(async (error: unknown) => {
     await origin.close();
     throw error;
   });

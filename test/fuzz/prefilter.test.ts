@@ -6,7 +6,6 @@
  */
 
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../engine/base/log.ts';
@@ -17,6 +16,7 @@ import { buildPlan, type RulePlan } from '../../engine/rules/plan/rule-plan.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { readCorpus } from '../seclang/corpus.ts';
 import { crsSuites, loadCrs } from '../seclang/crs-run.ts';
+import { compileAlone, databaseFolder } from '../support/databases.ts';
 import { fixedPorts } from './compare-engines.ts';
 import { mutatedValues } from './mutated-values.ts';
 
@@ -24,7 +24,6 @@ const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
 const valueCount = Number(process.env['WAF_FUZZ_VALUES'] ?? 1200);
 const payloadBytesMax = 300;
 const reportedMax = 10;
-const cacheFolder = path.resolve(import.meta.dirname, '../../.cache/databases');
 const log = createLogger('fuzz', 'error');
 
 /** One kind of value: the classes that look at it, and the rules that must be hit. */
@@ -45,11 +44,13 @@ interface AttackCase {
 
 for (const { name, place } of crsSuites) {
   describe.skipIf(!existsSync(place.setup))(`${name}: scans`, () => {
-    test('a match implies a hit, a trusted hit a match', { timeout: 600_000 }, () => {
+    test('a match implies a hit, a trusted hit a match', { timeout: 600_000 }, async () => {
       console.log(`WAF_FUZZ_SEED=${seed} WAF_FUZZ_VALUES=${valueCount}`);
       const program = loadCrs(place);
-      const cache = new DatabaseFiles(cacheFolder, log);
-      const plan = buildPlan(program, { cache, log, ports: fixedPorts });
+      const cache = new DatabaseFiles(databaseFolder, log);
+      const plan = await compileAlone(`${name} level 4`, () =>
+        buildPlan(program, { cache, log, ports: fixedPorts }),
+      );
       const faces = facesOf(program, plan);
       const batches = fc.sample(batchesOf(program), {
         seed,

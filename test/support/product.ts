@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { shareDatabases } from './databases.ts';
 
 /** The folder that holds package.json. */
 export const root = join(import.meta.dirname, '..', '..');
@@ -47,6 +48,7 @@ export function runWaf(args: readonly string[]): { code: number; stdout: string;
 /** Starts `waf run` and resolves when it says that it is ready. Errors: what it printed. */
 export async function startProduct(...args: string[]): Promise<Product> {
   const data = mkdtempSync(join(tmpdir(), 'waf-e2e-'));
+  shareDatabases(data);
   const [proxyPort, managementPort] = [await freePort(), await freePort()];
   const addresses = [
     ['--proxy', `127.0.0.1:${proxyPort}`],
