@@ -316,7 +316,8 @@ describe.each(paged)('$plural', (resource) => {
     const { service, plural, within } = resource;
     const page = { [field]: value };
     const answer = await call(`${service}/List${plural}`, { ...within?.(), page });
-    refused(answer, 400, 'invalid_argument', new RegExp(`^page\\.${field}: `));
+    expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_argument']);
+    expect(answer.body['message']).toMatch(new RegExp(`^page\\.${field}: `));
   });
 });
 

@@ -109,6 +109,26 @@ test('a restart finds on disk what was not acknowledged, under its old names', a
   await third.close();
 });
 
+test('a run takes nothing away from what earlier runs left on disk', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waf-spool-'));
+  folders.push(folder);
+  const boots: string[] = [];
+  for (let run = 0; run < 3; run++) {
+    const files = openSpoolFiles(folder, silentLogger);
+    const spool = spoolOver(files.store('facts'));
+    boots.push(...[1, 2].map((seq) => `${Buffer.from(spool.bootId).toString('hex')} ${seq}`));
+    fill(spool, 20);
+    await files.close();
+  }
+  const files = openSpoolFiles(folder, silentLogger);
+  const found = spoolOver(files.store('facts')).takeUnsent();
+  const names = found.map(({ header }) => {
+    return `${Buffer.from(header!.bootId).toString('hex')} ${header!.batchSeq}`;
+  });
+  expect(names).toEqual(boots);
+  await files.close();
+});
+
 test('a file that is no store is set aside, and spooling begins anew', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waf-spool-'));
   folders.push(folder);
