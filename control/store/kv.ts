@@ -3,6 +3,7 @@
  * suite in test/support/kv-suite.ts can hold the store.
  */
 
+/** A key and what is stored under it. */
 export interface KvEntry {
   readonly key: string;
   readonly value: Uint8Array;

@@ -1,5 +1,6 @@
 /** Owns how the product asks for the time, so that tests can inject their own. */
 
+/** The time of day, and one that only goes forward. */
 export interface Clock {
   /** Wall-clock time, milliseconds since the Unix epoch. */
   nowMs(): number;

@@ -1,5 +1,6 @@
 /** Owns the logging port: one JSON object a line, no secret and no outside text in `message`. */
 
+/** How much a line matters, least first. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** What a line says beside its message: facts, never text from outside. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -1,5 +1,6 @@
 /** Owns what inspection hands back: verdicts, matched rules and the record of a transaction. */
 
+/** What is to become of a request. */
 export type VerdictAction = 'pass' | 'block' | 'drop' | 'redirect';
 
 /** Says what the front must do after a phase; `pass` means: go on. */

@@ -1,5 +1,6 @@
 /** Owns the reasons for which a message is refused, their statuses, and what may still be done. */
 
+/** Why a message is refused, and how. */
 export interface Refusal {
   /** Status of the answer; 0: close without one. Responses from origins become 502 whatever. */
   readonly status: number;

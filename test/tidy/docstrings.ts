@@ -8,7 +8,9 @@ export function undocumentedExports(file: SourceFile): string[] {
   const tree = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true);
   return tree.statements.flatMap((statement, index) => {
     if (!isExported(statement) || isOverloadBody(statement, tree)) return [];
-    if (ts.getJSDocCommentsAndTags(statement).length > 0) return [];
+    // The comment on what a file owns is no docstring of its first export.
+    const above = file.text.startsWith('/**') && index === 0 ? 1 : 0;
+    if (docCommentsBefore(statement, file.text) > above) return [];
     if (continuesGroup(statement, tree.statements[index - 1])) return [];
     const line = tree.getLineAndCharacterOfPosition(statement.getStart()).line + 1;
     return [`${file.path}:${line} ${nameOf(statement)}`];
@@ -20,6 +22,11 @@ function isExported(statement: ts.Statement): boolean {
     ts.canHaveModifiers(statement) &&
     (ts.getModifiers(statement) ?? []).some((one) => one.kind === ts.SyntaxKind.ExportKeyword)
   );
+}
+
+function docCommentsBefore(statement: ts.Statement, text: string): number {
+  const comments = ts.getLeadingCommentRanges(text, statement.getFullStart()) ?? [];
+  return comments.filter(({ pos }) => text.startsWith('/**', pos)).length;
 }
 
 /** Constants in adjacent lines share the comment above the first. */

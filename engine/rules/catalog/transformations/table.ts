@@ -1,5 +1,6 @@
 /** Owns the table of transformations: names, what they do, one example each. No behaviour. */
 
+/** A transformation as its documentation and its test say it. */
 export interface TransformationRow {
   readonly name: string;
   readonly aliases?: readonly string[];
