@@ -4,13 +4,13 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { fromBinary, type JsonValue } from '@bufbuild/protobuf';
+import { fromBinary, type DescMethod, type JsonValue } from '@bufbuild/protobuf';
 import {
   createConnectRouter,
   type ConnectError,
-  type ConnectRouter,
   type ContextValues,
   type Interceptor,
+  type MethodImpl,
 } from '@connectrpc/connect';
 import {
   compressionBrotli,
@@ -32,12 +32,16 @@ import { codingOf, parseJson, readBytes, tooLarge } from './read-body.ts';
 
 const envelopeBytes = 5;
 
+/** A method and what answers it. */
+export interface Route {
+  readonly method: DescMethod;
+  readonly implementation: MethodImpl<DescMethod>;
+}
+
 /** What the adapter is made of. */
 export interface AdapterOptions {
-  readonly routes: (router: ConnectRouter) => void;
+  readonly routes: readonly Route[];
   readonly interceptors: Interceptor[];
-  /** Largest request message, bytes. */
-  readonly requestBytesMax: number;
   /** Makes the values of a call; knows where it came in. */
   readonly contextValues: (request: NodeRequest) => ContextValues;
   /** What speaks against the request before anything else is looked at. */
@@ -58,17 +62,10 @@ export interface AdapterOptions {
 export function createAdapter(
   options: AdapterOptions,
 ): (request: NodeRequest, response: NodeResponse) => void {
-  const router = createConnectRouter({
-    acceptCompression: [compressionGzip, compressionBrotli],
-    interceptors: options.interceptors,
-    jsonOptions: { ignoreUnknownFields: false },
-    readMaxBytes: options.requestBytesMax,
-  });
-  options.routes(router);
   const rate = new CallRate(() => performance.now());
-  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  const find = handlersOf(options);
   return (request, response) => {
-    const handler = handlers.get((request.url ?? '').split('?', 1)[0] ?? '');
+    const handler = find((request.url ?? '').split('?', 1)[0] ?? '');
     if (handler === undefined) {
       options.fallback(request, response);
       return;
@@ -78,6 +75,34 @@ export function createAdapter(
       answerEarly(request, response, options.toError(thrown, where));
     });
   };
+}
+
+/** Handlers are made when a method is first called: those of all are 10 MB. */
+function handlersOf(options: AdapterOptions): (path: string) => UniversalHandler | undefined {
+  const routes = new Map(
+    options.routes.map((route) => [`/${route.method.parent.typeName}/${route.method.name}`, route]),
+  );
+  const made = new Map<string, UniversalHandler>();
+  return (path) => {
+    const found = made.get(path);
+    const route = routes.get(path);
+    if (found !== undefined || route === undefined) return found;
+    const handler = makeHandler(options, route);
+    made.set(path, handler);
+    return handler;
+  };
+}
+
+function makeHandler(options: AdapterOptions, { method, implementation }: Route): UniversalHandler {
+  const router = createConnectRouter({
+    acceptCompression: [compressionGzip, compressionBrotli],
+    interceptors: options.interceptors,
+    jsonOptions: { ignoreUnknownFields: false },
+  });
+  router.rpc(method, implementation, { readMaxBytes: requestBytesMaxOf(method) });
+  const [handler] = router.handlers;
+  if (handler === undefined) throw new Error(`${method.name} has no handler`);
+  return handler;
 }
 
 async function serve(

@@ -9,12 +9,12 @@ import { createServer as createHttp2 } from 'node:http2';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTls, TLSSocket } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
-import type { ConnectRouter, MethodImpl } from '@connectrpc/connect';
+import type { MethodImpl } from '@connectrpc/connect';
 import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
-import { createAdapter } from './adapter.ts';
+import { createAdapter, type Route } from './adapter.ts';
 import { openBrowserSignIn, type BrowserSignIn } from './auth-service/browser-sign-in.ts';
 import { authorize, authorizeInterceptor } from './authorize.ts';
 import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
@@ -24,7 +24,6 @@ import type { TlsIdentity } from './management-tls.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
-import { requestBytesMaxOf } from './request-size.ts';
 import { services } from './services.ts';
 import { validateInterceptor } from './validate.ts';
 
@@ -69,13 +68,12 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
   const built = new Set<DescMethod>();
   const signIn: BrowserSignIn = entrance === 'network' ? openBrowserSignIn(parts) : () => false;
   const handler = createAdapter({
-    routes: (router) => addRoutes(router, parts, built),
+    routes: routesOf(parts, built),
     interceptors: [
       errorInterceptor(parts.logger),
       authorizeInterceptor(parts.sessions),
       validateInterceptor((method) => built.has(method)),
     ],
-    requestBytesMax: controlLimits.requestBytesMax,
     contextValues: (request) =>
       createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
     refuse: (request) => (entrance === 'network' ? foreignOrigin(request) : null),
@@ -92,18 +90,22 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
   };
 }
 
-/** Adds all services and notes in `built` which methods answer. */
-function addRoutes(router: ConnectRouter, parts: ApiParts, built: Set<DescMethod>): void {
-  for (const { service, build } of services) {
+/** The methods of all services; notes in `built` which of them answer. */
+function routesOf(parts: ApiParts, built: Set<DescMethod>): Route[] {
+  const routes = services.flatMap(({ service, build }) => {
     const methods = build(parts);
-    for (const method of service.methods) {
+    return service.methods.map((method) => {
       const one = methods[method.localName];
       if (one !== undefined) built.add(method);
-      const readMaxBytes = requestBytesMaxOf(method);
-      router.rpc(method, (one ?? refuseUnbuilt) as MethodImpl<typeof method>, { readMaxBytes });
-    }
+      return { method, implementation: (one ?? refuseUnbuilt) as MethodImpl<DescMethod> };
+    });
+  });
+  const forNodes = partService(parts) as Readonly<Record<string, MethodImpl<DescMethod>>>;
+  for (const method of PartService.methods) {
+    const implementation = forNodes[method.localName];
+    if (implementation !== undefined) routes.push({ method, implementation });
   }
-  router.service(PartService, partService(parts));
+  return routes;
 }
 
 /** Hands a connection to the server that speaks what it begins with. */
