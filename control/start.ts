@@ -18,6 +18,7 @@ import { openSessions } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { openCounterStore } from './observe/counter-store.ts';
 import { openEventStore } from './observe/event-store.ts';
+import { openNodeLoadStore } from './observe/node-load.ts';
 import { ObservationPipeline } from './observe/pipeline.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { startPublisher } from './publish/publisher.ts';
@@ -89,6 +90,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     signIn: openSignIn(store, clock),
     events,
     counters: openCounterStore(observed),
+    load: openNodeLoadStore(observed),
     pipeline: new ObservationPipeline(),
     publisher,
     engine,

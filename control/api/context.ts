@@ -11,6 +11,7 @@ import type { SignIn } from '../auth/sign-in.ts';
 import { refusal } from '../domain/errors.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import type { EventStore } from '../observe/event-store.ts';
+import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
@@ -27,6 +28,7 @@ export interface ApiParts {
   readonly signIn: SignIn;
   readonly events: EventStore;
   readonly counters: CounterStore;
+  readonly load: NodeLoadStore;
   readonly pipeline: ObservationPipeline;
   readonly publisher: Publisher;
   readonly engine: EngineClient;

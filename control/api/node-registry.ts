@@ -1,6 +1,6 @@
 /** Owns what is known of connected nodes: in memory, from their streams. */
 
-import type { AgentCapabilities } from '../../proto/gen/waf/v1/agent_pb.ts';
+import type { AgentCapabilities, AgentMetrics } from '../../proto/gen/waf/v1/agent_pb.ts';
 import type { UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
 
 /** What became of the latest configuration on a node. */
@@ -26,6 +26,8 @@ export interface NodeState {
   readonly capabilities: AgentCapabilities | null;
   /** How often it connected. */
   readonly connections: number;
+  /** What it last told of its load, and when; null when it told nothing. */
+  readonly load: { readonly metrics: AgentMetrics; readonly atMs: number } | null;
   /** What it last reported of its origins. */
   readonly upstreamHealth: readonly UpstreamHealthState[];
 }
@@ -72,6 +74,7 @@ export class NodeRegistry {
       delivery: null,
       capabilities: null,
       connections: 0,
+      load: null,
       upstreamHealth: [],
     };
     const before = this.#nodes.get(id) ?? unknown;

@@ -21,6 +21,7 @@ import {
   durationBoundsSeconds,
   openCounterStore,
 } from '../observe/counter-store.ts';
+import { openNodeLoadStore } from '../observe/node-load.ts';
 import { agents } from '../store/collections.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
 import { openStore } from '../store/store.ts';
@@ -90,6 +91,12 @@ async function addObserved(folder: string): Promise<void> {
   const counters = openCounterStore(kv);
   expect(await counters.ingest(batch, counterSchemaVersion)).toBe('stored');
   expect(await counters.ingest(batch, counterSchemaVersion)).toBe('repeated');
+  const load = openNodeLoadStore(kv);
+  for (const cpuPercent of [20, 40]) {
+    const numbers = { cpuPercent, activeConnections: 5 };
+    const last = { observationHealth: { state: 'healthy' } };
+    await load.add('local', Date.now(), { numbers, last });
+  }
   await kv.close();
 }
 
@@ -107,6 +114,11 @@ function countedBatch() {
     count('status', '403', 3),
     count('status', '502', 1),
     count('origin_error', 'refused', 1),
+    count('top_path', '/b', 2),
+    count('top_path', '/a', 5),
+    count('top_path_blocked', '/a', 3),
+    count('top_method', 'GET', 10),
+    count('top_method_blocked', 'GET', 3),
   ];
   const delta = { siteId: 'site-demo', policyId: 'policy-standard', requests: 10n, entries };
   return { toMs: BigInt(Date.now()), deltas: [{ ...delta, durations: [...durations, 2n] }] };

@@ -13,6 +13,8 @@ import { crc32c } from '../../engine/base/crc32c.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import type { IncomingBatch, IngestResult } from './event-store.ts';
+import { addRankings, forgetRankings, rankedPrefix, readRankings } from './ranking-series.ts';
+import type { Rankings } from './ranking-series.ts';
 import {
   addTraffic,
   forgetTraffic,
@@ -61,6 +63,8 @@ export interface CounterStore {
     startMs: number,
     endMs: number,
   ): TrafficStep[];
+  /** The most frequent values of a site ('' for all of a tenant) in the hours of a span. */
+  rankings(tenantId: string, siteId: string, startMs: number, endMs: number): Rankings;
 }
 
 const separator = '\u0000';
@@ -73,6 +77,8 @@ export function openCounterStore(kv: Kv): CounterStore {
     list: () => [...kv.range(prefixRange(countKey('')))].map(({ value }) => parse(value)),
     traffic: (resolution, tenantId, siteId, startMs, endMs) =>
       readTraffic(kv, resolution, tenantId, siteId, startMs, endMs),
+    rankings: (tenantId, siteId, startMs, endMs) =>
+      readRankings(kv, tenantId, siteId, startMs, endMs),
     ingest: async (batch, schemaVersion) => {
       if (crc32c(batch.payload) !== batch.crc32c) return 'crc';
       const counted = schemaVersion === counterSchemaVersion ? read(batch.payload) : null;
@@ -84,10 +90,13 @@ export function openCounterStore(kv: Kv): CounterStore {
         writer.put(runKey, encoder.encode(String(batch.batchSeq)));
         const atMs = Number(counted.toMs);
         for (const delta of counted.deltas) {
+          addRankings(writer, batch.tenantId, atMs, delta);
+          if (!countsRequests(delta)) continue;
           add(writer, batch.tenantId, delta);
           addTraffic(writer, batch.tenantId, atMs, delta);
         }
         forgetTraffic(writer, atMs);
+        forgetRankings(writer, atMs);
         return 'stored';
       });
     },
@@ -100,6 +109,11 @@ function read(payload: Uint8Array): CounterBatch | null {
   } catch {
     return null;
   }
+}
+
+/** Rankings come apart from the requests that they rank. */
+function countsRequests({ requests, entries }: CounterDelta): boolean {
+  return requests > 0n || entries.some(({ family }) => !family.startsWith(rankedPrefix));
 }
 
 function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
@@ -117,6 +131,7 @@ function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
     sum.durations[at] = (sum.durations[at] ?? 0) + Number(count);
   });
   for (const { family, key: name, count } of delta.entries) {
+    if (family.startsWith(rankedPrefix)) continue;
     const counts = (sum.entries[family] ??= {});
     const known = counts[name];
     if (known === undefined && Object.keys(counts).length >= controlLimits.countedKeysMax) continue;

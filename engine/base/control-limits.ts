@@ -100,6 +100,15 @@ export const controlLimits = {
   trafficHoursKeptMs: 90 * 24 * 3_600_000,
   /** Steps of traffic that one batch of counts forgets. */
   trafficForgottenMax: 500,
+  /** Rankings are kept by the hour for so long, of so many values with so many characters each. */
+  rankingsKeptMs: 7 * 24 * 3_600_000,
+  rankedValuesMax: 100,
+  rankedCharactersMax: 256,
+  /** Load of nodes by minute and by hour; some 500 bytes a step. */
+  loadMinutesKeptMs: 2 * 24 * 3_600_000,
+  loadHoursKeptMs: 30 * 24 * 3_600_000,
+  /** Steps of load that a new one forgets. */
+  loadForgottenMax: 100,
   /** Points of one series. */
   seriesPointsMax: 2_000,
   /** Different values counted in one ranking. */

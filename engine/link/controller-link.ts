@@ -290,14 +290,14 @@ class Link {
 
   #report(outbox: Outbox<ConnectRequest>): void {
     this.reportHealth();
-    const { agentId, configHash, connections } = this.#options;
+    const { agentId } = this.#options;
     const metrics = {
-      ...this.#meter.read(connections?.() ?? 0),
+      ...this.#meter.read(this.#options.connections?.() ?? 0),
       observationHealth: this.observations.health(),
     };
     this.#send(outbox, {
       case: 'stateReport',
-      value: { agentId, configHash: configHash(), status: 'online', metrics },
+      value: { agentId, configHash: this.#options.configHash(), status: 'online', metrics },
     });
   }
 

@@ -4,6 +4,7 @@ import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
 import { getConfigBundle, listConfigBundles } from './config-bundles.ts';
+import { listNodeMetricSamples } from './metric-samples.ts';
 import {
   getAgent,
   getNodeCapabilities,
@@ -24,6 +25,7 @@ export function agentService(parts: ApiParts): Built<typeof AgentService> {
     getNodeServingState: getNodeServingState(parts),
     retryNodeConfig: retryNodeConfig(parts),
     streamAgentEvents: streamAgentEvents(parts),
+    listNodeMetricSamples: listNodeMetricSamples(parts),
     listConfigBundles: listConfigBundles(parts),
     getConfigBundle: getConfigBundle(parts),
   };

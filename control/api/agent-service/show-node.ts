@@ -3,6 +3,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { AgentSchema, type Agent } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
+import { heldNote } from '../../publish/held-policies.ts';
 import type { ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { NodeState } from '../node-registry.ts';
@@ -55,7 +56,12 @@ export function showAgent(parts: ApiParts, agent: AgentRecord): Agent {
   const online = isOnline(parts, state);
   const failed = state?.apply?.success === false;
   const status = online ? (failed ? 'AGENT_STATUS_ERROR' : 'AGENT_STATUS_ONLINE') : undefined;
-  return toMessage(AgentSchema, { ...agent, status: status ?? 'AGENT_STATUS_OFFLINE' });
+  const shown = toMessage(AgentSchema, { ...agent, status: status ?? 'AGENT_STATUS_OFFLINE' });
+  const load = state?.load ?? null;
+  if (load === null) return shown;
+  shown.metrics = load.metrics;
+  shown.metricsUpdatedAt = timestampFromMs(load.atMs);
+  return shown;
 }
 
 function isOnline(parts: ApiParts, state: NodeState | undefined): boolean {
@@ -69,19 +75,24 @@ function servingFacts(parts: ApiParts, state: NodeState | undefined) {
   const connected = state?.connected === true;
   const apply = state?.apply ?? null;
   const serves = connected && state.configHash === current?.signed.sha256;
+  const note = serves ? heldNote(current?.held ?? []) : '';
   const delivery = state?.delivery ?? null;
+  const load = state?.load ?? null;
   const waits = connected && !serves && delivery !== null && apply?.revision !== delivery.revision;
   const result = apply === null ? 'unknown' : apply.success ? 'success' : 'failure';
   return {
-    proxyStatus: serves ? 'HEALTHY' : connected ? 'DEGRADED' : 'STOPPED',
+    proxyStatus: serves && note === '' ? 'HEALTHY' : connected ? 'DEGRADED' : 'STOPPED',
     configHash: state?.configHash ?? '',
     configRevision: BigInt(apply?.success === true ? apply.revision : 0),
     applyResult: waits ? 'pending' : result,
-    applyError: apply?.error ?? '',
+    applyError: apply?.error || note,
     attemptConfigRevision: BigInt(apply?.revision ?? 0),
     attemptConfigHash: apply?.sha256 ?? '',
     ...(state === undefined ? {} : { lastSeenAt: timestampFromMs(state.lastSeenMs) }),
     ...(apply === null ? {} : { attemptedAt: timestampFromMs(apply.atMs) }),
+    ...(load === null
+      ? {}
+      : { metrics: load.metrics, metricsUpdatedAt: timestampFromMs(load.atMs) }),
     ...(apply?.success === true ? { appliedAt: timestampFromMs(apply.atMs) } : {}),
   };
 }

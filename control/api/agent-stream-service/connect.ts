@@ -21,6 +21,7 @@ import {
   type GapNotice,
   type ObservationBatch,
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
+import type { AgentMetrics } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
 import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
@@ -29,6 +30,7 @@ import type { IngestResult } from '../../observe/event-store.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
 import type { Publication } from '../../publish/publisher.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
+import { toReading } from '../agent-service/metric-samples.ts';
 import type { Method } from '../method.ts';
 import { Outgoing } from './outgoing.ts';
 import { warmDefaultPolicy } from './warm-default-policy.ts';
@@ -168,8 +170,10 @@ async function take(
       return;
     case 'stateReport':
       parts.nodes.update(nodeId, { configHash: message.value.configHash });
+      takeLoad(parts, nodeId, message.value.metrics);
       return;
     case 'metricsPush':
+      takeLoad(parts, nodeId, message.value.metrics);
       parts.nodes.update(nodeId, { upstreamHealth: message.value.upstreamHealth.slice(0, 5000) });
       return;
     case 'observationBatch':
@@ -184,6 +188,16 @@ async function take(
       return;
     default:
   }
+}
+
+/** Load is worth a word in the log, but no stream, when it cannot be kept. */
+function takeLoad(parts: ApiParts, nodeId: string, metrics: AgentMetrics | undefined): void {
+  if (metrics === undefined) return;
+  const atMs = parts.clock.nowMs();
+  parts.nodes.update(nodeId, { load: { metrics, atMs } });
+  parts.load.add(nodeId, atMs, toReading(metrics)).catch(() => {
+    parts.logger.warn('the load of a node could not be kept', { node: nodeId });
+  });
 }
 
 async function takeApplyResult(

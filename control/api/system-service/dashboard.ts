@@ -10,6 +10,7 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
+import { openNetworkGeo, type NetworkPlace } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
@@ -78,7 +79,8 @@ export function getAttackDistribution(
 export function getTopAttackers(parts: ApiParts): Method<typeof SystemService, 'getTopAttackers'> {
   return (request, context) => {
     const limit = limitOf(request.limit, 'limit');
-    return { items: topAttackersOf(eventsOf(parts, callerOf(context), request), limit) };
+    const events = eventsOf(parts, callerOf(context), request);
+    return { items: topAttackersOf(events, limit, openNetworkGeo(parts.store)) };
   };
 }
 
@@ -90,7 +92,11 @@ export function attackDistributionOf(events: Iterable<SecurityEventJson>, limit:
 }
 
 /** Addresses by events. */
-export function topAttackersOf(events: Iterable<SecurityEventJson>, limit: number) {
+export function topAttackersOf(
+  events: Iterable<SecurityEventJson>,
+  limit: number,
+  placeOf: (address: string) => NetworkPlace | null,
+) {
   const counts = new Map<string, number>();
   const tags = new Map<string, Map<string, number>>();
   for (const event of events) {
@@ -106,7 +112,33 @@ export function topAttackersOf(events: Iterable<SecurityEventJson>, limit: numbe
     topTags: highest(tags.get(clientIp) ?? new Map<string, number>(), tagsShown).map(
       ([tag]) => tag,
     ),
+    ...geoOf(placeOf(clientIp)),
   }));
+}
+
+/** Countries by events; `none` counts addresses that no country is known of. */
+export function countriesOf(
+  events: Iterable<SecurityEventJson>,
+  placeOf: (address: string) => NetworkPlace | null,
+): { readonly ranked: readonly (readonly [string, number])[]; readonly none: number } {
+  const counts = new Map<string, number>();
+  const codes = new Map<string, string>();
+  let none = 0;
+  for (const { clientIp = '' } of events) {
+    let code = codes.get(clientIp);
+    if (code === undefined) {
+      code = placeOf(clientIp)?.countryCode ?? '';
+      if (codes.size < controlLimits.summaryKeysMax) codes.set(clientIp, code);
+    }
+    if (code === '') none++;
+    else raise(counts, code);
+  }
+  return { ranked: highest(counts, counts.size), none };
+}
+
+/** The place of an address as a field of a message. */
+export function geoOf(place: NetworkPlace | null): { readonly geo?: NetworkPlace } {
+  return place === null ? {} : { geo: place };
 }
 
 /** Default 10. Errors: invalid_argument at `field` above 100. */

@@ -1,6 +1,6 @@
 /**
- * Owns SystemService/GetDashboardOverview: exact counts of traffic beside rankings of the security
- * events that are kept. Dimensions that nothing counts yet stay empty.
+ * Owns SystemService/GetDashboardOverview: exact counts of traffic, rankings of it by whole hours,
+ * and rankings of the security events that are kept.
  */
 
 import { create } from '@bufbuild/protobuf';
@@ -8,6 +8,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TimeRangeSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import { openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';
 import { summarise, type SecuritySummary } from '../../observe/summary.ts';
@@ -17,11 +18,14 @@ import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import {
   attackDistributionOf,
+  countriesOf,
   dashboardStats,
   eventsOf,
+  geoOf,
   limitOf,
   topAttackersOf,
 } from './dashboard.ts';
+import { topValues } from './rankings.ts';
 import { bucketsIn, toPoints, toQuality, toStatusRanking, totalOf, trafficOf } from './traffic.ts';
 
 const dimensions: readonly SecuritySummaryDimensionJson[] = [
@@ -52,6 +56,7 @@ export function getDashboardOverview(
     });
     const events = [...eventsOf(parts, caller, { timeRange: span, siteId })];
     const summary = summarise(events, dimensions, limit, false);
+    const placeOf = openNetworkGeo(parts.store);
     const ranking = (name: string) => toRanking(summary, name, events.length);
     return {
       timeRange: span,
@@ -59,16 +64,17 @@ export function getDashboardOverview(
       stats: dashboardStats(parts, caller),
       traffic: toPoints(steps, buckets),
       attackDistribution: attackDistributionOf(events, limit),
-      topAttackers: topAttackersOf(events, limit),
+      topAttackers: topAttackersOf(events, limit, placeOf),
       topStatuses: toStatusRanking(total, limit),
+      ...topValues(parts, caller, siteId, buckets, limit),
       ...(siteId === '' ? topSites(parts, caller, buckets, limit) : {}),
-      securityTopAttackers: ranking('ATTACKER'),
+      securityTopAttackers: withPlaces(ranking('ATTACKER'), placeOf),
       securityTopSites: ranking('SITE'),
       securityTopTargets: ranking('TARGET'),
       securityTopAttackTypes: ranking('ATTACK_TYPE'),
       securityTopRules: ranking('RULE'),
       securityTopMethods: ranking('METHOD'),
-      securityTopCountries: { unavailableReason: 'countries of clients are not counted' },
+      securityTopCountries: toCountries(countriesOf(events, placeOf), limit),
       freshness: freshnessOf(parts, buckets),
       trafficQuality: toQuality(total),
     };
@@ -107,10 +113,28 @@ function toRanking(summary: SecuritySummary, name: string, events: number) {
   return { items: items.map(({ key, count }) => ({ key, count })), otherCount, totalWeight };
 }
 
+type Ranking = ReturnType<typeof toRanking>;
+type PlaceOf = ReturnType<typeof openNetworkGeo>;
+
+function withPlaces({ items, ...rest }: Ranking, placeOf: PlaceOf) {
+  return { ...rest, items: items.map((one) => ({ ...one, ...geoOf(placeOf(one.key)) })) };
+}
+
+function toCountries({ ranked, none }: ReturnType<typeof countriesOf>, limit: number) {
+  const sum = (rows: typeof ranked): number => rows.reduce((total, [, count]) => total + count, 0);
+  return {
+    items: ranked.slice(0, limit).map(([key, count]) => ({ key, count: BigInt(count) })),
+    otherCount: BigInt(sum(ranked.slice(limit)) + none),
+    totalWeight: BigInt(sum(ranked) + none),
+  };
+}
+
 function freshnessOf(parts: ApiParts, buckets: Buckets) {
   const nowMs = parts.clock.nowMs();
   const seenMs = parts.nodes.get('local')?.lastSeenMs ?? 0;
   const connected = parts.nodes.get('local')?.connected === true;
+  const load = parts.nodes.get('local')?.load?.metrics;
+  const health = load?.observationHealth;
   const stale = !connected || nowMs - seenMs > staleAfterMs;
   return {
     asOf: timestampFromMs(nowMs),
@@ -119,5 +143,10 @@ function freshnessOf(parts: ApiParts, buckets: Buckets) {
     source: 'node_counters',
     snapshotAgeMs: BigInt(seenMs === 0 ? 0 : Math.max(0, nowMs - seenMs)),
     snapshotStale: stale,
+    observationDegraded: health !== undefined && health.state !== 'healthy',
+    observationDropped: health?.evictedBatches ?? 0n,
+    wafAgentCpuPercent: load?.wafAgentCpuPercent ?? 0,
+    wafEngineDemandPercent: load?.wafEngineDemandPercent ?? 0,
+    wafPhaseP99Millis: load?.wafPhaseP99Millis ?? 0n,
   };
 }
