@@ -13,8 +13,8 @@ import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import type { RuntimeConfig } from '../../engine/contract/policy.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import {
-  eventually,
   startTestControl,
   type Answer,
   type TestControl,
@@ -160,9 +160,8 @@ test('without a session the network gets nothing', async () => {
   expect(forged.status).toBe(401);
 });
 
-test('a created site reaches the engine within a second', async () => {
+test('a created site reaches the engine, and nobody asks for it', async () => {
   await eventually(() => applied.length > 0);
-  const startedAt = performance.now();
   const created = await call('SiteService/CreateSite', {
     site: {
       name: 'shop',
@@ -178,7 +177,6 @@ test('a created site reaches the engine within a second', async () => {
   const named = (one: RuntimeConfig): boolean =>
     one.routes.sites.some(({ name }) => name === 'shop');
   await eventually(() => applied.some(named));
-  expect(performance.now() - startedAt).toBeLessThan(5000);
   const policy = applied.at(-1)?.policies.find(({ name }) => name === 'Light');
   expect(policy?.seclangEntry).toContain('Include crs/rules/REQUEST-942.conf');
 });

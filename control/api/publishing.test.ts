@@ -4,9 +4,11 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { AppError } from '../../engine/base/errors.ts';
+import { policyInvalidCode, writePolicyFaults } from '../../engine/base/policy-faults.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { startControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
@@ -15,21 +17,15 @@ let waf: TestControl;
 let link: ControllerLink;
 const applied: VerifiedBundle[] = [];
 let fails = false;
+const refused = new Set<string>();
 let attempts = 0;
 
-class RulesAreWrong extends AppError {
-  readonly diagnostics = [
-    {
-      severity: 'error',
-      message: 'no operator is called @nonsense',
-      span: { file: 'policy.conf', line: 212, column: 7 },
-    },
-  ];
-
-  constructor() {
-    super('policy_invalid', 'policy tight has 1 errors', { source: 'config' });
-  }
-}
+/** What the engine says of policies that do not compile. */
+const rulesAreWrong = (ids: readonly string[]): AppError => {
+  const findings = ['policy.conf:212:7: no operator is called @nonsense'];
+  const faults = ids.map((id) => ({ id, name: 'tight', errors: 1, findings }));
+  return new AppError(policyInvalidCode, writePolicyFaults(faults, 10), { source: 'config' });
+};
 
 const connect = (): ControllerLink =>
   startControllerLink({
@@ -40,7 +36,9 @@ const connect = (): ControllerLink =>
     configHash: () => applied.at(-1)?.sha256 ?? '',
     apply: (verified) => {
       attempts++;
-      if (fails) return Promise.reject(new RulesAreWrong());
+      if (fails) return Promise.reject(rulesAreWrong(['unknown']));
+      const wrong = verified.bundle.policies.filter(({ id }) => refused.has(id));
+      if (wrong.length > 0) return Promise.reject(rulesAreWrong(wrong.map(({ id }) => id)));
       applied.push(verified);
       return Promise.resolve();
     },
@@ -71,6 +69,7 @@ interface Node {
   readonly applyResult: string;
   readonly applyError?: string;
   readonly configHash: string;
+  readonly proxyStatus: string;
 }
 interface Bundle {
   readonly applyResult: string;
@@ -78,6 +77,11 @@ interface Bundle {
   readonly bundleSha256: string;
   readonly appliedAt?: string;
   readonly deliveredAt?: string;
+}
+
+interface BundlePage {
+  readonly items: readonly { readonly id: string }[];
+  readonly page: { readonly total: string };
 }
 
 const state = (): Promise<ServingState> =>
@@ -91,12 +95,13 @@ const latest = async (): Promise<Bundle> => {
   const { items } = await call<{ items: Bundle[] }>('AgentService/ListConfigBundles', { page });
   return items[0]!;
 };
-const createSite = (name: string): Promise<unknown> =>
+const createSite = (name: string, policyId = ''): Promise<unknown> =>
   call('SiteService/CreateSite', {
     site: {
       name,
       primaryHost: `${name}.example`,
       upstreams: [{ inline: { url: 'http://127.0.0.1:9000', weight: 1 } }],
+      ...(policyId === '' ? {} : { waf: { enabled: true, policyId } }),
     },
   });
 
@@ -119,7 +124,7 @@ test('a configuration that fails changes nothing; its error arrives with file an
   expect(broken.configHash).toBe(before);
   expect(broken.applyResult).toBe('failure');
   for (const error of [broken.applyError, bundle.applyError]) {
-    expect(error).toContain('policy_invalid: policy tight has 1 errors');
+    expect(error).toContain('policy_invalid: 1 policy does not compile');
     expect(error).toContain('policy.conf:212:7: no operator is called @nonsense');
   }
   expect((await state()).acknowledged ?? false).toBe(false);
@@ -142,4 +147,49 @@ test('a node that serves the present configuration already is sent nothing', asy
   await eventually(async () => (await waf.get('/readyz', false)).status === 200);
   expect((await node()).applyResult).toBe('success');
   expect(attempts).toBe(before);
+});
+
+test('a policy that does not compile holds back itself; the operator sees it, the rest goes on', async () => {
+  const { policy } = await call<{ policy: { id: string } }>('PolicyService/CreatePolicy', {
+    policy: { name: 'broken' },
+  });
+  refused.add(policy.id);
+  await createSite('held', policy.id);
+  await eventually(() => Promise.resolve(applied.at(-1)?.bundle.heldPolicies.length === 1));
+  expect(applied.at(-1)?.bundle.heldPolicies).toEqual([policy.id]);
+  await eventually(async () => (await state()).acknowledged === true);
+  await eventually(async () => (await latest()).applyResult === 'success');
+  const seen = await node();
+  expect(seen.proxyStatus).toBe('DEGRADED');
+  expect(seen.applyResult).toBe('success');
+  expect(seen.applyError).toContain(`held back: ${policy.id}; its sites answer 503`);
+  expect(seen.applyError).toContain('policy.conf:212:7: no operator is called @nonsense');
+  expect((await latest()).applyError).toBe(seen.applyError);
+
+  await createSite('later');
+  await eventually(async () => (await state()).siteIds.length === 5);
+  await eventually(async () => (await state()).acknowledged === true);
+  expect((await state()).artifactSha256).toBe(applied.at(-1)?.sha256);
+
+  refused.clear();
+  await call('AgentService/RetryNodeConfig', { nodeId: 'local' });
+  await eventually(async () => (await node()).proxyStatus === 'HEALTHY');
+  expect(applied.at(-1)?.bundle.heldPolicies).toEqual([]);
+  expect((await node()).applyError ?? '').toBe('');
+});
+
+test('configurations are read by page, the newest first, and no more than asked for', async () => {
+  const all = await call<BundlePage>('AgentService/ListConfigBundles', { page: { pageSize: 200 } });
+  const ids = all.items.map(({ id }) => Number(id.slice('config-'.length)));
+  expect(ids.length).toBeGreaterThan(4);
+  expect(ids).toEqual(ids.toSorted((left, right) => right - left));
+  const second = await call<BundlePage>('AgentService/ListConfigBundles', {
+    page: { page: 2, pageSize: 2 },
+  });
+  expect(second.items.map(({ id }) => id)).toEqual(all.items.slice(2, 4).map(({ id }) => id));
+  expect(second.page.total).toBe(String(ids.length));
+  const beyond = await call<Partial<BundlePage>>('AgentService/ListConfigBundles', {
+    page: { page: 900, pageSize: 200 },
+  });
+  expect(beyond.items ?? []).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
 import { startFakeController } from '../../test/support/fake-controller.ts';
 import { silentLogger } from '../base/log.ts';
 import { BundleKeeper } from '../bundle/bundle-keeper.ts';
@@ -20,14 +21,6 @@ function linkTo(socketPath: string) {
     apply: () => Promise.resolve(),
     logger: silentLogger,
   });
-}
-
-async function eventually(check: () => boolean): Promise<void> {
-  for (let at = 0; at < 500; at++) {
-    if (check()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('it never came true');
 }
 
 test('facts survive a controller that goes away, and arrive once it is back', async () => {

@@ -3,7 +3,8 @@
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, missingBuild, startProduct, type Product } from '../support/product.ts';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, startProduct, type Product } from '../support/product.ts';
 
 let product: Product;
 let origin: Server;
@@ -35,8 +36,8 @@ function ask(path = '/'): Promise<{ status: number; forwarded: string }> {
   });
 }
 
-const told = (text: string, withinMs = 10_000): Promise<true> =>
-  eventually(async () => ((await ask()).forwarded === text ? true : null), withinMs);
+const told = (text: string, patienceMs?: number): Promise<true> =>
+  eventually(async () => (await ask()).forwarded === text, patienceMs);
 
 beforeAll(async () => {
   if (missingBuild !== null) return;
@@ -78,7 +79,7 @@ test.skipIf(missingBuild !== null)('the peer counts until a proxy is trusted', a
   const event = await eventually(() => {
     const items = json('log', 'security')['items'] as { clientIp: string }[] | undefined;
     return items?.[0] ?? null;
-  }, 10_000);
+  });
   expect(event.clientIp).toBe(client);
 });
 
@@ -90,6 +91,6 @@ test.skipIf(missingBuild !== null)('a list that changes changes who is trusted',
     const found = json('trust', 'status')['recentWarnings'] as
       Record<string, unknown>[] | undefined;
     return found?.[0] ?? null;
-  }, 10_000);
+  });
   expect(warning).toMatchObject({ siteId, peer: '127.0.0.1', header: 'x-forwarded-for' });
 });

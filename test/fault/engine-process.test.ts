@@ -8,7 +8,8 @@ import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually, missingBuild, root, runWaf } from '../support/product.ts';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, root, runWaf } from '../support/product.ts';
 
 const engineFile = path.join(root, '.build', 'engine', 'main.js');
 const plantedMistakes = `SecRuleEngin On
@@ -148,7 +149,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
     const { file } = buildBundle(goodRules);
     const port = await freePort();
     startEngine(file, port, 2);
-    await eventually(async () => ((await ask(port, '/')) === 200 ? true : null), 20_000);
+    await eventually(async () => (await ask(port, '/')) === 200);
     const second = startEngine(file, port, 2);
     expect(await exitCode(second)).not.toBe(0);
     expect(second.output()).toContain('the port is in use');
@@ -172,7 +173,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
     const { file } = buildBundle(goodRules);
     const port = await freePort();
     const serves = (): Promise<true | null> =>
-      eventually(async () => ((await ask(port, '/')) === 200 ? true : null), 20_000);
+      eventually(async () => (await ask(port, '/')) === 200);
     const first = startEngine(file, port);
     await serves();
     const seen = new Map<number | string, number>();
@@ -185,7 +186,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
       }
     };
     const loops = ['/', '/a?q=1', '/?q=evil'].map(loop);
-    await eventually(() => ((seen.get(200) ?? 0) >= 20 ? true : null), 20_000);
+    await eventually(() => (seen.get(200) ?? 0) >= 20);
     first.child.kill('SIGKILL');
     await once(first.child, 'close');
     startEngine(file, port);
@@ -197,7 +198,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
     expect([...seen.keys()].filter((result) => !allowed.has(result))).toEqual([]);
     expect(await ask(port, '/?q=evil')).toBe(403);
     // What was written before the kill is whole lines; only the very last may be cut.
-    await eventually(() => (readEvents().length > 0 ? true : null), 5000);
+    await eventually(() => readEvents().length > 0);
     expect(readEvents().every((event) => event.requestId.length > 0)).toBe(true);
   });
 });

@@ -13,10 +13,10 @@ import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ObservationBatch } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { startFakeController } from '../support/fake-controller.ts';
-import { eventually, missingBuild, root, runWaf } from '../support/product.ts';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, root, runWaf } from '../support/product.ts';
 
 const engineFile = path.join(root, '.build', 'engine', 'main.js');
-const patienceMs = 30_000;
 const cleanups: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -69,7 +69,7 @@ async function startEngine(folder: string): Promise<{ child: ChildProcess; port:
   const port = await eventually(() => {
     const found = /"message":"listening".*"port":(\d+)/.exec(output)?.[1];
     return found === undefined ? null : Number(found);
-  }, patienceMs);
+  });
   return { child, port };
 }
 
@@ -98,10 +98,7 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     }
     const requests = (counts: ReturnType<typeof silent.counts>): bigint =>
       counts.flatMap(({ deltas }) => deltas).reduce((sum, one) => sum + one.requests, 0n);
-    const all = (): true | null => {
-      return silent.requestIds().length >= 10 && requests(silent.counts()) >= 20n ? true : null;
-    };
-    await eventually(all, patienceMs);
+    await eventually(() => silent.requestIds().length >= 10 && requests(silent.counts()) >= 20n);
     first.child.kill('SIGKILL');
     await once(first.child, 'close');
     const [ids, names] = [silent.requestIds().sort(), silent.batches.map(nameOf)];
@@ -110,8 +107,8 @@ describe.skipIf(missingBuild !== null)('observations', () => {
 
     const taking = await startFakeController(socket, true);
     const second = await startEngine(folder);
-    await eventually(() => (requests(taking.counts()) >= 20n ? true : null), patienceMs);
-    await eventually(() => (taking.requestIds().length >= 10 ? true : null), patienceMs);
+    await eventually(() => requests(taking.counts()) >= 20n);
+    await eventually(() => taking.requestIds().length >= 10);
     expect(taking.requestIds().sort()).toEqual(ids);
     expect(taking.batches.map(nameOf).sort()).toEqual(names.sort());
     expect(requests(taking.counts())).toBe(20n);
@@ -123,7 +120,7 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     const before = taking.batches.length;
     const third = await startEngine(folder);
     expect(await ask(third.port, '/?q=evil')).toBe(403);
-    await eventually(() => (requests(taking.counts()) >= 22n ? true : null), patienceMs);
+    await eventually(() => requests(taking.counts()) >= 22n);
     expect(new Set(taking.batches.map(nameOf)).size).toBe(taking.batches.length);
     expect(taking.batches.length).toBeGreaterThan(before);
     await taking.end();

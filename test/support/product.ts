@@ -114,17 +114,3 @@ function freePort(): Promise<number> {
     });
   });
 }
-
-/** Asks again and again until `ask` gives something other than null. Errors: after `timeoutMs`. */
-export async function eventually<T>(
-  ask: () => T | null | Promise<T | null>,
-  timeoutMs: number,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const found = await ask();
-    if (found !== null) return found;
-    if (performance.now() > deadline) throw new Error(`nothing within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

@@ -102,12 +102,3 @@ function sendOnce(options: object, body: string): Promise<Answer> {
     request.end(body);
   });
 }
-
-/** Waits until a check comes true. Rejects after two seconds. */
-export async function eventually(check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let at = 0; at < 200; at++) {
-    if (await check()) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('it never came true');
-}
