@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from './base/clock.ts';
+import { AppError } from './base/errors.ts';
 import { collectGarbage } from './base/garbage.ts';
 import { poolLimits } from './base/limits.ts';
 import type { RequestEvent } from './contract/events.ts';
@@ -63,12 +64,8 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   };
 }
 
-function inspectorOf(
-  site: SiteConfig,
-  key: string | undefined,
-  unbuilt: boolean,
-): Inspector | null {
-  if (key === undefined) return null;
+function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean): Inspector {
+  if (key === undefined) return withoutPolicy;
   const records = site.waf.mode === 'detection';
   const inline = unbuilt ? whenAsked(registry, key, records) : builtInspector(key, records);
   return placeInspector(settings.place, inline, pool, {
@@ -77,6 +74,15 @@ function inspectorOf(
     recordOnly: records,
   });
 }
+
+/** Of a site whose policy control holds back: inspection fails, so that its fail policy answers. */
+const withoutPolicy: Inspector = {
+  open: () => {
+    throw new AppError('policy_held', 'the policy of the site cannot be served', {
+      source: 'config',
+    });
+  },
+};
 
 function builtInspector(key: string, records: boolean): Inspector {
   const engine = registry.engine(key);

@@ -10,6 +10,7 @@ import { AppError, toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
 import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
+import type { PolicyFault } from './base/policy-faults.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import { readSignedBundle } from './bundle/signed-bundle.ts';
@@ -17,7 +18,7 @@ import type { VerifiedBundle } from './bundle/signed-bundle.ts';
 import type { CounterDelta, RankingDelta } from './contract/counters.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { AddressHealth } from './contract/health.ts';
-import type { RoutesConfig, UpstreamConfig } from './contract/site.ts';
+import { noConfiguration, type RoutesConfig, type UpstreamConfig } from './contract/site.ts';
 import { createEvaluator } from './evaluate.ts';
 import type { SenderAnswers } from './evaluate.ts';
 import { SenderMemory } from './front/sender-notes.ts';
@@ -32,7 +33,7 @@ import type { SpoolStores } from './link/observations.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { readOptions } from './options.ts';
 import type { EngineOptions } from './options.ts';
-import { PolicyError } from './policy-build.ts';
+import { faultOf, PolicyError } from './policy-build.ts';
 import { Planner } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
 import { openSpoolFiles } from './state/spool-files.ts';
@@ -40,7 +41,7 @@ import { threadParts } from './thread-parts.ts';
 import { HealthProber, unhealthyOf } from './upstream/health-prober.ts';
 
 const version = '3.8.0';
-const noRoutes: RoutesConfig = { revision: '0', sites: [] };
+const noRoutes: RoutesConfig = { revision: noConfiguration, sites: [] };
 
 /** What serves right now. */
 interface Serving {
@@ -166,15 +167,18 @@ class Engine {
     const routes = routesOf(toRuntimeConfig(verified), this.files);
     const inspection = routes.inspection as InspectionConfig;
     const shared = new Map<string, SharedGroup>();
+    const faults: PolicyFault[] = [];
     for (const policy of inspection.policies) {
       const outcome = await this.planner.plan(policy);
       for (const { severity, message, span } of outcome.diagnostics) {
         const place = `${span.file}:${span.line}:${span.column}`;
         this.log[severity === 'error' ? 'error' : 'warn'](message, { place });
       }
-      if (!outcome.ok) throw new PolicyError(policy.source, outcome.diagnostics);
+      if (!outcome.ok) faults.push(faultOf(policy.source, outcome.diagnostics));
       for (const [key, group] of outcome.shared) shared.set(key, group);
     }
+    // All that are wrong at once: control holds back each of them.
+    if (faults.length > 0) throw new PolicyError(faults);
     return { ...routes, inspection: { ...inspection, shared } };
   }
 
@@ -226,7 +230,7 @@ class Engine {
   /** Errors: PolicyError, planner_failed. */
   private async planAhead(policy: KeyedPolicy): Promise<void> {
     const outcome = await this.planner.plan(policy);
-    if (!outcome.ok) throw new PolicyError(policy.source, outcome.diagnostics);
+    if (!outcome.ok) throw new PolicyError([faultOf(policy.source, outcome.diagnostics)]);
     for (const [key, group] of outcome.shared) this.ahead.set(key, group);
     this.planner.use(this.ahead);
   }

@@ -5,7 +5,9 @@
 
 import { encodeUtf8, toByteString } from './base/byte-string.ts';
 import { AppError } from './base/errors.ts';
+import { linkLimits } from './base/limits.ts';
 import type { Logger } from './base/log.ts';
+import { policyInvalidCode, writePolicyFaults, type PolicyFault } from './base/policy-faults.ts';
 import { runAtOnce, type Steps } from './base/steps.ts';
 import { policyEntryFile } from './contract/policy.ts';
 import type { PolicySource } from './contract/policy.ts';
@@ -28,23 +30,29 @@ export interface BuildOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** A policy that does not link; `diagnostics` says where and why. */
+/** Policies that do not link; `faults` says where and why. */
 export class PolicyError extends AppError {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly faults: readonly PolicyFault[];
 
-  constructor(policy: PolicySource, diagnostics: readonly Diagnostic[]) {
-    const errors = diagnostics.filter((one) => one.severity === 'error');
-    const first = errors[0];
-    const place = first ? ` ${first.span.file}:${first.span.line}:${first.span.column}` : '';
-    super(
-      'policy_invalid',
-      `policy ${policy.name} has ${errors.length} errors, the first at${place}`,
-      {
-        source: 'config',
-      },
-    );
-    this.diagnostics = diagnostics;
+  constructor(faults: readonly PolicyFault[]) {
+    super(policyInvalidCode, writePolicyFaults(faults, linkLimits.findingsMax), {
+      source: 'config',
+    });
+    this.faults = faults;
   }
+}
+
+/** What is wrong with a policy, from what linking it found. */
+export function faultOf(policy: PolicySource, diagnostics: readonly Diagnostic[]): PolicyFault {
+  const errors = diagnostics.filter((one) => one.severity === 'error');
+  return {
+    id: policy.id,
+    name: policy.name,
+    errors: errors.length,
+    findings: errors
+      .slice(0, linkLimits.findingsMax)
+      .map(({ span, message }) => `${span.file}:${span.line}:${span.column}: ${message}`),
+  };
 }
 
 /** Links a policy; with any error the program is null. Cost: tens of milliseconds for CRS. */
@@ -72,7 +80,7 @@ export function* buildEngineInSteps(
   options: BuildOptions,
 ): Steps<PolicyEngine> {
   const { program, diagnostics } = yield* linkInSteps(policy);
-  if (program === null) throw new PolicyError(policy, diagnostics);
+  if (program === null) throw new PolicyError([faultOf(policy, diagnostics)]);
   const plan = yield* buildPlanInSteps(program, options);
   options.log.info('policy is ready', { policy: policy.id, ...plan.facts });
   return new PolicyEngine(plan, options.ports);

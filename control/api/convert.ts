@@ -32,6 +32,18 @@ export function pageOf<T>(
   readonly items: readonly T[];
   readonly page: { page: number; pageSize: number; total: bigint };
 } {
+  const { start, page } = placeOfPage(request);
+  return {
+    items: all.slice(start, start + page.pageSize),
+    page: { ...page, total: BigInt(all.length) },
+  };
+}
+
+/** Where a page begins. Errors: as `pageOf`. */
+export function placeOfPage(request: PageRequest | undefined): {
+  readonly start: number;
+  readonly page: { page: number; pageSize: number };
+} {
   const page = request?.page || 1;
   const pageSize = request?.pageSize || defaultPageSize;
   if (page < 1) throw invalidField('page.page', 'must be 1 or more');
@@ -41,11 +53,7 @@ export function pageOf<T>(
       `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
     );
   }
-  const start = (page - 1) * pageSize;
-  return {
-    items: all.slice(start, start + pageSize),
-    page: { page, pageSize, total: BigInt(all.length) },
-  };
+  return { start: (page - 1) * pageSize, page: { page, pageSize } };
 }
 
 /** Errors: invalid_argument without a revision, aborted when the record has moved on. */

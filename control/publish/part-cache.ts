@@ -18,6 +18,8 @@ export interface BuiltPart {
   readonly sha256: Uint8Array;
   readonly content: Uint8Array;
   readonly inputs: readonly unknown[];
+  /** Why it could not be built; it has no content then and must not be published. */
+  readonly failure?: string;
 }
 
 /** The pieces of a bundle, by kind and id. */
@@ -33,7 +35,8 @@ export class PartCache {
 
   /**
    * Brings the pieces up to date and returns them by kind and id. `changed` names collections; null
-   * stands for all. Errors: AppError part_unbuildable; the pieces stay as they were. Cost: that of
+   * stands for all. Errors: AppError part_unbuildable; the pieces stay as they were. A piece of a kind
+   * that may fail says so itself. Cost: that of
    * the pieces that are stale, and microseconds for each of the others of a changed kind.
    */
   refresh(store: ReadStore, changed: ReadonlySet<string> | null): BuiltPart[] {
@@ -73,19 +76,26 @@ function rebuild(
   const parts = new Map<string, BuiltPart>();
   for (const plan of kind.plan(store)) {
     const known = before?.get(plan.id);
-    const same = known !== undefined && identical(known.inputs, plan.inputs);
-    parts.set(plan.id, same ? known : build(kind.name, plan));
+    // What failed may fail for a reason that its inputs do not show: it is tried again.
+    const built = known !== undefined && known.failure === undefined;
+    const same = built && identical(known.inputs, plan.inputs);
+    parts.set(plan.id, same ? known : build(kind, plan));
   }
   return parts;
 }
 
-function build(kind: string, { id, inputs, build: make }: PartPlan): BuiltPart {
+function build({ name: kind, mayFail }: PartKind, plan: PartPlan): BuiltPart {
+  const { id, inputs, build: make } = plan;
   try {
     const content = toBinary(RuntimeBundleSchema, create(RuntimeBundleSchema, make()));
     const sha256 = new Uint8Array(createHash('sha256').update(content).digest());
     return { kind, id, sha256, content, inputs };
   } catch (cause) {
     const reason = toAppError(cause).message;
+    if (mayFail === true) {
+      const sha256 = new Uint8Array(createHash('sha256').update(reason).digest());
+      return { kind, id, sha256, content: new Uint8Array(), inputs, failure: reason };
+    }
     const message = `the piece ${kind} ${id} cannot be published: ${reason}`;
     throw new AppError('part_unbuildable', message, { source: 'config', cause });
   }

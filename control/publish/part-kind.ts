@@ -29,6 +29,8 @@ export interface PartKind {
   readonly name: string;
   /** Names of the collections whose changes may make pieces of this kind stale. */
   readonly collections: readonly string[];
+  /** A piece that cannot be built holds back itself only; see held-policies.ts. */
+  readonly mayFail?: boolean;
   /** The pieces that there are now. Cost: must not read contents, only what names their state. */
   readonly plan: (store: ReadStore) => Iterable<PartPlan>;
 }

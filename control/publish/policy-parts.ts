@@ -19,7 +19,12 @@ const collections = [
 ];
 
 /** Policies that sites use, rendered. */
-export const policyKind: PartKind = { name: 'policy', collections, plan: planPolicies };
+export const policyKind: PartKind = {
+  name: 'policy',
+  collections,
+  mayFail: true,
+  plan: planPolicies,
+};
 
 /** Rulesets that these policies include. */
 export const rulesetKind: PartKind = { name: 'ruleset', collections, plan: planRulesets };

@@ -12,12 +12,13 @@ import { publishLimits } from '../../engine/base/limits.ts';
 import { publications, type NodeDelivery, type PublicationRecord } from '../store/collections.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 
-/** Keeps a publication and forgets the oldest. */
+/** Keeps a publication with what it says of held policies, and forgets the oldest. */
 export function keepPublication(
   tx: WriteStore,
   revision: string,
   signed: SignedRuntimeBundle,
   createdAtMs: number,
+  note: string,
 ): void {
   tx.putBlob(blobName(revision), toBinary(SignedRuntimeBundleSchema, signed));
   tx.put(publications, {
@@ -25,11 +26,33 @@ export function keepPublication(
     revision,
     sha256: signed.sha256,
     createdAt: new Date(createdAtMs).toISOString(),
+    ...(note === '' ? {} : { heldNote: note }),
   });
   const forgotten = Number(revision) - publishLimits.indexesKept;
   if (forgotten > 0) tx.removeBlob(blobName(String(forgotten)));
-  const oldest = Number(revision) - publishLimits.publicationsKept;
-  if (oldest > 0) tx.remove(publications, rowId(String(oldest)));
+  const surplus = tx.count(publications) - publishLimits.publicationsKept;
+  if (surplus <= 0) return;
+  const limit = Math.min(surplus, publishLimits.publicationsForgottenMax);
+  for (const { id } of [...tx.walk(publications, { limit })]) tx.remove(publications, id);
+}
+
+/**
+ * A page of rows, the newest first, with the number of all. Cost: reads the rows up to the end of
+ * the page, of which there are `publishLimits.publicationsKept` at most.
+ */
+export function pageOfPublications(
+  store: ReadStore,
+  start: number,
+  count: number,
+): { readonly rows: readonly PublicationRecord[]; readonly total: number } {
+  const total = store.count(publications);
+  const rows: PublicationRecord[] = [];
+  if (start >= total) return { rows, total };
+  let at = 0;
+  for (const row of store.walk(publications, { reverse: true, limit: start + count })) {
+    if (at++ >= start) rows.push(row);
+  }
+  return { rows, total };
 }
 
 /** The signed index of a publication; undefined when it is not kept. */

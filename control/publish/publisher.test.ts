@@ -9,11 +9,13 @@ import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts
 import { BundleKeeper, type FetchParts } from '../../engine/bundle/bundle-keeper.ts';
 import { verifySignedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { systemClock } from '../../engine/base/clock.ts';
+import { publishLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { SiteRecord } from '../domain/records.ts';
 import { policies, publications, sites } from '../store/collections.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openStore, type Store } from '../store/store.ts';
+import { pageOfPublications } from './publication-log.ts';
 import { startPublisher, type Publication, type Publisher } from './publisher.ts';
 
 const site = (id: string, change: Partial<SiteRecord> = {}): SiteRecord => ({
@@ -158,5 +160,27 @@ test('a piece that does not fit its hash is refused, and so is one that nobody h
   await expect(keeper.complete(verified, nothing)).rejects.toMatchObject({
     code: 'bundle_part_missing',
   });
+  publisher.close();
+});
+
+test('publications past their bound are forgotten, also when the bound was larger once', async () => {
+  const store = await makeStore();
+  const most = publishLimits.publicationsKept;
+  await store.write((tx) => {
+    for (let at = 1; at <= most + 70; at++) {
+      const revision = String(at);
+      const row = { revision, sha256: '', createdAt: '2026-01-01T00:00:00.000Z' };
+      tx.put(publications, { ...row, id: revision.padStart(12, '0') });
+      tx.next('config-revision');
+    }
+  });
+  const publisher = await startPublisher(store, systemClock, silentLogger);
+  expect(store.count(publications)).toBe(most + 71 - publishLimits.publicationsForgottenMax);
+  await store.write((tx) => tx.put(sites, site('s1', { aliases: ['new.example'] })));
+  const { revision } = await publisher.publish();
+  expect(store.count(publications)).toBe(most);
+  const { rows, total } = pageOfPublications(store, 0, 3);
+  expect(total).toBe(most);
+  expect(rows.map((row) => Number(row.revision))).toEqual([0, 1, 2].map((at) => +revision - at));
   publisher.close();
 });

@@ -8,15 +8,27 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import {
   RuntimeBundleSchema,
   type RuntimeBundle,
+  type RuntimePart,
   type SignedRuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
 import { publishLimits } from '../../engine/base/limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
-import { keys, type KeyRecord } from '../store/collections.ts';
+import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import { bundleFormatVersion } from './build-bundle.ts';
+import {
+  forgetSettled,
+  hasNewGood,
+  heldNote,
+  noteGood,
+  noteRefused,
+  settleParts,
+  type HeldPolicy,
+  type RefusedPolicy,
+  type SettledParts,
+} from './held-policies.ts';
 import { PartCache, type BuiltPart } from './part-cache.ts';
 import { partKinds } from './part-kinds.ts';
 import { keepPublication, latestPublication, publishedIndex } from './publication-log.ts';
@@ -32,6 +44,8 @@ export interface Publication {
   readonly signed: SignedRuntimeBundle;
   /** Sites that it serves. */
   readonly siteIds: readonly string[];
+  /** Policies that it does not hold in their newest form. */
+  readonly held: readonly HeldPolicy[];
 }
 
 /** Hands out configurations. */
@@ -40,8 +54,12 @@ export interface Publisher {
   current(): Publication | null;
   /** Calls `listener` with every new publication; returns the undo. */
   subscribe(listener: (publication: Publication) => void): () => void;
-  /** Hands the current configuration out again. */
-  redeliver(): void;
+  /** Hands the current configuration out again; what is held back is tried again first. */
+  redeliver(): Promise<void>;
+  /** A node serves this configuration: its policies are what they fall back to from now on. */
+  accepted(revision: string): Promise<void>;
+  /** A node refused this configuration for these policies; they are held back from now on. */
+  refused(revision: string, policies: readonly RefusedPolicy[]): Promise<void>;
   /** Content of a piece by hash; undefined when no recent configuration has it. */
   part(sha256: Uint8Array): Uint8Array | undefined;
   /** Publishes now; resolves to what is current then. */
@@ -60,7 +78,10 @@ export async function startPublisher(
   return publisher;
 }
 
-const publishedCollections = new Set(partKinds.flatMap(({ collections }) => collections));
+const publishedCollections = new Set([
+  ...partKinds.flatMap(({ collections }) => collections),
+  heldPolicies.name,
+]);
 
 class LivePublisher implements Publisher {
   readonly publicKey: Uint8Array;
@@ -98,8 +119,34 @@ class LivePublisher implements Publisher {
     return () => this.#listeners.delete(listener);
   }
 
-  redeliver(): void {
-    if (this.#current !== null) this.#hand(this.#current);
+  async redeliver(): Promise<void> {
+    const before = this.#current;
+    if ((before?.held.length ?? 0) > 0) {
+      await this.#store.write((tx) => forgetSettled(tx, []));
+      await this.publish();
+    }
+    if (this.#current !== null && this.#current === before) this.#hand(before);
+  }
+
+  async accepted(revision: string): Promise<void> {
+    const index = this.#indexOf(revision);
+    if (index === null || !hasNewGood(this.#store, index)) return;
+    await this.#store.write((tx) => noteGood(tx, index, (sha256) => this.part(sha256)));
+  }
+
+  async refused(revision: string, refused: readonly RefusedPolicy[]): Promise<void> {
+    const index = this.#indexOf(revision);
+    if (index === null || refused.length === 0) return;
+    const now = new Date(this.#clock.nowMs()).toISOString();
+    const count = await this.#store.write((tx) => noteRefused(tx, index, revision, refused, now));
+    if (count > 0) this.#logger.warn('policies are held back', { revision, policies: count });
+  }
+
+  /** The pieces of a publication; null when it is too long past. */
+  #indexOf(revision: string): readonly RuntimePart[] | null {
+    const current = this.#current?.revision === revision ? this.#current.signed : undefined;
+    const signed = current ?? publishedIndex(this.#store, revision);
+    return signed === undefined ? null : fromBinary(RuntimeBundleSchema, signed.bundle).parts;
   }
 
   part(sha256: Uint8Array): Uint8Array | undefined {
@@ -138,9 +185,9 @@ class LivePublisher implements Publisher {
     this.#changed = new Set();
     try {
       const view = viewOf(this.#store);
-      const parts = this.#parts.refresh(view, changed);
+      const settled = settleParts(view, this.#parts.refresh(view, changed));
       const siteIds = readServedSites(view).map(({ site }) => site.id);
-      const next = await this.#adopt(parts, siteIds);
+      const next = await this.#adopt(settled, siteIds);
       this.#lastCostMs = performance.now() - startedMs;
       return next;
     } catch (error) {
@@ -150,12 +197,16 @@ class LivePublisher implements Publisher {
     }
   }
 
-  async #adopt(parts: readonly BuiltPart[], siteIds: readonly string[]): Promise<Publication> {
-    const same = this.#published.length === parts.length && parts.every(this.#isPublished);
+  async #adopt(settled: SettledParts, siteIds: readonly string[]): Promise<Publication> {
+    const { parts, held } = settled;
+    const same =
+      this.#published.length === parts.length &&
+      parts.every(this.#isPublished) &&
+      heldNote(held) === heldNote(this.#current?.held ?? []);
     if (this.#current !== null && same) return this.#current;
-    const kept = this.#current === null ? keptPublication(this.#store, parts, this.#key) : null;
-    const { revision, signed } = kept ?? (await this.#sign(parts));
-    this.#current = { revision, signed, siteIds };
+    const kept = this.#current === null ? keptPublication(this.#store, settled, this.#key) : null;
+    const { revision, signed } = kept ?? (await this.#sign(settled));
+    this.#current = { revision, signed, siteIds, held };
     this.#published = parts;
     this.#parts.offer(parts);
     this.#logger.info('configuration published', { revision });
@@ -171,12 +222,13 @@ class LivePublisher implements Publisher {
     return Buffer.compare(part.sha256, other.sha256) === 0;
   };
 
-  #sign(parts: readonly BuiltPart[]): Promise<Pick<Publication, 'revision' | 'signed'>> {
+  #sign({ parts, held }: SettledParts): Promise<Pick<Publication, 'revision' | 'signed'>> {
     return this.#store.write((tx) => {
       const revision = String(tx.next('config-revision'));
       const createdAtMs = this.#clock.nowMs();
-      const signed = signBundle(indexOf(revision, createdAtMs, parts), this.#key);
-      keepPublication(tx, revision, signed, createdAtMs);
+      const signed = signBundle(indexOf(revision, createdAtMs, parts, held), this.#key);
+      keepPublication(tx, revision, signed, createdAtMs, heldNote(held));
+      forgetSettled(tx, held);
       return { revision, signed };
     });
   }
@@ -190,12 +242,14 @@ function indexOf(
   revision: string,
   createdAtMs: number,
   parts: readonly BuiltPart[],
+  held: readonly HeldPolicy[],
 ): RuntimeBundle {
   return create(RuntimeBundleSchema, {
     formatVersion: bundleFormatVersion,
     id: `config-${revision}`,
     revision: BigInt(revision),
     createdAtMs: BigInt(createdAtMs),
+    heldPolicies: unserved(held),
     parts: parts.map(({ kind, id, sha256, content }) => ({
       kind,
       id,
@@ -205,16 +259,22 @@ function indexOf(
   });
 }
 
+/** Policies that never compiled: nothing stands in for them. */
+function unserved(held: readonly HeldPolicy[]): string[] {
+  return held.filter(({ served }) => !served).map(({ id }) => id);
+}
+
 /** The latest publication of an earlier run, when it is what would be published now. */
 function keptPublication(
   store: ReadStore,
-  parts: readonly BuiltPart[],
+  { parts, held }: SettledParts,
   key: SigningKey,
 ): Pick<Publication, 'revision' | 'signed'> | null {
   const row = latestPublication(store);
   const signed = row === undefined ? undefined : publishedIndex(store, row.revision);
   if (row === undefined || signed === undefined) return null;
   if (Buffer.compare(signed.publicKey, key.publicKey) !== 0) return null;
+  if ((row.heldNote ?? '') !== heldNote(held)) return null;
   return sameParts(signed, parts) ? { revision: row.revision, signed } : null;
 }
 

@@ -17,6 +17,7 @@ import type { Collection } from './collection.ts';
 export type { Collection } from './collection.ts';
 export { exclusionPlugins, pluginBindings } from './plugin-collections.ts';
 export * from './access-collections.ts';
+export * from './publication-collections.ts';
 import type {
   AgentGroupRecord,
   AgentRecord,
@@ -96,6 +97,8 @@ export interface PublicationRecord {
   readonly createdAt: string;
   /** What became of it on the nodes that answered, by node. */
   readonly nodes?: Readonly<Record<string, NodeDelivery>>;
+  /** What it says of policies that are held back; absent when none is. */
+  readonly heldNote?: string;
 }
 
 /** What became of a configuration on one node. */

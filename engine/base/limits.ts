@@ -46,6 +46,8 @@ export const httpLimits = {
   chunkSizeDigitsMax: 12,
   /** Extensions of one chunk; they are thrown away. */
   chunkExtensionBytesMax: 256,
+  /** Size lines of one body beyond as much as its content has: work without a purpose. */
+  chunkOverheadBytesMax: 65_536,
   /** One trailer section; trailers are thrown away. */
   trailerBytesMax: 8_192,
 } as const;
@@ -54,6 +56,8 @@ export const httpLimits = {
 export const frontLimits = {
   /** More are closed when accepted. */
   connectionsMax: 20_000,
+  /** When clients that got 503 from us may try again: most reasons for it pass within seconds. */
+  retryAfterSeconds: 5,
   /** Larger request bodies get 413. */
   requestBodyBytesMax: 1_073_741_824,
   /** Input kept while a request is served; past it the socket is not read. */
@@ -224,6 +228,10 @@ export const publishLimits = {
   indexesKept: 50,
   /** Bundles whose pieces nodes may fetch: one that lags behind still finds what it was told of. */
   bundlesOffered: 16,
+  /** Rows past their bound that go with one publication, where the bound was larger once. */
+  publicationsForgottenMax: 50,
+  /** What a publication says of policies that are held back. */
+  heldNoteCharactersMax: 4_000,
   /** Pieces that a node asks for in one call. */
   partsPerCallMax: 10_000,
 } as const;

@@ -25,7 +25,7 @@ export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
   requireAtMost('policies', bundle.policies.length, bundleLimits.policiesMax);
   const upstreams = new Map(bundle.upstreams.map((one) => [one.id, toUpstream(one)]));
   const policies = bundle.policies.map((one) => toPolicySource(one, bundle));
-  const known = new Set(policies.map((policy) => policy.id));
+  const known = new Set([...policies.map(({ id }) => id), ...bundle.heldPolicies]);
   const responses = readResponses(bundle.responsesJson);
   const revision = String(bundle.revision);
   for (const site of bundle.sites) {

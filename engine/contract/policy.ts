@@ -26,6 +26,6 @@ export interface RuntimeConfig {
   /** SHA-256 of the bundle, hex. */
   readonly sha256: string;
   readonly routes: RoutesConfig;
-  /** Every policy that a site names. */
+  /** Every policy that a site names, but for those that control holds back. */
   readonly policies: readonly PolicySource[];
 }

@@ -134,6 +134,9 @@ export interface ResponseSettings {
   readonly scenarios?: Partial<Record<ResponseScenario, ScenarioSettings>>;
 }
 
+/** Revision of the routes that serve before there is a configuration. */
+export const noConfiguration = '0';
+
 /** Everything one generation of the traffic path serves. */
 export interface RoutesConfig {
   /** Identifies the generation, for example the bundle's revision. */

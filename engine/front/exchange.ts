@@ -5,7 +5,7 @@
 
 import type { BodySnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
-import type { ResponseScenario } from '../contract/site.ts';
+import { noConfiguration, type ResponseScenario } from '../contract/site.ts';
 import type { TransactionRecord, Verdict } from '../contract/verdict.ts';
 import { REFUSAL } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
@@ -394,7 +394,9 @@ export class Exchange implements OriginSink {
     const { refusal } = this.head;
     if (refusal !== null) return this.refuse(refusal.status, refusal.reason);
     this.outcome = 'unrouted';
-    this.answer(404, null, this.bodyComplete, null);
+    // Before the first configuration nobody knows which hosts there are.
+    const known = this.generation.revision !== noConfiguration;
+    this.answer(known ? 404 : 503, null, this.bodyComplete, null);
   }
 
   private answerFailedInspection(): void {

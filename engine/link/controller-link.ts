@@ -228,8 +228,8 @@ class Link {
       await this.#serve(parts, update);
       logger.info('configuration applied', { revision });
     } catch (error) {
-      failure = describeFailure(error);
-      const { code } = toAppError(error);
+      const { code, message } = toAppError(error);
+      failure = `${code}: ${message}`;
       const level = code === supersededCode ? 'info' : 'error';
       logger[level]('a configuration was not applied', { revision, code, reason: failure });
     }
@@ -323,22 +323,4 @@ function superseded(): AppError {
   return new AppError(supersededCode, 'a later configuration came before this one was applied', {
     source: 'config',
   });
-}
-
-/** What an operator reads: the code, the message, and where rules are wrong, by file and line. */
-function describeFailure(error: unknown): string {
-  const { code, message } = toAppError(error);
-  const found = (error as { readonly diagnostics?: readonly Finding[] }).diagnostics ?? [];
-  const places = found
-    .filter(({ severity }) => severity === 'error')
-    .slice(0, linkLimits.findingsMax)
-    .map(({ span, message: text }) => `${span.file}:${span.line}:${span.column}: ${text}`);
-  return [`${code}: ${message}`, ...places].join('\n');
-}
-
-/** A finding in a rule file, as errors of policies carry them. */
-interface Finding {
-  readonly severity: 'error' | 'warning';
-  readonly message: string;
-  readonly span: { readonly file: string; readonly line: number; readonly column: number };
 }

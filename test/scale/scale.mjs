@@ -24,6 +24,8 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     build: { type: 'string', default: join(import.meta.dirname, '..', '..', '.build') },
     keep: { type: 'boolean', default: false },
+    data: { type: 'string' },
+    quiet: { type: 'boolean', default: false },
   },
 });
 const size = {
@@ -38,7 +40,9 @@ const poolCount = 20;
 const requestTimeoutMs = 600_000;
 const settleMs = 3_000;
 
-const data = mkdtempSync(join(tmpdir(), 'waf-scale-'));
+// Folder of an earlier run with --keep: its store is used as it is.
+const made = values.data !== undefined;
+const data = values.data ?? mkdtempSync(join(tmpdir(), 'waf-scale-'));
 const socketPath = join(data, 'admin.sock');
 const proxyAgent = new Agent({ keepAlive: true });
 const adminAgent = new Agent({ keepAlive: true, maxSockets: 4 });
@@ -141,7 +145,9 @@ async function start() {
     ...['--proxy', `127.0.0.1:${port}`, '--management', `127.0.0.1:${management}`],
   ];
   const startedMs = performance.now();
-  const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, line, {
+    stdio: ['ignore', 'ignore', values.quiet ? 'ignore' : 'inherit'],
+  });
   await until(async () => (await ask({ socketPath, path: '/healthz' })).status === 200, 20);
   return { port, child, startedMs };
 }
@@ -284,8 +290,7 @@ async function measureFurtherSites(product) {
   await caughtUp();
 }
 
-async function measure(origin) {
-  let product = await start();
+async function makeStore(origin) {
   const began = performance.now();
   await apply(pools(origin), poolCount);
   await apply(policies(), 10);
@@ -297,6 +302,13 @@ async function measure(origin) {
   );
   await caughtUp();
   print('store made and serving', `${((performance.now() - began) / 1000).toFixed(1)} s`);
+}
+
+async function measure(origin) {
+  let product = await start();
+  if (!made) await makeStore(origin);
+  await apply(pools(origin), poolCount);
+  await caughtUp();
   await measureChanges(product);
   await measureReads();
   await measureFurtherSites(product);
@@ -329,5 +341,5 @@ try {
   origin.close();
   proxyAgent.destroy();
   adminAgent.destroy();
-  if (!values.keep) rmSync(data, { recursive: true, force: true });
+  if (!values.keep && !made) rmSync(data, { recursive: true, force: true });
 }

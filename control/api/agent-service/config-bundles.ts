@@ -3,10 +3,14 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
-import { publicationRow, publishedIndex } from '../../publish/publication-log.ts';
-import { publications, type PublicationRecord } from '../../store/collections.ts';
+import {
+  pageOfPublications,
+  publicationRow,
+  publishedIndex,
+} from '../../publish/publication-log.ts';
+import type { PublicationRecord } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
-import { pageOf, requireText } from '../convert.ts';
+import { placeOfPage, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { localNodeId, requireNode } from './known-nodes.ts';
 
@@ -20,8 +24,10 @@ export function listConfigBundles(
     const caller = callerOf(context);
     const id = nodeId === '' ? localNodeId : nodeId;
     requireNode(parts, caller, id, 'nodeId');
-    const { items, page } = pageOf(parts.store.list(publications).toReversed(), asked);
-    return { items: items.map((row) => summaryOf(row, caller.tenantId, id)), page };
+    const { start, page } = placeOfPage(asked);
+    const { rows, total } = pageOfPublications(parts.store, start, page.pageSize);
+    const items = rows.map((row) => summaryOf(row, caller.tenantId, id));
+    return { items, page: { ...page, total: BigInt(total) } };
   };
 }
 
@@ -54,7 +60,7 @@ function summaryOf(row: PublicationRecord, tenantId: string, nodeId: string) {
     bundleSha256: row.sha256,
     emittedAt: timestampFromDate(new Date(row.createdAt)),
     applyResult: delivery?.result ?? 'unknown',
-    applyError: delivery?.error ?? '',
+    applyError: delivery?.error || (row.heldNote ?? ''),
     ...at('deliveredAt', delivery?.deliveredAt),
     ...at('appliedAt', delivery?.appliedAt),
   };

@@ -100,14 +100,14 @@ export function getNodeServingState(
   };
 }
 
-/** Delivers the latest configuration again. */
+/** Delivers the latest configuration again; policies that are held back are tried again. */
 export function retryNodeConfig(parts: ApiParts): Method<typeof AgentService, 'retryNodeConfig'> {
-  return ({ nodeId }, context) => {
+  return async ({ nodeId }, context) => {
     const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
     if (node?.connected !== true) {
       throw refusal('failed_precondition', 'nodeId: the node is not connected');
     }
-    parts.publisher.redeliver();
+    await parts.publisher.redeliver();
     const revision = BigInt(parts.publisher.current()?.revision ?? 0);
     return { result: { id: nodeId, revision, changed: true } };
   };

@@ -23,6 +23,7 @@ import {
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import type { AgentMetrics } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
+import { readPolicyFaults } from '../../../engine/base/policy-faults.ts';
 import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { noteDelivery, publicationRow } from '../../publish/publication-log.ts';
@@ -216,7 +217,8 @@ async function takeApplyResult(
     const apply = { revision, sha256: artifactSha256, success, error, atMs };
     parts.nodes.update(nodeId, { apply, ...(success ? { configHash: artifactSha256 } : {}) });
   }
-  if (!success && !superseded) parts.logger.warn('a node could not apply', { node: nodeId });
+  if (success) await parts.publisher.accepted(revision);
+  else if (!superseded) parts.logger.warn('a node could not apply', { node: nodeId });
   const delivered = known?.delivery?.revision === revision ? known.delivery.atMs : null;
   await noteDelivery(parts.store, revision, nodeId, {
     deliveredAt: delivered === null ? '' : new Date(delivered).toISOString(),
@@ -224,6 +226,7 @@ async function takeApplyResult(
     result: success ? 'success' : superseded ? 'superseded' : 'failure',
     error,
   }).catch(() => parts.logger.error('what a node answered could not be kept', { node: nodeId }));
+  if (!success) await parts.publisher.refused(revision, readPolicyFaults(error));
 }
 
 async function takeBatch(
