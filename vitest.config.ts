@@ -1,6 +1,7 @@
 /** Owns how the test runner finds and runs tests; holds no test logic. */
 
 import { defineConfig } from 'vitest/config';
+import { HeavyFirst } from './test/support/heavy-first.ts';
 
 export default defineConfig({
   test: {
@@ -11,5 +12,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    sequence: { sequencer: HeavyFirst },
   },
 });

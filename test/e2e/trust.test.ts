@@ -56,8 +56,8 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(async () => {
   if (missingBuild !== null) return;
-  await product.stop();
-  origin.close();
+  await product?.stop();
+  origin?.close();
 });
 
 test.skipIf(missingBuild !== null)('the peer counts until a proxy is trusted', async () => {

@@ -1,0 +1,31 @@
+/**
+ * Owns the order of test files: first those that compile whole rule sets, so that they run beside
+ * each other and the others find their databases; then the rest as vitest would have it.
+ */
+
+import path from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Each compiles what none before it does; neighbours compile different things. */
+const heavy = [
+  'test/fuzz/corpus-agrees.test.ts',
+  'test/crs/gotestwaf.test.ts',
+  'test/agree/changes.test.ts',
+  'test/agree/templates.test.ts',
+  'test/agree/effects.test.ts',
+  'test/e2e/product.test.ts',
+  'test/fuzz/prefilter.test.ts',
+  'test/crs/live.test.ts',
+];
+
+/** Sorts test files for vitest. */
+export class HeavyFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = heavy.indexOf(path.relative(this.ctx.config.root, moduleId));
+      return at < 0 ? heavy.length : at;
+    };
+    const sorted = await super.sort(files);
+    return sorted.toSorted((left, right) => rank(left) - rank(right));
+  }
+}
