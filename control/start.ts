@@ -40,7 +40,7 @@ export interface ControlOptions {
   /** Origin of the demo site; null for none. */
   readonly demoOrigin: string | null;
   readonly rulesetFolder?: string;
-  /** Bounds of fetching one IP list where they differ. */
+  /** Bounds of fetching IP lists and geo databases where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
   readonly logger: Logger;
 }
@@ -96,6 +96,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     engine,
     nodes: new NodeRegistry(),
     subscriptions,
+    fetchLimits,
     analyses,
     version: productVersion(),
     secureCookies: (options.managementTls ?? 'own') !== 'off',

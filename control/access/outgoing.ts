@@ -190,10 +190,14 @@ async function ask(
   };
   return new Promise((done, fail) => {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const outgoing = send(url, options, done);
+    let incoming: IncomingMessage | null = null;
+    const outgoing = send(url, options, (response) => done((incoming = response)));
     outgoing.setTimeout(limits.idleTimeoutMs, () => {
       const silence = seconds(limits.idleTimeoutMs);
-      outgoing.destroy(new FetchError('http_error', `the source was silent for ${silence}`));
+      const error = new FetchError('http_error', `the source was silent for ${silence}`);
+      // An answer that has begun would otherwise say that its connection was closed.
+      incoming?.destroy(error);
+      outgoing.destroy(error);
     });
     outgoing.on('error', (error) => fail(explain(error)));
     outgoing.end();

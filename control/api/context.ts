@@ -4,6 +4,7 @@ import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import type { ClientIpAnalyses } from '../access/client-ip-analyses.ts';
+import type { OutgoingLimits } from '../access/outgoing.ts';
 import type { Subscriptions } from '../access/subscriptions.ts';
 import type { Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
@@ -34,6 +35,8 @@ export interface ApiParts {
   readonly engine: EngineClient;
   readonly nodes: NodeRegistry;
   readonly subscriptions: Subscriptions;
+  /** Bounds of fetches where they differ from the standard ones. */
+  readonly fetchLimits: Partial<OutgoingLimits>;
   readonly analyses: ClientIpAnalyses;
   readonly version: string;
   /** Marks cookies Secure; off only where the management listener speaks plain HTTP. */

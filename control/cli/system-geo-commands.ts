@@ -44,6 +44,25 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     },
   },
   {
+    path: ['system', 'geo-download'],
+    summary: 'Fetch a geo database and keep it in place of the one of its kind',
+    help:
+      'From the setting geo.download_url, by default the free data sets of DB-IP (CC BY 4.0).\n' +
+      'Example: waf system geo-download country --month 2026-09',
+    arguments: [kindArgument],
+    flags: [{ flags: '--month <YYYY-MM>', summary: 'which one; default is the latest' }],
+    run: async (context, [kind = ''], flags) => {
+      const { DownloadGeoDatabaseResponseSchema } =
+        await import('../../proto/gen/waf/v1/system_pb.ts');
+      const { system } = await context.api();
+      const month = textFlag(flags, 'month') ?? '';
+      const response = await system.downloadGeoDatabase({ kind, month }, { timeoutMs: 0 });
+      const kept = response.database === undefined ? [] : [response.database];
+      await showMessage(context, DownloadGeoDatabaseResponseSchema, response, geoTable(kept));
+      return 0;
+    },
+  },
+  {
     path: ['system', 'geo-delete'],
     summary: 'Remove an uploaded geo database; countries return to the built-in one',
     help: '',

@@ -4,6 +4,13 @@
 
 import { invalidField } from './errors.ts';
 import { checkReleaseSource, releaseSourceKey, standardReleaseSource } from './crs-releases.ts';
+import {
+  checkGeoDigest,
+  checkGeoSource,
+  geoDigestKey,
+  geoSourceKey,
+  standardGeoSource,
+} from './geo-sources.ts';
 import { allowedNetworksKey, checkAllowedNetworks } from './outgoing-settings.ts';
 import { identitySettings } from './identity-settings.ts';
 
@@ -54,6 +61,8 @@ export const settings: readonly Setting[] = [
     published: false,
     check: checkReleaseSource,
   },
+  { key: geoSourceKey, standard: standardGeoSource, published: false, check: checkGeoSource },
+  { key: geoDigestKey, standard: '', published: false, check: checkGeoDigest },
   ...identitySettings.map((one) => ({ ...one, published: false })),
 ];
 

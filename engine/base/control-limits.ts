@@ -95,6 +95,8 @@ export const controlLimits = {
   eventsMax: 1_000_000,
   /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */
   geoDatabaseBytesMax: 128 * 1024 * 1024,
+  /** Fetching one; the largest free ones have some 60 MB packed. */
+  geoFetchTimeoutMs: 300_000,
   /** Traffic by minute is kept for a day, by hour for 90 days; some 300 bytes a site and step. */
   trafficMinutesKeptMs: 24 * 3_600_000,
   trafficHoursKeptMs: 90 * 24 * 3_600_000,

@@ -1,6 +1,6 @@
 /**
- * Owns SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase. An uploaded country
- * database goes to the nodes with the configuration; cities and networks only name what is shown.
+ * Owns SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase, and keeping what was
+ * uploaded or fetched. A country database of these goes to the nodes with the configuration; cities and networks only name what is shown.
  */
 
 import {
@@ -16,6 +16,7 @@ import {
   bundledCountryFacts,
   geoKinds,
   readGeoFile,
+  type GeoFile,
   type GeoKindName,
 } from '../../publish/geo-file.ts';
 import { geoDatabases } from '../../store/collections.ts';
@@ -43,38 +44,58 @@ export function uploadGeoDatabase(
 ): Method<typeof SystemService, 'uploadGeoDatabase'> {
   return async ({ kind: asked, version, payload }, context) => {
     const caller = callerOf(context);
-    const kind = kindOf(asked);
+    const kind = geoKindOf(asked);
     if (version !== '' && !versionPattern.test(version)) {
       throw invalidField('version', 'has at most 64 letters, digits, spaces and . _ : / + -');
     }
-    const { content, ...facts } = readGeoFile(payload, kind, 'payload');
-    const now = isoNow(parts.clock);
-    const built = new Date(facts.buildEpoch * 1000).toISOString().slice(0, 10);
-    const stored = await parts.store.write((tx) => {
-      const before = tx.get(geoDatabases, kind);
-      const record: GeoDatabaseRecord = {
-        id: kind,
-        kind,
-        version: version === '' ? built : version,
-        source: 'offline',
-        sha256: facts.sha256,
-        sizeBytes: String(content.length),
-        buildEpoch: String(facts.buildEpoch),
-        nodeCount: String(facts.nodeCount),
-        blob: `geo-${facts.sha256}`,
-        fetchedAt: now,
-        createdAt: before?.createdAt ?? now,
-        updatedAt: now,
-      };
-      tx.putBlob(record.blob, content);
-      tx.put(geoDatabases, record);
-      if (before !== undefined) removeUnused(tx, before.blob);
-      const audited = before === undefined ? {} : { before };
-      tx.audit({ ...note(caller, kind), action: 'upload', ...audited, after: record });
-      return record;
-    });
-    return { database: show(parts, stored) };
+    const file = readGeoFile(payload, kind, 'payload');
+    const origin = { version, source: 'offline', action: 'upload' } as const;
+    return { database: await keepGeoDatabase(parts, caller, kind, file, origin) };
   };
+}
+
+/** Where a data set comes from; an empty version is replaced by the day on which it was built. */
+export interface GeoOrigin {
+  readonly version: string;
+  readonly source: 'online' | 'offline';
+  /** As the audit names it. */
+  readonly action: 'upload' | 'download';
+}
+
+/** Keeps a data set in place of the one of its kind, in one transaction with its audit row. */
+export async function keepGeoDatabase(
+  parts: ApiParts,
+  caller: Caller,
+  kind: GeoKindName,
+  { content, ...facts }: GeoFile,
+  { version, source, action }: GeoOrigin,
+): Promise<GeoDatabase> {
+  const now = isoNow(parts.clock);
+  const built = new Date(facts.buildEpoch * 1000).toISOString().slice(0, 10);
+  const stored = await parts.store.write((tx) => {
+    const before = tx.get(geoDatabases, kind);
+    const record: GeoDatabaseRecord = {
+      id: kind,
+      kind,
+      version: version === '' ? built : version,
+      source,
+      sha256: facts.sha256,
+      sizeBytes: String(content.length),
+      buildEpoch: String(facts.buildEpoch),
+      nodeCount: String(facts.nodeCount),
+      blob: `geo-${facts.sha256}`,
+      fetchedAt: now,
+      createdAt: before?.createdAt ?? now,
+      updatedAt: now,
+    };
+    tx.putBlob(record.blob, content);
+    tx.put(geoDatabases, record);
+    if (before !== undefined) removeUnused(tx, before.blob);
+    const audited = before === undefined ? {} : { before };
+    tx.audit({ ...note(caller, kind), action, ...audited, after: record });
+    return record;
+  });
+  return show(parts, stored);
 }
 
 /** Removes an uploaded data set; nodes return to the country set of the product. */
@@ -83,7 +104,7 @@ export function deleteGeoDatabase(
 ): Method<typeof SystemService, 'deleteGeoDatabase'> {
   return async ({ kind: asked }, context) => {
     const caller = callerOf(context);
-    const kind = kindOf(asked);
+    const kind = geoKindOf(asked);
     await parts.store.write((tx) => {
       const before = tx.get(geoDatabases, kind);
       if (before === undefined) throw notFound('uploaded geo database; the kind is what names it');
@@ -100,7 +121,8 @@ function removeUnused(tx: WriteStore, blob: string): void {
   if (!tx.list(geoDatabases).some((one) => one.blob === blob)) tx.removeBlob(blob);
 }
 
-function kindOf(text: string): GeoKindName {
+/** Errors: invalid_argument at kind. */
+export function geoKindOf(text: string): GeoKindName {
   const kind = geoKinds.find((one) => one === text);
   if (kind === undefined) throw invalidField('kind', `must be one of ${geoKinds.join(', ')}`);
   return kind;

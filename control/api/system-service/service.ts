@@ -7,6 +7,7 @@ import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
 import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
 import { apply, previewApply } from './apply.ts';
+import { downloadGeoDatabase } from './download-geo.ts';
 import { deleteGeoDatabase, listGeoDatabases, uploadGeoDatabase } from './geo-databases.ts';
 import { health } from './health.ts';
 import { getDashboardOverview } from './overview.ts';
@@ -24,6 +25,7 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     getSystemSettings: getSystemSettings(parts),
     updateSystemSettings: updateSystemSettings(parts),
     listGeoDatabases: listGeoDatabases(parts),
+    downloadGeoDatabase: downloadGeoDatabase(parts),
     uploadGeoDatabase: uploadGeoDatabase(parts),
     deleteGeoDatabase: deleteGeoDatabase(parts),
     getObservationPipelineStats: getObservationPipelineStats(parts),
