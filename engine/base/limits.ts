@@ -62,6 +62,9 @@ export const frontLimits = {
   requestBodyBytesMax: 1_073_741_824,
   /** Input kept while a request is served; past it the socket is not read. */
   heldInputBytesMax: 65_536,
+  /** Pieces of a held body up to this size are gathered in slabs: a socket's piece costs more. */
+  heldPieceCopiedMax: 4_096,
+  heldSlabBytes: 16_384,
   /** Pipelined requests begun in one turn before other connections get theirs. */
   pipelineBurstMax: 32,
   /** One slab of output memory; it serves many small writes. */

@@ -43,6 +43,7 @@ const requestDrops = dropTable([
   FIELD.X_FORWARDED_HOST,
   FIELD.FORWARDED,
   FIELD.X_REAL_IP,
+  FIELD.X_FORWARDED_OTHER,
   FIELD.PROXY,
   FIELD.ALIAS,
 ]);
@@ -65,13 +66,17 @@ export interface RequestHeadFacts {
 /** Body length to announce to the origin: bytes, or -1 chunked, or -2 no body and no field. */
 export const LENGTH = { CHUNKED: -1, ABSENT: -2 } as const;
 
-/** Writes the request head for the origin, the empty line included. */
+/**
+ * Writes the request head for the origin, the empty line included. `last` announces that the
+ * connection serves no request after this one.
+ */
 export function writeRequestHead(
   writer: ByteWriter,
   bytes: Uint8Array,
   head: RequestHeadParser,
   facts: RequestHeadFacts,
   length: number,
+  last = false,
 ): void {
   const spans = head.spans;
   writer.reserve(head.headEnd + 512);
@@ -96,6 +101,7 @@ export function writeRequestHead(
     writer.bytes(bytes, head.hostStart, head.hostEnd);
     writer.crlf();
   }
+  if (last) writer.text('Connection: close\r\n');
   writer.text('X-Request-Id: ');
   writer.text(facts.requestId);
   if (length === LENGTH.CHUNKED) writer.text('\r\nTransfer-Encoding: chunked\r\n\r\n');

@@ -3,13 +3,18 @@
  * while it is inspected, and framed anew behind a head of our own.
  */
 
+import { SPAN } from '../contract/message.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
 import { BodyReader } from './body-reader.ts';
+import { HeldBytes } from './held-bytes.ts';
 import { LENGTH, writeRequestHead, type RequestHeadFacts } from './forward-heads.ts';
+
+/** Methods whose content means nothing (RFC 9110 section 9.3): some origins do not read it. */
+const withoutContent = ['GET', 'HEAD', 'DELETE', 'OPTIONS'].map((name) => Buffer.from(name));
 
 /** Relays one request; holds its body until `open`. */
 export class RequestRelay {
@@ -21,7 +26,7 @@ export class RequestRelay {
   private readonly writer: ByteWriter;
   private readonly head: RequestHeadParser;
   private readonly reader: BodyReader | null;
-  private held: Buffer[] = [];
+  private readonly held = new HeldBytes();
   private origin: OriginConnection | null = null;
 
   constructor(writer: ByteWriter, head: RequestHeadParser, bytesMax: number) {
@@ -54,23 +59,24 @@ export class RequestRelay {
 
   /** Keeps the content that `read` found from `start` on. */
   hold(bytes: Buffer, start: number): void {
-    const end = this.reader!.dataEnd;
-    if (end > start) this.held.push(bytes.subarray(start, end));
+    this.held.add(bytes, start, this.reader!.dataEnd, this.bodyRead);
   }
 
   /** All that is held, in one piece; it stays held. */
   joinHeld(): Buffer {
-    const whole = this.held.length === 1 ? this.held[0]! : Buffer.concat(this.held);
-    this.held = whole.length > 0 ? [whole] : [];
-    return whole;
+    return this.held.join();
   }
 
   /** Writes the head and what is held; the rest of the body follows by `forward`. */
   open(origin: OriginConnection, bytes: Buffer, facts: RequestHeadFacts): void {
-    const { held, writer } = this;
+    const { writer } = this;
     this.origin = origin;
-    this.held = [];
-    writeRequestHead(writer, bytes, this.head, facts, this.announcedLength(held));
+    const held = this.held.take();
+    const length = this.announcedLength(held);
+    // Content that an origin leaves lying would be its next request, unseen by any rule.
+    const last = length !== LENGTH.ABSENT && length !== 0 && this.isWithoutContent(bytes);
+    writeRequestHead(writer, bytes, this.head, facts, length, last);
+    if (last) origin.closeAfterResponse();
     if (this.bodyRead) {
       for (const piece of held) writer.bytes(piece, 0, piece.length);
       origin.endRequest();
@@ -80,6 +86,13 @@ export class RequestRelay {
     origin.corkTurn();
     this.blocked = !origin.write(writer.take());
     for (const piece of held) this.write(piece, 0, piece.length);
+  }
+
+  private isWithoutContent(bytes: Buffer): boolean {
+    const { spans } = this.head;
+    if (bytes[spans[SPAN.firstStart]!] === 0x50) return false;
+    const method = bytes.subarray(spans[SPAN.firstStart], spans[SPAN.firstEnd]);
+    return withoutContent.some((name) => name.equals(method));
   }
 
   /** What the origin is told of the body; a body that is all here gets its length. */

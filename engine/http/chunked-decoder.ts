@@ -47,6 +47,8 @@ export class ChunkedDecoder {
   private size = 0;
   private digits = 0;
   private extensionBytes = 0;
+  /** Bytes of size lines, less those of content; never below none. */
+  private overhead = 0;
   private trailerBytes = 0;
   private readonly name = new Uint8Array(20);
   private nameLength = 0;
@@ -57,6 +59,7 @@ export class ChunkedDecoder {
     this.size = 0;
     this.digits = 0;
     this.extensionBytes = 0;
+    this.overhead = 0;
     this.trailerBytes = 0;
     this.nameLength = 0;
     this.refusal = null;
@@ -75,6 +78,7 @@ export class ChunkedDecoder {
         if (out !== p) bytes.copyWithin(out, p, p + take);
         out += take;
         p += take;
+        this.overhead = Math.max(0, this.overhead - take);
         this.size -= take;
         if (this.size === 0) this.state = AT.DATA_CR;
         continue;
@@ -122,6 +126,9 @@ export class ChunkedDecoder {
   private onSize(byte: number): number {
     if ((CLASS[byte]! & HEX) !== 0) {
       if (++this.digits > httpLimits.chunkSizeDigitsMax) return this.refuse(REFUSAL.chunkSize);
+      if (++this.overhead > httpLimits.chunkOverheadBytesMax) {
+        return this.refuse(REFUSAL.chunkOverhead);
+      }
       this.size = this.size * 16 + HEX_VALUE[byte]!;
       return SCAN.MORE;
     }
@@ -135,6 +142,9 @@ export class ChunkedDecoder {
   private onExtension(byte: number): number {
     if (++this.extensionBytes > httpLimits.chunkExtensionBytesMax) {
       return this.refuse(REFUSAL.chunkExtension);
+    }
+    if (++this.overhead > httpLimits.chunkOverheadBytesMax) {
+      return this.refuse(REFUSAL.chunkOverhead);
     }
     const token = (CLASS[byte]! & TOKEN) !== 0;
     switch (this.state) {

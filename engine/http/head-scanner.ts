@@ -276,7 +276,10 @@ export abstract class HeadScanner {
     else this.nominated.push(from, to);
   }
 
-  /** RFC 9110 section 7.6.1: what Connection names goes no further than this hop. */
+  /**
+   * RFC 9110 section 7.6.1: what Connection names goes no further than this hop. Without the fields
+   * that say how to read the content an origin would read it otherwise than the rules did.
+   */
   private markNominated(bytes: Uint8Array): void {
     for (let i = 0; i < this.fieldCount; i++) {
       const at = SPAN.fields + 4 * i;
@@ -286,6 +289,9 @@ export abstract class HeadScanner {
         const from = this.nominated[n]!;
         if (!sameName(bytes, start, end, from, this.nominated[n + 1]!)) continue;
         const kind = this.kinds[i]! & KIND_MASK;
+        if (kind === FIELD.CONTENT_TYPE || kind === FIELD.CONTENT_ENCODING) {
+          this.note(REFUSAL.connectionNamesContent);
+        }
         if (kind === FIELD.OTHER || kind >= FIELD.USER_AGENT) this.kinds[i] = FIELD.NOMINATED;
       }
     }

@@ -166,11 +166,18 @@ describe('request heads', () => {
     [`GET foo HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', 'foo', 'HTTP/1.1']],
     [`GET /a?b#c HTTP/1.1\r\n${host}\r\n`, 'target', ['GET', '/a?b#c', 'HTTP/1.1']],
     ['GET / HTTP/1.1\r\nHost: a%00\r\n\r\n', 'host_invalid', ['GET', '/', 'HTTP/1.1']],
-    [
-      `GET / HTTP/1.1\r\n${host}Content-Type: a/b\r\nContent-type: a/c\r\n\r\n`,
+    ...['a/c', 'A/B', 'a/b'].map((second): [string, string, string[]] => [
+      `GET / HTTP/1.1\r\n${host}Content-Type: a/b\r\nContent-type: ${second}\r\n\r\n`,
       'content_type_twice',
       ['GET', '/', 'HTTP/1.1'],
-    ],
+    ]),
+    ...['Content-Type', 'content-encoding'].map((name): [string, string, string[]] => [
+      `GET / HTTP/1.1\r\n${host}Connection: x, Content-TYPE, Content-Encoding\r\n${name}: a\r\n\r\n`,
+      'connection_names_content',
+      ['GET', '/', 'HTTP/1.1'],
+    ]),
+    [`GET / HTTP/1.1\r\n${host}Expect: a\r\n\r\n`, 'expectation', ['GET', '/', 'HTTP/1.1']],
+    [`TRACE / HTTP/1.1\r\n${host}\r\n`, 'trace_method', ['TRACE', '/', 'HTTP/1.1']],
     [`G@T / HTTP/1.1\r\n${host}\r\n`, 'method', ['G@T', '/', 'HTTP/1.1']],
     [`GET / HTTP/4.0\r\n${host}\r\n`, 'version_unsupported', ['GET', '/', 'HTTP/4.0']],
     [`GET / HTTP/0.9\r\n${host}\r\n`, 'version', ['GET', '/', 'HTTP/0.9']],
@@ -379,6 +386,7 @@ describe('chunked bodies', () => {
       '',
     ],
     ['0\r\n\r\n', '', ''],
+    [`1;a\r\nx\r\n${'fa;a\r\n'}${'y'.repeat(250)}\r\n0\r\n\r\n`, `x${'y'.repeat(250)}`, ''],
   ];
   test.each(accepted)('decodes %j', (text, content, left) => {
     expect(decodeSplit(text, [])).toEqual({ result: SCAN.DONE, content, left, reason: null });
@@ -397,6 +405,7 @@ describe('chunked bodies', () => {
     ['5;a=\r\nhello\r\n', 'chunk_extension'],
     ['5;a=b\rc\r\nhello\r\n', 'chunk_size'],
     [`5;${'a'.repeat(300)}\r\nhello\r\n`, 'chunk_extension'],
+    [`1;${'a'.repeat(250)}\r\nx\r\n`.repeat(300), 'chunk_overhead'],
     ['5\r\nhelloX\r\n', 'chunk_end'],
     ['5\r\nhello\n0\r\n\r\n', 'chunk_end'],
     ['0\r\nContent-Length: 3\r\n\r\n', 'trailer'],

@@ -42,6 +42,8 @@ export const REFUSAL = {
   statusLine: hard('status_line'),
   chunkSize: hard('chunk_size'),
   chunkExtension: hard('chunk_extension'),
+  /** More framing than content. */
+  chunkOverhead: hard('chunk_overhead'),
   chunkEnd: hard('chunk_end'),
   trailer: hard('trailer'),
   bodyTooLarge: hard('body_too_large', 413),
@@ -58,8 +60,14 @@ export const REFUSAL = {
   versionUnsupported: soft('version_unsupported', 505),
   /** No version at all: an HTTP/0.9 client, which would take a status line for content. */
   versionMissing: soft('version_missing', 0),
-  /** Two media types: which one an origin goes by, nobody knows. */
+  /** Which of them an origin goes by, and whether it joins them, nobody knows. */
   contentTypeTwice: soft('content_type_twice'),
+  /** RFC 9110 section 7.6.1: what says how content is read is no business of this hop alone. */
+  connectionNamesContent: soft('connection_names_content'),
+  /** RFC 9110 section 10.1.1: an expectation that we do not know of cannot be met. */
+  expectation: soft('expectation', 417),
+  /** It would show a page's scripts what they may not read, and what we add for origins. */
+  traceMethod: soft('trace_method', 405),
   connectMethod: soft('connect_method'),
   upgrade: soft('upgrade', 501),
 } as const;

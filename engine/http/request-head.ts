@@ -32,6 +32,7 @@ const websocketBytes = Buffer.from('websocket');
 const connectMethod = Buffer.from('CONNECT');
 const optionsMethod = Buffer.from('OPTIONS');
 const headMethod = Buffer.from('HEAD');
+const traceMethod = Buffer.from('TRACE');
 
 /** Reads request heads, one after another. */
 export class RequestHeadParser extends HeadScanner {
@@ -50,8 +51,7 @@ export class RequestHeadParser extends HeadScanner {
   pathEnd = 0;
 
   private hosts = 0;
-  /** Index into `spans` of the first Content-Type; -1 while there is none. */
-  private contentTypeAt = -1;
+  private contentTypes = 0;
   private emptyLines = 0;
   private websocket = false;
   private lineStart = 0;
@@ -70,7 +70,7 @@ export class RequestHeadParser extends HeadScanner {
     this.hostStart = 0;
     this.hostEnd = 0;
     this.hosts = 0;
-    this.contentTypeAt = -1;
+    this.contentTypes = 0;
     this.emptyLines = 0;
     this.websocket = false;
     this.lineStart = start;
@@ -199,7 +199,10 @@ export class RequestHeadParser extends HeadScanner {
     }
     this.onProtocol(bytes, spans[SPAN.protocolStart]!, spans[SPAN.protocolEnd]!);
     this.onTarget(bytes, targetStart, targetEnd);
-    this.isHead = spansEqual(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!, headMethod);
+    const methodStart = spans[SPAN.firstStart]!;
+    const methodEnd = spans[SPAN.firstEnd]!;
+    this.isHead = spansEqual(bytes, methodStart, methodEnd, headMethod);
+    if (spansEqual(bytes, methodStart, methodEnd, traceMethod)) this.note(REFUSAL.traceMethod);
     return SCAN.MORE;
   }
 
@@ -265,10 +268,13 @@ export class RequestHeadParser extends HeadScanner {
     if (kind === FIELD.HOST) this.onHost(bytes, start, end);
     else if (kind === FIELD.EXPECT) {
       if (equalsIgnoreCase(bytes, start, end, continueBytes)) this.expectContinue = true;
+      else this.note(REFUSAL.expectation);
     } else if (kind === FIELD.UPGRADE) {
       if (equalsIgnoreCase(bytes, start, end, websocketBytes)) this.websocket = true;
-    } else if (kind === FIELD.CONTENT_TYPE) this.onContentType(bytes, at);
-    else if (kind <= FIELD.CONNECTION) return this.onCommonField(bytes, kind, at);
+    } else if (kind === FIELD.CONTENT_TYPE) {
+      // RFC 9110 section 5.3: not a list, so it comes once.
+      if (++this.contentTypes > 1) this.note(REFUSAL.contentTypeTwice);
+    } else if (kind <= FIELD.CONNECTION) return this.onCommonField(bytes, kind, at);
     return SCAN.MORE;
   }
 
@@ -283,19 +289,6 @@ export class RequestHeadParser extends HeadScanner {
     }
     this.hostStart = start;
     this.hostEnd = end;
-  }
-
-  /**
-   * RFC 9110 section 8.3: repeated with another value, parties take different ones for the type.
-   */
-  private onContentType(bytes: Uint8Array, at: number): void {
-    const { spans, contentTypeAt: first } = this;
-    if (first < 0) this.contentTypeAt = at;
-    else if (
-      !sameText(bytes, spans[first + 2]!, spans[first + 3]!, spans[at + 2]!, spans[at + 3]!)
-    ) {
-      this.note(REFUSAL.contentTypeTwice);
-    }
   }
 
   protected override onHeadEnd(): number {

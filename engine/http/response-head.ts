@@ -152,6 +152,8 @@ export class ResponseHeadParser extends HeadScanner {
   /** Whether the origin will take another request on this connection. */
   get keepAlive(): boolean {
     if (this.connectionClose || this.framing === BODY.CLOSE) return false;
+    // RFC 9112 section 6.1: who announces content where there is none may send it, too.
+    if (this.status === 204 && (this.contentLength > 0 || this.encodings > 0)) return false;
     return this.version === 11 || this.connectionKeepAlive;
   }
 }

@@ -11,6 +11,7 @@ export const DIGIT = 8;
 export const HEX = 16;
 export const HOST = 32;
 export const QDTEXT = 64;
+export const ALNUM = 128;
 
 const tokenMarks = "!#$%&'*+-.^_`|~";
 /**
@@ -31,6 +32,7 @@ function classOf(code: number): number {
   // RFC 9112 section 3.2: no form of a target has a fragment; origins differ in what they cut off.
   if (visible && char !== '#') bits |= TARGET;
   if (digit) bits |= DIGIT;
+  if (digit || alpha) bits |= ALNUM;
   if (digit || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66)) bits |= HEX;
   if (digit || alpha || hostMarks.includes(char)) bits |= HOST;
   if ((visible || obsText || blank) && char !== '"' && char !== '\\') bits |= QDTEXT;
@@ -67,7 +69,7 @@ export const FIELD = {
   X_REAL_IP: 17,
   /** `Proxy`, which CGI origins would read as HTTP_PROXY. */
   PROXY: 18,
-  /** Spelled like one of the above but for `_` in place of `-`: the same name to a CGI origin. */
+  /** Spelled like one of the above but for another mark in place of `-`: the same to CGI origins. */
   ALIAS: 19,
   /** Named in Connection by the sender. */
   NOMINATED: 20,
@@ -75,6 +77,9 @@ export const FIELD = {
   ACCEPT: 22,
   DATE: 23,
   CONTENT_TYPE: 24,
+  CONTENT_ENCODING: 25,
+  /** What origins believe of proxies and we do not say; forged unless the operator sets it. */
+  X_FORWARDED_OTHER: 26,
 } as const;
 
 const names: readonly (readonly [string, number])[] = [
@@ -95,11 +100,17 @@ const names: readonly (readonly [string, number])[] = [
   ['x-forwarded-host', FIELD.X_FORWARDED_HOST],
   ['forwarded', FIELD.FORWARDED],
   ['x-real-ip', FIELD.X_REAL_IP],
+  ['x-forwarded-port', FIELD.X_FORWARDED_OTHER],
+  ['x-forwarded-server', FIELD.X_FORWARDED_OTHER],
+  ['x-forwarded-scheme', FIELD.X_FORWARDED_OTHER],
+  ['x-forwarded-ssl', FIELD.X_FORWARDED_OTHER],
+  ['x-forwarded-prefix', FIELD.X_FORWARDED_OTHER],
   ['proxy', FIELD.PROXY],
   ['user-agent', FIELD.USER_AGENT],
   ['accept', FIELD.ACCEPT],
   ['date', FIELD.DATE],
   ['content-type', FIELD.CONTENT_TYPE],
+  ['content-encoding', FIELD.CONTENT_ENCODING],
 ];
 
 interface KnownField {
@@ -120,18 +131,18 @@ export function fieldKind(bytes: Uint8Array, start: number, end: number): number
   for (const candidate of candidates) {
     const match = compareName(bytes, start, candidate.bytes);
     if (match === 1) return candidate.kind;
-    if (match === 2) return candidate.kind < FIELD.USER_AGENT ? FIELD.ALIAS : FIELD.OTHER;
+    if (match === 2) return FIELD.ALIAS;
   }
   return FIELD.OTHER;
 }
 
-/** 0 different, 1 the same but for case, 2 the same but for case and `_` in place of `-`. */
+/** 0 different, 1 the same but for case, 2 the same but for case and another mark for `-`. */
 function compareName(bytes: Uint8Array, start: number, name: Uint8Array): 0 | 1 | 2 {
   let result: 1 | 2 = 1;
   for (let i = 0; i < name.length; i++) {
     const byte = bytes[start + i]!;
     if ((byte | 0x20) === name[i]) continue;
-    if (byte !== 0x5f || name[i] !== 0x2d) return 0;
+    if (name[i] !== 0x2d || (CLASS[byte]! & ALNUM) !== 0) return 0;
     result = 2;
   }
   return result;

@@ -58,6 +58,7 @@ export class OriginConnection implements DeadlineHolder {
   private interim = 0;
   private toHead = false;
   private requestSent = false;
+  private last = false;
   private responseBegun = false;
   private readPaused = false;
   private corked = false;
@@ -95,6 +96,7 @@ export class OriginConnection implements DeadlineHolder {
     this.phase = PHASE.HEAD;
     this.interim = 0;
     this.requestSent = false;
+    this.last = false;
     this.responseBegun = false;
     this.head.begin(0, toHead);
     this.armFirstByte();
@@ -123,6 +125,11 @@ export class OriginConnection implements DeadlineHolder {
   endRequest(): void {
     this.requestSent = true;
     this.uncork();
+  }
+
+  /** The connection serves no other request after the current one. */
+  closeAfterResponse(): void {
+    this.last = true;
   }
 
   /** Stops reading the response; the client is slow. */
@@ -281,7 +288,7 @@ export class OriginConnection implements DeadlineHolder {
       this.readPaused = false;
       this.socket.resume();
     }
-    if (clean && this.requestSent && this.head.keepAlive) {
+    if (clean && this.requestSent && !this.last && this.head.keepAlive) {
       this.reused = true;
       this.becomeIdle();
       sink.originEnd();

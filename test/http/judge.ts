@@ -53,6 +53,9 @@ const stricter: Readonly<Record<string, string>> = {
   content_length_and_transfer_encoding: 'two framings: refused, whatever one server prefers',
   content_type_twice: 'RFC 9110 section 8.3: two media types have no one reading',
   connect_method: 'a reverse proxy opens no tunnels',
+  trace_method: 'RFC 9110 section 9.3.8: TRACE shows what scripts may not see',
+  expectation: 'RFC 9110 section 10.1.1: an expectation that is not known is not met',
+  connection_names_content: 'RFC 9110 section 7.6.1: not for fields meant for all recipients',
   upgrade: 'WebSocket is answered with 501 for now',
 };
 
