@@ -4,6 +4,7 @@ import { adminBackupCommand } from './admin-backup.ts';
 import { adminRestoreCommand } from './admin-restore.ts';
 import { adminVerifyCommand } from './admin-verify.ts';
 import { agentCommands } from './agent-commands.ts';
+import { agentLoadCommands } from './agent-load-command.ts';
 import { agentGroupCommands } from './agent-group-commands.ts';
 import { applyCommand } from './apply.ts';
 import { auditCommands } from './audit-commands.ts';
@@ -56,6 +57,7 @@ import { upstreamCommands } from './upstream-commands.ts';
 import { userAccessCommands } from './user-access.ts';
 import { userCommands } from './user-commands.ts';
 import { systemGeoCommands } from './system-geo-commands.ts';
+import { systemTopCommands } from './system-top-commands.ts';
 import { versionCommand } from './version.ts';
 
 /** Every command of `waf`. */
@@ -76,8 +78,10 @@ export const commands: readonly CommandDefinition[] = [
   ...certCommands,
   ...certDnsCommands,
   ...systemCommands,
+  ...systemTopCommands,
   ...systemGeoCommands,
   ...agentCommands,
+  ...agentLoadCommands,
   ...agentGroupCommands,
   policyListCommand,
   ...policyCommands,

@@ -3,9 +3,10 @@
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { makeTestMmdb } from '../../test/support/test-mmdb.ts';
+import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { commands } from './commands.ts';
 import { runCommandLine } from './program.ts';
@@ -20,23 +21,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waf-cli-'));
 });
 afterAll(() => waf.control.close());
-beforeEach(() => {
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += String(text);
-    return true;
-  });
-});
 afterEach(() => vi.restoreAllMocks());
 
 /** Runs a command line; the output is left in `out` and `err`. */
 async function run(...words: string[]): Promise<number> {
-  out = '';
-  err = '';
-  return runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
+  const printed = keepPrinted();
+  const code = await runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
+  ({ out, err } = printed);
+  return code;
 }
 
 /** Runs a command line that must succeed, and reads its JSON. */
@@ -160,6 +152,17 @@ test('settings, health, counts, nodes and groups', async () => {
   expect(out).toMatch(/nodes online +0 of 1/);
   expect(await json('system', 'attackers')).toEqual({});
   expect(await json('system', 'attacks', '--hours', '1')).toEqual({});
+  for (const what of ['path', 'country']) expect(await run('system', 'top', what)).toBe(0);
+  expect(out).toContain('COUNTRY  EVENTS');
+  expect(await run('system', 'top', 'nonsense')).toBe(1);
+  expect(err).toContain('must be one of path, user-agent');
+  expect(await run('system', 'traffic', '--hours', '2', '--step', '30m')).toBe(0);
+  expect(out.match(/ 0 +0 +0 +0$/gm)?.length).toBeGreaterThan(3);
+  expect(await run('agent', 'load')).toBe(0);
+  expect(err).toContain('told nothing');
+  expect(await run('agent', 'load', 'nobody')).toBe(1);
+  expect(await run('system', 'geo-download', 'country', '--month', 'May')).toBe(1);
+  expect(err).toContain('invalid_argument: month');
   const database = join(folder, 'country.mmdb');
   writeFileSync(database, makeTestMmdb('ZZ'));
   expect(await run('system', 'geo-upload', 'country', database)).toBe(0);

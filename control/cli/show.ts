@@ -41,3 +41,10 @@ export function timeText(time: Timestamp | undefined): string {
   if (time === undefined) return '';
   return new Date(Number(time.seconds) * 1000 + Math.trunc(time.nanos / 1e6)).toISOString();
 }
+
+/** The span of time up to now. */
+export async function lastHours(hours: number): Promise<{ start: Timestamp; end: Timestamp }> {
+  const { timestampFromMs } = await import('@bufbuild/protobuf/wkt');
+  const endMs = Date.now();
+  return { start: timestampFromMs(endMs - hours * 3_600_000), end: timestampFromMs(endMs + 1) };
+}

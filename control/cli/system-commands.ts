@@ -5,7 +5,7 @@ import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { readCount } from './paging.ts';
-import { showMessage } from './show.ts';
+import { lastHours, showMessage } from './show.ts';
 
 const rangeFlags = [
   { flags: '--hours <n>', summary: 'how far back', default: '24' },
@@ -119,8 +119,13 @@ export const systemCommands: readonly CommandDefinition[] = [
         limit: readCount(flags, 'limit', '--limit'),
       });
       await showMessage(context, GetTopAttackersResponseSchema, response, {
-        columns: ['ADDRESS', 'EVENTS', 'ATTACKS'],
-        rows: response.items.map((one) => [one.clientIp, String(one.count), one.topTags.join(' ')]),
+        columns: ['ADDRESS', 'EVENTS', 'COUNTRY', 'ATTACKS'],
+        rows: response.items.map((one) => [
+          one.clientIp,
+          String(one.count),
+          one.geo?.countryCode ?? '',
+          one.topTags.join(' '),
+        ]),
       });
       return 0;
     },
@@ -148,12 +153,6 @@ export const systemCommands: readonly CommandDefinition[] = [
     },
   },
 ];
-
-async function lastHours(hours: number) {
-  const { timestampFromMs } = await import('@bufbuild/protobuf/wkt');
-  const endMs = Date.now();
-  return { start: timestampFromMs(endMs - hours * 3_600_000), end: timestampFromMs(endMs + 1) };
-}
 
 function settingsTable(
   values: Readonly<Record<string, unknown>>,
