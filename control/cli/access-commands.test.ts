@@ -3,7 +3,8 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { commands } from './commands.ts';
 import { readCsvEntries } from './ip-list-import.ts';
@@ -19,20 +20,13 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waf-cli-'));
 });
 afterAll(() => waf.control.close());
-beforeEach(() => {
-  const keep = (take: (text: string) => void) => (text: string | Uint8Array) => {
-    take(typeof text === 'string' ? text : Buffer.from(text).toString());
-    return true;
-  };
-  vi.spyOn(process.stdout, 'write').mockImplementation(keep((text) => (out += text)));
-  vi.spyOn(process.stderr, 'write').mockImplementation(keep((text) => (err += text)));
-});
 afterEach(() => vi.restoreAllMocks());
 
 async function run(...words: string[]): Promise<number> {
-  out = '';
-  err = '';
-  return runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
+  const printed = keepPrinted();
+  const code = await runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
+  ({ out, err } = printed);
+  return code;
 }
 
 async function json(...words: string[]): Promise<Record<string, unknown>> {

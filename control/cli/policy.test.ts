@@ -3,7 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { commands } from './commands.ts';
 import { runCommandLine } from './program.ts';
@@ -20,21 +21,13 @@ afterAll(async () => {
   await waf.control.close();
   rmSync(folder, { recursive: true, force: true });
 });
-beforeEach(() => {
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += String(text);
-    return true;
-  });
-});
 afterEach(() => vi.restoreAllMocks());
 
 async function run(...words: string[]): Promise<number> {
-  [out, err] = ['', ''];
-  return runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
+  const printed = keepPrinted();
+  const code = await runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
+  ({ out, err } = printed);
+  return code;
 }
 
 /** Runs with JSON output; the exit code must be `code`. */

@@ -1,23 +1,14 @@
 /** Tests the command line as a whole: every command has help, errors have exit codes. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import type { CommandDefinition } from './command.ts';
 import { commands } from './commands.ts';
 import { buildProgram, EXIT, runCommandLine } from './program.ts';
 
-let out = '';
-let err = '';
+let printed: Printed;
 beforeEach(() => {
-  out = '';
-  err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += String(text);
-    return true;
-  });
+  printed = keepPrinted();
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -27,8 +18,8 @@ describe('every command', () => {
     async (_name, definition) => {
       expect(definition.summary).toMatch(/^[A-Z][^.]*[^.]$/);
       expect(await runCommandLine(commands, [...definition.path, '--help'])).toBe(EXIT.done);
-      expect(out).toContain(definition.summary);
-      for (const flag of definition.flags) expect(out).toContain(flag.flags.split(' ')[0]);
+      expect(printed.out).toContain(definition.summary);
+      for (const flag of definition.flags) expect(printed.out).toContain(flag.flags.split(' ')[0]);
     },
   );
 
@@ -57,7 +48,7 @@ describe('exit codes', () => {
   test('a missing flag is a wrong command line', async () => {
     const fine = answer(() => Promise.resolve(0));
     expect(await runCommandLine([fine], ['answer'])).toBe(EXIT.usage);
-    expect(err).toContain('--must');
+    expect(printed.err).toContain('--must');
   });
 
   test('an unknown command is a wrong command line', async () => {
@@ -67,19 +58,21 @@ describe('exit codes', () => {
   test('a socket without a service gives a sentence, not a stack', async () => {
     const line = ['site', 'list', '--admin-socket', '/nonexistent/admin.sock'];
     expect(await runCommandLine(commands, line)).toBe(EXIT.failed);
-    expect(err).toBe('waf: nobody answers at /nonexistent/admin.sock: is waf run running?\n');
+    expect(printed.err).toBe(
+      'waf: nobody answers at /nonexistent/admin.sock: is waf run running?\n',
+    );
   });
 
   test('a wrong setting names its flag', async () => {
     expect(await runCommandLine(commands, ['version', '--output', 'xml'])).toBe(EXIT.failed);
-    expect(err).toContain('--output wants one of: table, json, yaml');
+    expect(printed.err).toContain('--output wants one of: table, json, yaml');
   });
 });
 
 test('global flags are understood before and after the command', async () => {
   await runCommandLine(commands, ['--output', 'json', 'version']);
-  const before = out;
-  out = '';
+  const before = printed.out;
+  printed = keepPrinted();
   await runCommandLine(commands, ['version', '--output', 'json']);
-  expect(JSON.parse(before)).toEqual(JSON.parse(out));
+  expect(JSON.parse(before)).toEqual(JSON.parse(printed.out));
 });

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { exchange } from '../../control/cli/crs-test/exchange.ts';
 import { debianCrsFolder } from '../../control/publish/ruleset-folder.ts';
 import { shareDatabases } from '../support/databases.ts';
+import { freePort } from '../support/free-port.ts';
 import { root } from '../support/product.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 import type { DescribedCase } from './described-case.ts';
@@ -250,18 +251,6 @@ function isWhole(bytes: Buffer): boolean {
   if (/\r\ntransfer-encoding:/i.test(head)) return bytes.toString('latin1').endsWith('0\r\n\r\n');
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? '0';
   return bytes.length >= headEnd + 4 + Number(length);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function sleep(ms: number): Promise<void> {

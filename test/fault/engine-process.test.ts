@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { missingBuild, root, runWaf } from '../support/product.ts';
 
 const engineFile = path.join(root, '.build', 'engine', 'main.js');
@@ -206,12 +207,4 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
 function readEvents(): { requestId: string }[] {
   const lines = readFileSync(path.join(folder, 'events.jsonl'), 'utf8').split('\n');
   return lines.slice(0, -1).map((line) => JSON.parse(line) as { requestId: string });
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }

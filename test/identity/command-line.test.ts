@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { commands } from '../../control/cli/commands.ts';
 import { runCommandLine } from '../../control/cli/program.ts';
+import { keepPrinted } from '../support/printed.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 
 let waf: TestControl;
@@ -32,19 +33,12 @@ afterEach(() => {
 
 /** Runs one command line; `input` is what standard input holds. */
 async function run(line: readonly string[], input = ''): Promise<number> {
-  out = '';
-  err = '';
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    out += String(text);
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    err += String(text);
-    return true;
-  });
+  const printed = keepPrinted();
   const stdin = Object.assign(Readable.from([input]), { isTTY: false });
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin as unknown as typeof process.stdin);
-  return runCommandLine(commands, [...line]);
+  const code = await runCommandLine(commands, [...line]);
+  ({ out, err } = printed);
+  return code;
 }
 const local = (...line: string[]): Promise<number> => run([...line, '--admin-socket', waf.socket]);
 const remote = (...line: string[]): Promise<number> => run([...line, '--api', api]);

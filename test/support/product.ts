@@ -4,10 +4,10 @@
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shareDatabases } from './databases.ts';
+import { freePort } from './free-port.ts';
 
 /** The folder that holds package.json. */
 export const root = join(import.meta.dirname, '..', '..');
@@ -102,15 +102,4 @@ function findChild(parent: number, text: string): number {
     }
   }
   return 0;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
