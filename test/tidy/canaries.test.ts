@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { undocumentedExports } from './docstrings.ts';
 import { readSources, root } from './source-files.ts';
 
 let scratch = '';
@@ -71,6 +72,18 @@ beforeAll(() => {
   plant('engine/pool/any.ts', 'export const loose: any = 1;\n');
   plant('engine/pool/wrong-type.ts', "export const count: number = 'one';\n");
   plant('engine/pool/ugly.ts', 'export const a   =  1\n');
+  const long = '  n += 1;\n'.repeat(80);
+  plant('engine/pool/long.ts', `export function long(n = 0): number {\n${long}  return n;\n}\n`);
+  plant('engine/pool/later.ts', `// ${'TO'}${'DO'}: think\nexport const later = 1;\n`);
+  const vitest = "import { expect, test } from 'vitest';\n";
+  plant('engine/pool/idle.test.ts', `${vitest}test('idle', () => {\n  String(expect);\n});\n`);
+  plant('engine/pool/alone.test.ts', `${vitest}test.only('a', () => expect(1).toBe(1));\n`);
+  plant('engine/front/main.ts', 'export const started = 1;\n');
+  plant('test/support/aid.ts', 'export const aid = 1;\n');
+  plant(
+    'engine/front/from-leaves.ts',
+    "export { aid } from '../../test/support/aid.ts';\nexport { started } from './main.ts';\n",
+  );
 });
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -88,15 +101,21 @@ describe('the real tools find what is planted', () => {
     expect(found).toContain('pure rooms < engine/rules/run/forbidden-core.ts');
     expect(found).toContain('package: lmdb < engine/guard/forbidden-package.ts');
     expect(found).toContain('no cycles < engine/ops/one.ts');
+    expect(found).toContain('leaves < engine/front/from-leaves.ts');
+    expect(found).toContain('nobody imports a main < engine/front/from-leaves.ts');
     expect(found.join('\n')).toMatch(/no cycles of values < engine\/rules\/catalog\/(b|types)\.ts/);
     expect(found.filter((line) => line.includes('fine.ts'))).toEqual([]);
   });
 
-  test('oxlint: a floating promise and an any', () => {
+  test('oxlint: promises, types, length, and tests that prove nothing', () => {
     const { code, output } = runTool('oxlint', '--type-aware', '--format=unix');
     expect(code).not.toBe(0);
     expect(output).toMatch(/floating\.ts:3:.*Promises must be awaited|no-floating-promises/);
     expect(output).toMatch(/any\.ts.*no-explicit-any|any\.ts:1:.*any/i);
+    expect(output).toMatch(/long\.ts:1:.*max-lines-per-function/);
+    expect(output).toMatch(/later\.ts:1:.*no-warning-comments/);
+    expect(output).toMatch(/idle\.test\.ts:2:.*expect-expect/);
+    expect(output).toMatch(/alone\.test\.ts:2:.*no-focused-tests/);
     expect(output).not.toContain('fine.ts');
   });
 
@@ -111,6 +130,20 @@ describe('the real tools find what is planted', () => {
     expect(code).not.toBe(0);
     expect(output).toContain('engine/pool/ugly.ts');
   });
+});
+
+test('an export is documented only by a comment of its own', () => {
+  const header = '/** Owns nothing. */\n\n';
+  const unknown = (text: string): string[] =>
+    undocumentedExports({ path: 'a.ts', text, lines: text.split('\n') });
+  expect(unknown(`${header}export const a = 1;\n`)).toEqual(['a.ts:3 a']);
+  expect(unknown(`${header}/** One. */\nexport const a = 1;\nexport const b = 2;\n`)).toEqual([]);
+  expect(unknown(`${header}/** One. */\nexport const a = 1;\n\nexport const b = 2;\n`)).toEqual([
+    'a.ts:6 b',
+  ]);
+  expect(unknown(`${header}import x from 'y';\n\nexport function f(): void {}\n`)).toEqual([
+    'a.ts:5 f',
+  ]);
 });
 
 describe('the real checkout', () => {
