@@ -5,6 +5,7 @@ import * as access from './access-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
 import * as plugins from './plugin-collections.ts';
+import * as published from './publication-collections.ts';
 
 const isCollection = (value: unknown): value is AnyCollection =>
   typeof value === 'object' && value !== null && 'name' in value && 'indexes' in value;
@@ -16,7 +17,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
 export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
-    [exported, access, answers, plugins]
+    [exported, access, answers, plugins, published]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),
   ),

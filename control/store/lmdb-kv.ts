@@ -8,6 +8,7 @@ import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lm
 import { AppError } from '../../engine/base/errors.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { lmdbFileProblem } from '../../engine/base/lmdb-file.ts';
+import { Draft, readThrough } from './draft.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvSnapshot, KvWriter } from './kv.ts';
 
 /** Where the environment lies and how safe its writes are. */
@@ -23,33 +24,132 @@ export interface LmdbOptions {
 /** Opens the environment. Errors: AppError store_unavailable. */
 export function openLmdbKv(options: LmdbOptions): Kv {
   const db = openEnvironment(options);
-  const reader = makeReader(db);
-  const writer: KvWriter = {
-    ...reader,
-    put: (key, value) => void db.putSync(encodeKey(key), asBuffer(value)),
-    remove: (key) => void db.removeSync(encodeKey(key)),
-  };
+  const committed = makeReader(db);
+  const commits = new Commits(db, options.folder);
+  const reader = readThrough(commits.pending, committed);
   return {
     ...reader,
     write: async (change) => {
-      let thrown: { readonly error: unknown } | null = null;
-      try {
-        return db.transactionSync(() => {
-          try {
-            return change(writer);
-          } catch (error) {
-            thrown = { error };
-            throw error;
-          }
-        });
-      } catch (error) {
-        if (thrown !== null) throw (thrown as { error: unknown }).error;
-        throw storageError(error, options.folder);
-      }
+      const draft = new Draft();
+      const result = change(writerOf(draft, reader));
+      if (draft.size > 0) await commits.add(draft);
+      return result;
     },
     snapshot: () => openSnapshot(db),
-    close: () => db.close(),
+    close: async () => {
+      await commits.settled();
+      await db.close();
+    },
   };
+}
+
+function writerOf(draft: Draft, reader: KvReader): KvWriter {
+  return {
+    ...readThrough(draft, reader),
+    put: (key, value) => draft.set(checked(key), value),
+    remove: (key) => draft.set(checked(key), null),
+  };
+}
+
+/** Transactions that go to the disk together. */
+interface Group {
+  readonly changes: Draft;
+  readonly done: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: AppError) => void;
+}
+
+/**
+ * Brings transactions to the disk in their order, in the library's own thread: waiting for the disk
+ * is most of what a write costs. What waits is seen by every reader here. One group at a time is
+ * under way; those that come meanwhile are the next. When one fails, the one behind it fails too:
+ * it was made from what is not there.
+ */
+class Commits {
+  /** What the disk does not have yet. */
+  readonly pending = new Draft();
+  private readonly db: Database;
+  private readonly folder: string;
+  private running: Group | null = null;
+  private next: Group | null = null;
+
+  constructor(db: Database, folder: string) {
+    this.db = db;
+    this.folder = folder;
+  }
+
+  /** Resolves when the disk has it. Errors: AppError store_full, store_failed. */
+  add(draft: Draft): Promise<void> {
+    const group = (this.next ??= newGroup());
+    for (const [key, value] of draft.entries()) {
+      group.changes.set(key, value);
+      this.pending.set(key, value);
+    }
+    if (this.running === null) void this.run();
+    return group.done;
+  }
+
+  /** Resolves when nothing waits any more, whatever became of it. */
+  async settled(): Promise<void> {
+    while (this.running !== null) await this.running.done.catch(() => undefined);
+  }
+
+  private async run(): Promise<void> {
+    for (let group = this.take(); group !== null; group = this.take()) {
+      try {
+        await this.commit(group.changes);
+        this.forget(group.changes);
+        group.resolve();
+      } catch (error) {
+        this.fail(group, await storageError(error, this.folder));
+      }
+    }
+  }
+
+  private take(): Group | null {
+    this.running = this.next;
+    this.next = null;
+    return this.running;
+  }
+
+  private async commit(changes: Draft): Promise<void> {
+    // The library runs this when its thread has begun a transaction, and commits there.
+    await this.db.transaction(() => {
+      for (const [key, value] of changes.entries()) {
+        const name = encodeKey(key);
+        if (value === null) this.db.removeSync(name);
+        else this.db.putSync(name, asBuffer(value));
+      }
+    });
+  }
+
+  private fail(group: Group, error: AppError): void {
+    const behind = this.next;
+    this.next = null;
+    this.pending.clear();
+    group.reject(error);
+    behind?.reject(error);
+  }
+
+  /** Values that were not set anew meanwhile are the storage's now. */
+  private forget(changes: Draft): void {
+    if (this.next === null) return this.pending.clear();
+    for (const [key] of changes.entries()) {
+      if (this.next.changes.get(key) === undefined) this.pending.delete(key);
+    }
+  }
+}
+
+function newGroup(): Group {
+  let resolve = (): void => undefined;
+  let reject: Group['reject'] = () => undefined;
+  const done = new Promise<void>((fulfil, refuse) => {
+    resolve = fulfil;
+    reject = refuse;
+  });
+  // Whoever wrote hears of it; nobody else has to.
+  done.catch(() => undefined);
+  return { changes: new Draft(), done, resolve, reject };
 }
 
 type Database = RootDatabase<Buffer, Buffer>;
@@ -66,6 +166,8 @@ function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Da
       overlappingSync: !durable,
       readOnly,
       maxReaders: 64,
+      // What it adds to a transaction has a promise of its own, which nobody could catch.
+      eventTurnBatching: false,
     });
     if (!readOnly) keepPrivate(folder);
     return database;
@@ -163,8 +265,12 @@ function* entriesOf(db: Database, options: RangeOptions, keysOnly: boolean): Gen
 const noValue = new Uint8Array();
 
 function encodeKey(key: string): Buffer {
-  const bytes = Buffer.from(key, 'utf8');
-  if (bytes.length <= controlLimits.storeKeyBytesMax) return bytes;
+  return Buffer.from(key, 'utf8');
+}
+
+/** Errors: AppError store_key. */
+function checked(key: string): string {
+  if (Buffer.byteLength(key, 'utf8') <= controlLimits.storeKeyBytesMax) return key;
   throw new AppError('store_key', 'a key of the store is too long', { source: 'internal' });
 }
 
@@ -172,7 +278,10 @@ function asBuffer(value: Uint8Array): Buffer {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
-function storageError(error: unknown, folder: string): AppError {
+async function storageError(thrown: unknown, folder: string): Promise<AppError> {
+  // The library says why a commit failed in a promise of its own, which rejects.
+  const { commitError } = thrown as { readonly commitError?: Promise<unknown> };
+  const error = await Promise.resolve(commitError ?? thrown).catch((cause: unknown) => cause);
   const message = error instanceof Error ? error.message : '';
   const full = /MDB_MAP_FULL|ENOSPC|No space left|MDB_PAGE_FULL/.test(message);
   // A short write is an input/output error to LMDB: only the disk says that it is full.

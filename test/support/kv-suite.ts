@@ -7,6 +7,8 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (value: Uint8Array | undefined): string | undefined =>
   value === undefined ? undefined : new TextDecoder().decode(value);
 
+const nameOf = (at: number): string => `n/${String(at).padStart(6, '0')}`;
+
 /** Registers the suite for a driver; `open` makes an empty store. */
 export function testKvDriver(name: string, open: () => Kv): void {
   test(`${name}: reads what was written and nothing else`, async () => {
@@ -32,6 +34,27 @@ export function testKvDriver(name: string, open: () => Kv): void {
     expect(kv.get('a')).toBeUndefined();
     await kv.write((writer) => writer.put('b', bytes('2')));
     expect(text(kv.get('b'))).toBe('2');
+    await kv.close();
+  });
+
+  test(`${name}: transactions see those before them, also while these are on their way`, async () => {
+    const kv = open();
+    const count = 300;
+    const writes = Array.from({ length: count }, (_, at) =>
+      kv.write((writer) => {
+        const [last] = [...writer.range({ ...prefixRange('n/'), reverse: true, limit: 1 })];
+        expect(last?.key ?? '').toBe(at === 0 ? '' : nameOf(at - 1));
+        writer.put(nameOf(at), bytes(String(at)));
+        if (at % 3 === 0) writer.remove(nameOf(at - 1));
+        else writer.put('sum', bytes(String(Number(text(writer.get('sum')) ?? 0) + 1)));
+      }),
+    );
+    expect(text(kv.get(nameOf(count - 1)))).toBe(String(count - 1));
+    const seen = [...kv.range(prefixRange('n/'))].map(({ key }) => key);
+    await Promise.all(writes);
+    expect([...kv.range(prefixRange('n/'))].map(({ key }) => key)).toEqual(seen);
+    expect(seen).toHaveLength(count - Math.floor((count - 1) / 3));
+    expect(text(kv.get('sum'))).toBe(String(count - Math.ceil(count / 3)));
     await kv.close();
   });
 
