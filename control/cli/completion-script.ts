@@ -227,8 +227,14 @@ function __waf_path
     end
     string join ' ' $path
 end
+# Asked for every command at every key: the answer is remembered until the line changes.
 function __waf_at
-    test (__waf_path | string collect --allow-empty) = "$argv[1]"
+    set -l line (string escape -- (commandline -opc))
+    if test "$line" != "$__waf_line"
+        set -g __waf_line "$line"
+        set -g __waf_here (__waf_path | string collect --allow-empty)
+    end
+    test "$__waf_here" = "$argv[1]"
 end
 complete -c waf -e
 complete -c waf -f
