@@ -22,6 +22,8 @@ let waf: TestControl;
 let base = '';
 let caFile = '';
 let token = '';
+/** What buf makes of proto/, once for all calls. */
+let schema = '';
 
 beforeAll(async () => {
   waf = await startTestControl({ demoOrigin: null, managementTls: 'own' });
@@ -29,6 +31,9 @@ beforeAll(async () => {
   caFile = join(waf.folder, 'tls', 'ca.pem');
   const login = await waf.call('AuthService/Login', { username: 'admin', password: waf.password });
   token = String(login.body['accessToken']);
+  schema = join(waf.folder, 'schema.binpb');
+  const built = await run(buf, ['build', 'proto', '--output', schema]);
+  expect([built.code, built.stderr]).toEqual([0, '']);
 });
 afterAll(async () => {
   await waf.control.close();
@@ -56,7 +61,7 @@ function run(command: string, args: readonly string[]): Promise<Ran> {
 const buf = join(root, 'node_modules', '.bin', 'buf');
 
 function bufCurl(protocol: string, rpc: string, body: object, ...more: string[]): Promise<Ran> {
-  const flags = ['--schema', 'proto', '--protocol', protocol, '--cacert', caFile];
+  const flags = ['--schema', schema, '--protocol', protocol, '--cacert', caFile];
   const header = ['--header', `Authorization: Bearer ${token}`];
   const data = ['--data', JSON.stringify(body)];
   return run(buf, ['curl', ...flags, ...header, ...data, ...more, `${base}/waf.v1.${rpc}`]);
@@ -118,7 +123,7 @@ test('buf curl pages a list of 500', async () => {
 }, 60_000);
 
 test('buf curl on the administration socket needs no token', async () => {
-  const socket = ['--unix-socket', waf.socket, '--schema', 'proto', '--data', '{}'];
+  const socket = ['--unix-socket', waf.socket, '--schema', schema, '--data', '{}'];
   const found = await run(buf, [
     'curl',
     ...socket,
