@@ -13,5 +13,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },
+    setupFiles: ['test/support/seeds.ts'],
   },
 });
