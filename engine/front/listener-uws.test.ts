@@ -123,3 +123,11 @@ test('an abort cancels the origin request; a silent origin gives 504; drain ends
   waiting.socket.destroy();
   await front.front.drain();
 });
+
+test('what is refused ends its connection', async () => {
+  const origin = await httpOrigin(closing, (_, response) => response.end('answer'));
+  const front = await start(origin);
+  const client = new RawClient(front.port);
+  const text = await client.send('GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n').all();
+  expect(text).toMatch(/^HTTP\/1\.1 400 [^]*\r\nConnection: close\r\n/i);
+});

@@ -297,6 +297,13 @@ class UwsClient implements ClientPort, DeadlineHolder {
       return false;
     }
     if (piece.length === 0) return true;
+    if (this.answer.connectionClose && piece.length === this.answer.contentLength) {
+      // All answers of our own are such: what we refuse ends its connection, but for requests that
+      // the library has read together with it.
+      this.finish();
+      this.response.end(piece, true);
+      return true;
+    }
     const before = this.response.getWriteOffset();
     const [free, done] = this.response.tryEnd(piece, this.answer.contentLength);
     if (done) this.finish();

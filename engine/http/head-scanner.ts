@@ -233,9 +233,19 @@ export abstract class HeadScanner {
     if (kind === FIELD.CONNECTION) return this.onConnection(bytes, start, end);
     if (kind === FIELD.TRANSFER_ENCODING) {
       this.encodings++;
-      this.chunkedOnly = this.encodings === 1 && equalsIgnoreCase(bytes, start, end, chunkedBytes);
+      this.chunkedOnly =
+        this.encodings === 1 &&
+        equalsIgnoreCase(bytes, start, end, chunkedBytes) &&
+        !this.hasTabs(bytes, this.spans[at + 1]! + 1, start, end);
     }
     return SCAN.MORE;
+  }
+
+  /** True for tabs round a value: allowed, but parsers differ on whether they belong to it. */
+  private hasTabs(bytes: Uint8Array, from: number, start: number, end: number): boolean {
+    for (let i = from; i < start; i++) if (bytes[i] === HT) return true;
+    for (let i = end; bytes[i] !== CR; i++) if (bytes[i] === HT) return true;
+    return false;
   }
 
   private onContentLength(bytes: Uint8Array, start: number, end: number): number {

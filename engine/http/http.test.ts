@@ -86,7 +86,7 @@ describe('request heads', () => {
       BODY.LENGTH,
     ],
     [
-      `POST / HTTP/1.1\r\n${host}transfer-ENCODING: Chunked\t\r\n\r\n`,
+      `POST / HTTP/1.1\r\n${host}transfer-ENCODING:  Chunked \r\n\r\n`,
       ['POST', '/', 'HTTP/1.1'],
       BODY.CHUNKED,
     ],
@@ -134,6 +134,8 @@ describe('request heads', () => {
     [`POST / HTTP/1.0\r\n${host}Transfer-Encoding: chunked\r\n\r\n`, 'transfer_encoding_in_http10'],
     [`POST / HTTP/1.1\r\n${host}Transfer-Encoding: gzip, chunked\r\n\r\n`, 'transfer_encoding'],
     [`POST / HTTP/1.1\r\n${host}Transfer-Encoding: \x0bchunked\r\n\r\n`, 'transfer_encoding'],
+    [`POST / HTTP/1.1\r\n${host}Transfer-Encoding:\tchunked\r\n\r\n`, 'transfer_encoding'],
+    [`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\t\r\n\r\n`, 'transfer_encoding'],
     [
       `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`,
       'transfer_encoding',
