@@ -61,7 +61,12 @@ export function formatVariable(variable: VariableExpression): ByteString {
   if (selector.kind === 'none') return head;
   const text = selector.kind === 'regex' ? `/${selector.text}/` : selector.text;
   const isPlain = text !== '' && !/[\s|,'"]/.test(text);
-  return `${head}:${isPlain ? text : quoteSingle(text)}`;
+  return `${head}:${isPlain || !canBeQuoted(text) ? text : quoteSingle(text)}`;
+}
+
+/** A lone backslash before a quote or the end cannot stand in quotes: it was written without. */
+function canBeQuoted(text: ByteString): boolean {
+  return !/(?<!\\)(?:\\\\)*\\(?:'|$)/.test(text);
 }
 
 /** The operator as SecLang, unquoted: what log lines show. */
