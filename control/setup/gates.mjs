@@ -26,6 +26,9 @@ const gates = [
   { name: 'tidy', command: 'vitest', args: ['run', 'test/tidy'] },
 ];
 
+/** Names of all gates. */
+export const gateNames = gates.map(({ name }) => name);
+
 /** Number of gates, for the closing line. */
 export const gateCount = gates.length;
 

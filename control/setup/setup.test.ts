@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { gateNames, runGates } from './gates.mjs';
 import { compareFolders } from './generated.mjs';
 import { compareNode } from './node-version.mjs';
 import { hashContents, hashStats, listFiles } from './paths.mjs';
@@ -94,6 +95,27 @@ describe('generated files', () => {
   test('generating nothing is no proof', () => {
     expect(compareFolders(new Map(), committed)).toContain('nothing');
   });
+});
+
+test('no gate is left out, and a gate that fails is named', async () => {
+  expect(gateNames).toEqual([
+    'types',
+    'lint',
+    'format',
+    'native format',
+    'arrows',
+    'dead code',
+    'proto lint',
+    'proto breaks no client',
+    'generated files',
+    'tidy',
+  ]);
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const others = gateNames.filter((name) => name !== 'proto lint');
+  expect(await runGates(others)).toEqual([]);
+  // The gate's own command, without the program that it runs.
+  vi.stubEnv('PATH', folder);
+  expect(await runGates(others)).toEqual(['proto lint']);
 });
 
 test('an old Node is told both versions', () => {
