@@ -8,6 +8,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError, toAppError } from '../../engine/base/errors.ts';
 import { publishLimits } from '../../engine/base/limits.ts';
+import type { Steps } from '../../engine/base/steps.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
 
@@ -37,15 +38,19 @@ export class PartCache {
    * Brings the pieces up to date and returns them by kind and id. `changed` names collections; null
    * stands for all. Errors: AppError part_unbuildable; the pieces stay as they were. A piece of a kind
    * that may fail says so itself. Cost: that of
-   * the pieces that are stale, and microseconds for each of the others of a changed kind.
+   * the pieces that are stale, one a step, and microseconds for each of the others of a
+   * changed kind. What there is is read before the first step, contents later.
    */
-  refresh(store: ReadStore, changed: ReadonlySet<string> | null): BuiltPart[] {
-    const fresh = new Map<string, ReadonlyMap<string, BuiltPart>>();
+  *refresh(store: ReadStore, changed: ReadonlySet<string> | null): Steps<BuiltPart[]> {
+    const plans = new Map<PartKind, PartPlan[]>();
     for (const kind of this.kinds) {
       const before = this.byKind.get(kind.name);
       const affected = changed === null || kind.collections.some((name) => changed.has(name));
-      if (before !== undefined && !affected) continue;
-      fresh.set(kind.name, rebuild(kind, store, before));
+      if (before === undefined || affected) plans.set(kind, [...kind.plan(store)]);
+    }
+    const fresh = new Map<string, ReadonlyMap<string, BuiltPart>>();
+    for (const [kind, planned] of plans) {
+      fresh.set(kind.name, yield* rebuild(kind, planned, this.byKind.get(kind.name)));
     }
     for (const [name, parts] of fresh) this.byKind.set(name, parts);
     return [...this.byKind].flatMap(([, parts]) => [...parts.values()]).sort(byName);
@@ -68,18 +73,19 @@ export class PartCache {
   }
 }
 
-function rebuild(
+function* rebuild(
   kind: PartKind,
-  store: ReadStore,
+  plans: readonly PartPlan[],
   before: ReadonlyMap<string, BuiltPart> | undefined,
-): Map<string, BuiltPart> {
+): Steps<Map<string, BuiltPart>> {
   const parts = new Map<string, BuiltPart>();
-  for (const plan of kind.plan(store)) {
+  for (const plan of plans) {
     const known = before?.get(plan.id);
     // What failed may fail for a reason that its inputs do not show: it is tried again.
     const built = known !== undefined && known.failure === undefined;
     const same = built && identical(known.inputs, plan.inputs);
     parts.set(plan.id, same ? known : build(kind, plan));
+    if (!same) yield;
   }
   return parts;
 }

@@ -15,6 +15,7 @@ import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
 import { publishLimits } from '../../engine/base/limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
+import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
 import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import { bundleFormatVersion } from './build-bundle.ts';
@@ -181,19 +182,31 @@ class LivePublisher implements Publisher {
 
   async #publishNow(): Promise<Publication> {
     const startedMs = performance.now();
-    const changed = this.#changed;
-    this.#changed = new Set();
     try {
-      const view = viewOf(this.#store);
-      const settled = settleParts(view, this.#parts.refresh(view, changed));
-      const siteIds = readServedSites(view).map(({ site }) => site.id);
-      const next = await this.#adopt(settled, siteIds);
+      const { parts, siteIds } = await this.#build();
+      const next = await this.#adopt(settleParts(this.#store, parts), siteIds);
       this.#lastCostMs = performance.now() - startedMs;
       return next;
     } catch (error) {
       // What was not published must be looked at again.
       this.#changed = null;
       throw error;
+    }
+  }
+
+  /**
+   * Pieces of one moment, built in slices. When something changes meanwhile they are built again,
+   * at last in one go.
+   */
+  async #build(): Promise<{ parts: BuiltPart[]; siteIds: string[] }> {
+    for (let attempt = 1; ; attempt++) {
+      const view = viewOf(this.#store);
+      const siteIds = readServedSites(view).map(({ site }) => site.id);
+      const steps = this.#parts.refresh(view, this.#changed);
+      this.#changed = new Set();
+      const last = attempt >= publishLimits.buildAttemptsMax;
+      const parts = last ? runAtOnce(steps) : await runInSlices(steps, publishLimits.sliceMs);
+      if (last || this.#changed.size === 0) return { parts, siteIds };
     }
   }
 

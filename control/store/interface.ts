@@ -1,5 +1,6 @@
 /** Owns what the store offers to the rest of control: records, indexes, blobs, the audit chain. */
 
+import type { Steps } from '../../engine/base/steps.ts';
 import type { AuditNote, AuditRow } from './audit-chain.ts';
 import type { Collection } from './collection.ts';
 
@@ -80,6 +81,12 @@ export type ChangeListener = (changed: ReadonlySet<string>) => void;
 export interface Store extends ReadStore {
   /** One transaction; listeners hear of it once it is on disk. Errors: store_full, store_failed. */
   write<T>(change: (store: WriteStore) => T): Promise<T>;
+  /**
+   * One transaction as `write`, made in slices between which others get their turn. When others
+   * changed meanwhile what it looked at, it is made again, at last in one go. It must not count
+   * with `next`. Errors: as `write`.
+   */
+  writeInSteps<T>(change: (store: WriteStore) => Steps<T>): Promise<T>;
   /**
    * Calls `listener` after every write; returns the undo. A listener that throws ends neither the
    * write nor the others. Errors: a plain Error past `storeLimits.listenersMax`.

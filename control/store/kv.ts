@@ -41,6 +41,13 @@ export interface KvWriter extends KvReader {
   remove(key: string): void;
 }
 
+/** A transaction that is not part of the storage yet; forgotten unless it is kept. */
+export interface KvStage {
+  readonly writer: KvWriter;
+  /** Makes it part of the storage at once; resolves and fails as `write` does. */
+  keep(): Promise<void>;
+}
+
 /** Ordered keys and values. Keys have at most 1900 bytes of UTF-8. */
 export interface Kv extends KvReader {
   /**
@@ -49,6 +56,11 @@ export interface Kv extends KvReader {
    * AppError store_full, store_failed; whatever `change` throws.
    */
   write<T>(change: (writer: KvWriter) => T): Promise<T>;
+  /**
+   * Opens a transaction that is written over several turns. What others write meanwhile shows
+   * through it: whoever keeps it makes sure that none of that matters.
+   */
+  stage(): KvStage;
   /** Holds the present state for reading while writes go on; space is not reused meanwhile. */
   snapshot(): KvSnapshot;
   close(): Promise<void>;

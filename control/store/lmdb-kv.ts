@@ -35,6 +35,13 @@ export function openLmdbKv(options: LmdbOptions): Kv {
       if (draft.size > 0) await commits.add(draft);
       return result;
     },
+    stage: () => {
+      const draft = new Draft();
+      const keep = async (): Promise<void> => {
+        if (draft.size > 0) await commits.add(draft);
+      };
+      return { writer: writerOf(draft, reader), keep };
+    },
     snapshot: () => openSnapshot(db),
     close: async () => {
       await commits.settled();

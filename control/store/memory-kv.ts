@@ -1,6 +1,7 @@
 /** Owns the driver without a disk, for tests and previews. */
 
-import type { Kv, KvEntry, KvRange, KvWriter } from './kv.ts';
+import { Draft, readThrough } from './draft.ts';
+import type { Kv, KvEntry, KvRange, KvReader, KvWriter } from './kv.ts';
 
 const noValue = new Uint8Array();
 
@@ -15,9 +16,29 @@ export function openMemoryKv(): Kv {
     if (range.reverse) found.reverse();
     return found.slice(0, range.limit);
   };
-  return {
+  const reader: KvReader = {
     get: (key) => entries.get(key),
     range: (range) => rangeIn(entries, range),
+  };
+  return {
+    ...reader,
+    stage: () => {
+      const draft = new Draft();
+      const writer: KvWriter = {
+        ...readThrough(draft, reader),
+        put: (key, value) => draft.set(key, value),
+        remove: (key) => draft.set(key, null),
+      };
+      const keep = async (): Promise<void> => {
+        const next = new Map(entries);
+        for (const [key, value] of draft.entries()) {
+          if (value === null) next.delete(key);
+          else next.set(key, value);
+        }
+        entries = next;
+      };
+      return { writer, keep };
+    },
     write: async (change) => {
       const draft = new Map(entries);
       const writer: KvWriter = {

@@ -5,6 +5,8 @@
 
 import type { Clock } from '../../engine/base/clock.ts';
 import { storeLimits } from '../../engine/base/limits.ts';
+import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
+import { Bystander } from './bystander.ts';
 import type { ChangeListener, Store } from './interface.ts';
 import type { Kv } from './kv.ts';
 import { collections } from './collection-list.ts';
@@ -20,23 +22,56 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
   await migrate(kv, collections);
   const cache = new RecordCache();
   const listeners = new Set<ChangeListener>();
+  const bystanders = new Set<Bystander>();
+  const settle = async <T>(changed: Changes, run: Promise<T>): Promise<T> => {
+    // At once, before anyone else's turn, and also after a failure: what was read meanwhile may
+    // be what was not kept.
+    cache.forget(changed);
+    for (const one of bystanders) one.note(changed);
+    const result = await run.finally(() => cache.forget(changed));
+    tell(listeners, new Set(changed.ids.keys()));
+    return result;
+  };
+  const write: Store['write'] = (change) => {
+    const changed = noChanges();
+    const run = kv.write((writer) => {
+      const draft = writing(writer, clock, changed, cache);
+      const result = change(draft.store);
+      draft.settle();
+      return result;
+    });
+    return settle(changed, run);
+  };
+  const writeInSteps: Store['writeInSteps'] = async (change) => {
+    for (let attempt = 1; attempt < storeLimits.stepAttemptsMax; attempt++) {
+      const changed = noChanges();
+      const stage = kv.stage();
+      const bystander = new Bystander(kv);
+      bystanders.add(bystander);
+      try {
+        const draft = writing(stage.writer, clock, changed, cache);
+        const steps = change(bystander.watched(draft.store));
+        const result = await runInSlices(steps, storeLimits.sliceMs);
+        if (bystander.isStale()) continue;
+        draft.settle();
+        bystanders.delete(bystander);
+        return await settle(
+          changed,
+          stage.keep().then(() => result),
+        );
+      } catch (error) {
+        // What it failed for may be what others were about to change.
+        if (!bystander.isStale()) throw error;
+      } finally {
+        bystanders.delete(bystander);
+      }
+    }
+    return write((tx) => runAtOnce(change(tx)));
+  };
   return {
     ...reading(kv, cache),
-    write: async (change) => {
-      const changed: Changes = { ids: new Map(), reshaped: new Set() };
-      const run = kv.write((writer) => {
-        const draft = writing(writer, clock, changed, cache);
-        const result = change(draft.store);
-        draft.settle();
-        return result;
-      });
-      // At once, before anyone else's turn, and also after a failure: what was read meanwhile may
-      // be what was not kept.
-      cache.forget(changed);
-      const result = await run.finally(() => cache.forget(changed));
-      tell(listeners, new Set(changed.ids.keys()));
-      return result;
-    },
+    write,
+    writeInSteps,
     onChange: (listener) => {
       if (listeners.size >= storeLimits.listenersMax)
         throw new Error('too many listen to the store');
@@ -45,6 +80,10 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
     },
     close: () => kv.close(),
   };
+}
+
+function noChanges(): Changes {
+  return { ids: new Map(), reshaped: new Set() };
 }
 
 /** The write is on disk: what a listener makes of it must not look like a failed write. */

@@ -163,6 +163,10 @@ export const controlLimits = {
 
 /** The store of the management plane, its backups and their checks. */
 export const storeLimits = {
+  /** How long a transaction that is made in slices works before others get their turn. */
+  sliceMs: 4,
+  /** So often it is made before it is made in one go, where others write meanwhile. */
+  stepAttemptsMax: 3,
   /** Decoded records kept in memory, counted as JSON; a thousand sites have 2 MB. */
   cachedBytesMax: 32 * 1024 * 1024,
   /** Listeners for changes; parts of the process listen, not its clients. */
@@ -310,6 +314,12 @@ export const commandLineLimits = {
   configBytesMax: 65_536,
   /** A file or standard input that a command reads; the API takes 16 MiB a request. */
   inputBytesMax: 64 * 1024 * 1024,
+  /** After a change: how long a publication is waited for, and its being served. */
+  publishNoticeMs: 400,
+  servingWaitMs: 60_000,
+  /** So often the node is asked, and from then on people are told that it takes a while. */
+  servingPollMs: 50,
+  servingNoticeMs: 1_000,
   /** One call of the management API. */
   callTimeoutMs: 30_000,
   /** A call for which the engine compiles rules it has not seen. */

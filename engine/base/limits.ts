@@ -223,6 +223,10 @@ export const bundleLimits = {
 export const publishLimits = {
   /** Changes within this time become one publication. */
   gatherMs: 15,
+  /** How long building pieces takes before others get their turn. */
+  sliceMs: 4,
+  /** So often pieces are built before it happens in one go, where others write meanwhile. */
+  buildAttemptsMax: 3,
   /** Longest such wait, where publishing itself takes long. */
   gatherMaxMs: 250,
   /** Rows of publications. */

@@ -4,11 +4,13 @@
  */
 
 import { AppError } from '../../../engine/base/errors.ts';
+import { storeLimits } from '../../../engine/base/limits.ts';
+import { runInSlices, type Steps } from '../../../engine/base/steps.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import {
   manifestKinds,
-  readManifest,
+  readManifestInSteps,
   type ManifestDocument,
 } from '../../publish/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
@@ -37,14 +39,14 @@ export async function applyManifest(
   bytes: Uint8Array,
   dryRun: boolean,
 ): Promise<AppliedManifest> {
-  const documents = read(bytes);
+  const documents = await read(bytes);
   const preview = await tryOut(parts, caller, documents);
   await refuseUncompilable(parts, preview.run);
   const warnings =
     documents.length === 0 ? ['the manifest has no documents: nothing is changed'] : [];
   const nothing = preview.changes.every(({ action }) => action === 'unchanged');
   if (dryRun || nothing) return { changes: preview.changes, warnings };
-  const changes = await parts.store.write((tx) =>
+  const changes = await parts.store.writeInSteps((tx) =>
     applyAll(openRun(tx, parts.store, caller, parts.clock.nowMs()), documents),
   );
   return { changes, warnings };
@@ -66,9 +68,9 @@ async function tryOut(
   documents: readonly ManifestDocument[],
 ): Promise<TakenBack['result']> {
   try {
-    return await parts.store.write((tx) => {
+    return await parts.store.writeInSteps(function* (tx) {
       const run = openRun(tx, parts.store, caller, parts.clock.nowMs());
-      throw new TakenBack({ run, changes: applyAll(run, documents) });
+      throw new TakenBack({ run, changes: yield* applyAll(run, documents) });
     });
   } catch (error) {
     if (error instanceof TakenBack) return error.result;
@@ -76,7 +78,8 @@ async function tryOut(
   }
 }
 
-function applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): DocumentChange[] {
+/** One step is one document. */
+function* applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): Steps<DocumentChange[]> {
   const changes = new Map<ManifestDocument, DocumentChange>();
   for (const kind of manifestKinds) {
     for (const document of documents.filter((one) => one.kind === kind)) {
@@ -84,6 +87,7 @@ function applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): Docume
         document,
         named(document, () => applyOne(run, document)),
       );
+      yield;
     }
   }
   for (const document of documents.filter((one) => one.kind === 'Policy')) {
@@ -93,6 +97,7 @@ function applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): Docume
       document,
       named(document, () => applyPolicyRules(run, document, change)),
     );
+    yield;
   }
   return documents.flatMap((document) => changes.get(document) ?? []);
 }
@@ -125,9 +130,10 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
   }
 }
 
-function read(bytes: Uint8Array): ManifestDocument[] {
+async function read(bytes: Uint8Array): Promise<ManifestDocument[]> {
   try {
-    return readManifest(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return await runInSlices(readManifestInSteps(text), storeLimits.sliceMs);
   } catch (error) {
     if (error instanceof TypeError) throw refusal('invalid_argument', 'manifest: is not UTF-8');
     throw asRefusal(error, '');

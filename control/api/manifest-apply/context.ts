@@ -73,20 +73,23 @@ export function openRun(
   nowMs: number,
 ): ApplyRun {
   const references = new References();
+  const list: ReadStore['list'] = (collection) => {
+    // The transaction is to know that it depends on this.
+    tx.count(collection);
+    return committed.list(collection);
+  };
   const ours = ({ tenantId }: { readonly tenantId: string }): boolean =>
     tenantId === caller.tenantId;
-  const allSites = committed.list(sites);
+  const allSites = list(sites);
   for (const { id, name } of allSites.filter(ours)) references.add('site', id, name);
-  for (const { id, name } of committed.list(upstreams).filter(ours))
-    references.add('upstream', id, name);
-  for (const { id, name } of committed.list(certificates).filter(ours)) {
+  for (const { id, name } of list(upstreams).filter(ours)) references.add('upstream', id, name);
+  for (const { id, name } of list(certificates).filter(ours)) {
     references.add('certificate', id, name);
   }
-  for (const { id, name } of committed.list(ipLists).filter(ours))
-    references.add('ip list', id, name);
-  const known = committed.list(policies).filter((one) => ours(one) && one.isTemplate !== true);
+  for (const { id, name } of list(ipLists).filter(ours)) references.add('ip list', id, name);
+  const known = list(policies).filter((one) => ours(one) && one.isTemplate !== true);
   for (const { id, name } of known) references.add('policy', id, name);
-  for (const { id, version, status } of committed.list(rulesets)) {
+  for (const { id, version, status } of list(rulesets)) {
     const standard = status === 'active' ? ['default'] : [];
     references.add(
       'ruleset',
@@ -102,11 +105,7 @@ export function openRun(
     now: new Date(nowMs).toISOString(),
     references,
     sites: new Map(allSites.map((site) => [site.id, site])),
-    around: surroundingsIn(
-      { ...tx, list: (collection) => committed.list(collection) },
-      caller.tenantId,
-      nowMs,
-    ),
+    around: surroundingsIn({ ...tx, list }, caller.tenantId, nowMs),
     policiesChanged: new Map(),
     rulesChanged: [],
   };
