@@ -31,7 +31,7 @@ function bareOperator(
   negated: boolean,
   span: OperatorExpression['span'],
 ): OperatorExpression {
-  const start = negated ? (/^\s*!\s*/.exec(word.text)?.[0].length ?? 0) : 0;
+  const start = /^\s*(?:!\s*)?/.exec(word.text)?.[0].length ?? 0;
   const argument = wordToken(word, start, word.text.length);
   return { name: { text: 'rx', span: argument.span }, implicit: true, negated, argument, span };
 }

@@ -57,10 +57,10 @@ describe('matches', () => {
     ['rx', '(?i)SELECT', 'select', true, ['select']],
     ['rx', '\xe9', '\xc9', false, []],
     ['rxGlobal', '(\\d)', '1a2', true, ['1', '1', '2', '2']],
-    ['pm', 'Foo BAR', 'xxbArxx', true, ['bAr']],
-    ['pm', '|41 42|c "', 'abC', true, ['abC']],
+    ['pm', 'Foo BAR', 'xxbArxx', true, ['BAR']],
+    ['pm', '|41 42|c "', 'abC', true, ['ABc']],
     ['pm', 'he she hers', 'ushers', true, ['she']],
-    ['pmFromFile', 'words.data', 'a FOO BAR', true, ['FOO BAR']],
+    ['pmFromFile', 'words.data', 'a FOO BAR', true, ['foo bar']],
     ['pmFromFile', 'words.data', 'foo', false, []],
     ['contains', '', '', true, []],
     ['beginsWith', 'ab', 'abc', true, []],
@@ -183,7 +183,7 @@ test('word search finds what a plain search finds', () => {
       const found = new WordSearch(words).find(value);
       const lower = words.map((one) => one.toLowerCase());
       expect(found !== null).toBe(lower.some((one) => value.toLowerCase().includes(one)));
-      if (found) expect(lower).toContain(value.slice(found.start, found.end).toLowerCase());
+      if (found !== null) expect(lower).toContain(found.toLowerCase());
     }),
     { numRuns: 1000 },
   );

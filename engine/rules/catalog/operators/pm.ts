@@ -45,7 +45,7 @@ function bindWords(
     evaluate: (value, _tx, captures) => {
       search ??= new WordSearch(words);
       const found = search.find(value);
-      if (found && captures) captures.push(value.slice(found.start, found.end));
+      if (found !== null) captures?.push(found);
       return found !== null;
     },
   };

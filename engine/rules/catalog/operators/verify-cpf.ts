@@ -17,6 +17,7 @@ function isCpf(candidate: string): boolean {
   const digits = digitsOf(candidate);
   if (digits.length !== 11) return false;
   if (digits.every((digit) => digit === digits[0])) return false;
+  if (digits.join('') === '01234567890') return false;
   return checkDigit(digits, 9) === digits[9] && checkDigit(digits, 10) === digits[10];
 }
 

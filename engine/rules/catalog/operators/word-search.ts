@@ -18,8 +18,9 @@ export class WordSearch {
   private readonly firstChild: Int32Array;
   private readonly nextSibling: Int32Array;
   private readonly failure: Int32Array;
-  /** Length of the longest word that ends at the node or at one of its suffixes; 0: none. */
-  private readonly wordLength: Int32Array;
+  /** The longest word that ends at the node or at one of its suffixes, counted from 1; 0: none. */
+  private readonly wordOf: Int32Array;
+  private readonly words: readonly ByteString[];
   private readonly rootChild = new Int32Array(256);
   private nodes = 1;
 
@@ -29,18 +30,19 @@ export class WordSearch {
     this.firstChild = new Int32Array(size);
     this.nextSibling = new Int32Array(size);
     this.failure = new Int32Array(size);
-    this.wordLength = new Int32Array(size);
-    for (const word of words) this.insert(word);
+    this.wordOf = new Int32Array(size);
+    this.words = words;
+    for (let i = 0; i < words.length; i++) this.insert(words[i] ?? '', i + 1);
     this.linkFailures();
   }
 
-  /** Where the word stands that ends first in the value, the longest of those; null: none does. */
-  find(value: ByteString): { start: number; end: number } | null {
+  /** The word, as it was given, that ends first in the value, the longest of those; null: none. */
+  find(value: ByteString): ByteString | null {
     let node = rootNode;
     for (let i = 0; i < value.length; i++) {
       node = this.step(node, fold[value.charCodeAt(i) & 0xff] ?? 0);
-      const length = this.wordLength[node] ?? 0;
-      if (length > 0) return { start: i + 1 - length, end: i + 1 };
+      const word = this.wordOf[node] ?? 0;
+      if (word > 0) return this.words[word - 1] ?? null;
     }
     return null;
   }
@@ -62,13 +64,13 @@ export class WordSearch {
     return child;
   }
 
-  private insert(word: ByteString): void {
+  private insert(word: ByteString, number: number): void {
     let node = rootNode;
     for (let i = 0; i < word.length; i++) {
       const byte = fold[word.charCodeAt(i) & 0xff] ?? 0;
       node = this.child(node, byte) || this.addChild(node, byte);
     }
-    this.wordLength[node] = word.length;
+    this.wordOf[node] = number;
   }
 
   private addChild(parent: number, byte: number): number {
@@ -97,6 +99,6 @@ export class WordSearch {
   private linkFailure(parent: number, node: number): void {
     const target = this.step(this.failure[parent] ?? rootNode, this.byte[node] ?? 0);
     this.failure[node] = target;
-    if (this.wordLength[node] === 0) this.wordLength[node] = this.wordLength[target] ?? 0;
+    if (this.wordOf[node] === 0) this.wordOf[node] = this.wordOf[target] ?? 0;
   }
 }
