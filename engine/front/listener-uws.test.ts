@@ -1,6 +1,7 @@
 /** Tests of the uWebSockets.js listener: the same exchange, through the library's wire. */
 
 import { afterEach, expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { FrontSettings } from './front-context.ts';
 import { blockWith, Closing, httpOrigin, RawClient, rawOrigin, type Running } from './fixture.ts';
@@ -105,23 +106,23 @@ test('a big request is streamed', async () => {
 });
 
 test('an abort cancels the origin request; a silent origin gives 504; drain ends', async () => {
-  let closed = 0;
+  let [asked, closed] = [0, 0];
   const origin = await rawOrigin(closing, (socket) => {
-    socket.resume();
+    socket.once('data', () => asked++);
     socket.on('close', () => closed++);
   });
-  const front = await start(origin, null, { requestTotalTimeoutMs: 150 });
-  const aborting = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  const patient = await start(origin);
+  const aborting = new RawClient(patient.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await eventually(() => asked === 1);
   aborting.socket.resetAndDestroy();
-  await front.eventsReach(1);
-  const waiting = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  expect(await patient.eventsReach(1)).toMatchObject([{ outcome: 'client_abort' }]);
+  const hasty = await start(origin, null, { requestTotalTimeoutMs: 150 });
+  const waiting = new RawClient(hasty.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await waiting.has('}\n')).toContain('HTTP/1.1 504 ');
-  const events = await front.eventsReach(2);
-  expect(events.map((event) => event.outcome)).toEqual(['client_abort', 'origin_error']);
-  while (closed < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(await hasty.eventsReach(1)).toMatchObject([{ outcome: 'origin_error' }]);
+  await eventually(() => closed === 2);
   waiting.socket.destroy();
-  await front.front.drain();
+  await Promise.all([patient.front.drain(), hasty.front.drain()]);
 });
 
 test('what is refused ends its connection', async () => {

@@ -5,6 +5,7 @@
 import type http from 'node:http';
 import type net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
 import { passVerdict } from '../contract/verdict.ts';
 import { blockWith, Closing, httpOrigin, RawClient, rawOrigin } from './fixture.ts';
 import { ScriptedInspector, siteFor, startFront } from './fixture.ts';
@@ -15,16 +16,6 @@ afterEach(() => closing.run());
 const waf = { enabled: true, mode: 'blocking', failPolicy: 'closed' } as const;
 const piece = Buffer.alloc(65_536, 'x');
 const pieces = 256;
-
-function until(holds: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (holds()) resolve();
-      else setTimeout(look, 2);
-    };
-    look();
-  });
-}
 
 /** Writes 16 MiB as fast as the reader takes it; `sent` tells how much went out so far. */
 function pour(
@@ -53,10 +44,10 @@ describe('back-pressure', () => {
     const client = new RawClient(front.port);
     client.socket.pause();
     client.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
-    await until(() => poured.sent > 0);
+    await eventually(() => poured.sent > 0);
     let before = -1;
     // The flow has stopped when nothing moved between two looks.
-    await until(() => {
+    await eventually(() => {
       const still = poured.sent === before;
       before = poured.sent;
       return still;
@@ -91,16 +82,16 @@ describe('back-pressure', () => {
           ? part
           : Buffer.concat([Buffer.from('10000\r\n'), part, Buffer.from('\r\n')]);
       const poured = pour(client.socket, wrap);
-      await until(() => gone !== null);
+      await eventually(() => gone !== null);
       let before = -1;
-      await until(() => {
+      await eventually(() => {
         const still = poured.sent === before;
         before = poured.sent;
         return still;
       });
       expect(poured.sent).toBeLessThan(total);
       gone!.resume();
-      await until(() => poured.sent === total);
+      await eventually(() => poured.sent === total);
       if (framing === 'chunked') client.send('0\r\n\r\n');
       await client.has('done');
       expect(received).toBe(total);
@@ -243,21 +234,20 @@ describe('inspection on the way', () => {
 
 describe('the end of things', () => {
   test('an early client abort cancels the origin request', async () => {
-    let closed = 0;
+    let [asked, closed] = [0, 0];
     const origin = await rawOrigin(closing, (socket) => {
-      socket.resume();
+      socket.once('data', () => asked++);
       socket.on('close', () => closed++);
     });
     const front = await startFront(closing, [siteFor(origin)], null, { halfCloseGraceMs: 20 });
     const reset = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await until(() => front.front.connections === 1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => asked === 1);
     reset.socket.resetAndDestroy();
-    await until(() => closed === 1);
+    await eventually(() => closed === 1);
     const finished = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => asked === 2);
     finished.socket.end();
-    await until(() => closed === 2);
+    await eventually(() => closed === 2);
     const events = await front.eventsReach(2);
     expect(events.map((event) => event.outcome)).toEqual(['client_abort', 'client_abort']);
   });
@@ -273,36 +263,36 @@ describe('the end of things', () => {
   });
 
   test('an abort in the middle of a body ends the origin request and is recorded', async () => {
-    let aborted = false;
+    let [received, aborted] = [0, false];
     const origin = await httpOrigin(closing, (request) => {
       request.on('error', () => (aborted = true));
-      request.resume();
+      request.on('data', (part: Buffer) => (received += part.length));
     });
     const front = await startFront(closing, [siteFor(origin)]);
     const client = new RawClient(front.port);
     client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => received === 3);
     client.socket.end();
-    await until(() => aborted);
+    await eventually(() => aborted);
     const [event] = await front.eventsReach(1);
     expect(event).toMatchObject({ outcome: 'client_abort', bytesIn: 3 });
   });
 
   test('draining finishes what runs, closes what idles, accepts nothing new', async () => {
-    let answer = (): void => undefined;
+    let answer: (() => void) | null = null;
     const origin = await httpOrigin(closing, (_, response) => {
       answer = () => void response.end('finished');
     });
     const front = await startFront(closing, [siteFor(origin)]);
     const idle = new RawClient(front.port);
     const busy = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await until(() => front.front.connections === 2);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => front.front.connections === 2);
+    const finish = await eventually(() => answer);
     const drained = front.front.drain();
     await idle.all();
     const late = new RawClient(front.port);
     await late.all();
-    answer();
+    finish();
     const text = await busy.all();
     expect(text).toContain('\r\nConnection: close\r\n');
     expect(text).toContain('finished');
@@ -311,18 +301,18 @@ describe('the end of things', () => {
   });
 
   test('draining cuts what is left at its deadline', async () => {
-    const origin = await rawOrigin(closing, (socket) => void socket.resume());
+    let asked = 0;
+    const origin = await rawOrigin(closing, (socket) => void socket.once('data', () => asked++));
     const front = await startFront(closing, [siteFor(origin)], null, { drainTimeoutMs: 30 });
     const client = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await until(() => front.front.connections === 1);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually(() => asked === 1);
     await front.front.drain();
     expect(await client.all()).toBe('');
     expect((await front.eventsReach(1))[0]).toMatchObject({ outcome: 'client_abort' });
   });
 
   test('requests finish on the generation they began with', async () => {
-    let answer = (): void => undefined;
+    let answer: (() => void) | null = null;
     const old = await httpOrigin(closing, (_, response) => {
       answer = () => void response.end('old');
     });
@@ -337,12 +327,12 @@ describe('the end of things', () => {
       });
     swap('r2', old);
     const slow = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const finish = await eventually(() => answer);
     swap('r3', next);
     expect(released).toEqual([]);
     const quick = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     await quick.has('next');
-    answer();
+    finish();
     await slow.has('old');
     const events = await front.eventsReach(2);
     expect(events.map((event) => event.siteId)).toEqual(['r3', 'r2']);
