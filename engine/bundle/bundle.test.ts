@@ -1,7 +1,7 @@
 /** Owns the proof that only good bundles are read and the last one survives. */
 
 import { generateKeyPairSync, sign, createHash } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
@@ -93,7 +93,11 @@ test('the last good bundle survives a second write', () => {
   const folder = mkdtempSync(join(tmpdir(), 'waf-bundle-'));
   expect(loadLastGood(folder)).toBeNull();
   saveLastGood(folder, new Uint8Array([1, 2, 3]));
+  const before = openSync(join(folder, 'last-good.bundle'), 'r');
   saveLastGood(folder, new Uint8Array([4, 5]));
+  // It was put in the place of the one before, which is never written to.
+  expect([...readFileSync(before)]).toEqual([1, 2, 3]);
+  closeSync(before);
   expect([...(loadLastGood(folder) ?? [])]).toEqual([4, 5]);
   expect(() => saveLastGood(join(folder, 'last-good.bundle', 'x'), new Uint8Array())).toThrow(
     /cannot be kept/,
