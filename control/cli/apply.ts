@@ -16,6 +16,7 @@ Example: waf apply -f shop.yaml --dry-run`,
     manifestFlag,
     { flags: '--dry-run', summary: 'check everything, show what would change, write nothing' },
   ],
+  published: true,
   run: async (context, _args, flags) => {
     const manifestYaml = readManifests(flags);
     const dryRun = switchFlag(flags, 'dryRun');

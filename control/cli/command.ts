@@ -5,6 +5,9 @@ import type { TreeNode } from './command-tree.ts';
 import type { GlobalOptions } from './global-options.ts';
 import type { Output } from './output.ts';
 
+/** Resources that people may name by their name instead of their id. */
+export type NamedResource = 'site' | 'policy' | 'ip-list' | 'upstream';
+
 /** A flag in the parser's usual spelling, for example `--proxy <host:port>`. */
 export interface FlagDefinition {
   readonly flags: string;
@@ -14,6 +17,8 @@ export interface FlagDefinition {
   /** May be given several times; its value is a list. */
   readonly repeatable?: boolean;
   readonly required?: boolean;
+  /** Its values are ids or names of these. */
+  readonly resource?: NamedResource;
 }
 
 /** A positional argument, for example `<file>` or `[name]`. */
@@ -21,6 +26,8 @@ export interface ArgumentDefinition {
   readonly name: string;
   readonly summary: string;
   readonly choices?: readonly string[];
+  /** Its value is the id or name of one of these. */
+  readonly resource?: NamedResource;
 }
 
 /** What a command works with. */
@@ -47,6 +54,8 @@ export interface CommandDefinition {
   readonly help: string;
   readonly arguments: readonly ArgumentDefinition[];
   readonly flags: readonly FlagDefinition[];
+  /** Changes what nodes serve: the command ends when the built-in one does, or says why not. */
+  readonly published?: boolean;
   run(context: CommandContext, args: readonly string[], flags: FlagValues): Promise<number>;
 }
 

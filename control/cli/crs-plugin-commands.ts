@@ -1,6 +1,6 @@
 /** `waf crs plugin…` and `waf crs exclusion…`: plugins of rulesets, and exclusion plugins. */
 
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { switchFlag, textFlag } from './command.ts';
 import { readArchive } from './crs-commands.ts';
 import { bindingTable, pluginTable } from './crs-table.ts';
@@ -9,7 +9,9 @@ import { waitFor } from './policy-progress.ts';
 import { showMessage, showRemoved } from './show.ts';
 
 const pluginArgument = [{ name: '<plugin>', summary: 'slug, for example wordpress' }];
-const policyArgument = [{ name: '<policy>', summary: 'policy id' }];
+const policyArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
 
 /** Commands on plugins. */
 export const crsPluginCommands: readonly CommandDefinition[] = [
@@ -134,6 +136,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       { flags: '--path <prefix>', summary: 'only under this path' },
       { flags: '--off', summary: 'keep it without running it' },
     ],
+    published: true,
     run: async (context, [policyId = '', pluginId = ''], flags) => {
       const { UpsertPolicyExclusionPluginResponseSchema } =
         await import('../../proto/gen/waf/v1/crs_pb.ts');
@@ -154,6 +157,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: [{ name: '<use>', summary: 'id of the use' }],
     flags: [],
+    published: true,
     run: async (context, [id = '']) => {
       await (await context.api()).crs.deletePolicyExclusionPlugin({ id });
       showRemoved(context, 'exclusion plugin', id);

@@ -1,7 +1,12 @@
 /** `waf ip-list`: lists of addresses, their entries, and where they decide. */
 
 import type { IpList, IpListBindingRecord } from '../../proto/gen/waf/v1/ip_list_pb.ts';
-import type { CommandContext, CommandDefinition, FlagDefinition } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagDefinition,
+} from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { importCsv } from './ip-list-import.ts';
@@ -9,12 +14,18 @@ import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved, timeText } from './show.ts';
 
-const idArgument = [{ name: '<id>', summary: 'list id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<list>', summary: 'id or name', resource: 'ip-list' },
+];
 const loadLists = () => import('../../proto/gen/waf/v1/ip_list_pb.ts');
 const kinds = ['allow', 'deny', 'monitor'];
 const placeFlags: readonly FlagDefinition[] = [
-  { flags: '--policy <id>', summary: 'a policy' },
-  { flags: '--site <id>', summary: 'a site; without either the whole deployment' },
+  { flags: '--policy <policy>', summary: 'a policy', resource: 'policy' },
+  {
+    flags: '--site <site>',
+    summary: 'a site; without either the whole deployment',
+    resource: 'site',
+  },
 ];
 
 /** Commands on lists. */
@@ -158,7 +169,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: [{ name: '<ip>', summary: 'address of a client' }],
     flags: [
-      { flags: '--site <id>', summary: 'the site that is asked' },
+      { flags: '--site <site>', summary: 'the site that is asked', resource: 'site' },
       { flags: '--peer <ip>', summary: 'address of the connection' },
       { flags: '--path <path>', summary: 'path of the request' },
     ],
@@ -204,6 +215,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
         choices: ['all_waf', 'ip_lists_only'],
       },
     ],
+    published: true,
     run: async (context, [ipListId = ''], flags) => {
       const { ipLists } = await context.api();
       const binding = {
@@ -246,6 +258,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: [{ name: '<binding>', summary: 'binding id' }],
     flags: [{ flags: '--global', summary: 'it is one of the deployment' }],
+    published: true,
     run: async (context, [id = ''], flags) => {
       const { ipLists } = await context.api();
       if (switchFlag(flags, 'global')) await ipLists.deleteGlobalIpListBinding({ id });

@@ -1,13 +1,15 @@
 /** `waf ip-list subscribe` and what belongs to it: lists that a URL fills. */
 
 import type { IpListSyncRun } from '../../proto/gen/waf/v1/ip_list_pb.ts';
-import type { CommandContext, CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandContext, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag, readPairs } from './input.ts';
 import { showOne } from './ip-list-commands.ts';
 import { showMessage, timeText } from './show.ts';
 
-const idArgument = [{ name: '<id>', summary: 'list id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<list>', summary: 'id or name', resource: 'ip-list' },
+];
 const loadLists = () => import('../../proto/gen/waf/v1/ip_list_pb.ts');
 
 /** Commands on subscriptions. */

@@ -14,7 +14,7 @@ export const logSecurityCommand: CommandDefinition = {
   arguments: [],
   flags: [
     { flags: '--request-id <id>', summary: 'only this request, with its matched rules' },
-    { flags: '--site <id>', summary: 'only this site' },
+    { flags: '--site <site>', summary: 'only this site', resource: 'site' },
     { flags: '--rule <id>', summary: 'only with this rule; repeatable', repeatable: true },
     { flags: '--client <cidr>', summary: 'only these clients; repeatable', repeatable: true },
     { flags: '--severity <name>', summary: 'this severity or worse' },

@@ -1,6 +1,6 @@
 /** `waf policy`: making, changing and removing policies. */
 
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject } from './input.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
@@ -15,7 +15,9 @@ import {
 import { readMessage, showMessage, showRemoved } from './show.ts';
 
 const compiling = 'the rules are compiled';
-const idArgument = [{ name: '<policy>', summary: 'policy id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
 const layerKinds = ['crs-core', 'http-policy', 'arg-limits', 'plugins', 'ip-list-bindings'];
 const fileFlag = {
   flags: '--file <file>',
@@ -132,6 +134,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       },
       revisionFlag,
     ],
+    published: true,
     run: async (context, [id = ''], flags) => {
       const { PolicySchema, UpdatePolicyResponseSchema } =
         await import('../../proto/gen/waf/v1/policy_pb.ts');
@@ -165,6 +168,7 @@ export const policyCommands: readonly CommandDefinition[] = [
     help: 'Example: waf policy set-layer ID arg-limits --file limits.yaml',
     arguments: [...idArgument, { name: '<layer>', summary: 'layer', choices: layerKinds }],
     flags: [{ ...fileFlag, required: true }, revisionFlag],
+    published: true,
     run: async (context, [policyId = '', layer = ''], flags) => {
       const { PolicyLayerKind, UpdatePolicyLayerResponseSchema } =
         await import('../../proto/gen/waf/v1/policy_pb.ts');
@@ -193,6 +197,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       { name: '<state>', summary: 'state', choices: Object.keys(engineStateNames) },
     ],
     flags: [revisionFlag],
+    published: true,
     run: async (context, [policyId = '', state = ''], flags) => {
       const { EngineState, SetEngineStateResponseSchema } =
         await import('../../proto/gen/waf/v1/policy_pb.ts');

@@ -10,9 +10,13 @@ export const policyPreviewCommand: CommandDefinition = {
   path: ['policy', 'preview'],
   summary: 'Print the SecLang text of a policy',
   help: '',
-  arguments: [{ name: '<policy>', summary: 'policy id' }],
+  arguments: [{ name: '<policy>', summary: 'id or name', resource: 'policy' }],
   flags: [
-    { flags: '--site <id>', summary: "lay this site's override over the policy" },
+    {
+      flags: '--site <site>',
+      summary: "lay this site's override over the policy",
+      resource: 'site',
+    },
     { flags: '--file <file>', summary: 'render these fields instead; - reads standard input' },
   ],
   run: async (context, [policyId = ''], flags) => {

@@ -1,13 +1,15 @@
 /** `waf policy`: versions of a policy, and moving it to another ruleset. */
 
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { waitFor } from './policy-progress.ts';
 import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
 import { showMessage } from './show.ts';
 
 const compiling = 'the rules are compiled';
-const idArgument = [{ name: '<policy>', summary: 'policy id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
 const versionArgument = { name: '<version>', summary: 'version id' };
 const rulesetArgument = { name: '<ruleset>', summary: 'ruleset id' };
 
@@ -73,6 +75,7 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     help: 'Overrides, custom rules, sites and logs stay as they are.',
     arguments: [...idArgument, versionArgument],
     flags: [],
+    published: true,
     run: async (context, [policyId = '', versionId = '']) => {
       const { RollbackPolicyResponseSchema } = await import('../../proto/gen/waf/v1/policy_pb.ts');
       const { policies } = await context.api();
@@ -90,6 +93,7 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
     help: 'What it would change: waf policy impact POLICY RULESET',
     arguments: [...idArgument, rulesetArgument],
     flags: [revisionFlag],
+    published: true,
     run: async (context, [policyId = '', crsRulesetId = ''], flags) => {
       const { SetActiveCrsRulesetResponseSchema } =
         await import('../../proto/gen/waf/v1/policy_pb.ts');

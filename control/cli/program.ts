@@ -2,6 +2,7 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { AppError } from '../../engine/base/errors.ts';
+import { groupSummaries } from './command-groups.ts';
 import { readTree } from './command-tree.ts';
 import type {
   ArgumentDefinition,
@@ -43,7 +44,7 @@ export function buildProgram(
   const program = new Command('waf')
     .description('Reverse proxy with a built-in web application firewall')
     .exitOverride()
-    .showHelpAfterError()
+    .showHelpAfterError('(waf --help lists the commands)')
     .enablePositionalOptions();
   addGlobalFlags(program);
   for (const definition of commands) addCommand(program, definition, onExit);
@@ -71,7 +72,7 @@ function addCommand(
   let parent = program;
   for (const word of definition.path.slice(0, -1)) {
     const group = parent.commands.find((one) => one.name() === word);
-    parent = group ?? parent.command(word).description(`commands on ${word}`).exitOverride();
+    parent = group ?? addGroup(parent, word);
   }
   const name = definition.path.at(-1) ?? '';
   if (parent.commands.some((one) => one.name() === name)) {
@@ -79,18 +80,51 @@ function addCommand(
   }
   const command = parent.command(name).summary(definition.summary).exitOverride();
   command.description(`${definition.summary}\n\n${definition.help}`.trim());
+  command.showHelpAfterError(`(waf ${definition.path.join(' ')} --help says how it is used)`);
   for (const one of definition.arguments) command.addArgument(toArgument(one));
   for (const flag of definition.flags) command.addOption(toOption(flag));
+  if (definition.published === true) {
+    command.option('--no-wait', 'do not wait until the built-in node serves the change');
+  }
   addGlobalFlags(command);
   command.action(async () => {
     const flags = { ...program.opts(), ...command.opts() };
     const context = await createContext(flags as GlobalFlags, program);
     try {
-      onExit(await definition.run(context, command.args, flags as FlagValues));
+      onExit(await runDefinition(definition, context, command.args, flags as FlagValues));
     } catch (error) {
       throw await explain(error, context);
     }
   });
+}
+
+function addGroup(parent: Command, word: string): Command {
+  const summary = groupSummaries[word];
+  if (summary === undefined) throw new Error(`the group ${word} has no summary`);
+  const group = parent.command(word).description(summary).exitOverride();
+  return group.showHelpAfterError(`(waf ${word} --help lists its commands)`);
+}
+
+/** Names become ids before the command runs; afterwards a change is followed to the node. */
+async function runDefinition(
+  definition: CommandDefinition,
+  context: CommandContext,
+  args: readonly string[],
+  flags: FlagValues,
+): Promise<number> {
+  const named = [...definition.arguments, ...definition.flags].some((one) => one.resource);
+  const waits =
+    definition.published === true && flags['wait'] !== false && flags['dryRun'] !== true;
+  if (!named && !waits) return definition.run(context, args, flags);
+  const { resolveArguments, resolveFlags } = await import('./resolve-names.ts');
+  const { awaitServing, readServing } = await import('./await-serving.ts');
+  const api = () => context.api();
+  const before = waits ? await readServing(await api()) : null;
+  const ids = await resolveArguments(api, definition.arguments, args);
+  const values = await resolveFlags(api, definition.flags, flags);
+  const code = await definition.run(context, ids, values);
+  if (waits && code === EXIT.done) await awaitServing(await api(), context.output, before);
+  return code;
 }
 
 /** Failed calls get a sentence; the client is loaded by then, so this costs nothing. */
@@ -106,7 +140,8 @@ function toArgument({ name, summary, choices }: ArgumentDefinition): Argument {
 }
 
 function toOption(flag: FlagDefinition): Option {
-  const option = new Option(flag.flags, flag.summary);
+  const required = flag.required === true ? `${flag.summary} (required)` : flag.summary;
+  const option = new Option(flag.flags, required);
   if (flag.default !== undefined) option.default(flag.default);
   if (flag.choices !== undefined) option.choices(flag.choices);
   if (flag.required === true) option.makeOptionMandatory();

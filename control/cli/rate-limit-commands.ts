@@ -7,8 +7,8 @@ import { badFlag } from './input.ts';
 import { showMessage, showRemoved } from './show.ts';
 
 const placeFlags: readonly FlagDefinition[] = [
-  { flags: '--policy <id>', summary: 'a policy' },
-  { flags: '--site <id>', summary: 'a site' },
+  { flags: '--policy <policy>', summary: 'a policy', resource: 'policy' },
+  { flags: '--site <site>', summary: 'a site', resource: 'site' },
 ];
 
 /** Commands on rate limits. */

@@ -1,7 +1,12 @@
 /** `waf rule`: rules of operators. */
 
 import type { CustomRule } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
-import type { CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readInputText, readPairs } from './input.ts';
 import type { Table } from './output.ts';
@@ -9,7 +14,9 @@ import { notePage, pageFlags, readPage } from './paging.ts';
 import { readMessage, showMessage, showRemoved } from './show.ts';
 
 const idArgument = [{ name: '<rule>', summary: 'id of the rule, not its number' }];
-const policyArgument = [{ name: '<policy>', summary: 'policy id' }];
+const policyArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
 const settingFlags: readonly FlagDefinition[] = [
   { flags: '--name <name>', summary: 'name for people' },
   { flags: '--description <text>', summary: 'text for people' },
@@ -68,18 +75,27 @@ export const ruleCommands: readonly CommandDefinition[] = [
     path: ['rule', 'create'],
     summary: 'Create a custom rule',
     help:
-      `Example: echo 'SecRule ARGS:q "@streq x" "id:77,phase:2,deny"' | ` +
-      'waf rule create POLICY --name x --seclang -',
+      'Examples:\n' +
+      `  echo 'SecRule ARGS:q "@streq x" "id:77,phase:2,deny"' |\n` +
+      '    waf rule create shop --name x --seclang -\n' +
+      '  waf rule create shop --name admin --visual admin.yaml\n' +
+      'where admin.yaml holds (all conditions must hold; action is block, log or allow)\n' +
+      '  conditions:\n' +
+      '    - { variable: REQUEST_URI, operator: beginsWith, value: /admin }\n' +
+      '    - { variable: REQUEST_HEADERS, selector: X-Key, operator: streq, value: k, negate: true }\n' +
+      '  action: block\n' +
+      '  status: 404',
     arguments: policyArgument,
     flags: [
       ...settingFlags,
-      { flags: '--site <id>', summary: 'only for this site' },
+      { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
       { flags: '--off', summary: 'keep it without running it' },
     ],
+    published: true,
     run: async (context, [policyId = ''], flags) => {
       const { CreateCustomRuleResponseSchema, CustomRuleSchema } =
         await import('../../proto/gen/waf/v1/custom_rule_pb.ts');
-      const [value] = readSettings(flags);
+      const value = readNewRule(flags);
       const siteId = textFlag(flags, 'site') ?? '';
       const enabled = !switchFlag(flags, 'off');
       const rule = await readMessage(
@@ -102,6 +118,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
       ...settingFlags,
       { flags: '--run <switch>', summary: 'run it or not', choices: ['on', 'off'] },
     ],
+    published: true,
     run: async (context, [id = ''], flags) => {
       const { CustomRuleSchema, UpdateCustomRuleResponseSchema } =
         await import('../../proto/gen/waf/v1/custom_rule_pb.ts');
@@ -126,6 +143,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: idArgument,
     flags: [],
+    published: true,
     run: async (context, [id = '']) => {
       await (await context.api()).customRules.deleteCustomRule({ id });
       showRemoved(context, 'rule', id);
@@ -138,6 +156,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
     help: 'Names every rule of the policy once.',
     arguments: [...policyArgument, { name: '<rules...>', summary: 'ids in the order wanted' }],
     flags: [],
+    published: true,
     run: async (context, [policyId = '', ...ruleIds]) => {
       const { ReorderCustomRulesResponseSchema } =
         await import('../../proto/gen/waf/v1/custom_rule_pb.ts');
@@ -157,7 +176,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
     run: async (context, _args, flags) => {
       const { CustomRuleSchema, PreviewCustomRuleResponseSchema } =
         await import('../../proto/gen/waf/v1/custom_rule_pb.ts');
-      const [value] = readSettings(flags);
+      const value = readNewRule(flags);
       const rule = await readMessage(CustomRuleSchema, { ...value, enabled: true }, 'flags');
       const response = await (await context.api()).customRules.previewCustomRule({ rule });
       for (const warning of response.warnings) context.output.note(`warning: ${warning}`);
@@ -201,8 +220,9 @@ export const ruleCommands: readonly CommandDefinition[] = [
     arguments: [...policyArgument, { name: '<template>', summary: 'template id' }],
     flags: [
       { flags: '--set <name=value>', summary: 'parameter; repeatable', repeatable: true },
-      { flags: '--site <id>', summary: 'only for this site' },
+      { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
     ],
+    published: true,
     run: async (context, [policyId = '', templateId = ''], flags) => {
       const { CreateFromTemplateResponseSchema } =
         await import('../../proto/gen/waf/v1/custom_rule_pb.ts');
@@ -219,6 +239,13 @@ export const ruleCommands: readonly CommandDefinition[] = [
 ];
 
 /** What the flags state, in the JSON form of a rule, and the mask that names it. */
+/** Errors: AppError bad_flag where there is nothing to run. */
+function readNewRule(flags: FlagValues): Record<string, unknown> {
+  const [value] = readSettings(flags);
+  if (value['seclang'] !== undefined || value['visualSpec'] !== undefined) return value;
+  throw badFlag('give the rule with --seclang or --visual');
+}
+
 function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   const value: Record<string, unknown> = {};
   const set = (flag: string, field: string, read: (text: string) => unknown): void => {

@@ -1,7 +1,7 @@
 /** `waf rule override-…`: what a policy changes in single rules of its ruleset. */
 
 import type { RuleOverride } from '../../proto/gen/waf/v1/rule_override_pb.ts';
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { crsRuleTable } from './crs-table.ts';
 import { badFlag, readInputObject } from './input.ts';
@@ -16,7 +16,9 @@ const actionNames: Readonly<Record<string, string>> = {
   'log-only': 'RULE_OVERRIDE_ACTION_LOG_ONLY',
   score: 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE',
 };
-const policyArgument = [{ name: '<policy>', summary: 'policy id' }];
+const policyArgument: readonly ArgumentDefinition[] = [
+  { name: '<policy>', summary: 'id or name', resource: 'policy' },
+];
 const idArgument = [{ name: '<override>', summary: 'override id' }];
 
 /** Commands on overrides. */
@@ -66,7 +68,7 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
       { name: '<action>', summary: 'what happens to it', choices: actions },
     ],
     flags: [
-      { flags: '--site <id>', summary: 'only for this site' },
+      { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
       { flags: '--scope <path>', summary: 'only under this path' },
       { flags: '--score <n>', summary: 'score with action score; 0 takes it away' },
       { flags: '--without <target>', summary: 'target to leave out; repeatable', repeatable: true },
@@ -74,6 +76,7 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
       { flags: '--tag <tag>', summary: 'tag to add; repeatable', repeatable: true },
       { flags: '--rationale <text>', summary: 'why' },
     ],
+    published: true,
     run: async (context, [policyId = '', crsRuleId = '', action = ''], flags) => {
       const { RuleOverrideSchema, UpsertRuleOverrideResponseSchema } =
         await import('../../proto/gen/waf/v1/rule_override_pb.ts');
@@ -108,6 +111,7 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     help: 'The file is an object {overrides: [...]} as the API names the fields.',
     arguments: [{ name: '<file>', summary: 'JSON or YAML; - reads standard input' }],
     flags: [],
+    published: true,
     run: async (context, [file = '']) => {
       const { BulkUpsertRuleOverridesRequestSchema, BulkUpsertRuleOverridesResponseSchema } =
         await import('../../proto/gen/waf/v1/rule_override_pb.ts');
@@ -126,6 +130,7 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: idArgument,
     flags: [],
+    published: true,
     run: async (context, [id = '']) => {
       await (await context.api()).ruleOverrides.deleteRuleOverride({ id });
       showRemoved(context, 'override', id);

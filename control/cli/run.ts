@@ -96,7 +96,7 @@ function camelCase(name: string): string {
 
 /** What a person needs next. */
 function printWelcome(
-  { output }: CommandContext,
+  { output, options, packageFolder }: CommandContext,
   product: Supervised,
   urls: { proxy: string; management: string },
   tookMs: number,
@@ -105,6 +105,9 @@ function printWelcome(
     const short = relative(process.cwd(), path);
     return short.startsWith('..') ? path : short;
   };
+  // Commands look below the package unless they are told where.
+  const standard = options.data === join(packageFolder, 'var');
+  const elsewhere = standard ? '' : ` --data ${near(options.data)}`;
   const attack = '/?id=1%27%20OR%20%271%27=%271';
   output.line(`Ready in ${(tookMs / 1000).toFixed(1)} s.
 
@@ -118,6 +121,6 @@ Try:
       passes: 200
   curl -i '${urls.proxy}${attack}'
       is blocked: 403; its X-Request-Id finds the event:
-  npx waf log security --request-id <X-Request-Id>
+  npx waf log security --request-id <X-Request-Id>${elsewhere}
 `);
 }

@@ -1,12 +1,19 @@
 /** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
 
-import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { showMessage, showRemoved } from './show.ts';
 import { siteTable } from './site-table.ts';
 
-const idArgument = [{ name: '<id>', summary: 'site id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<site>', summary: 'id or name', resource: 'site' },
+];
 const revisionFlag = {
   flags: '--revision <n>',
   summary: 'revision that the change is made from; default is the present one',
@@ -36,14 +43,19 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
       { flags: '--alias <host>', summary: 'all further hosts; repeatable', repeatable: true },
       { flags: '--no-aliases', summary: 'no further hosts' },
       { flags: '--upstream <url>', summary: 'all origins; repeatable', repeatable: true },
-      { flags: '--pool <id>', summary: 'upstream pool in place of origins' },
-      { flags: '--policy <id>', summary: 'policy id' },
+      {
+        flags: '--pool <pool>',
+        summary: 'upstream pool in place of origins',
+        resource: 'upstream',
+      },
+      { flags: '--policy <policy>', summary: 'id or name', resource: 'policy' },
       { flags: '--mode <mode>', summary: 'WAF mode', choices: ['blocking', 'detection', 'off'] },
       { flags: '--tls <mode>', summary: 'TLS mode', choices: Object.keys(tlsModes) },
       { flags: '--cert <id>', summary: 'certificate for --tls uploaded' },
       { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
       revisionFlag,
     ],
+    published: true,
     run: async (context, [id = ''], flags) => {
       const { SiteSchema, GetSiteResponseSchema } =
         await import('../../proto/gen/waf/v1/site_pb.ts');
@@ -70,6 +82,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: idArgument,
     flags: [],
+    published: true,
     run: async (context, [id = '']) => {
       await (await context.api()).sites.deleteSite({ id });
       showRemoved(context, 'site', id);
@@ -86,6 +99,7 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
     help: '',
     arguments: idArgument,
     flags: word === 'enable' ? [force, revisionFlag] : [revisionFlag],
+    published: true,
     run: async (context, [id = ''], flags) => {
       const { GetSiteResponseSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
       const { create } = await import('@bufbuild/protobuf');

@@ -20,10 +20,11 @@ export const siteCreateCommand: CommandDefinition = {
       repeatable: true,
       required: true,
     },
-    { flags: '--policy <id>', summary: 'policy id; default is Light' },
+    { flags: '--policy <policy>', summary: 'id or name; default is Light', resource: 'policy' },
     { flags: '--detection', summary: 'record attacks, block nothing' },
     { flags: '--no-waf', summary: 'no inspection' },
   ],
+  published: true,
   run: async (context, _args, flags) => {
     const { SiteSchema, TlsMode, WafMode } = await import('../../proto/gen/waf/v1/site_pb.ts');
     const { ResourceStatus } = await import('../../proto/gen/waf/v1/common_pb.ts');

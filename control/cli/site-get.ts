@@ -8,7 +8,7 @@ export const siteGetCommand: CommandDefinition = {
   path: ['site', 'get'],
   summary: 'Show one site',
   help: 'All fields: waf site get ID --output json',
-  arguments: [{ name: '<id>', summary: 'site id' }],
+  arguments: [{ name: '<site>', summary: 'id or name', resource: 'site' }],
   flags: [],
   run: async (context, [id = '']) => {
     const { GetSiteResponseSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');

@@ -3,14 +3,21 @@
 import { writeFileSync } from 'node:fs';
 import type { SitePolicyOverride } from '../../proto/gen/waf/v1/site_pb.ts';
 import { AppError } from '../../engine/base/errors.ts';
-import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from './command.ts';
 import { switchFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject } from './input.ts';
 import type { Table } from './output.ts';
 import { readMessage, showMessage, showRemoved } from './show.ts';
 import { siteTable } from './site-table.ts';
 
-const idArgument = [{ name: '<id>', summary: 'site id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<site>', summary: 'id or name', resource: 'site' },
+];
 
 /** Commands on the portable form, the compiled form and the override of a site. */
 export const siteMoveCommands: readonly CommandDefinition[] = [
@@ -18,7 +25,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
     path: ['site', 'export'],
     summary: 'Write a site, or all sites, with all they need',
     help: 'What is written holds private keys: it gets mode 0600. Without --file it is printed.',
-    arguments: [{ name: '[id]', summary: 'site id; none for all sites' }],
+    arguments: [{ name: '[site]', summary: 'id or name; none for all sites', resource: 'site' }],
     flags: [{ flags: '--file <file>', summary: 'where to write' }],
     run: async (context, [id = ''], flags) => {
       const { SiteConfigurationSchema, SiteConfigurationArchiveSchema } =
@@ -42,6 +49,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
     help: 'Takes one configuration or an archive of several; - reads standard input.',
     arguments: [{ name: '<file>', summary: 'file, or -' }],
     flags: [],
+    published: true,
     run: async (context, [file = '']) => {
       const { SiteConfigurationSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
       const { toJson } = await import('@bufbuild/protobuf');
@@ -97,6 +105,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
       { flags: '--rationale <text>', summary: 'why' },
       { flags: '--remove', summary: 'use the policy as it is' },
     ],
+    published: true,
     run: runOverride,
   },
 ];

@@ -1,14 +1,16 @@
 /** `waf site routing` and `waf site routing-set`: which paths of a site go where. */
 
 import type { SiteRouting } from '../../proto/gen/waf/v1/site_pb.ts';
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { readMessage, showMessage } from './show.ts';
 import { revisionOf } from './site-change.ts';
 
-const idArgument = [{ name: '<id>', summary: 'site id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<site>', summary: 'id or name', resource: 'site' },
+];
 const rewriteNames = ['preserve', 'preserve', 'strip'];
 const unmatched: Readonly<Record<string, string>> = {
   default: 'UNMATCHED_PATH_ACTION_DEFAULT_UPSTREAM',
@@ -45,6 +47,7 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
       { flags: '--file <file>', summary: 'the table as JSON or YAML; - reads standard input' },
       { flags: '--revision <n>', summary: 'revision that the change is made from' },
     ],
+    published: true,
     run: async (context, [siteId = ''], flags) => {
       const { SiteRoutingSchema, UpdateSiteRoutingResponseSchema } =
         await import('../../proto/gen/waf/v1/site_pb.ts');

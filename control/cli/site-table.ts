@@ -16,7 +16,7 @@ export function siteTable(sites: readonly Site[]): Table {
       [site.primaryHost, ...site.aliases].join(' '),
       site.upstreams.map((one) => one.inline?.url ?? one.upstreamId).join(' '),
       site.waf?.enabled === true ? (modeNames[site.waf.mode] ?? '-') : 'off',
-      site.waf?.policyId ?? '',
+      site.waf?.policyId || '(default)',
       statusNames[site.status] ?? '-',
       String(site.revision),
     ]),

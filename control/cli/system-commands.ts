@@ -1,15 +1,15 @@
 /** `waf system`: health, settings and the head of the overview. */
 
-import type { CommandDefinition } from './command.ts';
+import type { CommandDefinition, FlagDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { readCount } from './paging.ts';
 import { lastHours, showMessage } from './show.ts';
 
-const rangeFlags = [
+const rangeFlags: readonly FlagDefinition[] = [
   { flags: '--hours <n>', summary: 'how far back', default: '24' },
-  { flags: '--site <id>', summary: 'only this site' },
+  { flags: '--site <site>', summary: 'only this site', resource: 'site' },
   { flags: '--limit <n>', summary: 'how many', default: '10' },
 ];
 

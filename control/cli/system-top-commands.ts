@@ -47,7 +47,7 @@ export const systemTopCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<what>', summary: names.join(', ') }],
     flags: [
       { flags: '--hours <n>', summary: 'how far back', default: '24' },
-      { flags: '--site <id>', summary: 'only this site' },
+      { flags: '--site <site>', summary: 'only this site', resource: 'site' },
       { flags: '--limit <n>', summary: 'how many', default: '10' },
     ],
     run: async (context, [what = ''], flags) => {
@@ -86,7 +86,7 @@ export const systemTopCommands: readonly CommandDefinition[] = [
     flags: [
       { flags: '--hours <n>', summary: 'how far back', default: '24' },
       { flags: '--step <time>', summary: 'length of a step', default: '1h' },
-      { flags: '--site <id>', summary: 'only this site' },
+      { flags: '--site <site>', summary: 'only this site', resource: 'site' },
     ],
     run: async (context, _args, flags) => {
       const { GetTrafficTimeseriesResponseSchema } =

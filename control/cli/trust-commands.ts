@@ -1,13 +1,17 @@
 /** `waf trust`: which proxies may name the client of a request. */
 
 import type { ClientIPAnalysis, TrustProfile } from '../../proto/gen/waf/v1/trust_pb.ts';
-import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject } from './input.ts';
 import type { Table } from './output.ts';
 import { readMessage, showMessage, showRemoved, timeText } from './show.ts';
 
-const siteFlag = { flags: '--site <id>', summary: 'a site; without it the whole deployment' };
+const siteFlag: FlagDefinition = {
+  flags: '--site <site>',
+  summary: 'a site; without it the whole deployment',
+  resource: 'site',
+};
 const loadTrust = () => import('../../proto/gen/waf/v1/trust_pb.ts');
 
 /** Commands on trust. */

@@ -1,14 +1,21 @@
 /** `waf upstream`: pools of origins. */
 
 import type { Upstream, UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
-import type { CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { readMessage, showMessage, showRemoved, timeText } from './show.ts';
 
-const idArgument = [{ name: '<id>', summary: 'pool id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<pool>', summary: 'id or name', resource: 'upstream' },
+];
 const statusNames = ['-', 'active', 'disabled', 'deleted', 'error'];
 const settingFlags: readonly FlagDefinition[] = [
   { flags: '--name <name>', summary: 'name for people' },
@@ -83,6 +90,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
       ...settingFlags,
       { flags: '--status <status>', summary: 'take part or not', choices: ['active', 'disabled'] },
     ],
+    published: true,
     run: async (context, [id = ''], flags) => {
       const { UpstreamSchema, UpdateUpstreamResponseSchema } =
         await import('../../proto/gen/waf/v1/upstream_pb.ts');

@@ -80,23 +80,25 @@ export function renderCustomRule(rule: CustomRuleJson): string {
   if (rule.visualSpec === undefined) return rule.seclang ?? '';
   const spec = rule.visualSpec as Readonly<Record<string, unknown>>;
   const conditions = readConditions(spec['conditions']);
-  const action = typeof spec['action'] === 'string' ? spec['action'] : 'block';
-  const decision = actions[action];
+  onlyKnown(spec, ['conditions', 'action', 'status'], 'rule.visualSpec');
+  const action = spec['action'] ?? 'block';
+  const known = typeof action === 'string' && Object.hasOwn(actions, action);
+  const decision = known ? actions[action] : undefined;
   if (decision === undefined) {
     throw invalidField(
       'rule.visualSpec.action',
       `must be one of ${Object.keys(actions).join(', ')}`,
     );
   }
-  const status = typeof spec['status'] === 'number' ? spec['status'] : 403;
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
+  const status = spec['status'] ?? 403;
+  if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
     throw invalidField('rule.visualSpec.status', 'must be between 400 and 599');
   }
   const head = [
     `id:${rule.ruleId}`,
     `phase:${rule.phase || 2}`,
     decision,
-    ...(action === 'block' ? [`status:${status}`] : []),
+    ...(action === 'block' ? [`status:${Number(status)}`] : []),
     `msg:'${quoted(rule.name ?? '')}'`,
     "tag:'custom'",
     'severity:2',
@@ -164,10 +166,33 @@ function readConditions(value: unknown): Condition[] {
   return value.map((one, index) => readCondition(one, `${at}[${index}]`));
 }
 
+const conditionFields = [
+  'variable',
+  'selector',
+  'operator',
+  'value',
+  'ipListId',
+  'negate',
+  'transformations',
+];
+
+/** A misspelt field would otherwise make a rule that does something else. */
+function onlyKnown(value: object, known: readonly string[], at: string): void {
+  if (Object.keys(value).every((field) => known.includes(field))) return;
+  throw invalidField(at, `holds an unknown field; known are ${known.join(', ')}`);
+}
+
 function readCondition(value: unknown, at: string): Condition {
   const from = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
     Record<string, unknown>
   >;
+  onlyKnown(from, conditionFields, at);
+  if (typeof (from['negate'] ?? false) !== 'boolean') {
+    throw invalidField(`${at}.negate`, 'must be true or false');
+  }
+  if (!Array.isArray(from['transformations'] ?? [])) {
+    throw invalidField(`${at}.transformations`, 'must be a list of names');
+  }
   const text = (field: string, absent: string): string => {
     const found = from[field] ?? absent;
     if (typeof found !== 'string') throw invalidField(`${at}.${field}`, 'must be text');

@@ -291,10 +291,8 @@ class Link {
   #report(outbox: Outbox<ConnectRequest>): void {
     this.reportHealth();
     const { agentId } = this.#options;
-    const metrics = {
-      ...this.#meter.read(this.#options.connections?.() ?? 0),
-      observationHealth: this.observations.health(),
-    };
+    const connections = this.#options.connections?.() ?? 0;
+    const metrics = this.#meter.read(connections, this.observations.health());
     this.#send(outbox, {
       case: 'stateReport',
       value: { agentId, configHash: this.#options.configHash(), status: 'online', metrics },

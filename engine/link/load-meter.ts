@@ -5,8 +5,12 @@
 
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { AgentMetricsSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  AgentMetricsSchema,
+  type AgentMetrics,
+  type AgentObservationHealthSchema,
+} from '../../proto/gen/waf/v1/agent_pb.ts';
 import { durationBoundsUs, type CounterDelta } from '../contract/counters.ts';
 
 interface Marks {
@@ -49,14 +53,18 @@ export class LoadMeter {
    * The load since the last reading. CPU is in percent of all cores, `wafEngineDemandPercent` the
    * share of the front threads' time that inspection took, bandwidth bits of bodies a second.
    */
-  read(connections: number): MessageInitShape<typeof AgentMetricsSchema> {
+  read(
+    connections: number,
+    observationHealth: MessageInitShape<typeof AgentObservationHealthSchema>,
+  ): AgentMetrics {
     const before = this.#marks;
     const now = marks();
     const seconds = Math.max((now.atUs - before.atUs) / 1e6, 0.001);
     const machineMs = now.busyMs - before.busyMs + (now.idleMs - before.idleMs);
     const memory = memoryOf();
     const rate = (count: number): bigint => BigInt(Math.round(count / seconds));
-    const load = {
+    const load = create(AgentMetricsSchema, {
+      observationHealth,
       cpuPercent: percent(now.busyMs - before.busyMs, machineMs),
       memoryPercent: percent(memory.used, memory.total),
       activeConnections: BigInt(connections),
@@ -70,7 +78,7 @@ export class LoadMeter {
       wafAgentCpuPercent: percent(now.ownUs - before.ownUs, seconds * 1e6 * availableParallelism()),
       wafEngineDemandPercent: percent(this.#inspectionUs, seconds * 1e6 * this.#frontThreads),
       wafPhaseP99Millis: BigInt(p99Ms(this.#inspections)),
-    };
+    });
     this.#marks = now;
     this.#requests = this.#blocked = this.#bytesIn = this.#bytesOut = this.#inspectionUs = 0;
     this.#inspections.fill(0);

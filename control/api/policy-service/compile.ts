@@ -60,7 +60,9 @@ export async function refuseUncompiledRule(
   const added = { beforeCrs: renderCustomRule({ ...rule, enabled: true }) };
   const files = listFiles(parts.store, [rule]);
   const alone = { id: policy.id, revision: policy.revision, policy, ruleset: null, added, files };
-  await refuseSent(parts, { policy: toRuntimePolicy(alone), ruleset: null }, field);
+  const sent = toRuntimePolicy(alone);
+  const own = sent.seclang.split(added.beforeCrs, 1)[0]?.split('\n').length ?? 1;
+  await refuseSent(parts, { policy: sent, ruleset: null }, field, own - 1);
   const draft = { customRules: [...others, { ...rule, enabled: true }] };
   await refuseUncompiled(parts, policy, field, draft, rule.siteId);
 }
@@ -87,11 +89,15 @@ export function refuseUncompiledFiles(
   return refuseSent(parts, { policy, ruleset: null }, field);
 }
 
-/** The same for what is sent as it is. */
+/**
+ * The same for what is sent as it is. `linesBefore`: lines of the policy's own text before those
+ * that the caller wrote, which are then named by themselves.
+ */
 export async function refuseSent(
   parts: ApiParts,
   policy: PolicyForEngine,
   field: string,
+  linesBefore = 0,
 ): Promise<void> {
   try {
     const { ok, diagnostics } = await parts.engine.compile(policy);
@@ -99,7 +105,7 @@ export async function refuseSent(
     const shown = diagnostics
       .filter(({ error }) => error)
       .slice(0, diagnosticsShown)
-      .map(({ file, line, column, code }) => `${file}:${line}:${column} ${code}`)
+      .map((one) => placeOf(one, linesBefore))
       .join('; ');
     throw refusal('invalid_argument', `${field}: the rules do not compile: ${shown}`);
   } catch (error) {
@@ -109,4 +115,16 @@ export async function refuseSent(
     }
     throw error;
   }
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly code: string;
+}
+
+function placeOf({ file, line, column, code }: Place, linesBefore: number): string {
+  if (linesBefore === 0 || line <= linesBefore) return `${file}:${line}:${column} ${code}`;
+  return `line ${line - linesBefore}, column ${column}: ${code}`;
 }
