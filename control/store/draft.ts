@@ -8,6 +8,8 @@ import type { KvEntry, KvRange, KvReader } from './kv.ts';
 /** A key's new value; null where it is removed. */
 export type DraftValue = Uint8Array | null;
 
+type DraftEntry = readonly [key: string, value: DraftValue];
+
 const noValue = new Uint8Array();
 
 /** Changed keys in the order of the storage. */
@@ -45,10 +47,12 @@ export class Draft {
   }
 
   /** Keys from `start` up to `end`, without it. Cost: sorts all keys once after a removal. */
-  keysIn(start: string, end: string): string[] {
+  entriesIn(start: string, end: string): DraftEntry[] {
     if (this.values.size === 0) return [];
     const sorted = (this.sorted ??= [...this.values.keys()].sort(compareKeys));
-    return sorted.slice(placeOf(sorted, start), placeOf(sorted, end));
+    return sorted
+      .slice(placeOf(sorted, start), placeOf(sorted, end))
+      .map((key) => [key, this.values.get(key) ?? null]);
   }
 }
 
@@ -60,16 +64,19 @@ export function readThrough(draft: Draft, below: KvReader): KvReader {
       return changed === undefined ? below.get(key) : (changed ?? undefined);
     },
     range: (range) => {
-      const keys = draft.keysIn(range.start, range.end);
-      return keys.length === 0 ? below.range(range) : merged(draft, keys, below, range);
+      const own = draft.entriesIn(range.start, range.end);
+      return own.length === 0 ? below.range(range) : merged(draft, own, below, range);
     },
   };
 }
 
-/** Entries of both in order; those of the draft stand for those below. */
+/**
+ * Entries of both in order; those of the draft stand for those below. Both are read as they are
+ * when the first is asked for: what the draft forgets meanwhile is not in the state below yet.
+ */
 function* merged(
   draft: Draft,
-  keys: readonly string[],
+  entries: readonly DraftEntry[],
   below: KvReader,
   range: KvRange,
 ): Generator<KvEntry> {
@@ -77,33 +84,30 @@ function* merged(
   if (limit <= 0) return;
   const { limit: _limit, ...unbounded } = range;
   const way = range.reverse === true ? -1 : 1;
-  const own = way === 1 ? keys : keys.toReversed();
+  const own = way === 1 ? entries : entries.toReversed();
   let given = 0;
-  for (const entry of inOrder(own, below.range(unbounded), way)) {
-    const changed = draft.get(entry.key);
+  for (const [key, known] of inOrder(own, below.range(unbounded), way)) {
+    const changed = draft.get(key);
     // A key that came into the draft meanwhile stands for the one below, too.
-    const value = changed === undefined ? entry.value : changed;
+    const value = changed === undefined ? known : changed;
     if (value === null) continue;
-    yield { key: entry.key, value: range.keysOnly === true ? noValue : value };
+    yield { key, value: range.keysOnly === true ? noValue : value };
     if (++given >= limit) return;
   }
 }
 
 function* inOrder(
-  keys: readonly string[],
+  own: readonly DraftEntry[],
   below: Iterable<KvEntry>,
   way: 1 | -1,
-): Generator<KvEntry> {
+): Generator<DraftEntry> {
   let at = 0;
-  for (const entry of below) {
+  for (const { key, value } of below) {
     let order = -1;
-    while (at < keys.length && (order = way * compareKeys(keys[at]!, entry.key)) < 0) {
-      yield { key: keys[at++]!, value: noValue };
-    }
-    if (order === 0) at++;
-    yield entry;
+    while (at < own.length && (order = way * compareKeys(own[at]![0], key)) < 0) yield own[at++]!;
+    yield order === 0 ? own[at++]! : [key, value];
   }
-  while (at < keys.length) yield { key: keys[at++]!, value: noValue };
+  while (at < own.length) yield own[at++]!;
 }
 
 /** Where a key stands, or would stand. */
