@@ -21,6 +21,7 @@ import {
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import type { AppError } from '../../engine/base/errors.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
+import { originKey } from '../auth/origin-key.ts';
 import { refusal } from '../domain/errors.ts';
 import { CallRate } from './call-rate.ts';
 import { checkJson } from './check-json.ts';
@@ -143,7 +144,7 @@ async function serve(
 /** Sessions, and callers without one by their address; the socket is not counted. */
 function refuseTooOften(rate: CallRate, values: ContextValues): void {
   const session = values.get(callerKey)?.sessionId ?? '';
-  const key = session === '' ? values.get(addressKey) : `session ${session}`;
+  const key = session === '' ? originKey(values.get(addressKey)) : `session ${session}`;
   if (key === '' || rate.take(key)) return;
   const { callsPerSecond } = controlLimits;
   throw refusal(

@@ -1,9 +1,10 @@
 /**
  * Owns sessions: access tokens, and refresh tokens that rotate at every use. A refresh token that
- * was used before ends its session. Never checks a password.
+ * was used before ends its session; a text that was never one does nothing, for the name of a
+ * session is no secret. Never checks a password.
  */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
@@ -93,7 +94,7 @@ async function issue(
   { tokens, clock, times }: Issuer,
   user: UserRecord,
   session: SessionRecord,
-  secret: string,
+  refreshToken: string,
 ): Promise<IssuedSession> {
   const accessExpiresAtMs = clock.nowMs() + times().accessMs;
   const claims = { userId: user.id, sessionId: session.id };
@@ -101,7 +102,7 @@ async function issue(
     user,
     accessToken: await tokens.issue(claims, accessExpiresAtMs),
     accessExpiresAtMs,
-    refreshToken: `${session.id}.${secret}`,
+    refreshToken,
     refreshExpiresAtMs: Date.parse(session.expiresAt),
     remember: session.remember !== false,
   };
@@ -113,8 +114,9 @@ async function beginSession(
   { address, method, remember }: Beginning,
 ): Promise<IssuedSession> {
   const { store, clock, times } = issuer;
-  const secret = randomBytes(32).toString('base64url');
   const id = randomBytes(16).toString('hex');
+  const familyKey = randomText();
+  const refreshToken = makeToken(id, familyKey);
   const nowMs = clock.nowMs();
   const made = await store.write((tx) => {
     const user = tx.get(users, userId);
@@ -128,7 +130,8 @@ async function beginSession(
     const session: SessionRecord = {
       id,
       userId,
-      tokenSha256: digest(`${id}.${secret}`),
+      tokenSha256: digest(refreshToken),
+      familyKey,
       sessionEpoch: credential.sessionEpoch,
       createdAt: new Date(nowMs).toISOString(),
       expiresAt: new Date(nowMs + times().refreshMs).toISOString(),
@@ -140,15 +143,14 @@ async function beginSession(
     return { session, owner };
   });
   if (made === null) throw refusal('unauthenticated', 'the user cannot sign in');
-  return issue(issuer, made.owner, made.session, secret);
+  return issue(issuer, made.owner, made.session, refreshToken);
 }
 
 async function refreshSession(issuer: Issuer, refreshToken: string): Promise<IssuedSession> {
   const { store, clock, times } = issuer;
-  const secret = randomBytes(32).toString('base64url');
   const found = await store.write((tx) => {
     const stored = tx.get(sessions, sessionIdOf(refreshToken));
-    if (stored === undefined) return null;
+    if (stored === undefined || !isOfFamily(stored, refreshToken)) return null;
     const owner = tx.get(users, stored.userId);
     if (!sameDigest(stored.tokenSha256, digest(refreshToken)) || !isAlive(tx, stored, clock)) {
       tx.remove(sessions, stored.id);
@@ -157,12 +159,14 @@ async function refreshSession(issuer: Issuer, refreshToken: string): Promise<Iss
     }
     if (owner === undefined) return null;
     const expiresAt = new Date(clock.nowMs() + times().refreshMs).toISOString();
-    const session = { ...stored, tokenSha256: digest(`${stored.id}.${secret}`), expiresAt };
+    const { familyKey = randomText() } = stored;
+    const next = makeToken(stored.id, familyKey);
+    const session = { ...stored, familyKey, tokenSha256: digest(next), expiresAt };
     tx.put(sessions, session);
-    return { owner, session };
+    return { owner, session, next };
   });
   if (found === null) throw refusal('unauthenticated', 'the session has ended: sign in again');
-  return issue(issuer, found.owner, found.session, secret);
+  return issue(issuer, found.owner, found.session, found.next);
 }
 
 function endSession(
@@ -230,6 +234,28 @@ function isAlive(store: ReadStore, session: SessionRecord, clock: Clock): boolea
 
 function sessionIdOf(refreshToken: string): string {
   return refreshToken.split('.', 1)[0] ?? '';
+}
+
+function randomText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** `<session>.<secret>.<mark>`: the mark tells a token that was used before from a guess. */
+function makeToken(sessionId: string, familyKey: string): string {
+  const secret = `${sessionId}.${randomText()}`;
+  return `${secret}.${markOf(secret, familyKey)}`;
+}
+
+function markOf(secret: string, familyKey: string): string {
+  return createHmac('sha256', familyKey).update(secret).digest('base64url');
+}
+
+/** Whether a text was ever a refresh token of the session. */
+function isOfFamily({ familyKey }: SessionRecord, refreshToken: string): boolean {
+  // Sessions of before have no marks: there every wrong text counts as a replay.
+  if (familyKey === undefined) return true;
+  const end = refreshToken.lastIndexOf('.');
+  return sameDigest(markOf(refreshToken.slice(0, end), familyKey), refreshToken.slice(end + 1));
 }
 
 function digest(token: string): string {

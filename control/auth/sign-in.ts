@@ -18,6 +18,7 @@ import type { ReadStore, Store } from '../store/store.ts';
 import { AttemptLimit } from './attempt-limit.ts';
 import { allows, resolveAccount } from './external-accounts.ts';
 import { settleAttempt, type Attempt, type Proof } from './lock-out.ts';
+import { originKey } from './origin-key.ts';
 import { verifyPassword } from './passwords.ts';
 import { Pending } from './pending.ts';
 import { askRadius, type RadiusAnswer } from './radius-client.ts';
@@ -97,7 +98,7 @@ export function openSignIn(store: Store, clock: Clock, perMinute = loginsPerMinu
     password: async ({ username, password, address, remember }) => {
       const name = username.trim().toLowerCase();
       // The administration socket has no address; its users are trusted with the machine anyway.
-      const fromHere = address === '' || limit.allow(`address ${address}`);
+      const fromHere = address === '' || limit.allow(`address ${originKey(address)}`);
       // An address that is over its limit neither uses up that of users nor fills the table.
       if (!fromHere || !limit.allow(`user ${name}`)) {
         throw refusal('resource_exhausted', 'too many sign-ins: wait a minute');

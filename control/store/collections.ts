@@ -62,6 +62,8 @@ export interface SessionRecord {
   readonly userId: string;
   /** SHA-256 of the refresh token that is good now, hex. */
   readonly tokenSha256: string;
+  /** Marks every refresh token of the session, base64url; absent in sessions of before. */
+  readonly familyKey?: string;
   readonly sessionEpoch: number;
   readonly createdAt: string;
   readonly expiresAt: string;

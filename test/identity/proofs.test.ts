@@ -145,6 +145,19 @@ describe('lock-out', () => {
     expect(await from('lola', '192.0.2.9')).toBe('user');
   });
 
+  test('a network of IPv6 addresses has the limit of one', async () => {
+    signIn = openSignIn(store, clock);
+    const from = (at: number, address: string) =>
+      signIn
+        .password({ username: `nobody${at}`, password, address, remember: true })
+        .catch((error: { code?: string }) => error.code);
+    const codes: unknown[] = [];
+    for (let at = 0; at < 30; at++) codes.push(await from(at, `2001:db8:0:1::${at + 1}`));
+    expect(codes.filter((one) => one === 'unauthenticated')).toHaveLength(10);
+    expect(codes.filter((one) => one === 'resource_exhausted')).toHaveLength(20);
+    expect(await from(99, '2001:db8:0:2::1')).toBe('unauthenticated');
+  });
+
   test('a right password does not buy further codes', async () => {
     const { Secret } = await import('otpauth');
     const totp = {

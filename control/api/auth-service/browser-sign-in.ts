@@ -10,6 +10,7 @@ import { controlLimits } from '../../../engine/base/limits.ts';
 import { AttemptLimit } from '../../auth/attempt-limit.ts';
 import { resolveAccount, type ExternalIdentity } from '../../auth/external-accounts.ts';
 import { openOidcSignIn } from '../../auth/oidc-sign-in.ts';
+import { originKey } from '../../auth/origin-key.ts';
 import { Pending } from '../../auth/pending.ts';
 import { sameText } from '../../auth/same-text.ts';
 import { openSamlSignIn } from '../../auth/saml-sign-in.ts';
@@ -70,7 +71,7 @@ export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
     const binding = readBinding(request);
     const answer = async (): Promise<Page> => {
       if (publicUrl === '') throw noProvider();
-      if (!limit.allow(request.socket.remoteAddress ?? '')) throw tooMany();
+      if (!limit.allow(originKey(request.socket.remoteAddress ?? ''))) throw tooMany();
       return step({ request, url, publicUrl, binding }, match[2] ?? '');
     };
     answer()
@@ -118,7 +119,7 @@ function samlSteps(parts: ApiParts): Record<string, Step> {
     // it is the one that began in the next step, to which it goes by itself.
     'POST saml acs': async (visit, id) => {
       const provider = find(id);
-      if (!limit.allow(visit.request.socket.remoteAddress ?? '')) throw tooMany();
+      if (!limit.allow(originKey(visit.request.socket.remoteAddress ?? ''))) throw tooMany();
       const form = await readForm(visit.request);
       const response = form.get('SAMLResponse') ?? '';
       const relayState = form.get('RelayState') ?? '';

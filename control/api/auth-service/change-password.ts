@@ -23,7 +23,11 @@ export function changePassword(parts: ApiParts): Method<typeof AuthService, 'cha
     const passwordHash = await hashPassword(newPassword);
     await parts.store.write((tx) => {
       const credential = tx.get(credentials, user.id);
-      if (credential === undefined) return;
+      // Whoever ended the session meanwhile, by a new password or a lock, has the last word.
+      const session = tx.get(sessions, caller.sessionId);
+      if (credential === undefined || session?.sessionEpoch !== credential.sessionEpoch) {
+        throw refusal('unauthenticated', 'the session has ended: sign in again');
+      }
       // A new epoch also voids what was begun with the old password: open challenges, proofs.
       const sessionEpoch = credential.sessionEpoch + 1;
       tx.put(credentials, { ...credential, passwordHash, sessionEpoch });

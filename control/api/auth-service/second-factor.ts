@@ -45,7 +45,7 @@ export function beginTotpEnrollment(
     const caller = callerOf(context);
     const user = requireUser(parts.store, caller);
     if (confirmedFactor(parts, caller) !== null) {
-      throw refusal('failed_precondition', 'a factor is on already: switch it off first');
+      throw alreadyOn();
     }
     const { secret, provisioningUri } = await makeTotpSecret(user.username);
     const enrollmentToken = randomBytes(24).toString('base64url');
@@ -78,7 +78,11 @@ export function confirmTotpEnrollment(
     const confirmedAt = new Date(nowMs).toISOString();
     const { secret } = enrollment;
     const totp: TotpRecord = { secret, confirmedAt, lastStep, recoverySha256: sha256 };
-    await changeFactor(parts, caller, 'enable_totp', () => totp);
+    await changeFactor(parts, caller, 'enable_totp', (now) => {
+      // Another enrolment came first: only its code may replace it.
+      if (now !== undefined && now.confirmedAt !== '') throw alreadyOn();
+      return totp;
+    });
     enrollments.delete(enrollmentToken);
     return { enabled: true, recoveryCodes: codes };
   };
@@ -112,6 +116,10 @@ export function regenerateRecoveryCodes(
 function confirmedFactor(parts: ApiParts, caller: Caller): TotpRecord | null {
   const totp = parts.store.get(credentials, caller.userId)?.totp;
   return totp === undefined || totp.confirmedAt === '' ? null : totp;
+}
+
+function alreadyOn(): Error {
+  return refusal('failed_precondition', 'a factor is on already: switch it off first');
 }
 
 /** Uses a code up; wrong ones count towards the lock-out. */

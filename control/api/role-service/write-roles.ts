@@ -54,6 +54,7 @@ export function updateRole(parts: ApiParts): Method<typeof RoleService, 'updateR
     const stored = await parts.store.write((tx) => {
       const before = storedRole(tx, caller, change.id ?? '', 'role.id');
       refuseBuiltIn(before);
+      refuseStronger(caller, before);
       const masked = applyMask(before, change, request.updateMask, maskFields);
       const after: RoleRecord = {
         ...masked,
@@ -77,6 +78,7 @@ export function deleteRole(parts: ApiParts): Method<typeof RoleService, 'deleteR
     const removed = await parts.store.write((tx) => {
       const before = storedRole(tx, caller, request.id, 'id');
       refuseBuiltIn(before);
+      refuseStronger(caller, before);
       if (tx.list(users).some((user) => user.roleIds.includes(before.id))) {
         throw refusal('failed_precondition', 'id: users have this role; assign others first');
       }
@@ -115,6 +117,13 @@ function refuseBuiltIn(role: RoleRecord): void {
   if (role.builtin === true) {
     throw refusal('failed_precondition', 'built-in roles are fixed: create one of your own');
   }
+}
+
+/** Errors: permission_denied when the role gives more than the caller holds. */
+function refuseStronger({ permissions }: Caller, role: RoleRecord): void {
+  if (permissions.has(superadmin)) return;
+  if (role.permissions.every((code) => permissions.has(code))) return;
+  throw refusal('permission_denied', 'this role holds permissions that you do not hold');
 }
 
 function roleNote(caller: Caller, role: RoleRecord) {
