@@ -62,6 +62,11 @@ export const frontLimits = {
   requestBodyBytesMax: 1_073_741_824,
   /** Input kept while a request is served; past it the socket is not read. */
   heldInputBytesMax: 65_536,
+  /**
+   * Unfinished heads and held bodies of all clients of a thread; past it their senders get 503. Room
+   * for two thousand bodies of the usual inspection limit.
+   */
+  heldBytesMax: 268_435_456,
   /** Pieces of a held body up to this size are gathered in slabs: a socket's piece costs more. */
   heldPieceCopiedMax: 4_096,
   heldSlabBytes: 16_384,
@@ -353,6 +358,9 @@ export const engineLimits = {
   /** A thread that serves builds a policy in slices so long; requests come between them. */
   buildSliceMs: 2,
   /** The planner thread ends after this long without work, and frees its memory. */
+  plannerThreadsMax: 2,
+  /** A policy that takes longer to make ready lets the others serve first. */
+  interimAfterMs: 300,
   plannerIdleMs: 30_000,
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,

@@ -45,6 +45,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private ended = false;
   private lingering = false;
   private lingered = 0;
+  /** What this connection has in the thread's budget of held bytes. */
+  private heldBytes = 0;
   private burst = 0;
   private lastAuthority: Buffer = empty;
   private lastHost = '';
@@ -203,7 +205,16 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.running = true;
     while (!this.closed && !this.lingering && this.step());
     this.running = false;
+    if (!this.updateHeld()) this.begin((started) => started.refuse(503, 'memory'));
     this.updatePause();
+  }
+
+  /** Tells the budget what waits as input; false when a head is no longer to be waited for. */
+  private updateHeld(): boolean {
+    const bytes = this.inputAt < this.inputEnd ? this.input.length : 0;
+    if (this.front.held.change(this.heldBytes, bytes)) this.heldBytes = bytes;
+    else return this.exchange !== null || this.closed || this.lingering;
+    return true;
   }
 
   /** One piece of input; false when it has to wait. */
@@ -285,6 +296,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.input = empty;
     this.inputAt = 0;
     this.inputEnd = 0;
+    this.updateHeld();
     if (this.paused) this.socket.resume();
     this.socket.end();
     const { lingerTimeoutMs, sendProgressTimeoutMs } = this.front.settings;
@@ -297,6 +309,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.closed = true;
     this.deadlineMs = Infinity;
     this.front.deadlines.remove(this);
+    this.inputAt = this.inputEnd;
+    this.updateHeld();
     this.exchange?.clientGone();
     this.exchange = null;
     this.onClosed(this);

@@ -75,7 +75,7 @@ export class Exchange implements OriginSink {
     this.startedUs = startedUs;
     this.generation = front.generation;
     this.generation.acquire();
-    this.request = new RequestRelay(front.writer, this.head, front.settings.requestBodyBytesMax);
+    this.request = new RequestRelay(front, this.head);
     this.relay = new ResponseRelay(front.writer);
     this.attempts = new OriginAttempts(this, front.deadlines);
   }
@@ -146,7 +146,7 @@ export class Exchange implements OriginSink {
       if (request.bodyRead) this.bodyEnded();
       return;
     }
-    request.hold(bytes, start);
+    if (!request.hold(bytes, start)) return this.refuse(503, 'memory');
     if (request.bodyRead) this.bodyEnded();
     const { limitBytes, onExcess } = this.inspection.bodyNeed;
     if (request.bodyRead || request.bodyBytes > limitBytes) this.takeSnapshot(limitBytes, onExcess);
@@ -455,6 +455,7 @@ export class Exchange implements OriginSink {
     this.attempts.stop();
     this.origin = null;
     this.relay.drop();
+    this.request.drop();
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
     this.inspection.finish((record) => this.report(durationUs, record));
     this.client.exchangeEnded(keep);

@@ -6,6 +6,7 @@ import type { RequestDone } from '../contract/events.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
+import type { HeldBudget } from './held-budget.ts';
 import type { RequestIds } from './request-id.ts';
 import type { SenderWatch } from './sender-watch.ts';
 
@@ -13,6 +14,7 @@ import type { SenderWatch } from './sender-watch.ts';
 export interface FrontSettings extends HeadLimits {
   readonly connectionsMax: number;
   readonly requestBodyBytesMax: number;
+  readonly heldBytesMax: number;
   readonly headTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyProgressTimeoutMs: number;
@@ -31,6 +33,7 @@ export interface FrontContext {
   readonly deadlines: Deadlines;
   readonly writer: ByteWriter;
   readonly ids: RequestIds;
+  readonly held: HeldBudget;
   readonly onRequestDone: RequestDone;
   readonly senders: SenderWatch;
   /** What new requests run on. */

@@ -13,6 +13,7 @@ import { ByteWriter } from '../http/byte-writer.ts';
 import { UpstreamRegistry, type UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { FrontContext, FrontSettings } from './front-context.ts';
 import { Generation } from './generation.ts';
+import { HeldBudget } from './held-budget.ts';
 import type { ListenAddress, Listener, ListenerKind } from './listener.ts';
 import { StrictListener } from './listener-strict.ts';
 import { UwsListener } from './listener-uws.ts';
@@ -75,6 +76,7 @@ class ThreadFront implements Front {
       deadlines,
       writer: new ByteWriter(),
       ids: new RequestIds(),
+      held: new HeldBudget(settings.heldBytesMax),
       senders: options.senders ?? new SenderWatch(),
       onRequestDone: options.onRequestDone,
       generation: this.makeGeneration(options),

@@ -10,6 +10,8 @@ import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
 import { BodyReader } from './body-reader.ts';
+import type { FrontContext } from './front-context.ts';
+import type { HeldBudget } from './held-budget.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { LENGTH, writeRequestHead, type RequestHeadFacts } from './forward-heads.ts';
 
@@ -27,12 +29,16 @@ export class RequestRelay {
   private readonly head: RequestHeadParser;
   private readonly reader: BodyReader | null;
   private readonly held = new HeldBytes();
+  private readonly budget: HeldBudget;
+  private heldBytes = 0;
   private origin: OriginConnection | null = null;
 
-  constructor(writer: ByteWriter, head: RequestHeadParser, bytesMax: number) {
+  constructor({ writer, held, settings }: FrontContext, head: RequestHeadParser) {
     this.writer = writer;
+    this.budget = held;
     this.head = head;
     const { framing, contentLength } = head;
+    const bytesMax = settings.requestBodyBytesMax;
     this.reader = framing === BODY.NONE ? null : new BodyReader(framing, contentLength, bytesMax);
   }
 
@@ -57,9 +63,20 @@ export class RequestRelay {
     return this.fault === null ? reader.next : end;
   }
 
-  /** Keeps the content that `read` found from `start` on. */
-  hold(bytes: Buffer, start: number): void {
-    this.held.add(bytes, start, this.reader!.dataEnd, this.bodyRead);
+  /** Keeps the content that `read` found from `start` on; false when the thread keeps too much. */
+  hold(bytes: Buffer, start: number): boolean {
+    const end = this.reader!.dataEnd;
+    if (!this.budget.change(this.heldBytes, this.heldBytes + end - start)) return false;
+    this.heldBytes += end - start;
+    this.held.add(bytes, start, end, this.bodyRead);
+    return true;
+  }
+
+  /** Gives up what is held. */
+  drop(): void {
+    this.budget.change(this.heldBytes, 0);
+    this.heldBytes = 0;
+    this.held.take();
   }
 
   /** All that is held, in one piece; it stays held. */
@@ -72,6 +89,7 @@ export class RequestRelay {
     const { writer } = this;
     this.origin = origin;
     const held = this.held.take();
+    this.drop();
     const length = this.announcedLength(held);
     // Content that an origin leaves lying would be its next request, unseen by any rule.
     const last = length !== LENGTH.ABSENT && length !== 0 && this.isWithoutContent(bytes);
