@@ -13,6 +13,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     passWithNoTests: false,
     sequence: { sequencer: HeavyFirst },
+    globalSetup: ['test/support/run-folder.ts'],
     setupFiles: ['test/support/seeds.ts'],
   },
 });

@@ -50,7 +50,7 @@ export async function startStandard(paranoia: number): Promise<LiveProxy> {
     },
   ].map((one) => ({ apiVersion: 'waf.io/v1', metadata: { name: 'standard' }, ...one }));
   const manifest = documents.map((one) => JSON.stringify(one)).join('\n---\n');
-  const engine = await compileAlone(`standard CRS 4.28.0 level ${paranoia}`, () =>
+  const engine = await compileAlone('template-standard CRS 4.28.0', () =>
     startEngine({
       script: path.join(root, '.build', 'engine', 'main.js'),
       bundle: buildBundleFromManifest(manifest, root).bytes,
