@@ -53,7 +53,7 @@ export function matchName(target: Target, key: ByteString): ByteString {
     const selector = target.selector?.kind === 'key' ? `:${target.selector.key}` : '';
     return `&${variable.name}${selector}`;
   }
-  return variable.shape === 'collection' && key !== '' ? `${variable.name}:${key}` : variable.name;
+  return variable.shape === 'collection' ? `${variable.name}:${key}` : variable.name;
 }
 
 /** Records that a rule and its whole chain matched. */

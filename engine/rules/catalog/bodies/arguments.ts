@@ -24,8 +24,9 @@ const classTables: (Uint8Array | undefined)[] = [];
 /**
  * Reads `name=value` pairs in [start, end) of the slab as `source` rows. Values without escapes
  * stay where they are, decoded ones are written behind the used part of the slab. An invalid
- * %-sequence is kept as sent and sets URLENCODED_ERROR. Units: byte offsets. Cost: two passes at
- * most over each byte. Source: ModSecurity v3 `extractArguments`.
+ * %-sequence is kept as sent and sets URLENCODED_ERROR. Nothing between two separators is an
+ * argument without name and value, as in ModSecurity 2 and 3; behind the last one there is none.
+ * Units: byte offsets. Cost: two passes at most over each byte. Source: ModSecurity v3 `extractArguments`.
  */
 export function readArguments(
   tx: Transaction,
@@ -58,11 +59,9 @@ export function readArguments(
         escaped = false;
       }
     }
-    if (at > from) {
-      if (!hasArgumentRoom(tx)) return;
-      if (equals < 0) addPair(tx, source, from, at, escaped, at, at, false);
-      else addPair(tx, source, from, equals, escapedName, equals + 1, at, escaped);
-    }
+    if (!hasArgumentRoom(tx)) return;
+    if (equals < 0) addPair(tx, source, from, at, escaped, at, at, false);
+    else addPair(tx, source, from, equals, escapedName, equals + 1, at, escaped);
     from = at + 1;
   }
 }

@@ -24,6 +24,9 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** What stands for a member without a name, as in ModSecurity 3. */
+const emptyKey = Buffer.from('empty-key');
+
 /** Classes of bytes inside a string: 0 ordinary, 1 needs a look. */
 const special: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 1 : 0,
@@ -183,10 +186,12 @@ export class JsonReader {
     const { path, slab } = this;
     let length = this.marks[this.depth]!;
     const room = valueLimits.jsonPathBytesMax - length - 1;
-    if (end - start > room) failBody(this.tx, 'JSON: names too long');
+    const size = end === start ? emptyKey.length : end - start;
+    if (size > room) failBody(this.tx, 'JSON: names too long');
     if (room >= 0) path[length++] = DOT;
-    const stop = Math.min(end, start + Math.max(0, room));
-    for (let i = start; i < stop; i++) path[length++] = slab[i]!;
+    const from = end === start ? emptyKey : slab.subarray(start, end);
+    const kept = Math.min(size, Math.max(0, room));
+    for (let i = 0; i < kept; i++) path[length++] = from[i]!;
     this.pathLength = length;
     if (this.nextByte() !== COLON) return this.fail('JSON: a colon is missing');
     this.at++;

@@ -33,7 +33,7 @@ const valid: [string, string[]][] = [
   [' [ ] ', []],
   ['{"a":{},"b":[]}', ['json.b=']],
   ['{"a":1,"a":2}', ['json.a=1', 'json.a=2']],
-  ['{"":"v"}', ['json.=v']],
+  ['{"":"v"}', ['json.empty-key=v']],
   ['{"a":-0.5e+10}', ['json.a=-0.5e+10']],
   ['{"\\u0061":"\\u00e4\\ud83d\\ude00\\n\\/"}', ['json.a=ä😀\n/']],
   ['{"a":"\\ud800x"}', ['json.a=\ufffdx']],
@@ -179,10 +179,10 @@ function leavesOf(text: string, path: string): string[] {
   const walk = (value: unknown, at: string): string[] => {
     if (Array.isArray(value)) return value.flatMap((item, i) => walk(item, `${at}.array_${i}`));
     if (typeof value === 'object' && value !== null) {
-      return Object.entries(value).flatMap(([key, item]) => [
-        ...(Array.isArray(item) ? [`${at}.${key}=`] : []),
-        ...walk(item, `${at}.${key}`),
-      ]);
+      return Object.entries(value).flatMap(([name, item]) => {
+        const key = name === '' ? 'empty-key' : name;
+        return [...(Array.isArray(item) ? [`${at}.${key}=`] : []), ...walk(item, `${at}.${key}`)];
+      });
     }
     const shown = value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
     return [`${at}=${Buffer.from(shown).toString()}`];

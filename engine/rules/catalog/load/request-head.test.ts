@@ -53,7 +53,7 @@ describe('arguments', () => {
     ['a', ['a='], 0],
     ['a=', ['a='], 0],
     ['=v', ['=v'], 0],
-    ['&&a=1&&', ['a=1'], 0],
+    ['&&a=1&&', ['=', '=', 'a=1', '='], 0],
     ['a=b=c', ['a=b=c'], 0],
     ['a+b=c+d', ['a b=c d'], 0],
     ['%61=%62%63', ['a=bc'], 0],
@@ -139,11 +139,11 @@ function naiveArguments(query: ByteString): string[] {
     text
       .replaceAll('+', ' ')
       .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-  return query
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const [, name, value] = /^([^=]*)=?(.*)$/s.exec(pair)!;
-      return `${decode(name!)}=${decode(value!)}`;
-    });
+  const pairs = query.split('&');
+  // Behind the last separator there is an argument only where there is something.
+  if (pairs.at(-1) === '') pairs.pop();
+  return pairs.map((pair) => {
+    const [, name, value] = /^([^=]*)=?(.*)$/s.exec(pair)!;
+    return `${decode(name!)}=${decode(value!)}`;
+  });
 }

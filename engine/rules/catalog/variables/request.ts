@@ -4,7 +4,6 @@ import { type ByteString, encodeUtf8, toByteString } from '../../../base/byte-st
 import type { Transaction } from '../transaction.ts';
 import type { VariableDefinition } from '../types.ts';
 import { SOURCE } from '../values.ts';
-import { hexValue } from '../bodies/arguments.ts';
 import { firstValue, rowCollection, rowScalar, scalar } from './define.ts';
 
 /** In the order of the message, then what is derived from it. */
@@ -109,7 +108,7 @@ export const requestVariables: readonly VariableDefinition[] = [
   ),
   scalar(
     { name: 'PATH_INFO', summary: 'The decoded path.', example: 'SecRule PATH_INFO "^/(bin|etc)"' },
-    (tx) => decodePercent(pathOf(tx)),
+    pathOf,
   ),
   scalar(
     {
@@ -125,7 +124,7 @@ export const requestVariables: readonly VariableDefinition[] = [
       summary: 'User of a Basic Authorization.',
       example: 'SecRule REMOTE_USER "@streq admin"',
     },
-    (tx) => tx.remoteUser || basicUser(tx),
+    (tx) => tx.remoteUser || basicUser(tx) || null,
   ),
   scalar(
     {
@@ -192,14 +191,6 @@ export const requestVariables: readonly VariableDefinition[] = [
 function pathOf(tx: Transaction): ByteString {
   const row = tx.values.rowsOf(SOURCE.requestFilename)[0];
   return row === undefined ? '' : tx.values.value(row);
-}
-
-/** %XX decoded, everything else as it is; `+` is no space in a path. */
-function decodePercent(text: ByteString): ByteString {
-  if (!text.includes('%')) return text;
-  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
-    String.fromCharCode((hexValue[digits.charCodeAt(0)]! << 4) | hexValue[digits.charCodeAt(1)]!),
-  );
 }
 
 /** Scheme and credentials of Authorization. */
