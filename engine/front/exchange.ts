@@ -163,6 +163,7 @@ export class Exchange implements OriginSink {
       this.outcome = 'client_abort';
       return this.cut();
     }
+    if (this.wantsBody) return this.bodyTimedOut();
     this.outcome = 'origin_error';
     this.refusal = 'total_timeout';
     this.answerError(504, this.bodyComplete);

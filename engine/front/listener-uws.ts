@@ -261,7 +261,8 @@ class UwsClient implements ClientPort, DeadlineHolder {
     for (let i = 0; i < answer.fieldCount; i++) {
       const kind = answer.kinds[i]! & KIND_MASK;
       const framing = kind === FIELD.CONTENT_LENGTH || kind === FIELD.TRANSFER_ENCODING;
-      if (framing || kind === FIELD.CONNECTION) continue;
+      // The library writes a Date of its own.
+      if (framing || kind === FIELD.CONNECTION || kind === FIELD.DATE) continue;
       const at = SPAN.fields + 4 * i;
       response.writeHeader(text(at), bytes.subarray(answer.spans[at + 2]!, answer.spans[at + 3]!));
     }

@@ -36,6 +36,8 @@ export function writeOwnAnswer(
   writer.text(page.contentType);
   writer.text('\r\nContent-Length: ');
   writer.decimal(page.body.length);
+  // RFC 9110 section 6.6.1.
+  writer.text(`\r\nDate: ${new Date(answer.receivedAtMs).toUTCString()}`);
   writer.text('\r\nCache-Control: no-store\r\nX-Request-Id: ');
   writer.text(answer.requestId);
   if (status === 503) writer.text(retryAfter);
