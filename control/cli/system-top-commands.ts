@@ -124,11 +124,15 @@ function requestTable(what: string, { items, otherTotal, otherBlocked }: Dashboa
 }
 
 function eventTable(what: string, { items, otherCount }: DashboardSecurityTopK): Table {
-  const others = otherCount > 0n ? [['(others)', String(otherCount), '']] : [];
+  const others = otherCount > 0n ? [['(others)', String(otherCount)]] : [];
   return {
-    columns: [what.toUpperCase(), 'EVENTS', 'COUNTRY'],
+    columns: [what.toUpperCase(), 'EVENTS', ...(what === 'attacker' ? ['COUNTRY'] : [])],
     rows: [
-      ...items.map((one) => [one.key || '(none)', String(one.count), one.geo?.countryCode ?? '']),
+      ...items.map(({ key, count, geo }) => [
+        key || '(none)',
+        String(count),
+        ...(what === 'attacker' ? [geo?.countryCode ?? ''] : []),
+      ]),
       ...others,
     ],
   };

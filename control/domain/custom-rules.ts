@@ -72,7 +72,38 @@ export function checkCustomRule(rule: CustomRuleJson): void {
     throw invalidField('rule.ruleId', `must be between 1 and ${customRuleIds.last}`);
   }
   if (rule.visualSpec === undefined) checkSecLang(rule.seclang ?? '', id);
-  else renderCustomRule({ ...rule, ruleId: rule.ruleId ?? '1' });
+  else {
+    checkVisualSpec(rule.visualSpec);
+    renderCustomRule({ ...rule, ruleId: rule.ruleId ?? '1' });
+  }
+}
+
+/**
+ * What rendering passes over must not come in: a misspelt field would make a rule that does
+ * something else. Rules that are kept already are rendered as ever.
+ */
+function checkVisualSpec(spec: Readonly<Record<string, unknown>>): void {
+  const at = 'rule.visualSpec';
+  onlyKnown(spec, ['conditions', 'action', 'status'], at);
+  if (typeof (spec['action'] ?? '') !== 'string') {
+    throw invalidField(`${at}.action`, `must be one of ${Object.keys(actions).join(', ')}`);
+  }
+  if (typeof (spec['status'] ?? 0) !== 'number') {
+    throw invalidField(`${at}.status`, 'must be between 400 and 599');
+  }
+  const { conditions } = spec;
+  if (!Array.isArray(conditions)) return;
+  conditions.forEach((one: unknown, index) => {
+    const condition = (typeof one === 'object' && one !== null ? one : {}) as typeof spec;
+    const place = `${at}.conditions[${index}]`;
+    onlyKnown(condition, conditionFields, place);
+    if (typeof (condition['negate'] ?? false) !== 'boolean') {
+      throw invalidField(`${place}.negate`, 'must be true or false');
+    }
+    if (!Array.isArray(condition['transformations'] ?? [])) {
+      throw invalidField(`${place}.transformations`, 'must be a list of names');
+    }
+  });
 }
 
 /** The SecLang of one rule. Errors: invalid_argument under `rule.visualSpec`. */
@@ -80,25 +111,23 @@ export function renderCustomRule(rule: CustomRuleJson): string {
   if (rule.visualSpec === undefined) return rule.seclang ?? '';
   const spec = rule.visualSpec as Readonly<Record<string, unknown>>;
   const conditions = readConditions(spec['conditions']);
-  onlyKnown(spec, ['conditions', 'action', 'status'], 'rule.visualSpec');
-  const action = spec['action'] ?? 'block';
-  const known = typeof action === 'string' && Object.hasOwn(actions, action);
-  const decision = known ? actions[action] : undefined;
+  const action = typeof spec['action'] === 'string' ? spec['action'] : 'block';
+  const decision = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (decision === undefined) {
     throw invalidField(
       'rule.visualSpec.action',
       `must be one of ${Object.keys(actions).join(', ')}`,
     );
   }
-  const status = spec['status'] ?? 403;
-  if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) {
+  const status = typeof spec['status'] === 'number' ? spec['status'] : 403;
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw invalidField('rule.visualSpec.status', 'must be between 400 and 599');
   }
   const head = [
     `id:${rule.ruleId}`,
     `phase:${rule.phase || 2}`,
     decision,
-    ...(action === 'block' ? [`status:${Number(status)}`] : []),
+    ...(action === 'block' ? [`status:${status}`] : []),
     `msg:'${quoted(rule.name ?? '')}'`,
     "tag:'custom'",
     'severity:2',
@@ -176,7 +205,6 @@ const conditionFields = [
   'transformations',
 ];
 
-/** A misspelt field would otherwise make a rule that does something else. */
 function onlyKnown(value: object, known: readonly string[], at: string): void {
   if (Object.keys(value).every((field) => known.includes(field))) return;
   throw invalidField(at, `holds an unknown field; known are ${known.join(', ')}`);
@@ -186,13 +214,6 @@ function readCondition(value: unknown, at: string): Condition {
   const from = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
     Record<string, unknown>
   >;
-  onlyKnown(from, conditionFields, at);
-  if (typeof (from['negate'] ?? false) !== 'boolean') {
-    throw invalidField(`${at}.negate`, 'must be true or false');
-  }
-  if (!Array.isArray(from['transformations'] ?? [])) {
-    throw invalidField(`${at}.transformations`, 'must be a list of names');
-  }
   const text = (field: string, absent: string): string => {
     const found = from[field] ?? absent;
     if (typeof found !== 'string') throw invalidField(`${at}.${field}`, 'must be text');
