@@ -48,6 +48,19 @@ describe('refusals', () => {
     ['GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'target'],
     ['GET / HTTP/4.0\r\nHost: a\r\n\r\n', 505, 'version_unsupported'],
     ['CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 400, 'connect_method'],
+    ['TRACE / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n', 405, 'trace_method'],
+    ['GET / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue, x\r\n\r\n', 417, 'expectation'],
+    [
+      'GET / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n\r\n',
+      400,
+      'content_type_twice',
+    ],
+    [
+      'GET / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nConnection: content-type\r\n\r\n',
+      400,
+      'connection_names_content',
+    ],
+    ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, 'version_unsupported'],
     ['GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'target'],
     ['GET / HTTP/1.1\r\nHost: a%00\r\n\r\n', 400, 'host_invalid'],
     [
@@ -73,6 +86,8 @@ describe('refusals', () => {
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).toContain('\r\nConnection: close\r\n');
     expect(text).toMatch(/\r\nX-Request-Id: [0-9a-f]{32}\r\n/);
+    expect(text).toMatch(/\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+    expect(text).not.toMatch(/^HTTP\/1.1 \d+ Error/);
     const event = await onlyEvent(front.eventsReach);
     expect(event).toMatchObject({ outcome: 'refused', refusal: reason, status });
     expect(front.events).toHaveLength(1);

@@ -189,6 +189,11 @@ const statusTexts: Readonly<Record<number, StatusText>> = {
     message: 'The body is too large.',
   },
   414: { reason: 'URI Too Long', kind: 'uri_too_long', message: 'The address is too long.' },
+  417: {
+    reason: 'Expectation Failed',
+    kind: 'expectation_failed',
+    message: 'The expectation of the request is not known.',
+  },
   429: { reason: 'Too Many Requests', kind: 'too_many_requests', message: 'Try again later.' },
   431: {
     reason: 'Request Header Fields Too Large',
