@@ -79,7 +79,7 @@ function addCommand(
     throw new Error(`two commands are called ${definition.path.join(' ')}`);
   }
   const command = parent.command(name).summary(definition.summary).exitOverride();
-  command.description(`${definition.summary}\n\n${definition.help}`.trim());
+  command.description(`${definition.summary}\n\n${unwrapped(definition.help)}`.trim());
   command.showHelpAfterError(`(waf ${definition.path.join(' ')} --help says how it is used)`);
   for (const one of definition.arguments) command.addArgument(toArgument(one));
   for (const flag of definition.flags) command.addOption(toOption(flag));
@@ -96,6 +96,11 @@ function addCommand(
       throw await explain(error, context);
     }
   });
+}
+
+/** Sentences that go on in the next line are one paragraph: the terminal's width wraps them. */
+function unwrapped(help: string): string {
+  return help.replace(/([^\n]{60,}[^\n.:|])\n(?=\S)/g, '$1 ');
 }
 
 function addGroup(parent: Command, word: string): Command {

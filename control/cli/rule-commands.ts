@@ -82,7 +82,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
       'where admin.yaml holds (all conditions must hold; action is block, log or allow)\n' +
       '  conditions:\n' +
       '    - { variable: REQUEST_URI, operator: beginsWith, value: /admin }\n' +
-      '    - { variable: REQUEST_HEADERS, selector: X-Key, operator: streq, value: k, negate: true }\n' +
+      '    - { variable: REQUEST_METHOD, operator: streq, value: POST, negate: true }\n' +
       '  action: block\n' +
       '  status: 404',
     arguments: policyArgument,
