@@ -1,4 +1,4 @@
-/** Proves what is shown of addresses: the bundled countries, and what was uploaded in their place. */
+/** Proves what is shown of addresses: bundled countries, and what was uploaded in their place. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTestMmdb } from '../../test/support/test-mmdb.ts';

@@ -1,4 +1,4 @@
-/** Proves what spares people ids and guesses: names for ids, and word of when a change is served. */
+/** Proves what spares people guesses: names for ids, and word of when a change is served. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { keepPrinted, type Printed } from '../../test/support/printed.ts';

@@ -157,7 +157,7 @@ function enlarged(values: Float64Array<ArrayBuffer>, length: number): Float64Arr
   return grown;
 }
 
-/** A copy, so that a part does not keep the whole text; one byte a character where that is enough. */
+/** A copy, so that a part does not keep the whole text; one byte a character where it can. */
 function detached(text: string, length: number): string {
   return Buffer.from(text.slice(0, length), 'utf8').toString('utf8');
 }

@@ -1,4 +1,4 @@
-/** Proves what a node says of its load: rates, shares in bounds, the slow inspections, a fresh start. */
+/** Proves what a node says of its load: rates, shares in bounds, slow inspections, a new start. */
 
 import { expect, test } from 'vitest';
 import { FrontCounters } from '../front/counters.ts';

@@ -1,6 +1,7 @@
 /**
- * Owns SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase, and keeping what was
- * uploaded or fetched. A country database of these goes to the nodes with the configuration; cities and networks only name what is shown.
+ * Owns SystemService/ListGeoDatabases, UploadGeoDatabase and DeleteGeoDatabase, and keeping what
+ * was uploaded or fetched. A country database goes to the nodes with the configuration; cities and
+ * networks only name what is shown.
  */
 
 import {
