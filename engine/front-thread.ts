@@ -99,6 +99,8 @@ function isNotable({ transaction, outcome }: RequestEvent): boolean {
 
 await runFrontWorker(parentPort!, data, {
   prepare,
+  // Databases that were made ready meanwhile, for policies that requests ask for.
+  takeExtra: (extra) => parts.useShared(extra as InspectionConfig['shared']),
   wantsEvent: (event) => {
     return settings.events === 'all' || (settings.events === 'notable' && isNotable(event));
   },

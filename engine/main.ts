@@ -25,16 +25,17 @@ import { SenderMemory } from './front/sender-notes.ts';
 import { startFrontThreads } from './front/threads.ts';
 import type { FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
+import { interimRoutes } from './interim-routes.ts';
 import { routesOf, SharedFiles } from './inspection-config.ts';
 import type { InspectionConfig, KeyedPolicy, ThreadSettings } from './inspection-config.ts';
-import { startControllerLink } from './link/controller-link.ts';
+import { startControllerLink, superseded, supersededCode } from './link/controller-link.ts';
 import type { ControllerLink } from './link/controller-link.ts';
 import type { SpoolStores } from './link/observations.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { readOptions } from './options.ts';
 import type { EngineOptions } from './options.ts';
 import { faultOf, PolicyError } from './policy-build.ts';
-import { Planner } from './planner.ts';
+import { Planner, type PlanOutcome } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
 import { openSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './thread-parts.ts';
@@ -70,6 +71,12 @@ class Engine {
   private readonly ahead = new Map<string, SharedGroup>();
   private readonly serving: Serving = { revision: '0', sha256: '' };
   private readonly startedMs = performance.now();
+  /** What threads serve, in the meantime too. */
+  private routes: RoutesConfig = noRoutes;
+  /** Ends waiting for a policy of a bundle that is no longer wanted. */
+  private giveWay: () => void = () => undefined;
+  /** Rises with every bundle that control sends. */
+  private turn = 0;
   private threads: FrontThreads | null = null;
   private link: ControllerLink | null = null;
   private events: WriteStream | null = null;
@@ -108,7 +115,8 @@ class Engine {
     const first = this.firstBundle();
     if (first !== null) this.placeGeo(first);
     const planned = first !== null && this.wasPlanned(first);
-    const routes = first ? await (planned ? this.unplanned(first) : this.plan(first)) : noRoutes;
+    const routes = first === null ? noRoutes : await this.firstRoutes(first, planned);
+    this.routes = routes;
     this.threads = await startFrontThreads({
       entry: sibling('front-thread'),
       count: options.workers,
@@ -129,7 +137,8 @@ class Engine {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
       },
     });
-    if (first) this.noteServing(first, routes);
+    if (first && !planned && options.bundle === null) void this.finishFirst(first);
+    else if (first) this.noteServing(first, routes);
     if (first && planned) this.settleLater(first, routes);
     if (options.controller !== null) await this.connect(options.controller);
     this.log.info('listening', { host: options.host, port: this.threads.port });
@@ -161,25 +170,85 @@ class Engine {
   }
 
   /**
-   * Routes of a bundle whose policies all link and whose databases are ready. Errors: PolicyError.
+   * Routes of a bundle whose policies all link and whose databases are ready. What is ready serves
+   * while the rest takes long. Errors: PolicyError; superseded when another bundle came meanwhile.
    */
   private async plan(verified: VerifiedBundle): Promise<RoutesConfig> {
     const routes = routesOf(toRuntimeConfig(verified), this.files);
     const inspection = routes.inspection as InspectionConfig;
-    const shared = new Map<string, SharedGroup>();
+    const ready = new Map<string, PlanOutcome['shared']>();
+    const { turn } = this;
     const faults: PolicyFault[] = [];
-    for (const policy of inspection.policies) {
-      const outcome = await this.planner.plan(policy);
+    for (const policy of this.quickestFirst(inspection.policies)) {
+      if (turn !== this.turn) throw superseded();
+      const outcome = await this.planOne(policy, () => interimRoutes(routes, this.routes, ready));
       for (const { severity, message, span } of outcome.diagnostics) {
         const place = `${span.file}:${span.line}:${span.column}`;
         this.log[severity === 'error' ? 'error' : 'warn'](message, { place });
       }
-      if (!outcome.ok) faults.push(faultOf(policy.source, outcome.diagnostics));
-      for (const [key, group] of outcome.shared) shared.set(key, group);
+      if (outcome.ok) ready.set(policy.key, outcome.shared);
+      else faults.push(faultOf(policy.source, outcome.diagnostics));
     }
     // All that are wrong at once: control holds back each of them.
     if (faults.length > 0) throw new PolicyError(faults);
+    const shared = new Map([...ready.values()].flatMap((groups) => [...groups]));
     return { ...routes, inspection: { ...inspection, shared } };
+  }
+
+  /** Those that serve already, then new versions of those that do: most of their databases are. */
+  private quickestFirst(policies: readonly KeyedPolicy[]): readonly KeyedPolicy[] {
+    const { policies: served = [] } = (this.routes.inspection ?? {}) as Partial<InspectionConfig>;
+    const keys = new Set(served.map(({ key }) => key));
+    const ids = new Set(served.map(({ source }) => source.id));
+    const rank = ({ key, source }: KeyedPolicy): number =>
+      keys.has(key) ? 0 : ids.has(source.id) ? 1 : 2;
+    return policies.toSorted((left, right) => rank(left) - rank(right));
+  }
+
+  /** Plans a policy; when that takes long, what can serve without it serves meanwhile. */
+  private async planOne(policy: KeyedPolicy, interim: () => RoutesConfig): Promise<PlanOutcome> {
+    const planned = this.planner.plan(policy);
+    const newer = new Promise<'newer'>((resolve) => (this.giveWay = () => resolve('newer')));
+    const late = new Promise<'late'>((resolve) => {
+      setTimeout(() => resolve('late'), engineLimits.interimAfterMs).unref();
+    });
+    let first = await Promise.race([planned, newer, late]);
+    if (first === 'late') {
+      const { name } = policy.source;
+      this.log.info('a policy takes long to compile; what is ready serves meanwhile', { name });
+      await this.serveInterim(interim());
+    }
+    if (first === 'late') first = await Promise.race([planned, newer]);
+    if (first !== 'newer') return first as PlanOutcome;
+    planned.catch(() => undefined);
+    throw superseded();
+  }
+
+  /** Not after a quick start, whose policies are built when they are asked for. */
+  private async serveInterim(routes: RoutesConfig): Promise<void> {
+    const { whenAsked = false } = (this.routes.inspection ?? {}) as Partial<InspectionConfig>;
+    if (whenAsked || this.threads === null) return;
+    this.routes = routes;
+    await this.threads.apply(routes);
+    this.prober.watch(upstreamsOf(routes));
+  }
+
+  /** Of a kept bundle that has to be compiled: its sites get 503 until their policies are ready. */
+  private async finishFirst(verified: VerifiedBundle): Promise<void> {
+    try {
+      await this.swap(verified, await this.plan(verified));
+    } catch (thrown) {
+      const { code, message } = toAppError(thrown);
+      if (this.stopping || code === supersededCode) return;
+      this.log.error('the kept bundle cannot be served', { reason: message });
+    }
+  }
+
+  /** A bundle from a file is compiled before anything listens: who names one waits for it. */
+  private async firstRoutes(first: VerifiedBundle, planned: boolean): Promise<RoutesConfig> {
+    if (planned) return this.unplanned(first);
+    if (this.options.bundle !== null) return this.plan(first);
+    return interimRoutes(routesOf(toRuntimeConfig(first), this.files), noRoutes, new Map());
   }
 
   /** Whether this bundle served in an earlier run: its policies compile, its databases are kept. */
@@ -220,7 +289,7 @@ class Engine {
       await this.swap(verified, routes);
       this.settled = true;
     } catch (thrown) {
-      if (this.stopping) return;
+      if (this.stopping || toAppError(thrown).code === supersededCode) return;
       this.log.error('the policies of the kept bundle could not all be built ahead', {
         reason: toAppError(thrown).message,
       });
@@ -233,6 +302,8 @@ class Engine {
     if (!outcome.ok) throw new PolicyError([faultOf(policy.source, outcome.diagnostics)]);
     for (const [key, group] of outcome.shared) this.ahead.set(key, group);
     this.planner.use(this.ahead);
+    // Requests that ask for the policy from now on attach to what all threads share.
+    this.threads?.tell(this.ahead);
   }
 
   /** A change right after a quick start waits for the policies that are new, not for all. */
@@ -281,6 +352,7 @@ class Engine {
   }
 
   private noteServing(verified: VerifiedBundle, routes: RoutesConfig): void {
+    this.routes = routes;
     this.prober.watch(upstreamsOf(routes));
     this.planner.use((routes.inspection as InspectionConfig).shared);
     this.serving.revision = String(verified.bundle.revision);
@@ -317,6 +389,10 @@ class Engine {
       connections: () => this.threads?.connections ?? 0,
       frontThreads: this.options.workers,
       apply: (verified) => this.apply(verified),
+      newerCame: () => {
+        this.turn++;
+        this.giveWay();
+      },
       logger: this.log,
       ...(spools === null ? {} : { spools }),
     });

@@ -1,6 +1,7 @@
 /**
- * Owns the planner thread from the main thread's side: policies are linked and their databases
- * compiled there, away from traffic. The thread ends when it has been idle for a while.
+ * Owns the planner threads from the main thread's side: policies are linked and their databases
+ * compiled there, away from traffic. A second thread starts when the first is busy, so that a policy
+ * that is quickly made ready does not wait for one that is not. They end when nothing is left to do.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -53,15 +54,22 @@ interface Waiting {
   readonly reject: (error: AppError) => void;
 }
 
-/** Plans policies in a thread of its own, which ends when it is idle. */
+/** A thread and how many policies it has to plan. */
+interface PlannerThread {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+}
+
+/** Plans policies in threads of its own, which end when they are idle. */
 export class Planner {
   private readonly options: PlannerOptions;
-  private worker: Worker | null = null;
-  private readonly waiting = new Map<number, Waiting>();
+  private readonly threads = new Set<PlannerThread>();
   private nextId = 1;
   private idle: NodeJS.Timeout | null = null;
   /** Outcomes of policies planned before, by key, without their databases. */
   private readonly known = new Map<string, Known>();
+  /** Policies that are being planned, by key. */
+  private readonly running = new Map<string, Promise<PlanOutcome>>();
   private inUse: Groups = new Map();
 
   constructor(options: PlannerOptions) {
@@ -76,7 +84,11 @@ export class Planner {
     const known = this.known.get(policy.key);
     const shared = known && pick(this.inUse, known.groups);
     if (known && shared) return { ...known.outcome, shared };
-    const outcome = await this.ask(policy);
+    const running = this.running.get(policy.key);
+    if (running !== undefined) return running;
+    const asked = this.ask(policy).finally(() => this.running.delete(policy.key));
+    this.running.set(policy.key, asked);
+    const outcome = await asked;
     if (this.known.size >= engineLimits.plannedPoliciesMax) this.known.clear();
     const groups = [...outcome.shared.keys()];
     this.known.set(policy.key, { outcome: { ...outcome, shared: new Map() }, groups });
@@ -95,53 +107,61 @@ export class Planner {
 
   async close(): Promise<void> {
     if (this.idle) clearTimeout(this.idle);
-    await this.worker?.terminate();
+    await Promise.all([...this.threads].map(({ worker }) => worker.terminate()));
   }
 
   private ask(policy: KeyedPolicy): Promise<PlanOutcome> {
     if (this.idle) clearTimeout(this.idle);
-    const worker = (this.worker ??= this.start());
-    worker.ref();
+    const thread = this.freest();
+    thread.worker.ref();
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, policy, inUse: this.inUse } satisfies PlannerTask);
+      thread.waiting.set(id, { resolve, reject });
+      thread.worker.postMessage({ id, policy, inUse: this.inUse } satisfies PlannerTask);
     });
   }
 
-  private start(): Worker {
-    const worker = new Worker(this.options.entry, { workerData: this.options.settings });
-    worker.on('message', (answer: PlannerAnswer) => this.take(answer));
-    worker.on('error', (cause) => this.fail(cause));
-    worker.on('exit', () => this.fail(null));
-    return worker;
+  /** A thread with nothing to do, a new one, or the one that has the least to do. */
+  private freest(): PlannerThread {
+    const [first] = [...this.threads].sort((left, right) => left.waiting.size - right.waiting.size);
+    const room = this.threads.size < engineLimits.plannerThreadsMax;
+    return first === undefined || (first.waiting.size > 0 && room) ? this.start() : first;
   }
 
-  private take(answer: PlannerAnswer): void {
+  private start(): PlannerThread {
+    const worker = new Worker(this.options.entry, { workerData: this.options.settings });
+    const thread: PlannerThread = { worker, waiting: new Map() };
+    worker.on('message', (answer: PlannerAnswer) => this.take(thread, answer));
+    worker.on('error', (cause) => this.fail(thread, cause));
+    worker.on('exit', () => this.fail(thread, null));
+    this.threads.add(thread);
+    return thread;
+  }
+
+  private take(thread: PlannerThread, answer: PlannerAnswer): void {
     if (answer.kind === 'progress') {
       return this.options.onProgress(answer.done, answer.total, answer.what);
     }
-    const waiting = this.waiting.get(answer.id);
-    this.waiting.delete(answer.id);
+    const waiting = thread.waiting.get(answer.id);
+    thread.waiting.delete(answer.id);
     if (answer.kind === 'done') waiting?.resolve(answer.outcome);
     else waiting?.reject(plannerFailed(answer.message, null));
-    if (this.waiting.size > 0) return;
-    this.worker?.unref();
+    if (thread.waiting.size > 0) return;
+    thread.worker.unref();
+    if ([...this.threads].some((one) => one.waiting.size > 0)) return;
     this.idle = setTimeout(() => this.stop(), engineLimits.plannerIdleMs);
     this.idle.unref();
   }
 
   private stop(): void {
-    const worker = this.worker;
-    this.worker = null;
-    void worker?.terminate();
+    for (const { worker } of this.threads) void worker.terminate();
+    this.threads.clear();
   }
 
-  private fail(cause: Error | null): void {
-    if (this.waiting.size === 0) return;
-    this.worker = null;
-    const lost = [...this.waiting.values()];
-    this.waiting.clear();
+  private fail(thread: PlannerThread, cause: Error | null): void {
+    this.threads.delete(thread);
+    const lost = [...thread.waiting.values()];
+    thread.waiting.clear();
     for (const one of lost) one.reject(plannerFailed('the planner thread ended', cause));
   }
 }

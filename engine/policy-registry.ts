@@ -15,6 +15,8 @@ interface Held {
   readonly source: PolicySource;
   /** Null until it is built. */
   engine: PolicyEngine | null;
+  /** Built in a hurry for a request, perhaps with databases of its own; built again when held. */
+  hasty: boolean;
   uses: number;
 }
 
@@ -70,7 +72,10 @@ export class PolicyRegistry {
     });
   }
 
-  /** The engine of a policy that is held. Cost: building it, where it was taken unbuilt. */
+  /**
+   * The engine of a policy that is held. Cost: building it, where it was taken unbuilt; `holdAll`
+   * puts one with shared databases in its place.
+   */
   engine(key: string): PolicyEngine {
     const held = this.held.get(key);
     if (!held) {
@@ -78,7 +83,10 @@ export class PolicyRegistry {
         source: 'config',
       });
     }
-    held.engine ??= this.builders.build(held.source);
+    if (held.engine === null) {
+      held.engine = this.builders.build(held.source);
+      held.hasty = true;
+    }
     return held.engine;
   }
 
@@ -99,16 +107,17 @@ export class PolicyRegistry {
 
   private async hold({ key, source }: KeyedPolicy): Promise<void> {
     const known = this.held.get(key);
-    if (known?.engine) {
+    if (known?.engine && !known.hasty) {
       known.uses++;
       return;
     }
     this.builders.takeAttached();
     const built = await this.builders.buildInSlices(source);
     const held = this.use(key, source, this.builders.takeAttached());
-    // A request may have asked for it in the meantime.
-    if (held.engine === null) held.engine = built;
-    else built.retire();
+    // What a request had built gives way: its databases are not those that all threads share.
+    held.engine?.retire();
+    held.engine = built;
+    held.hasty = false;
   }
 
   private use(key: string, source: PolicySource, shared: PooledSource['shared']): Held {
@@ -117,7 +126,7 @@ export class PolicyRegistry {
       known.uses++;
       return known;
     }
-    const held: Held = { source, engine: null, uses: 1 };
+    const held: Held = { source, engine: null, hasty: false, uses: 1 };
     this.held.set(key, held);
     this.pool?.load(key, { source, shared } satisfies PooledSource);
     return held;

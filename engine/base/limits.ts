@@ -357,10 +357,11 @@ export const engineLimits = {
   plannedPoliciesMax: 4096,
   /** A thread that serves builds a policy in slices so long; requests come between them. */
   buildSliceMs: 2,
-  /** The planner thread ends after this long without work, and frees its memory. */
+  /** Threads that make policies ready: one that is quick does not wait for one that is not. */
   plannerThreadsMax: 2,
   /** A policy that takes longer to make ready lets the others serve first. */
   interimAfterMs: 300,
+  /** Planner threads end after this long without work, and free their memory. */
   plannerIdleMs: 30_000,
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,

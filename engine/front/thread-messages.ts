@@ -23,6 +23,8 @@ export interface FrontThreadData {
 export type ToFrontThread =
   | { readonly kind: 'routes'; readonly id: number; readonly routes: RoutesConfig }
   | { readonly kind: 'events_taken' }
+  /** For the thread's own composition, as `extra` is. */
+  | { readonly kind: 'extra'; readonly extra: unknown }
   | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
   | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }
   | { readonly kind: 'drain' };

@@ -60,6 +60,8 @@ export interface FrontThreads {
   apply(routes: RoutesConfig): Promise<void>;
   /** Wants so many samples of a site's senders of every thread; 0 for no more. */
   sample(siteId: string, count: number): void;
+  /** Tells every thread something that its own composition understands. */
+  tell(extra: unknown): void;
   /** Tells every thread, present and future, which addresses probes found unhealthy. */
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
   /** Lets requests finish, then ends the threads. */
@@ -174,6 +176,10 @@ class Threads implements FrontThreads {
 
   sample(siteId: string, count: number): void {
     for (const thread of this.threads) thread.tell({ kind: 'sample', siteId, count });
+  }
+
+  tell(extra: unknown): void {
+    for (const thread of this.threads) thread.tell({ kind: 'extra', extra });
   }
 
   setUnhealthy(unhealthy: UnhealthyAddresses): void {

@@ -28,6 +28,8 @@ export interface PreparedInspection {
 export interface FrontWorkerParts {
   /** Builds inspection for a generation, off the request path; may take its time. */
   readonly prepare: (routes: RoutesConfig) => Promise<PreparedInspection>;
+  /** What the main thread's composition has to say. */
+  readonly takeExtra?: (extra: unknown) => void;
   /** False for finished requests that nobody asks about; they stay in the thread. */
   readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */
@@ -93,6 +95,7 @@ class FrontWorker {
       return;
     }
     if (message.kind === 'drain') return void this.drain();
+    if (message.kind === 'extra') return this.parts.takeExtra?.(message.extra);
     if (message.kind === 'sample') return this.senders.want(message.siteId, message.count);
     const { id, routes } = message;
     this.applying = this.applying.then(() => this.apply(id, routes));

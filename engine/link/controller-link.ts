@@ -54,6 +54,8 @@ export interface LinkOptions {
   configHash(): string;
   /** Serves a configuration; resolves when traffic uses it, rejects when it cannot be served. */
   apply(verified: VerifiedBundle): Promise<void>;
+  /** A later configuration came: what is being applied may fail as superseded. */
+  readonly newerCame?: () => void;
   readonly logger: Logger;
 }
 
@@ -197,6 +199,7 @@ class Link {
       case 'configUpdate': {
         const update = message.value;
         this.#latest = update;
+        this.#options.newerCame?.();
         this.#applying = this.#applying.then(() => this.#applyUpdate(outbox, parts, update));
         return;
       }
@@ -315,9 +318,11 @@ class Link {
   }
 }
 
-const supersededCode = 'superseded';
+/** Code of what applying fails with when it gave way. */
+export const supersededCode = 'superseded';
 
-function superseded(): AppError {
+/** What applying fails with when it gives way to a later configuration. */
+export function superseded(): AppError {
   return new AppError(supersededCode, 'a later configuration came before this one was applied', {
     source: 'config',
   });

@@ -21,6 +21,7 @@ const { values } = parseArgs({
     lists: { type: 'string', default: '200' },
     entries: { type: 'string', default: '200000' },
     changes: { type: 'string', default: '20' },
+    large: { type: 'string', default: '600000' },
     workers: { type: 'string', default: '2' },
     build: { type: 'string', default: join(import.meta.dirname, '..', '..', '.build') },
     keep: { type: 'boolean', default: false },
@@ -34,6 +35,7 @@ const size = {
   lists: Number(values.lists),
   entries: Number(values.entries),
   changes: Number(values.changes),
+  large: Number(values.large),
 };
 const perList = Math.ceil(size.entries / size.lists);
 const poolCount = 20;
@@ -240,17 +242,17 @@ async function measureChanges(product) {
   print('change of a list until it is applied', quantiles(times.list));
 }
 
-/** Reads while changes are published one after another. */
-async function measureReads() {
-  let publishing = true;
+/** Reads for as long as `work` takes, and prints how long they took. */
+async function whileReading(name, work) {
+  let working = true;
   const times = { Get: [], List: [] };
-  const timed = async (name, rpc, body) => {
+  const timed = async (kind, rpc, body) => {
     const began = performance.now();
     await call(rpc, body);
-    times[name].push(performance.now() - began);
+    times[kind].push(performance.now() - began);
   };
   const reading = (async () => {
-    for (let at = 0; publishing; at++) {
+    for (let at = 0; working; at++) {
       await timed('Get', 'SiteService/GetSite', { id: `site-${at % size.sites}` });
       await timed('List', 'SiteService/ListSites', { page: { page: 1 + (at % 5), pageSize: 50 } });
       await timed('Get', 'PolicyService/GetPolicy', { id: `policy-${at % size.policies}` });
@@ -259,14 +261,34 @@ async function measureReads() {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   })();
-  for (let at = 0; at < 40; at++) {
-    await apply([site(at, { aliases: [`other-${at}.example`] })], 1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  publishing = false;
+  await work();
+  working = false;
   await reading;
-  print('Get while publishing', quantiles(times.Get));
-  print('List while publishing', quantiles(times.List));
+  print(`Get while ${name}`, quantiles(times.Get));
+  print(`List while ${name}`, quantiles(times.List));
+}
+
+/** Reads while changes are published: one after another, many at once, one large list. */
+async function measureReads() {
+  await whileReading('publishing', async () => {
+    for (let at = 0; at < 40; at++) {
+      await apply([site(at, { aliases: [`other-${at}.example`] })], 1);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  });
+  await whileReading('applying all sites at once', async () => {
+    const all = Array.from({ length: size.sites }, (_, at) =>
+      site(at, { aliases: [`again-${at}.example`] }),
+    );
+    await apply(all, 1_000);
+    await caughtUp();
+  });
+  await whileReading('replacing a large list', async () => {
+    const value = (at) => `11.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
+    const entries = Array.from({ length: size.large }, (_, at) => ({ value: value(at) }));
+    await call('IpListService/ReplaceIpListEntries', { id: 'list-0', entries });
+    await caughtUp();
+  });
 }
 
 const weigh = (product) => ({

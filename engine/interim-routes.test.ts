@@ -1,0 +1,59 @@
+/** Owns the proof that a slow policy holds up nothing but itself. */
+
+import { expect, test } from 'vitest';
+import type { RoutesConfig, SiteConfig } from './contract/site.ts';
+import type { InspectionConfig } from './inspection-config.ts';
+import { interimRoutes } from './interim-routes.ts';
+
+const site = (id: string, policyId: string): SiteConfig => ({
+  id,
+  name: id,
+  hosts: [`${id}.example`],
+  upstream: { id: 'u', scheme: 'http', endpoints: [] },
+  waf: { enabled: policyId !== '', policyId, mode: 'blocking', failPolicy: 'closed' },
+});
+
+/** Sites with the policies that they name, each as `id@version`. */
+const routes = (revision: string, sites: Record<string, string>): RoutesConfig => {
+  const keys = Object.values(sites).filter((key) => key !== '');
+  const inspection: InspectionConfig = {
+    policies: [...new Set(keys)].map((key) => ({
+      key,
+      source: { id: idOf(key), name: key, revision: '1', seclangEntry: '', files: new Map() },
+    })),
+    keyOfSite: new Map(Object.entries(sites).filter(([, key]) => key !== '')),
+    whenAsked: false,
+    shared: new Map(),
+  };
+  const all = Object.entries(sites).map(([id, key]) => site(id, idOf(key)));
+  return { revision, sites: all, inspection };
+};
+
+const idOf = (key: string): string => key.split('@')[0] ?? '';
+const shown = ({ inspection }: RoutesConfig): Record<string, string> =>
+  Object.fromEntries((inspection as InspectionConfig).keyOfSite);
+
+test('what is ready is new, what is not stays as it was, what never was has nothing', () => {
+  const before = routes('1', { a: 'p@1', b: 'q@1', c: 'q@1' });
+  const next = routes('2', { a: 'p@2', b: 'q@2', c: 'r@1', d: 's@1', e: '' });
+  const served = interimRoutes(next, before, new Map([['p@2', new Map()]]));
+  expect(served.revision).toBe('2');
+  expect(served.sites).toBe(next.sites);
+  // Site c had policy q; its new one is not ready, so that it goes on with what it had.
+  expect(shown(served)).toEqual({ a: 'p@2', b: 'q@1', c: 'q@1' });
+  const { policies } = served.inspection as InspectionConfig;
+  expect(policies.map(({ key }) => key).sort()).toEqual(['p@2', 'q@1']);
+});
+
+test('before anything served, nothing but what is ready does', () => {
+  const empty: RoutesConfig = { revision: '0', sites: [] };
+  const next = routes('1', { a: 'p@1', b: 'q@1' });
+  expect(shown(interimRoutes(next, empty, new Map()))).toEqual({});
+  expect(shown(interimRoutes(next, empty, new Map([['q@1', new Map()]])))).toEqual({ b: 'q@1' });
+});
+
+test('a policy that serves already is used by further sites at once', () => {
+  const before = routes('1', { a: 'p@1' });
+  const next = routes('2', { a: 'q@1', b: 'p@1' });
+  expect(shown(interimRoutes(next, before, new Map()))).toEqual({ a: 'p@1', b: 'p@1' });
+});
