@@ -237,9 +237,11 @@ export class Exchange implements OriginSink {
     const refusal = this.head.refusal;
     if (refusal !== null) return this.refuse(refusal.status, refusal.reason);
     const { head } = this;
-    this.choice = this.route!.origins.choose(this.bytes, head.pathStart, head.pathEnd);
-    if (this.choice === null) return this.answerUnrouted();
-    this.attempts.start(this.choice.upstream, head.isHead);
+    const choice = this.route!.origins.choose(this.bytes, head.pathStart, head.pathEnd);
+    if (choice === null) return this.answerUnrouted();
+    if ('reason' in choice) return this.refuse(choice.status, choice.reason);
+    this.choice = choice;
+    this.attempts.start(choice.upstream, head.isHead);
   }
 
   private enforce(verdict: Verdict): void {

@@ -92,6 +92,44 @@ describe('path routes', () => {
     ]);
   });
 
+  test.each([
+    '/api/../x',
+    '/x/../api',
+    '/x/..%2fapi',
+    '/api/%2e%2E/x',
+    '/api/admin/../y',
+    '/api/admin/..',
+    '/%61pi',
+    '/api%2fadmin',
+    '//api',
+    '/api//admin/x',
+    '/./api',
+    '/api;v=1/x',
+    '/api/x/..;/admin',
+    '/x\\..\\api',
+    '/api/%2e%2e%5cx?/api',
+  ])('%s may be understood as of another route', async (target) => {
+    const [rest, api, admin] = [await named('rest'), await named('api'), await named('admin')];
+    const site = siteFor(rest, { routes: routes(api, admin) });
+    const { port, eventsReach } = await startFront(closing, [site]);
+    const text = await new RawClient(port).send(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`).all();
+    expect(text).toMatch(/^HTTP\/1.1 400 /);
+    const [event] = await eventsReach(1);
+    expect(event).toMatchObject({ outcome: 'refused', refusal: 'path_ambiguous' });
+  });
+
+  test('what any understanding sends to the same route is served as it was sent', async () => {
+    const [rest, api, admin] = [await named('rest'), await named('api'), await named('admin')];
+    const site = siteFor(rest, { routes: routes(api, admin) });
+    const { port } = await startFront(closing, [site]);
+    const targets = ['/api/x%2Fy', '/api//x', '/api/a/../b', '/%7Eme;x', '/x?a=/../api', '/api/.x'];
+    const answers = await ask(port, targets);
+    const names = ['api', 'api', 'api', 'rest', 'rest', 'api'];
+    expect(answers.map((text) => text.split(' ').slice(0, 2).join(' '))).toEqual(
+      targets.map((target, at) => `[${names[at]} ${target}`),
+    );
+  });
+
   test('paths without a route get 404 where the site says so', async () => {
     const [api, admin] = [await named('api'), await named('admin')];
     const site = siteFor(1, {

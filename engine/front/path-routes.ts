@@ -4,6 +4,7 @@
  */
 
 import type { SiteConfig } from '../contract/site.ts';
+import { REFUSAL, type Refusal } from '../http/refusal.ts';
 import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
 
 /** Where a request of a site goes. */
@@ -35,8 +36,21 @@ export class PathRoutes {
     this.rest = site.unmatchedNotFound === true ? null : { upstream: rest, skip: 0 };
   }
 
-  /** The origin for the path in [start, end), query included; null when none is meant. */
-  choose(bytes: Uint8Array, start: number, end: number): OriginChoice | null {
+  /**
+   * The origin for the path in [start, end), query included; null when none is meant. Errors: a
+   * path that means one origin as it is sent and another as origins may understand it is refused:
+   * `/open/../hidden` is not for the origin of `/open`.
+   */
+  choose(bytes: Buffer, start: number, end: number): OriginChoice | Refusal | null {
+    const choice = this.match(bytes, start, end);
+    if (this.prefixes.length === 0) return choice;
+    const resolved = understood(bytes.toString('latin1', start, end));
+    if (resolved === null) return choice;
+    const path = Buffer.from(resolved, 'latin1');
+    return this.match(path, 0, path.length) === choice ? choice : REFUSAL.pathAmbiguous;
+  }
+
+  private match(bytes: Uint8Array, start: number, end: number): OriginChoice | null {
     for (const { bytes: prefix, choice } of this.prefixes) {
       if (startsWith(bytes, start, end, prefix)) return choice;
     }
@@ -48,6 +62,25 @@ export class PathRoutes {
 export function releaseUpstreams(site: SiteConfig, upstreams: UpstreamRegistry): void {
   for (const { upstream } of site.routes ?? []) upstreams.release(upstream);
   upstreams.release(site.upstream);
+}
+
+/**
+ * A path as origins come to understand it that decode escapes, resolve dot segments, take several
+ * slashes for one and what follows `;` for parameters; null where all of that changes nothing.
+ */
+function understood(target: string): string | null {
+  const path = target.split(/[?#]/, 1)[0]!;
+  if (!/[%;\\]|\/\/|\/\.\.?(?:\/|$)/.test(path)) return null;
+  const plain = path.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  const kept: string[] = [];
+  for (const segment of plain.split(/[/\\]/)) {
+    const name = segment.split(';', 1)[0]!;
+    if (name === '..') kept.pop();
+    else if (name !== '.' && name !== '') kept.push(name);
+  }
+  return `/${kept.join('/')}`;
 }
 
 function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {

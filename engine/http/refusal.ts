@@ -68,6 +68,8 @@ export const REFUSAL = {
   expectation: soft('expectation', 417),
   /** It would show a page's scripts what they may not read, and what we add for origins. */
   traceMethod: soft('trace_method', 405),
+  /** Of the site's path routes, one is meant as sent and another once escapes are resolved. */
+  pathAmbiguous: soft('path_ambiguous'),
   connectMethod: soft('connect_method'),
   upgrade: soft('upgrade', 501),
 } as const;
