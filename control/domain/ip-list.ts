@@ -10,6 +10,7 @@ import type {
   IpListSyncStatusJson,
 } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { accessLimits } from '../../engine/base/limits.ts';
+import { runAtOnce, type Steps } from '../../engine/base/steps.ts';
 import { parseNetwork, textOfKey } from '../../engine/base/ip-address.ts';
 import { invalidField } from './errors.ts';
 import { hasControls, type AccessScope } from './ip-list-checks.ts';
@@ -63,6 +64,9 @@ export function heldContentId(listId: string): string {
   return `${listId}.held`;
 }
 
+/** Entries that are checked between two looks at the clock. */
+const entriesPerStep = 50;
+
 /**
  * Entries by key; of the same network the last one counts. `nowMs` decides what has lapsed.
  * Errors: invalid_argument naming the entry.
@@ -72,11 +76,22 @@ export function checkEntries(
   at: string,
   nowMs: number,
 ): Map<string, IpEntry> {
+  return runAtOnce(checkEntriesInSteps(entries, at, nowMs));
+}
+
+/** As `checkEntries`; a step is some entries. They may be made while they are read. */
+export function* checkEntriesInSteps(
+  entries: Iterable<IpListEntryJson>,
+  at: string,
+  nowMs: number,
+): Steps<Map<string, IpEntry>> {
   const found = new Map<string, IpEntry>();
-  entries.forEach((entry, index) => {
+  let index = 0;
+  for (const entry of entries) {
     const checked = checkEntry(entry, `${at}[${index}]`, nowMs);
     found.set(checked.key, checked);
-  });
+    if (++index % entriesPerStep === 0) yield;
+  }
   if (found.size > accessLimits.listEntriesMax) {
     throw invalidField(at, `a list has at most ${accessLimits.listEntriesMax} entries`);
   }

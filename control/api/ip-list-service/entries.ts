@@ -3,11 +3,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   IpListEntrySchema,
+  type IpListEntry,
   type IpListEntryJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits, storeLimits } from '../../../engine/base/limits.ts';
 import { parseAddress, parseNetwork } from '../../../engine/base/ip-address.ts';
+import { runInSlices } from '../../../engine/base/steps.ts';
 import { toCsvLine } from '../../access/csv.ts';
 import {
   adoptContent,
@@ -28,7 +30,7 @@ import {
   type IpListContent,
   type ReadChunk,
 } from '../../domain/ip-list-content.ts';
-import { checkEntries, showEntry } from '../../domain/ip-list.ts';
+import { checkEntriesInSteps, showEntry } from '../../domain/ip-list.ts';
 import { ipLists } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
@@ -68,13 +70,24 @@ export function listIpListEntries(
   };
 }
 
+/** Checked entries of a request, which may have a million: read in slices. */
+function readEntries(
+  parts: ApiParts,
+  entries: readonly IpListEntry[],
+): Promise<Map<string, IpEntry>> {
+  const records = function* (): Generator<IpListEntryJson> {
+    for (const one of entries) yield toRecord<IpListEntryJson>(IpListEntrySchema, one);
+  };
+  const steps = checkEntriesInSteps(records(), 'entries', parts.clock.nowMs());
+  return runInSlices(steps, storeLimits.sliceMs);
+}
+
 /** Adds entries; one that is there gets the given note and expiry. */
 export function addEntries(parts: ApiParts): Method<typeof IpListService, 'addEntries'> {
   return async (request, context) => {
     const caller = callerOf(context);
-    const asked = request.entries.map((one) => toRecord<IpListEntryJson>(IpListEntrySchema, one));
-    if (asked.length === 0) throw invalidField('entries', 'needs at least one entry');
-    const entries = checkEntries(asked, 'entries', parts.clock.nowMs());
+    if (request.entries.length === 0) throw invalidField('entries', 'needs at least one entry');
+    const entries = await readEntries(parts, request.entries);
     const list = await parts.store.write((tx) => {
       const before = storedList(tx, caller, request.ipListId, 'ipListId');
       requireManual(before, 'ipListId');
@@ -126,8 +139,7 @@ export function replaceIpListEntries(
     requireManual(known, 'id');
     const texts = request.name === '' ? known : checkListTexts(request, '');
     const { name, description } = texts;
-    const asked = request.entries.map((one) => toRecord<IpListEntryJson>(IpListEntrySchema, one));
-    const entries = checkEntries(asked, 'entries', parts.clock.nowMs());
+    const entries = await readEntries(parts, request.entries);
     const kind = request.exclusiveGlobalKind;
     if (kind !== '') oneOf(kind, ['allow', 'deny', 'monitor'], 'exclusiveGlobalKind');
     requireEtag(request.etag, contentOf(store, known.id).etag);
