@@ -63,8 +63,8 @@ export const frontLimits = {
   /** Input kept while a request is served; past it the socket is not read. */
   heldInputBytesMax: 65_536,
   /**
-   * Unfinished heads and held bodies of all clients of a thread; past it their senders get 503. Room
-   * for two thousand bodies of the usual inspection limit.
+   * Unfinished heads and held bodies of all clients of a thread; past it their senders get 503.
+   * Room for two thousand bodies of the usual inspection limit.
    */
   heldBytesMax: 268_435_456,
   /** Pieces of a held body up to this size are gathered in slabs: a socket's piece costs more. */

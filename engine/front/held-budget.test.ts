@@ -1,4 +1,4 @@
-/** Tests of what a thread keeps for all clients together: many at once are refused, none forgotten. */
+/** Tests of what a thread keeps for all clients together: too many are refused, none forgotten. */
 
 import { afterEach, expect, test } from 'vitest';
 import { passVerdict } from '../contract/verdict.ts';

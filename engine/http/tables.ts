@@ -69,7 +69,7 @@ export const FIELD = {
   X_REAL_IP: 17,
   /** `Proxy`, which CGI origins would read as HTTP_PROXY. */
   PROXY: 18,
-  /** Spelled like one of the above but for another mark in place of `-`: the same to CGI origins. */
+  /** Spelled like one of those but for another mark in place of `-`: the same to CGI origins. */
   ALIAS: 19,
   /** Named in Connection by the sender. */
   NOMINATED: 20,

@@ -1,7 +1,7 @@
 /**
- * Hundreds of clients that are slow on purpose, in every way at once: heads and bodies byte by byte,
- * answers that nobody takes, pipelines that nobody reads. Somebody else is served all the while, and
- * in the end every slow one is gone and on record.
+ * Hundreds of clients that are slow on purpose, in several ways at once: heads and bodies byte by
+ * byte, answers that nobody takes. Somebody else is served all the while, and in the end every slow
+ * one is gone and on record.
  */
 
 import { afterEach, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
  * Sends random wires through a front with an inspector that writes down what it is shown, and
- * compares that with what a careful origin reads: the same method, path, fields and content, but for
- * the fields that end at this hop and those that we set.
+ * compares that with what a careful origin reads: the same method, path, fields and content, but
+ * for the fields that end at this hop and those that we set.
  */
 
 import net from 'node:net';
@@ -87,8 +87,9 @@ function readOne(bytes: Buffer): { seen: Seen; end: number } | null {
   return end > bytes.length ? null : { seen, end };
 }
 
-const ends =
-  /^(host|content.length|transfer.encoding|connection|keep-alive|te|trailer|upgrade|expect|x-request-id|x-forwarded-(for|proto|host)):/i;
+const framing = 'host|content.length|transfer.encoding|connection|keep-alive|te|trailer|upgrade';
+const own = 'expect|x-request-id|x-forwarded-(for|proto|host)';
+const ends = new RegExp(`^(${framing}|${own}):`, 'i');
 
 /** What is meant for the origin, Host and our own fields left out. */
 function endToEnd({ method, target, fields, body }: Seen): string {

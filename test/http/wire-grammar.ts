@@ -304,7 +304,8 @@ export function randomRequest(random: Random): string {
   if (random(5) === 0) lines.push(oneOf(random, connections));
   if (random(4) === 0) lines.push(lines.splice(1, 1)[0]!);
   const lead = random(20) === 0 ? oneOf(random, ['\r\n', '\n', ' ', '\r\n\r\n', '\r']) : '';
-  return `${lead}${lines.join('\r\n').replace('\r\n', end)}\r\n${random(60) === 0 ? '\n' : '\r\n'}${body}`;
+  const head = lines.join('\r\n').replace('\r\n', end);
+  return `${lead}${head}\r\n${random(60) === 0 ? '\n' : '\r\n'}${body}`;
 }
 
 /** One to three requests on one connection. */
