@@ -102,8 +102,15 @@ async function startBoth(
   return passwordFile;
 }
 
-/** Each thread has such spaces; what a request leaves behind is small and dies young. */
-const memoryFlags = ['--max-semi-space-size=4'];
+/**
+ * What a request leaves behind is small and dies young: new spaces stay small, for each thread has
+ * them. Control has few calls and a long life: there V8 trades a quarter of its speed for a heap
+ * that does not grow with the calls (185 MB became 119 after 2,400 of them).
+ */
+const memoryFlags = {
+  control: ['--max-semi-space-size=1', '--optimize-for-size'],
+  engine: ['--max-semi-space-size=4'],
+};
 
 /** Starts one child and resolves with its ready message. */
 async function startOne(
@@ -140,7 +147,7 @@ async function startOne(
     name,
     script,
     args,
-    nodeArgs: memoryFlags,
+    nodeArgs: memoryFlags[name],
     logger,
     onMessage,
     onStartFailure: failed,

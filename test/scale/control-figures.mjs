@@ -91,11 +91,12 @@ async function startProduct() {
   const management = await freePort();
   const line = [
     join(values.build, 'control', 'cli', 'main.js'),
-    ...['run', '--data', data, '--workers', '1'],
+    ...['run', '--log-level', 'error', '--data', data, '--workers', '1'],
     ...['--proxy', `127.0.0.1:${await freePort()}`, '--management', `127.0.0.1:${management}`],
   ];
   const began = performance.now();
-  const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, line, { stdio: 'ignore' });
+  running = child;
   await until(caughtUp);
   return { child, management, startMs: performance.now() - began };
 }
@@ -105,10 +106,21 @@ async function startControl() {
   const line = [
     ...controlFlags,
     join(values.build, 'control', 'main.js'),
-    ...['--data', data, '--management', '127.0.0.1:0', '--admin-socket', socketPath, '--no-demo'],
+    ...[
+      '--data',
+      data,
+      '--management',
+      '127.0.0.1:0',
+      '--admin-socket',
+      socketPath,
+      '--no-demo',
+      '--log-level',
+      'error',
+    ],
   ];
   const began = performance.now();
   const child = spawn(process.execPath, line, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  running = child;
   await new Promise((resolve) => child.once('message', resolve));
   const took = performance.now() - began;
   await stop(child);
@@ -116,6 +128,7 @@ async function startControl() {
 }
 
 function stop(child) {
+  running = null;
   socketAgent.destroy();
   return new Promise((resolve) => {
     child.once('exit', resolve);
@@ -154,7 +167,11 @@ async function makeSites() {
       apiVersion: 'waf.io/v1',
       kind: 'Site',
       metadata: { name: `site-${at}`, id: `site-${at}` },
-      spec: { primaryHost: `site-${at}.example`, upstreamRef: 'figures', policyRef: 'default' },
+      spec: {
+        primaryHost: `site-${at}.example`,
+        upstreamRef: 'figures',
+        policyRef: 'policy-standard',
+      },
     }),
   );
   const pool = JSON.stringify({
@@ -192,16 +209,18 @@ async function measureRpc(what, clients, call) {
   const calls = Math.round(Number(values.rate) * Number(values.seconds));
   const times = [];
   const open = [];
+  const failures = [];
   const began = performance.now();
-  for (let at = 0; at < calls; at++) {
+  for (let at = 0; at < calls && failures.length === 0; at++) {
     await sleep(Math.max(0, began + at * gapMs - performance.now()));
     const sent = performance.now();
     const answered = call(clients[at % clients.length], at).then(() => {
       times.push(performance.now() - sent);
     });
-    open.push(answered);
+    open.push(answered.catch((error) => failures.push(error)));
   }
   await Promise.all(open);
+  if (failures.length > 0) throw new Error(`${what} failed`, { cause: failures[0] });
   times.sort((left, right) => left - right);
   const quantile = (share) => times[Math.min(calls - 1, Math.floor(calls * share))];
   const [half, most] = [quantile(0.5), quantile(0.99)].map(milliseconds);
@@ -216,8 +235,10 @@ async function measureRpcs(clients) {
   for (let at = 0; at < count; at++)
     sites.set(idOf(at), (await local('SiteService/GetSite', { id: idOf(at) })).site);
   const update = async (client, at) => {
-    const site = { ...sites.get(idOf(at)), description: `changed ${at}` };
-    const answer = await client('SiteService/UpdateSite', { site });
+    const site = { ...sites.get(idOf(at)), aliases: [`alias-${at}.example`] };
+    const { revision } = site;
+    const change = { site, revision, updateMask: 'aliases' };
+    const answer = await client('SiteService/UpdateSite', change);
     sites.set(idOf(at), answer.site);
   };
   await measureRpc('GetSite', clients, get);
@@ -239,30 +260,39 @@ async function sendBurst() {
   row(`burst of ${burst} List RPCs`, milliseconds(performance.now() - began));
 }
 
-let product = await startProduct();
-const controlFlags = controlOf(product.child.pid).flags;
-row('first start until all is served', milliseconds(product.startMs));
-await makeSites();
-await stop(product.child);
-const took = [];
-for (let at = 0; at < starts; at++) took.push(await startControl());
-row('control, start to ready', took.map(milliseconds).join(', '));
-product = await startProduct();
-row('second start until all is served', milliseconds(product.startMs));
-const { pid } = controlOf(product.child.pid);
-await sleep(idleMs);
-weigh('control, idle', pid);
-await sendBurst();
-weigh('control, after the burst', pid);
-const { clients, close } = await signIn(product.management);
-await measureRpcs(clients);
-weigh('control, after the calls', pid);
-await sleep(idleMs);
-weigh('control, idle again', pid);
-close();
-await stop(product.child);
-rmSync(data, { recursive: true });
+let running = null;
+let controlFlags = [];
+try {
+  await measureAll();
+} finally {
+  if (running !== null) await stop(running);
+  rmSync(data, { recursive: true });
+}
 
 const heading = `${count} sites, ${values.rate} calls a second, ${sessionCount} sessions`;
 process.stdout.write(`${heading}, load ${loadavg()[0].toFixed(1)}\n\n`);
 for (const [what, figure] of rows) process.stdout.write(`${what.padEnd(34)} ${figure}\n`);
+
+async function measureAll() {
+  const first = await startProduct();
+  controlFlags = controlOf(first.child.pid).flags;
+  row('first start until all is served', milliseconds(first.startMs));
+  await makeSites();
+  await stop(first.child);
+  const took = [];
+  for (let at = 0; at < starts; at++) took.push(await startControl());
+  row('control, start to ready', took.map(milliseconds).join(', '));
+  const product = await startProduct();
+  row('second start until all is served', milliseconds(product.startMs));
+  const { pid } = controlOf(product.child.pid);
+  await sleep(idleMs);
+  weigh('control, idle', pid);
+  await sendBurst();
+  weigh('control, after the burst', pid);
+  const { clients, close } = await signIn(product.management);
+  await measureRpcs(clients);
+  weigh('control, after the calls', pid);
+  await sleep(idleMs);
+  weigh('control, idle again', pid);
+  close();
+}
