@@ -4,6 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
+import { unreadableText } from './input.ts';
 
 /** The command. */
 export const bundleBuildCommand: CommandDefinition = {
@@ -41,6 +42,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new AppError('bad_manifest', `cannot read ${path}`, { source: 'config', cause });
+    throw new AppError('bad_manifest', unreadableText(path, cause), { source: 'config', cause });
   }
 }

@@ -1,7 +1,7 @@
 /** Owns reading what an operator hands in: a file, or standard input for `-`. Bounded. */
 
 import { readFileSync, statSync } from 'node:fs';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../../engine/base/limits.ts';
 
@@ -16,8 +16,24 @@ export function readInput(path: string): Uint8Array<ArrayBuffer> {
   } catch (error) {
     const name = path === '-' ? 'standard input' : path;
     const reason = error instanceof Error && error.message === 'too large';
-    throw badFlag(reason ? `${name} is larger than ${inputBytesMax} bytes` : `cannot read ${name}`);
+    throw badFlag(
+      reason ? `${name} is larger than ${inputBytesMax} bytes` : unreadableText(name, error),
+    );
   }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission is denied',
+  EPERM: 'permission is denied',
+  EAGAIN: 'nothing can be read from it now',
+};
+
+/** Says that something cannot be read, and why where the system says so. */
+export function unreadableText(name: string, error: unknown): string {
+  const reason = reasons[(error as NodeJS.ErrnoException | null)?.code ?? ''];
+  return reason === undefined ? `cannot read ${name}` : `cannot read ${name}: ${reason}`;
 }
 
 /** The text of a file; `-` is standard input. Errors: AppError bad_flag. */
@@ -32,7 +48,9 @@ export function readInputObject(path: string): Record<string, unknown> {
     value = parse(readInputText(path), { maxAliasCount: 100 });
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw badFlag(`${path} holds neither JSON nor YAML`);
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    const where = line === undefined ? '' : `: see line ${line}`;
+    throw badFlag(`${path} holds neither JSON nor YAML${where}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;

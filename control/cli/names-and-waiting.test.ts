@@ -56,6 +56,15 @@ test('a wrong command line names the mistake, and where help is, in a few lines'
   expect(printed.out).not.toContain('commands on');
 });
 
+test('a file that cannot be read says why', async () => {
+  expect(await run('apply', '-f', '/nonexistent/shop.yaml')).toBe(1);
+  expect(printed.err).toContain('/nonexistent/shop.yaml: there is no such file');
+  expect(await run('rule', 'preview', '--visual', '/tmp')).toBe(1);
+  expect(printed.err).toContain('/tmp: it is a folder');
+  expect(await run('bundle', 'build', '-f', '/nonexistent', '-o', '/nonexistent')).toBe(1);
+  expect(printed.err).toContain('/nonexistent: there is no such file');
+});
+
 test('a visual rule with a field that means nothing is refused', async () => {
   const rule = (visualSpec: object) =>
     waf.call('CustomRuleService/PreviewCustomRule', {

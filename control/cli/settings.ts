@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../../engine/base/limits.ts';
 import type { GlobalOptions } from './global-options.ts';
+import { unreadableText } from './input.ts';
 
 /** Global flags as the parser hands them over. */
 export interface GlobalFlags {
@@ -78,7 +79,7 @@ async function readConfig(path: string): Promise<Partial<Record<Name, string>>> 
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new AppError('bad_config', `cannot read ${path}`, { source: 'config', cause });
+    throw new AppError('bad_config', unreadableText(path, cause), { source: 'config', cause });
   }
   if (text.length > commandLineLimits.configBytesMax)
     throw badConfig(path, 'it is longer than 64 KiB');
