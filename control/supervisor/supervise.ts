@@ -98,7 +98,12 @@ async function startBoth(
   ]);
   if (ready.type === 'ready' && ready.passwordFile !== undefined) passwordFile = ready.passwordFile;
   options.progress.finish();
-  await waitUntilReady(data.adminSocket);
+  const serves = await waitUntilReady(data.adminSocket);
+  if (!serves) {
+    options.logger.warn('rules are still being compiled; sites answer 503 until theirs are', {
+      ask: 'waf agent state',
+    });
+  }
   return passwordFile;
 }
 
