@@ -68,30 +68,36 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 /** Bytes resident after everything unreachable is gone; finalisers need turns of the loop. */
-async function settledRss(): Promise<number> {
-  for (let i = 0; i < 5; i++) {
+async function settledRss(turns = 5): Promise<number> {
+  for (let i = 0; i < turns; i++) {
     collect();
     await new Promise((resolve) => setImmediate(resolve));
   }
   return process.memoryUsage.rss();
 }
 
-/** Makes objects of every kind; every second one is left to its finaliser. */
-function makeObjects(count: number): void {
+/** Of each object so much that a thousand lost ones of one kind are far more than the bound. */
+const words = Array.from({ length: 400 }, (_, i) => `w${i * 7919}x`);
+const wordExpressions = words.map((pattern, id) => ({ pattern, flags, id }));
+const large = {
+  block: HsDatabase.compile(wordExpressions, { mode: 'block' }).serialize(),
+  stream: HsDatabase.compile(wordExpressions, { mode: 'stream' }),
+  alternatives: words.map((word) => `(${word})`).join('|'),
+  nodes: Int32Array.from([-1, -1, ...Array.from({ length: 4000 }, () => [0, 1]).flat()]),
+};
+
+/** Makes objects of every kind, few at a time; every second one is left to its finaliser. */
+async function makeObjects(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
-    const database = HsDatabase.compile(expressions, { mode: 'block' });
-    const streamDatabase = HsDatabase.compile(expressions, { mode: 'stream' });
-    const stream = HsStream.open(streamDatabase);
-    const pcre = new Pcre('(a+)b|c');
-    const program = new ScanProgram({
-      nodes: Int32Array.from([-1, -1]),
-      databases: [database],
-      classes: [],
-    });
-    expect(pcre.test('aab')).toBe(true);
-    if (i % 2 === 0) {
-      for (const one of [stream, streamDatabase, pcre, program, database]) one.close();
-    }
+    if (i % 40 === 0) await settledRss(2);
+    const compiled = HsDatabase.compile(expressions, { mode: 'block' });
+    const database = HsDatabase.deserialize(large.block);
+    const streams = Array.from({ length: 50 }, () => HsStream.open(large.stream));
+    const pcre = new Pcre(large.alternatives);
+    const program = new ScanProgram({ nodes: large.nodes, databases: [database], classes: [] });
+    expect(pcre.test(words[7]!)).toBe(true);
+    if (i % 2 !== 0) continue;
+    for (const one of [...streams, compiled, pcre, program, database]) one.close();
   }
 }
 
@@ -123,10 +129,10 @@ function makeCalls(count: number): void {
 }
 
 test('memory does not grow over a million calls and a thousand objects', async () => {
-  makeObjects(200);
+  await makeObjects(200);
   makeCalls(50_000);
   const before = await settledRss();
-  makeObjects(1000);
+  await makeObjects(1000);
   makeCalls(250_000);
   const growthMegabytes = ((await settledRss()) - before) / 2 ** 20;
   console.log(`resident memory grew by ${growthMegabytes.toFixed(1)} MB`);
