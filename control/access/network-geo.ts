@@ -38,6 +38,11 @@ export function openNetworkGeo(store: ReadStore): (address: string) => NetworkPl
   return (address) => placeOf(readers, address);
 }
 
+/** The place of an address as a field of a message. */
+export function geoOf(place: NetworkPlace | null): { readonly geo?: NetworkPlace } {
+  return place === null ? {} : { geo: place };
+}
+
 function readersOf(store: ReadStore): Readers {
   const uploaded = store.list(geoDatabases);
   const readers = uploaded.flatMap(

@@ -32,6 +32,7 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     help: 'Example: waf system geo-upload country country.mmdb.gz. A request takes 16 MiB: pack it.',
     arguments: [kindArgument, { name: '<file>', summary: '.mmdb, plain or gzip; - reads stdin' }],
     flags: [{ flags: '--version-name <text>', summary: 'version; default is the build date' }],
+    published: true,
     run: async (context, [kind = '', file = ''], flags) => {
       const { UploadGeoDatabaseResponseSchema } =
         await import('../../proto/gen/waf/v1/system_pb.ts');
@@ -51,6 +52,7 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
       'Example: waf system geo-download country --month 2026-09',
     arguments: [kindArgument],
     flags: [{ flags: '--month <YYYY-MM>', summary: 'which one; default is the latest' }],
+    published: true,
     run: async (context, [kind = ''], flags) => {
       const { DownloadGeoDatabaseResponseSchema } =
         await import('../../proto/gen/waf/v1/system_pb.ts');
@@ -68,6 +70,7 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
     help: '',
     arguments: [kindArgument],
     flags: [],
+    published: true,
     run: async (context, [kind = '']) => {
       await (await context.api()).system.deleteGeoDatabase({ kind });
       showRemoved(context, 'geo database', kind);

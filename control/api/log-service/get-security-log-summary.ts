@@ -7,6 +7,7 @@ import {
   type SecuritySummaryDimensionJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
+import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
 import { summarise } from '../../observe/summary.ts';
@@ -49,6 +50,7 @@ export function getSecurityLogSummary(
     const ranking = (dimension: Dimension) => [
       ...(top.get(names.get(dimension) ?? 'SECURITY_SUMMARY_DIMENSION_UNSPECIFIED') ?? []),
     ];
+    const placeOf = openNetworkGeo(parts.store);
     return {
       total: BigInt(total),
       blocked: BigInt(blocked),
@@ -58,7 +60,7 @@ export function getSecurityLogSummary(
         count: BigInt(count),
         blocked: BigInt(stopped),
       })),
-      topIps: ranking(Dimension.ATTACKER),
+      topIps: ranking(Dimension.ATTACKER).map((one) => ({ ...one, ...geoOf(placeOf(one.key)) })),
       topPaths: ranking(Dimension.PATH),
       topRules: ranking(Dimension.RULE),
       topMethods: ranking(Dimension.METHOD),

@@ -10,7 +10,7 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
-import { openNetworkGeo, type NetworkPlace } from '../../access/network-geo.ts';
+import { geoOf, openNetworkGeo, type NetworkPlace } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
@@ -134,11 +134,6 @@ export function countriesOf(
     else raise(counts, code);
   }
   return { ranked: highest(counts, counts.size), none };
-}
-
-/** The place of an address as a field of a message. */
-export function geoOf(place: NetworkPlace | null): { readonly geo?: NetworkPlace } {
-  return place === null ? {} : { geo: place };
 }
 
 /** Default 10. Errors: invalid_argument at `field` above 100. */

@@ -8,7 +8,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TimeRangeSchema } from '../../../proto/gen/waf/v1/common_pb.ts';
 import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { openNetworkGeo } from '../../access/network-geo.ts';
+import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';
 import { summarise, type SecuritySummary } from '../../observe/summary.ts';
@@ -21,7 +21,6 @@ import {
   countriesOf,
   dashboardStats,
   eventsOf,
-  geoOf,
   limitOf,
   topAttackersOf,
 } from './dashboard.ts';
