@@ -42,9 +42,11 @@ export interface LiveWaf {
 }
 
 const clientIp = '127.0.0.1';
-const exchangeTimeoutMs = 15_000;
-const eventTimeoutMs = 10_000;
-const settleTimeoutMs = 300_000;
+const exchangeTimeoutMs = 60_000;
+const eventTimeoutMs = 60_000;
+const settleTimeoutMs = 900_000;
+/** A busy machine may compile for longer than a call waits; the next one finds what was made. */
+const repeatsMax = 4;
 /** Publications are gathered for less than this. */
 const quietEnoughMs = 300;
 
@@ -59,9 +61,12 @@ export async function startLiveWaf(): Promise<LiveWaf> {
   const engine = await startEngine(control, port, eventsFile);
   const events = openEvents(eventsFile);
   const ask: LiveWaf['ask'] = async (rpc, body) => {
-    const answer = await control.call(rpc, body);
-    if (answer.status !== 200) throw new Error(`${rpc}: ${answer.text}`);
-    return answer.body;
+    for (let repeats = 0; ; repeats++) {
+      const answer = await control.call(rpc, body);
+      if (answer.status === 200) return answer.body;
+      const mayRepeat = answer.body['code'] === 'unavailable' && repeats < repeatsMax;
+      if (!mayRepeat) throw new Error(`${rpc}: ${answer.text}`);
+    }
   };
   return {
     control,
