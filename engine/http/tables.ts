@@ -11,7 +11,8 @@ export const DIGIT = 8;
 export const HEX = 16;
 export const HOST = 32;
 export const QDTEXT = 64;
-export const ALNUM = 128;
+/** Letters and digits; only names are compared by it. */
+const ALNUM = 128;
 
 const tokenMarks = "!#$%&'*+-.^_`|~";
 /**

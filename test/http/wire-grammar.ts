@@ -283,7 +283,7 @@ function chunkedBody(random: Random): string {
 }
 
 /** One request; usually with one or two oddities. */
-export function randomRequest(random: Random): string {
+function randomRequest(random: Random): string {
   const end = random(40) === 0 ? oneOf(random, ['\n', '\r', '\r\r\n', '\n\r\n']) : '\r\n';
   const gap = random(40) === 0 ? oneOf(random, ['  ', '\t', ' \t', '\x0b', '']) : ' ';
   const method = random(3) === 0 ? oneOf(random, methods) : oneOf(random, ['GET', 'POST']);
