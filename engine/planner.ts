@@ -1,7 +1,7 @@
 /**
  * Owns the planner threads from the main thread's side: policies are linked and their databases
- * compiled there, away from traffic. A second thread starts when the first is busy, so that a policy
- * that is quickly made ready does not wait for one that is not. They end when nothing is left to do.
+ * compiled there, away from traffic. A second thread starts when the first is busy, so that a
+ * policy that is quickly made ready does not wait for one that is not. They end when idle.
  */
 
 import { Worker } from 'node:worker_threads';
