@@ -53,7 +53,9 @@ export function matchName(target: Target, key: ByteString): ByteString {
     const selector = target.selector?.kind === 'key' ? `:${target.selector.key}` : '';
     return `&${variable.name}${selector}`;
   }
-  return variable.shape === 'collection' ? `${variable.name}:${key}` : variable.name;
+  // The XML tree as a whole has no key; an argument may have an empty one.
+  const keyed = variable.shape === 'collection' && (key !== '' || variable.select === undefined);
+  return keyed ? `${variable.name}:${key}` : variable.name;
 }
 
 /** Records that a rule and its whole chain matched. */

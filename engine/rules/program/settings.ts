@@ -79,7 +79,14 @@ function isAccepted(
 ): boolean {
   const { name, status, note } = definition;
   if (status === 'refused') {
-    context.report('error', 'refused-directive', `${name}: ${note ?? ''}`, directive.span);
+    const off =
+      directive.arguments.length === 1 && /^off$/i.test(directive.arguments[0]?.text ?? '');
+    if (off) {
+      const message = `${name} has no effect: the feature is not there`;
+      context.report('warning', 'ignored-directive', message, directive.span);
+    } else {
+      context.report('error', 'refused-directive', `${name}: ${note ?? ''}`, directive.span);
+    }
     return false;
   }
   if (!hasFittingArguments(directive, definition, context)) return false;
