@@ -1,7 +1,7 @@
 /**
  * Owns holding back policies that do not compile: which artefact of each a node accepted last,
- * which it refused, and what is published in place of a refused one. A policy that is held back keeps its
- * last good artefact; one that never had any is left out, and requests of its sites get 503.
+ * which it refused, and what is published in place of a refused one. A policy that is held back
+ * keeps its last good artefact; one that never had any is left out, and its sites get 503.
  */
 
 import { createHash } from 'node:crypto';
