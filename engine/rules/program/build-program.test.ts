@@ -315,7 +315,9 @@ SecUnicodeMapFile nowhere 20127
 SecRuleScript a.lua
 SecAuditLog /a
 SecStatusEngine On
-SecXmlExternalEntity On`;
+SecXmlExternalEntity On
+SecHashEngine Off
+SecHashEngine On`;
     expect(codes(text)).toEqual([
       '1:15 error bad-argument',
       '2:21 error bad-argument',
@@ -326,6 +328,8 @@ SecXmlExternalEntity On`;
       '7:1 warning mapped-directive',
       '8:1 warning ignored-directive',
       '9:1 warning ignored-directive',
+      '10:1 warning ignored-directive',
+      '11:1 error refused-directive',
     ]);
   });
 });
