@@ -76,7 +76,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
     const made = product.waf(
       ...['site', 'create', '--name', 'shop', '--host', 'shop.example', '--upstream', url],
-      ...['--output', 'json'],
+      ...['--output', 'json', '--no-wait'],
     );
     const madeMs = performance.now();
     expect([made.code, made.stderr]).toEqual([0, '']);
@@ -93,6 +93,22 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     const answer = await ask('/', 'shop.example');
     expect([answer.status, await answer.text()]).toEqual([200, 'from the origin']);
     expect(product.waf('site', 'list').stdout).toContain('shop.example');
+  });
+
+  test('paths are ranked, and the node tells its load', async () => {
+    await fetch(`http://127.0.0.1:${product.proxyPort}/ranked?a=1`);
+    const top = await eventually(() => {
+      const { code, stdout } = product.waf('system', 'top', 'path', '--output', 'json');
+      const { items = [] } = JSON.parse(stdout) as { items?: { key: string; total: string }[] };
+      const found = items.find(({ key }) => key === '/ranked');
+      return code === 0 && found !== undefined ? found : null;
+    });
+    expect(top).toEqual({ key: '/ranked', total: '1' });
+    const load = JSON.parse(product.waf('agent', 'load', '--output', 'json').stdout) as {
+      samples: { metrics: { memoryUsedBytes: string; observationHealth: { state: string } } }[];
+    };
+    expect(load.samples[0]?.metrics.observationHealth.state).toBe('healthy');
+    expect(Number(load.samples[0]?.metrics.memoryUsedBytes)).toBeGreaterThan(0);
   });
 
   test('an engine that is killed comes back and serves the last bundle', async () => {
