@@ -7,6 +7,7 @@ export { BYTE_CLASS, byteClassOf, maskOfClasses, maskOfValue } from './byte-clas
 export type { ByteClassName } from './byte-class.ts';
 export {
   setUnicodeMap,
+  fillersRemovedId,
   transformationIds,
   transformationNames,
   transformationTriggers,

@@ -184,16 +184,18 @@ class SpecReader {
     for (size_t node = 0; node < needed.size(); ++node) {
       if (!needed[node]) continue;
       step_of[node] = static_cast<uint16_t>(target->steps.size());
-      ScanStep step{0, 0, false, 0, ends[node]};
+      ScanStep step{0, 0, false, 0, ends[node], false};
       if (node != 0) {
         const Transformation& t = kTransformations[nodes_[2 * node + 1]];
         step.parent = step_of[static_cast<size_t>(nodes_[2 * node])];
         step.transformation = static_cast<uint8_t>(nodes_[2 * node + 1]);
         step.always = t.always;
         step.trigger = t.trigger;
+        step.changed_only = step.transformation == kFillersRemoved;
         target->always |= t.always;
         target->trigger_union |= t.trigger;
       }
+      if (!step.changed_only) target->unchanged_chains |= step.chains;
       target->steps.push_back(step);
     }
   }

@@ -75,15 +75,22 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
   capacity_ = capacity;
   count_ = 0;
   stats_.rows += item_count;
+  uint32_t mask = 0;
+  const uint8_t* masked = nullptr;
+  uint32_t masked_size = 0;
   for (size_t i = 0; i < item_count; ++i) {
     const ScanItem& item = items[i];
     class_ = &classes_[item.class_id];
     if (class_->all_chains == 0) continue;
     origin_ = item.origin;
     NextRow();
-    const uint32_t mask = MaskOfBytes(item.data, item.size);
+    // Classes that look at the same value follow each other.
+    if (item.data != masked || item.size != masked_size) mask = MaskOfBytes(item.data, item.size);
+    masked = item.data;
+    masked_size = item.size;
     if (!class_->always && (mask & class_->trigger_union) == 0) {
-      ScanOutput(item.data, item.size, mask, class_->all_chains);
+      if (class_->unchanged_chains == 0) continue;
+      ScanOutput(item.data, item.size, mask, class_->unchanged_chains);
       continue;
     }
     Transform(item.data, item.size, mask);
@@ -115,6 +122,7 @@ void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask) {
       at = parent.result[step.transformation];
     }
     output_of_step_[i] = at;
+    if (step.changed_only && at == output_of_step_[step.parent]) continue;
     outputs_[at].chains |= step.chains;
   }
 }

@@ -75,7 +75,8 @@ struct ScanStep {
   uint8_t transformation;
   bool always;
   uint32_t trigger;
-  uint64_t chains;  // the chains that end here
+  uint64_t chains;    // the chains that end here
+  bool changed_only;  // they count only where the step changes the value
 };
 
 struct ScanClass {
@@ -85,6 +86,7 @@ struct ScanClass {
   std::vector<ScanGroup> groups;
   std::vector<ScanTest> tests;
   uint64_t all_chains = 0;
+  uint64_t unchanged_chains = 0;  // what holds for values that no step changes
   uint32_t trigger_union = 0;
   bool always = false;
 };

@@ -41,6 +41,17 @@ WAF_TRANSFORM(CompressWhitespace) {
 
 // The no-break space goes too: the byte 0xA0 and its UTF-8 lead byte 0xC2, each wherever it stands.
 // compressWhitespace leaves both.
+WAF_TRANSFORM(FillersRemoved) {
+  (void)context;
+  static constexpr ByteTable kDropped{"\"'\\^)["};
+  size_t o = 0;
+  for (size_t i = 0; i < n; ++i) {
+    out[o] = in[i];
+    o += kDropped.has[in[i]] ? 0 : 1;
+  }
+  return o;
+}
+
 WAF_TRANSFORM(RemoveWhitespace) {
   (void)context;
   static constexpr ByteTable kDropped{" \t\n\v\f\r\xa0\xc2"};

@@ -17,6 +17,8 @@ constexpr uint32_t kComments =
 constexpr uint32_t kCommand = MaskOf(kDoubleQuote) | MaskOf(kSingleQuote) | MaskOf(kBackslash) |
                               MaskOf(kCaret) | MaskOf(kComma) | MaskOf(kSemicolon) |
                               MaskOf(kUpper) | kSpaces;
+constexpr uint32_t kFillers = MaskOf(kDoubleQuote) | MaskOf(kSingleQuote) | MaskOf(kBackslash) |
+                              MaskOf(kCaret) | MaskOf(kParenthesis) | MaskOf(kPunctuation);
 
 }  // namespace
 
@@ -60,6 +62,7 @@ const Transformation kTransformations[] = {
     {"urlDecodeUni", UrlDecodeUni, kUrl, false, 1, 0},
     {"urlEncode", UrlEncode, 0, true, 3, 0},
     {"utf8toUnicode", Utf8ToUnicode, kHighBytes | MaskOf(kNul), false, 4, 16},
+    {"fillersRemoved", FillersRemoved, kFillers, false, 1, 0},
 };
 const size_t kTransformationCount = sizeof(kTransformations) / sizeof(kTransformations[0]);
 // The scan program keeps a bit for each.

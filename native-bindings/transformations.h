@@ -35,6 +35,9 @@ struct Transformation {
   uint32_t extra;
 };
 
+// Not SecLang's: leaves out what shells ignore between letters. The last of the table.
+constexpr uint8_t kFillersRemoved = 37;
+
 // The array index is the transformation's id, the same in transformations.ts.
 extern const Transformation kTransformations[];
 extern const size_t kTransformationCount;
@@ -55,6 +58,7 @@ WAF_TRANSFORM(CmdLine);
 WAF_TRANSFORM(CompressWhitespace);
 WAF_TRANSFORM(CssDecode);
 WAF_TRANSFORM(EscapeSeqDecode);
+WAF_TRANSFORM(FillersRemoved);
 WAF_TRANSFORM(HexDecode);
 WAF_TRANSFORM(HexEncode);
 WAF_TRANSFORM(HtmlEntityDecode);

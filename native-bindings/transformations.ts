@@ -52,6 +52,12 @@ export const transformationIds = {
   utf8toUnicode: 36,
 } as const;
 
+/**
+ * The number of what SecLang cannot name: leaves out `"'\\^)[`. Chains of a scan program that end
+ * with it count only for values that it changes.
+ */
+export const fillersRemovedId = 37;
+
 /** A transformation's name as SecLang spells it. */
 export type TransformationName = keyof typeof transformationIds;
 

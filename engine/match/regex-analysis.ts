@@ -17,10 +17,8 @@ const nothing: RegexNode = { kind: 'sequence', parts: [] };
  */
 export function restrictTo(node: RegexNode, allowed: ByteSet): RegexNode | null {
   switch (node.kind) {
-    case 'set': {
-      const set = node.set.map((member, byte) => member & (allowed[byte] ?? 0));
-      return set.includes(1) ? { kind: 'set', set } : null;
-    }
+    case 'set':
+      return restrictedSets(allowed, node.set);
     case 'assertion':
     case 'opaque':
       return node;
@@ -48,6 +46,32 @@ export function restrictTo(node: RegexNode, allowed: ByteSet): RegexNode | null 
   }
 }
 
+const restrictedSets = rememberingSets((allowed: ByteSet) => (set) => {
+  const cut = set.map((member, byte) => member & (allowed[byte] ?? 0));
+  return cut.includes(1) ? ({ kind: 'set', set: cut } as const) : null;
+});
+
+/** A function of two objects that works out every answer once; patterns repeat few sets often. */
+function rememberingSets<Key extends object, Answer>(
+  make: (key: Key) => (set: ByteSet) => Answer,
+): (key: Key, set: ByteSet) => Answer {
+  const byKey = new WeakMap<Key, (set: ByteSet) => Answer>();
+  return (key, set) => {
+    let answer = byKey.get(key);
+    if (!answer) byKey.set(key, (answer = remembering(make(key))));
+    return answer(set);
+  };
+}
+
+function remembering<Answer>(make: (set: ByteSet) => Answer): (set: ByteSet) => Answer {
+  const known = new WeakMap<ByteSet, { readonly answer: Answer }>();
+  return (set) => {
+    let found = known.get(set);
+    if (!found) known.set(set, (found = { answer: make(set) }));
+    return found.answer;
+  };
+}
+
 /**
  * Writes a pattern for Hyperscan in MULTILINE mode that finds the same strings, each being a line:
  * no captures, `(?i)` in front where case plays no part (Hyperscan takes 16,000 characters at
@@ -62,7 +86,10 @@ export function printForScan(node: RegexNode): ByteString | null {
 /** True when every set holds both cases of its letters, and there are letters at all. */
 function ignoresCase(node: RegexNode): boolean {
   const seen = { letters: false, cased: false };
+  const visited = new Set<ByteSet>();
   visitSets(node, (set) => {
+    if (visited.has(set)) return;
+    visited.add(set);
     for (let upper = 0x41; upper <= 0x5a; upper++) {
       if (set[upper] !== set[upper + 32]) seen.cased = true;
       if (set[upper] === 1) seen.letters = true;
@@ -89,7 +116,7 @@ function visitSets(node: RegexNode, visit: (set: ByteSet) => void): void {
 function print(node: RegexNode, caseless: boolean): ByteString | null {
   switch (node.kind) {
     case 'set':
-      return printSet(caseless ? lowerOnly(node.set) : node.set);
+      return caseless ? printCaseless(node.set) : printCased(node.set);
     case 'assertion':
       return printAssertion(node.name);
     case 'opaque':
@@ -237,6 +264,9 @@ function printBounds(min: number, max: number): string {
   if (min === max) return `{${min}}`;
   return min === 0 && max === 1 ? '?' : `{${min},${max}}`;
 }
+
+const printCased = remembering(printSet);
+const printCaseless = remembering((set) => printSet(lowerOnly(set)));
 
 function printSet(set: ByteSet): string {
   const ranges = rangesOf(set);

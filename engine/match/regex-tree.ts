@@ -69,6 +69,8 @@ class Reader {
   #exact = true;
   #caseless: boolean;
   #dotall: boolean;
+  /** By spelling: equal sets are one object, so that what is worked out for one serves all. */
+  readonly #sets = new Map<string, RegexNode>();
 
   constructor(source: ByteString, flags: RegexFlags) {
     this.#source = source;
@@ -125,11 +127,17 @@ class Reader {
   }
 
   #byte(code: number): RegexNode {
-    return this.#set(byteSet([code, code]));
+    return this.#shared(String(code), () => {
+      const set = byteSet([code, code]);
+      return this.#caseless ? foldAscii(set) : set;
+    });
   }
 
-  #set(set: ByteSet): RegexNode {
-    return { kind: 'set', set: this.#caseless ? foldAscii(set) : set };
+  #shared(spelling: string, make: () => ByteSet): RegexNode {
+    const key = this.#caseless ? `i${spelling}` : spelling;
+    let node = this.#sets.get(key);
+    if (!node) this.#sets.set(key, (node = { kind: 'set', set: make() }));
+    return node;
   }
 
   #quantified(atom: RegexNode): RegexNode {
@@ -232,7 +240,7 @@ class Reader {
   }
 
   #class(): RegexNode {
-    this.#at++;
+    const start = this.#at++;
     const negated = this.#source.charAt(this.#at) === '^';
     if (negated) this.#at++;
     const set = byteSet();
@@ -242,8 +250,10 @@ class Reader {
       this.#classItem(set);
     }
     this.#at++;
-    const folded = this.#caseless ? foldAscii(set) : set;
-    return { kind: 'set', set: negated ? complementOf(folded) : folded };
+    return this.#shared(this.#source.slice(start, this.#at), () => {
+      const folded = this.#caseless ? foldAscii(set) : set;
+      return negated ? complementOf(folded) : folded;
+    });
   }
 
   /** Adds one item, or one range, to the set. */

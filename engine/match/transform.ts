@@ -1,5 +1,6 @@
 /** Owns the engine's door to the SecLang transformations. Never decides which rule uses which. */
 export {
+  fillersRemovedId,
   setUnicodeMap,
   transformationIds,
   transformationNames,

@@ -353,7 +353,7 @@ function exactSlots(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Ar
   });
   for (const { expressions, modes } of groups) {
     expressions.forEach(({ pattern }, id) => {
-      if (modes[id] !== 'exact') exact[pattern.slot] = 0;
+      if (modes[id] !== 'exact' || isLoose(pattern.filter)) exact[pattern.slot] = 0;
     });
   }
   return exact;

@@ -5,7 +5,9 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { transformationIds } from '../../match/transform.ts';
+import { withoutFillers } from '../../match/regex-fillers.ts';
+import type { WithoutFillers } from '../../match/regex-fillers.ts';
+import { fillersRemovedId, transformationIds } from '../../match/transform.ts';
 import type { Prefilter, ProgramItem, Rule } from '../catalog/types.ts';
 import { sourceCount } from '../catalog/values.ts';
 import { gateOf } from './gate.ts';
@@ -24,6 +26,8 @@ export interface ScanPattern {
   readonly chain: string;
   readonly filter: Prefilter;
   readonly negated: boolean;
+  /** True for commands, whose patterns compile badly together with others. */
+  readonly apart?: boolean;
 }
 
 /** All that is looked for in rows of one face; `key` null = whatever the row's key is. */
@@ -91,8 +95,27 @@ function patternsOf({ link, filter, negated, words }: Gate, slot: number): ScanP
   if (words.length > 0) {
     return [one(ids), { ...one(ids), filter: { kind: 'words', words, caseless: true } }];
   }
+  if (filter.kind === 'pattern' && !negated && !link.multiMatch) {
+    const parts = withoutFillers(filter.pattern, filter.caseless);
+    if (parts) return fillerPatterns(one(ids), parts);
+  }
   if (!link.multiMatch) return [one(ids)];
   return Array.from({ length: ids.length + 1 }, (_, n) => one(ids.slice(0, n)));
+}
+
+/** What stands in for a pattern that is mostly fillers; a hit is no match yet. */
+function fillerPatterns(whole: ScanPattern, parts: WithoutFillers): ScanPattern[] {
+  const search = (pattern: ByteString): Prefilter => {
+    return { kind: 'pattern', pattern, caseless: false, loose: true };
+  };
+  const chain = [...(whole.chain === '' ? [] : [whole.chain]), fillersRemovedId].join(',');
+  const list: ScanPattern[] = [
+    { ...whole, filter: search(parts.plain) },
+    { ...whole, filter: search(parts.skeleton), chain },
+  ];
+  const { expansions: words } = parts;
+  if (words.length > 0) list.push({ ...whole, filter: { kind: 'words', words, caseless: false } });
+  return list.map((pattern) => ({ ...pattern, apart: true }));
 }
 
 function addPattern(
@@ -105,8 +128,8 @@ function addPattern(
     const key = target.selector?.kind === 'key' ? target.selector.key : null;
     for (const source of sources) {
       const faceId = source * 2 + (face === 'key' ? 1 : 0);
-      const kind = changesPlainText(pattern.chain) ? 'decoded' : 'text';
-      const name = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${kind}`;
+      const shape = `${shapeOf(pattern.chain)}${pattern.apart ? ':apart' : ''}`;
+      const name = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${shape}`;
       let entry = classes.get(name);
       if (!entry) classes.set(name, (entry = { face: faceId, key, patterns: [] }));
       const id = patternId(pattern);
@@ -116,11 +139,12 @@ function addPattern(
 }
 
 /**
- * Transformations that turn plain words into something else. What is sought behind them gets a
- * class of its own, so that their output meets only the few patterns that ask for it.
+ * What transformations make of sentences. Chains of one kind share classes: a value is not searched
+ * for all patterns in every shape that it comes in, but for those alone that ask for the shape.
  */
-const decoders: ReadonlySet<number> = new Set(
-  (
+const shapes = [
+  [
+    'decoded',
     [
       'base64Decode',
       'base64DecodeExt',
@@ -135,12 +159,20 @@ const decoders: ReadonlySet<number> = new Set(
       'parityEven7bit',
       'parityOdd7bit',
       'parityZero7bit',
-    ] as const
-  ).map((name) => transformationIds[name]),
-);
+    ],
+  ],
+  ['reshaped', ['lowercase', 'cmdLine', 'removeWhitespace', fillersRemovedId]],
+] as const;
 
-function changesPlainText(chain: string): boolean {
-  return chain !== '' && chain.split(',').some((id) => decoders.has(Number(id)));
+const shapeIds = shapes.map(([shape, names]) => {
+  const ids = names.map((name) => (typeof name === 'number' ? name : transformationIds[name]));
+  return [shape, new Set(ids.map(String))] as const;
+});
+
+/** The shape that a chain brings values into. */
+function shapeOf(chain: string): string {
+  const ids = chain.split(',');
+  return shapeIds.find(([, members]) => ids.some((id) => members.has(id)))?.[0] ?? 'text';
 }
 
 /** Keeps the first 64 chains; callers find the rules left out through `slotsLeftOut`. */
