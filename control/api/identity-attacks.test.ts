@@ -29,8 +29,8 @@ async function addUser(more: object = {}): Promise<User> {
   });
   return { id: (body['user'] as { id: string }).id, username };
 }
-const login = ({ username }: User, secret = password): Promise<Answer> =>
-  waf.call('AuthService/Login', { username, password: secret });
+const login = ({ username }: User): Promise<Answer> =>
+  waf.call('AuthService/Login', { username, password });
 const tokenOf = ({ body }: Answer): string => String(body['accessToken']);
 const cookieOf = ({ cookie }: Answer): string => cookie.split(';')[0] ?? '';
 const refresh = (cookie: string): Promise<Answer> =>
@@ -78,23 +78,6 @@ describe('whoever knows the name of a session', () => {
 });
 
 describe('whoever holds a stolen session', () => {
-  test('does not undo a change of an administrator that comes meanwhile', async () => {
-    const user = await addUser();
-    for (let round = 0; round < 3; round++) {
-      const token = tokenOf(await login(user));
-      const change = { currentPassword: password, newPassword: 'the password of a thief' };
-      // Comparing and making passwords take long: roles change between the two.
-      const [changed] = await Promise.all([
-        waf.call('AuthService/ChangePassword', change, { token }),
-        waf.call('UserService/AssignRoles', { userId: user.id, roleIds: [] }),
-      ]);
-      expect(changed.status).toBe(401);
-      expect((await login(user, 'the password of a thief')).status).toBe(401);
-      await waf.call('UserService/UnlockUser', { userId: user.id });
-    }
-    expect((await login(user)).status).toBe(200);
-  });
-
   test('does not replace a second factor by an enrolment that was begun before', async () => {
     const user = await addUser();
     const token = tokenOf(await login(user));
