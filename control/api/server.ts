@@ -158,8 +158,13 @@ function refuseUnbuilt(): never {
 
 /** Waits for the first bytes and puts them back. */
 function peek(socket: Socket, then: (start: Buffer) => void): void {
-  socket.setTimeout(controlLimits.handshakeTimeoutMs, () => socket.destroy());
+  let started = false;
+  socket.setTimeout(controlLimits.handshakeTimeoutMs, () => {
+    // Timers come before input: after a long turn, what was sent in time is only read now.
+    setTimeout(() => started || socket.destroy(), controlLimits.handshakeGraceMs).unref();
+  });
   socket.once('readable', () => {
+    started = true;
     const chunk = socket.read() as Buffer | null;
     socket.setTimeout(0);
     socket.removeAllListeners('timeout');

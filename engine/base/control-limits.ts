@@ -30,6 +30,8 @@ export const controlLimits = {
   streamsPerConnectionMax: 100,
   /** From a connection's first byte to the end of its TLS handshake. */
   handshakeTimeoutMs: 10_000,
+  /** Further time to read what had arrived by then, where one call kept all others waiting. */
+  handshakeGraceMs: 250,
   /** How often the management certificate is looked at: files may change, ours may be due. */
   certificateCheckMs: 3_600_000,
   /** One PEM file of the management listener; a chain has some KB. */
