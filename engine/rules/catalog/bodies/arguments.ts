@@ -26,7 +26,8 @@ const classTables: (Uint8Array | undefined)[] = [];
  * stay where they are, decoded ones are written behind the used part of the slab. An invalid
  * %-sequence is kept as sent and sets URLENCODED_ERROR. Nothing between two separators is an
  * argument without name and value, as in ModSecurity 2 and 3; behind the last one there is none.
- * Units: byte offsets. Cost: two passes at most over each byte. Source: ModSecurity v3 `extractArguments`.
+ * Units: byte offsets. Cost: two passes at most over each byte.
+ * Source: ModSecurity v3 `extractArguments`.
  */
 export function readArguments(
   tx: Transaction,

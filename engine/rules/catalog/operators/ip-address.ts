@@ -39,7 +39,7 @@ export function parseAddress(text: string): Uint8Array | null {
 function parseIpv4(text: string): Uint8Array | null {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   if (!match) return null;
-  // A leading zero is octal to some readers and decimal to others: no address here, as to inet_pton.
+  // A leading zero is octal to some readers, decimal to others: no address, as to inet_pton.
   if (match.slice(1).some((part) => part.length > 1 && part.startsWith('0'))) return null;
   const numbers = match.slice(1).map(Number);
   return numbers.some((number) => number > 255) ? null : Uint8Array.from(numbers);
