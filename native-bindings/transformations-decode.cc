@@ -354,15 +354,20 @@ namespace {
 
 struct Base64Table {
   int8_t value[256];
-  constexpr Base64Table() : value() {
+  constexpr explicit Base64Table(bool url_safe) : value() {
     const char* letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (int c = 0; c < 256; ++c) value[c] = -1;
     for (int i = 0; i < 64; ++i) {
       value[static_cast<unsigned char>(letters[i])] = static_cast<int8_t>(i);
     }
+    if (url_safe) {
+      value[static_cast<unsigned char>('-')] = 62;
+      value[static_cast<unsigned char>('_')] = 63;
+    }
   }
 };
-constexpr Base64Table kBase64;
+constexpr Base64Table kStrict{false};
+constexpr Base64Table kForgiving{true};
 
 // Collects six-bit digits and writes the whole bytes that they make.
 struct SextetWriter {
@@ -393,7 +398,7 @@ bool IsStrictBase64(const uint8_t* in, size_t n) {
     if (blank != i) return false;
     if (in[i] == '=') {
       if (++pads > 2) return false;
-    } else if (kBase64.value[in[i]] < 0 || pads != 0) {
+    } else if (kStrict.value[in[i]] < 0 || pads != 0) {
       return false;
     }
   }
@@ -414,13 +419,13 @@ WAF_TRANSFORM(Base64Decode) {
   size_t whole = 0;
   for (size_t i = 0; i < n; ++i) {
     if (in[i] == '\r' || in[i] == '\n' || in[i] == ' ') continue;
-    if (in[i] != '=') writer.Add(kBase64.value[in[i]]);
+    if (in[i] != '=') writer.Add(kStrict.value[in[i]]);
     if (++in_group % 4 == 0) whole = writer.length;
   }
   return whole;
 }
 
-// Forgiving: skips what is no digit (`-` and `_` too, as ModSecurity 2 and 3), needs no padding.
+// Forgiving: skips what is no digit, reads both alphabets (`+/` and `-_`), needs no padding.
 WAF_TRANSFORM(Base64DecodeExt) {
   (void)context;
   SextetWriter writer{out};
@@ -430,7 +435,7 @@ WAF_TRANSFORM(Base64DecodeExt) {
       if (next != '=' && writer.count % 4 == 1) return 0;
       continue;
     }
-    const int8_t digit = kBase64.value[in[i]];
+    const int8_t digit = kForgiving.value[in[i]];
     if (digit >= 0) writer.Add(digit);
   }
   return writer.length;
