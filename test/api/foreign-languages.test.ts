@@ -1,6 +1,6 @@
 /**
  * Owns the proof that proto/README.md gets people a client in Go and in Python: what it says is run
- * against a control, over gRPC and TLS. Where Debian's packages are missing, it is skipped and said.
+ * against a control, over gRPC and TLS. Without Debian's packages it says that it is skipped.
  */
 
 import { spawn, spawnSync } from 'node:child_process';
