@@ -109,8 +109,8 @@ async function startBoth(
 
 /**
  * What a request leaves behind is small and dies young: new spaces stay small, for each thread has
- * them. For control 2 MB is measured: with V8's `--optimize-for-size` it weighs 197 instead of 288 MB
- * beside 1,000 sites, but collections double what 1 in 100 reads takes meanwhile (13 to 26 ms).
+ * them. For control 2 MB is measured: with V8's `--optimize-for-size` it weighs 197 MB beside 1,000
+ * sites instead of 288, but the slowest of 100 reads then takes 26 ms instead of 13.
  */
 const memoryFlags = {
   control: ['--max-semi-space-size=2'],
