@@ -62,6 +62,6 @@ export class Bystander {
   }
 
   private auditHead(): string {
-    return reading(this.kv).auditHead()?.id ?? '';
+    return reading(this.kv).auditHead()?.hash ?? '';
   }
 }

@@ -179,12 +179,12 @@ export function requireTarget(
   if (siteId !== '') storedSite(store, caller, siteId, `${field}.siteId`);
 }
 
-/** Bindings in their order. */
+/** In their stated order; where that is the same, whole policies and sites before their paths. */
 export function sortBindings(bindings: readonly IpListBinding[]): IpListBinding[] {
-  return [...bindings].sort(
-    (left, right) =>
-      (left.sortOrder ?? 0) - (right.sortOrder ?? 0) || (left.id < right.id ? -1 : 1),
-  );
+  const rest = (one: IpListBinding): string => `${one.pathPrefix ?? ''}\0${one.id}`;
+  return [...bindings].sort((left, right) => {
+    return (left.sortOrder ?? 0) - (right.sortOrder ?? 0) || (rest(left) < rest(right) ? -1 : 1);
+  });
 }
 
 /** A binding before it has an id of its own. */
