@@ -39,28 +39,31 @@ WAF_TRANSFORM(CompressWhitespace) {
   return o;
 }
 
-// The no-break space goes too: the byte 0xA0 and its UTF-8 lead byte 0xC2, each wherever it stands.
-// compressWhitespace leaves both.
-WAF_TRANSFORM(FillersRemoved) {
-  (void)context;
-  static constexpr ByteTable kDropped{"\"'\\^)["};
+namespace {
+
+size_t Without(const ByteTable& dropped, const uint8_t* in, size_t n, uint8_t* out) {
   size_t o = 0;
   for (size_t i = 0; i < n; ++i) {
     out[o] = in[i];
-    o += kDropped.has[in[i]] ? 0 : 1;
+    o += dropped.has[in[i]] ? 0 : 1;
   }
   return o;
 }
 
+}  // namespace
+
+WAF_TRANSFORM(FillersRemoved) {
+  (void)context;
+  static constexpr ByteTable kDropped{"\"'\\^)["};
+  return Without(kDropped, in, n, out);
+}
+
+// The no-break space goes too: the byte 0xA0 and its UTF-8 lead byte 0xC2, each wherever it stands.
+// compressWhitespace leaves both.
 WAF_TRANSFORM(RemoveWhitespace) {
   (void)context;
   static constexpr ByteTable kDropped{" \t\n\v\f\r\xa0\xc2"};
-  size_t o = 0;
-  for (size_t i = 0; i < n; ++i) {
-    out[o] = in[i];
-    o += kDropped.has[in[i]] ? 0 : 1;
-  }
-  return o;
+  return Without(kDropped, in, n, out);
 }
 
 WAF_TRANSFORM(RemoveNulls) {

@@ -134,7 +134,18 @@ export const word: fc.Arbitrary<string> = fc.constantFrom(
   '',
 );
 
+/** Commands as CRS spells them: with what shells ignore between any two letters. */
+function commands(filler: string, ...words: string[]): string {
+  const spelt = words.map((one) => [...one].join(filler)).join('|');
+  return `(?i)(?:^|[;|&=]\\s*|\\bx\\s.*)(?:${spelt})[\\s)<>|]`;
+}
+
 const patterns = [
+  commands(
+    `[\\"'\\)\\[\\x5c]*(?:(?:\\|\\||&&)?\\$[a-z{]*)?\\x5c?`,
+    ...['select', 'busybox', 'abab'],
+  ),
+  commands('[\\"\\^]*', 'select', 'powershell', 'rundll32', 'abab'),
   'a',
   '^a',
   'b$',
