@@ -5,6 +5,7 @@
 
 import { controlLimits } from '../../engine/base/limits.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
+import { separator, timeText } from './step-keys.ts';
 
 /** Numbers of a node's load, by the names of AgentMetrics' fields. */
 export type LoadNumbers = Readonly<Record<string, number>>;
@@ -40,10 +41,8 @@ const resolutions = [
   ['m', minuteMs, controlLimits.loadMinutesKeptMs],
   ['h', hourMs, controlLimits.loadHoursKeptMs],
 ] as const;
-const separator = '\u0000';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const timeDigits = 14;
 
 /** Opens the load in `kv`. */
 export function openNodeLoadStore(kv: Kv): NodeLoadStore {
@@ -111,6 +110,5 @@ function rowPrefix(name: string, nodeId: string): string {
 }
 
 function rowKey(name: string, nodeId: string, atMs: number): string {
-  const time = String(Math.max(0, Math.floor(atMs))).padStart(timeDigits, '0');
-  return `${rowPrefix(name, nodeId)}${time}`;
+  return `${rowPrefix(name, nodeId)}${timeText(atMs)}`;
 }

@@ -8,6 +8,7 @@ import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb
 import { controlLimits } from '../../engine/base/limits.ts';
 import { TopCounts, type TopCount } from '../../engine/base/top-counts.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
+import { everySite, separator, timeText } from './step-keys.ts';
 
 /** What is ranked, as nodes name it. */
 export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;
@@ -32,11 +33,8 @@ export const rankingStepMs = 3_600_000;
 type StoredValue = readonly [key: string, rank: number, total: number, blocked: number];
 type StoredRow = Readonly<Partial<Record<RankedDimension, readonly StoredValue[]>>>;
 
-const everySite = '*';
-const separator = '\u0000';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const timeDigits = 14;
 
 /** Adds the rankings among what a node counted, in the hour of `atMs`. */
 export function addRankings(
@@ -159,8 +157,4 @@ function rowKey(tenantId: string, site: string, atMs: number): string {
 
 function timeKey(atMs: number, tenantId: string, site: string): string {
   return ['ki', timeText(atMs), tenantId, site].join(separator);
-}
-
-function timeText(atMs: number): string {
-  return String(Math.max(0, Math.floor(atMs))).padStart(timeDigits, '0');
 }

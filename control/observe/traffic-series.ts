@@ -6,6 +6,7 @@
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
+import { everySite, separator, timeText } from './step-keys.ts';
 
 /** What was counted in one step. */
 export interface TrafficStep {
@@ -34,11 +35,8 @@ const keptMs = {
   hour: controlLimits.trafficHoursKeptMs,
 } as const;
 /** Stands for all sites of a tenant. */
-const everySite = '*';
-const separator = '\u0000';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-const timeDigits = 14;
 
 /** Adds what a node counted, in the step of `atMs`. */
 export function addTraffic(
@@ -153,8 +151,4 @@ function timeKey(
   site: string,
 ): string {
   return ['ti', resolution, timeText(atMs), tenantId, site].join(separator);
-}
-
-function timeText(atMs: number): string {
-  return String(Math.max(0, Math.floor(atMs))).padStart(timeDigits, '0');
 }
