@@ -27,7 +27,7 @@ export function policySource(ruleset: Ruleset): PolicySource {
   for (const folder of folders) {
     for (const name of readdirSync(folder)) {
       if (!/\.(conf|data|example)$/.test(name)) continue;
-      files.set(join(folder, name).slice(1), readFileSync(join(folder, name)));
+      files.set(join(folder, name), readFileSync(join(folder, name)));
     }
   }
   const { name, title } = ruleset;
