@@ -20,10 +20,11 @@ process.stdout.write(`${JSON.stringify({ ...report, logged })}\n`);
 
 async function fillCollections() {
   const collections = new Collections(folder, systemClock, log);
-  const value = { value: 'x'.repeat(8000), expiresAtMs: 0 };
+  const change = { from: 'value', value: 'x'.repeat(8000), added: null, expiresAtMs: null };
+  const never = Number.MAX_SAFE_INTEGER;
   const count = 400;
   for (let i = 0; i < count; i++) {
-    collections.save('ip', `k${i}`, new Map([['a', value]]));
+    collections.update('ip', `k${i}`, new Map([['a', change]]), never);
     if (i % 20 === 0) await pause(30);
   }
   await pause(100);

@@ -1,12 +1,21 @@
 /**
  * Owns opening, changing and saving persistent collections (IP, GLOBAL, SESSION, USER, RESOURCE)
  * for one transaction. Storage is injected; without a store a collection lives for one transaction.
+ * What is saved is what was done, not what it came to: other requests change the same counters.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
-import type { StoredValue } from './ports.ts';
-import type { PersistentName, Transaction } from './transaction.ts';
+import {
+  changeBy,
+  changeOfExpiry,
+  changeTo,
+  joinChanges,
+  removal,
+  type StoredChange,
+  type StoredText,
+} from '../../base/stored-change.ts';
+import type { OpenCollection, PersistentName, Transaction } from './transaction.ts';
 
 const names = new Set<string>(['ip', 'global', 'session', 'user', 'resource']);
 
@@ -17,20 +26,26 @@ export function isPersistentName(name: string): name is PersistentName {
 
 /**
  * Opens a collection; the first opening of a transaction stands, later ones change nothing.
- * Source: ModSecurity 2.9 init_collection, with its variables KEY, IS_NEW, CREATE_TIME,
- * UPDATE_COUNTER and LAST_UPDATE_TIME.
+ * Source: ModSecurity 2.9 init_collection, with its variables KEY, IS_NEW, CREATE_TIME, TIMEOUT,
+ * UPDATE_COUNTER, UPDATE_RATE and LAST_UPDATE_TIME.
  */
 export function openCollection(tx: Transaction, name: PersistentName, key: ByteString): void {
   if (tx.persistent.has(name)) return;
-  const stored = tx.ports.collections?.load(name, key) ?? null;
-  const values = new Map<string, StoredValue>(stored ?? []);
-  if (stored === null) {
+  const stored = tx.ports.collections?.load(name, storageKey(tx, key)) ?? null;
+  const values = new Map<string, StoredText>(stored ?? []);
+  const changes = new Map<string, StoredChange>();
+  if (!values.has('create_time')) {
     values.set('create_time', forever(nowSeconds(tx)));
-    values.set('update_counter', forever('0'));
+    changes.set('create_time', changeTo(nowSeconds(tx)));
   }
+  if (!values.has('update_counter')) values.set('update_counter', forever('0'));
+  if (!values.has('timeout')) {
+    values.set('timeout', forever(String(tx.settings.collectionTimeoutSeconds)));
+  }
+  values.set('update_rate', forever(updateRate(tx, values)));
   values.set('key', forever(key));
   values.set('is_new', forever(stored === null ? '1' : '0'));
-  tx.persistent.set(name, { key, values, changed: false });
+  tx.persistent.set(name, { key, values, changes, changed: false });
 }
 
 /** Sets a value; nothing happens while the collection is not open. Name in lower case. */
@@ -40,18 +55,37 @@ export function setStored(
   name: string,
   value: ByteString,
 ): void {
-  const open = tx.persistent.get(collection);
+  put(tx.persistent.get(collection), name, value, changeTo(value));
+}
+
+/** Lets a counter grow by `added`, which makes it `value`; else as `setStored`. */
+export function addStored(
+  tx: Transaction,
+  collection: PersistentName,
+  name: string,
+  added: number,
+  value: ByteString,
+): void {
+  put(tx.persistent.get(collection), name, value, changeBy(added));
+}
+
+function put(
+  open: OpenCollection | undefined,
+  name: string,
+  value: ByteString,
+  change: StoredChange,
+): void {
   if (!open) return;
   const old = open.values.get(name);
   if (!old && open.values.size >= ruleRunLimits.variablesSetMax) return;
   open.values.set(name, { value, expiresAtMs: old?.expiresAtMs ?? 0 });
-  open.changed = true;
+  note(open, name, change);
 }
 
 /** Removes a value. */
 export function deleteStored(tx: Transaction, collection: PersistentName, name: string): void {
   const open = tx.persistent.get(collection);
-  if (open?.values.delete(name)) open.changed = true;
+  if (open?.values.delete(name)) note(open, name, removal);
 }
 
 /** Lets a value end after `seconds`; at once when that is not positive. */
@@ -64,27 +98,50 @@ export function expireStored(
   const open = tx.persistent.get(collection);
   const old = open?.values.get(name);
   if (!open || !old) return;
-  if (seconds <= 0) open.values.delete(name);
-  else {
-    const expiresAtMs = tx.ports.clock.nowMs() + 1000 * seconds;
-    open.values.set(name, { value: old.value, expiresAtMs });
+  if (seconds <= 0) {
+    deleteStored(tx, collection, name);
+    return;
   }
+  const expiresAtMs = tx.ports.clock.nowMs() + 1000 * seconds;
+  open.values.set(name, { value: old.value, expiresAtMs });
+  note(open, name, changeOfExpiry(expiresAtMs));
+}
+
+/**
+ * Saves what was changed; call once when the transaction ends, on every path. The collection is
+ * forgotten TIMEOUT seconds later (SecCollectionTimeout) should nothing change it again.
+ */
+export function saveCollections(tx: Transaction): void {
+  const store = tx.ports.collections;
+  for (const [name, { key, values, changes, changed }] of tx.persistent) {
+    if (!changed || !store) continue;
+    changes.set('update_counter', joinChanges(changes.get('update_counter'), changeBy(1)));
+    changes.set('last_update_time', changeTo(nowSeconds(tx)));
+    const lifetime = Number.parseInt(values.get('timeout')?.value ?? '', 10);
+    const seconds = lifetime > 0 ? lifetime : tx.settings.collectionTimeoutSeconds;
+    const expiresAtMs = tx.ports.clock.nowMs() + 1000 * seconds;
+    store.update(name, storageKey(tx, key), changes, expiresAtMs);
+  }
+}
+
+function note(open: OpenCollection, name: string, change: StoredChange): void {
+  open.changes.set(name, joinChanges(open.changes.get(name), change));
   open.changed = true;
 }
 
-/** Writes what has changed; call once when the transaction ends, on every path. */
-export function saveCollections(tx: Transaction): void {
-  const store = tx.ports.collections;
-  for (const [name, open] of tx.persistent) {
-    if (!open.changed || !store) continue;
-    const counter = Number(open.values.get('update_counter')?.value ?? '0') || 0;
-    open.values.set('update_counter', forever(String(counter + 1)));
-    open.values.set('last_update_time', forever(nowSeconds(tx)));
-    store.save(name, open.key, open.values);
-  }
+/** SecWebAppId parts the collections of one application from those of others. */
+function storageKey(tx: Transaction, key: ByteString): ByteString {
+  return tx.webAppId === '' ? key : `${tx.webAppId}\u0000${key}`;
 }
 
-function forever(value: ByteString): StoredValue {
+/** Updates a minute since the collection was made. */
+function updateRate(tx: Transaction, values: ReadonlyMap<string, StoredText>): string {
+  const count = (name: string): number => Number.parseInt(values.get(name)?.value ?? '', 10) || 0;
+  const age = Number(nowSeconds(tx)) - count('create_time');
+  return age <= 0 ? '0' : String(Math.floor((count('update_counter') * 60) / age));
+}
+
+function forever(value: ByteString): StoredText {
   return { value, expiresAtMs: 0 };
 }
 

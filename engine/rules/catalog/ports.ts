@@ -2,20 +2,22 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import type { Clock } from '../../base/clock.ts';
-
-/** One stored value of a persistent collection. */
-export interface StoredValue {
-  readonly value: ByteString;
-  /** Milliseconds since the epoch; 0 = never. */
-  readonly expiresAtMs: number;
-}
+import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 
 /** Reads and writes IP, GLOBAL, SESSION, USER and RESOURCE collections. */
 export interface CollectionStore {
-  /** Values that have not expired; null when the collection has never been written. */
-  load(collection: string, key: ByteString): Map<string, StoredValue> | null;
-  /** Replaces the collection's values; batched by the implementation. */
-  save(collection: string, key: ByteString, values: ReadonlyMap<string, StoredValue>): void;
+  /** Values that have not expired; null when the collection is not stored, or forgotten. */
+  load(collection: string, key: ByteString): Map<string, StoredText> | null;
+  /**
+   * Applies changes to what is stored by then; the collection is forgotten at `expiresAtMs`.
+   * Batched by the implementation.
+   */
+  update(
+    collection: string,
+    key: ByteString,
+    changes: ReadonlyMap<string, StoredChange>,
+    expiresAtMs: number,
+  ): void;
 }
 
 /** GEO variables by name (COUNTRY_CODE, COUNTRY_NAME, ...), upper case; null when unknown. */

@@ -7,10 +7,11 @@
 import type { ByteString } from '../../base/byte-string.ts';
 import { AppError, inspectionDeadline } from '../../base/errors.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
+import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import type { XmlElement } from './bodies/xml-tree.ts';
-import type { RulePorts, StoredValue } from './ports.ts';
+import type { RulePorts } from './ports.ts';
 import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
 import { type Entry, ValueTable } from './values.ts';
@@ -22,7 +23,9 @@ export type PersistentName = 'ip' | 'global' | 'session' | 'user' | 'resource';
 export interface OpenCollection {
   readonly key: ByteString;
   /** By lower-case name. */
-  readonly values: Map<string, StoredValue>;
+  readonly values: Map<string, StoredText>;
+  /** What this transaction did to them, by the same name. */
+  readonly changes: Map<string, StoredChange>;
   changed: boolean;
 }
 

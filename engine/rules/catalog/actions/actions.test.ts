@@ -3,9 +3,11 @@
 import { describe, expect, test } from 'vitest';
 import { formatErrorLogLine, maskSanitised } from '../report.ts';
 import { isExcluded, isRuleRemoved, removedTargetsOf } from '../removal.ts';
+import { applyChange, type StoredChange, type StoredText } from '../../../base/stored-change.ts';
 import { saveCollections } from '../collections.ts';
+import { sampleSettings } from '../load/test-sample.ts';
 import { parseMacros } from '../macro.ts';
-import type { CollectionStore, StoredValue } from '../ports.ts';
+import type { CollectionStore } from '../ports.ts';
 import { Transaction } from '../transaction.ts';
 import type { BindContext, BoundAction, Rule, Target } from '../types.ts';
 import { findVariable } from '../variables/list.ts';
@@ -23,6 +25,7 @@ const startMs = 1_700_000_000_000;
 
 function newTransaction(collections: CollectionStore | null = null): Transaction {
   const tx = new Transaction();
+  tx.settings = sampleSettings;
   tx.ports = {
     clock: { nowMs: () => startMs, monotonicUs: () => 0 },
     collections,
@@ -100,12 +103,27 @@ describe('setvar', () => {
 
 describe('collections', () => {
   class MemoryStore implements CollectionStore {
-    readonly saved = new Map<string, Map<string, StoredValue>>();
-    load(collection: string, key: string): Map<string, StoredValue> | null {
-      return this.saved.get(`${collection}/${key}`) ?? null;
+    readonly saved = new Map<string, Map<string, StoredText>>();
+    readonly ends = new Map<string, number>();
+    load(collection: string, key: string): Map<string, StoredText> | null {
+      const values = this.saved.get(`${collection}/${key}`);
+      return values ? new Map(values) : null;
     }
-    save(collection: string, key: string, values: ReadonlyMap<string, StoredValue>): void {
-      this.saved.set(`${collection}/${key}`, new Map(values));
+    update(
+      collection: string,
+      key: string,
+      changes: ReadonlyMap<string, StoredChange>,
+      expiresAtMs: number,
+    ): void {
+      const id = `${collection}/${key}`;
+      const values = this.saved.get(id) ?? new Map<string, StoredText>();
+      for (const [name, change] of changes) {
+        const after = applyChange(values.get(name), change);
+        if (after) values.set(name, after);
+        else values.delete(name);
+      }
+      this.saved.set(id, values);
+      this.ends.set(id, expiresAtMs);
     }
   }
 
@@ -119,6 +137,42 @@ describe('collections', () => {
     expect(second.persistent.get('ip')?.values.get('is_new')?.value).toBe('0');
     saveCollections(second);
     expect(store.saved.get('ip/192.0.2.1')?.get('update_counter')?.value).toBe('2');
+  });
+
+  test('transactions that run at the same time add up', () => {
+    const store = new MemoryStore();
+    saveCollections(run(newTransaction(store), 'initcol:ip=a', 'setvar:ip.n=5', 'setvar:ip.old=1'));
+    const open = ['initcol:ip=a', 'setvar:ip.n=+1', 'setvar:ip.n=+2', 'setvar:!ip.old'];
+    const first = run(newTransaction(store), ...open);
+    const second = run(newTransaction(store), ...open, 'setvar:ip.n=-1', 'expirevar:ip.n=60');
+    expect(first.persistent.get('ip')?.values.get('n')?.value).toBe('8');
+    saveCollections(first);
+    saveCollections(second);
+    const saved = store.saved.get('ip/a');
+    expect(saved?.get('n')).toEqual({ value: '10', expiresAtMs: startMs + 60_000 });
+    expect(saved?.has('old')).toBe(false);
+    expect(saved?.get('update_counter')?.value).toBe('3');
+  });
+
+  test('are forgotten after SecCollectionTimeout, or TIMEOUT', () => {
+    const store = new MemoryStore();
+    const tx = run(newTransaction(store), 'initcol:ip=a', 'setvar:ip.n=1');
+    expect(tx.persistent.get('ip')?.values.get('timeout')?.value).toBe('3600');
+    saveCollections(tx);
+    expect(store.ends.get('ip/a')).toBe(startMs + 3_600_000);
+    saveCollections(run(newTransaction(store), 'initcol:ip=b', 'setvar:ip.timeout=5'));
+    expect(store.ends.get('ip/b')).toBe(startMs + 5000);
+    saveCollections(run(newTransaction(store), 'initcol:ip=b', 'setvar:ip.n=1'));
+    expect(store.ends.get('ip/b')).toBe(startMs + 5000);
+  });
+
+  test('belong to an application when SecWebAppId names one', () => {
+    const store = new MemoryStore();
+    const tx = newTransaction(store);
+    tx.webAppId = 'shop';
+    saveCollections(run(tx, 'setsid:1', 'setvar:session.n=1'));
+    expect([...store.saved.keys()]).toEqual(['session/shop\u00001']);
+    expect(tx.persistent.get('session')?.values.get('key')?.value).toBe('1');
   });
 
   test('are not written when nothing changed', () => {

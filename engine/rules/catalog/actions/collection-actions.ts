@@ -1,7 +1,7 @@
 /** Owns the actions that open persistent collections and let their values age. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
-import { expireStored, isPersistentName, openCollection, setStored } from '../collections.ts';
+import { addStored, expireStored, isPersistentName, openCollection } from '../collections.ts';
 import { expandMacro, lowerBytes } from '../macro.ts';
 import { readInteger } from '../operators/operator-common.ts';
 import type { PersistentName, Transaction } from '../transaction.ts';
@@ -124,7 +124,8 @@ function deprecate(
   const steps = Math.floor(elapsed / seconds);
   if (steps <= 0) return;
   const before = Number(readInteger(old.value));
-  setStored(tx, collection, name, String(Math.max(0, before - steps * amount)));
+  const after = Math.max(0, before - steps * amount);
+  addStored(tx, collection, name, after - before, String(after));
 }
 
 interface Aged {

@@ -2,7 +2,7 @@
 
 import { type ByteString, internText } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';
-import { deleteStored, isPersistentName, setStored } from '../collections.ts';
+import { addStored, deleteStored, isPersistentName, setStored } from '../collections.ts';
 import { expandMacro, lowerBytes } from '../macro.ts';
 import { readInteger } from '../operators/operator-common.ts';
 import type { PersistentName, Transaction } from '../transaction.ts';
@@ -88,10 +88,18 @@ function assign({ collection, name, op, value }: Assignment, tx: Transaction): v
   const result =
     op === 'set' ? operand : applyCount(readVariable(tx, collection, key), operand, op);
   const text = result.slice(0, ruleRunLimits.variableBytesMax);
-  if (collection !== 'tx') setStored(tx, collection, key, text);
-  else if (tx.tx.changes < ruleRunLimits.variablesSetMax || tx.tx.get(key) !== undefined) {
+  if (collection !== 'tx') {
+    if (op === 'set') setStored(tx, collection, key, text);
+    else addStored(tx, collection, key, addedBy(operand, op), text);
+  } else if (tx.tx.changes < ruleRunLimits.variablesSetMax || tx.tx.get(key) !== undefined) {
     tx.tx.set(key, text);
   }
+}
+
+function addedBy(operand: ByteString, op: 'add' | 'subtract'): number {
+  const change = Number(readInteger(operand));
+  const bounded = Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, change));
+  return op === 'add' ? bounded : -bounded;
 }
 
 function readVariable(

@@ -1,7 +1,7 @@
 /** Owns TX, the persistent collections, ENV and GEO as variables. */
 
 import { encodeUtf8 } from '../../../base/byte-string.ts';
-import type { StoredValue } from '../ports.ts';
+import type { StoredText } from '../../../base/stored-change.ts';
 import type { PersistentName, Transaction } from '../transaction.ts';
 import type { VariableDefinition } from '../types.ts';
 import type { Entry } from '../values.ts';
@@ -71,7 +71,7 @@ function persistent(name: string, from: PersistentName, opener: string): Variabl
     summary: `The collection that ${opener} opened.`,
     example: `SecRule ${name}:counter "@gt 10"`,
   };
-  const live = (tx: Transaction, stored: StoredValue): boolean =>
+  const live = (tx: Transaction, stored: StoredText): boolean =>
     stored.expiresAtMs === 0 || stored.expiresAtMs > tx.ports.clock.nowMs();
   return collection(
     texts,

@@ -208,6 +208,7 @@ test('collections', () => {
   const stored = (value: string, expiresAtMs: number) => ({ value, expiresAtMs });
   tx.persistent.set('ip', {
     key: 'k',
+    changes: new Map(),
     changed: false,
     values: new Map([
       ['live', stored('1', samplePorts.clock.nowMs() + 1)],
