@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { expandWorkload, readWorkloads, spreadByWeight } from './workload.ts';
 
 const pass = { plain: 200, waf: 200 };
+const loads = readWorkloads(join(import.meta.dirname, '..', 'workloads'), 'www.example.com');
 
 test('numbers requests, adds Host and Content-Length', () => {
   const [first, second] = expandWorkload(
@@ -60,6 +61,45 @@ test('spreads by weight: shares hold and rare ones stand apart', () => {
   expect(new Set(gaps)).toEqual(new Set([10]));
 });
 
+test('new values are encoded where they stand, and the same for every reader', () => {
+  const text = {
+    title: 't',
+    variants: 2,
+    requests: [
+      {
+        method: 'POST',
+        path: '/a?q={{words 30}}',
+        headers: { 'X-Name': '{{words 30}}' },
+        form: { 'a b': "it's {{words 30}}" },
+        expect: pass,
+      },
+    ],
+  };
+  const [first, second] = expandWorkload(text, 'h');
+  const lines = first!.bytes.toString().split('\r\n');
+  expect(lines[0]).toMatch(/^POST \/a\?q=[a-z]+[a-z+]+ HTTP\/1\.1$/);
+  expect(lines.find((line) => line.startsWith('X-Name'))).toMatch(/^X-Name: [a-z]+[a-z ]+$/);
+  expect(lines.at(-1)).toMatch(/^a\+b=it's\+[a-z]+[a-z+]+$/);
+  expect(second!.bytes.equals(first!.bytes)).toBe(false);
+  expect(second!.bytes.length).toBe(first!.bytes.length);
+  expect(expandWorkload(text, 'h')[1]!.bytes.equals(second!.bytes)).toBe(true);
+  const seeded = expandWorkload({ ...text, seed: 1 }, 'h')[0]!;
+  expect(seeded.bytes.equals(first!.bytes)).toBe(false);
+});
+
+test('numbers have the width of the last one, so that requests stay of one size', () => {
+  const requests = [{ method: 'GET', path: '/{{n}}', expect: pass }];
+  const all = expandWorkload({ title: 't', variants: 1001, requests }, 'h');
+  expect(new Set(all.map(({ bytes }) => bytes.length)).size).toBe(1);
+});
+
+test('refuses a seed that is not a whole number', () => {
+  const requests = [{ method: 'GET', path: '/', expect: pass }];
+  expect(() => expandWorkload({ title: 't', variants: 1, seed: 0.5, requests }, 'h')).toThrow(
+    /seed must be/,
+  );
+});
+
 test('names the file that does not fit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'workload-test-'));
   try {
@@ -71,7 +111,6 @@ test('names the file that does not fit', () => {
 });
 
 test('the workloads of this repository have the sizes that their titles say', () => {
-  const loads = readWorkloads(join(import.meta.dirname, '..', 'workloads'), 'www.example.com');
   const body = (name: string): number => {
     const { bytes } = loads.find((load) => load.name === name)!.requests[0]!;
     return bytes.length - (bytes.indexOf('\r\n\r\n') + 4);
@@ -79,13 +118,16 @@ test('the workloads of this repository have the sizes that their titles say', ()
   expect(loads.map(({ name }) => name)).toEqual([
     'small-get',
     'get-six-arguments',
+    'get-new-values',
     'form-1k',
+    'form-1k-new',
     'json-2k',
     'json-64k',
     'attack-mix',
   ]);
   expect(body('form-1k')).toBeGreaterThan(950);
   expect(body('form-1k')).toBeLessThan(1100);
+  expect(Math.abs(body('form-1k-new') / body('form-1k') - 1)).toBeLessThan(0.05);
   expect(body('json-2k')).toBeGreaterThan(1950);
   expect(body('json-2k')).toBeLessThan(2150);
   expect(body('json-64k')).toBeGreaterThan(64_000);
@@ -93,4 +135,38 @@ test('the workloads of this repository have the sizes that their titles say', ()
   const mix = loads.at(-1)!.requests;
   const attacks = mix.filter(({ expect: wanted }) => wanted.waf === 403);
   expect(attacks.length / mix.length).toBe(0.1);
+});
+
+/** Argument, form and cookie values of a request, and the header lines that are not the browser's. */
+function visitorValues(bytes: Buffer): [string, string][] {
+  const [head = '', body = ''] = bytes.toString().split('\r\n\r\n');
+  const [line = '', ...fields] = head.split('\r\n');
+  const target = new URL(line.split(' ')[1]!, 'http://h');
+  const cookie = fields.find((field) => field.startsWith('Cookie: '))!;
+  const referer = fields.find((field) => field.startsWith('Referer: '))!;
+  return [
+    ...target.searchParams,
+    ...new URLSearchParams(body),
+    ['cookie', cookie],
+    ['referer', referer],
+  ];
+}
+
+test.each([
+  ['get-new-values', 8, true],
+  ['form-1k-new', 10, true],
+  ['get-six-arguments', 8, false],
+])('%s: %d values a request, new in every one: %s', (name, count, fresh) => {
+  const load = loads.find((one) => one.name === name)!;
+  expect(load.fresh).toBe(fresh);
+  const met = new Map<string, number>();
+  for (const { bytes } of load.requests) {
+    const values = visitorValues(bytes);
+    expect(values).toHaveLength(count);
+    for (const pair of values) met.set(pair.join('='), (met.get(pair.join('=')) ?? 0) + 1);
+  }
+  const all = load.requests.length * count;
+  const repeated = [...met.values()].reduce((sum, times) => sum + (times > 1 ? times : 0), 0);
+  if (fresh) expect(repeated / all).toBeLessThan(0.002);
+  else expect(repeated / all).toBeGreaterThan(0.5);
 });

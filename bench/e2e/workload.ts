@@ -5,6 +5,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { asksForFresh, FreshText } from './fresh-text.ts';
 
 /** Which of the two answers a request must get: from a plain proxy or from a blocking WAF. */
 export type Expectation = 'plain' | 'waf';
@@ -21,6 +22,8 @@ export interface WireRequest {
 export interface Workload {
   readonly name: string;
   readonly title: string;
+  /** True when requests hold values that do not come again before all requests have gone out. */
+  readonly fresh: boolean;
   readonly requests: readonly WireRequest[];
 }
 
@@ -35,10 +38,13 @@ interface RequestText {
   readonly expect: Readonly<Record<Expectation, number>>;
 }
 
+/** A workload file; bench/workloads/README.md describes it. */
 interface WorkloadText {
   readonly title: string;
   /** How many requests are prepared; each fills `{{n}}` with its own number. */
   readonly variants: number;
+  /** What values such as `{{words 24}}` are drawn from; 0 without it. */
+  readonly seed?: number;
   /** Header fields of every request; a request's own come on top. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly requests: readonly RequestText[];
@@ -48,6 +54,8 @@ interface WorkloadText {
 const variantsMax = 4096;
 /** Elements of one `$repeat`; enough for bodies of many megabytes. */
 const repeatMax = 100_000;
+/** Numbers are of one length, so that all variants have the same size. */
+const numberDigitsMin = 3;
 
 /**
  * Every workload of a folder, in the order in which they are reported: small heads first.
@@ -63,7 +71,9 @@ export function readWorkloads(folder: string, host: string): Workload[] {
 const usualOrder = [
   'small-get',
   'get-six-arguments',
+  'get-new-values',
   'form-1k',
+  'form-1k-new',
   'json-2k',
   'json-64k',
   'attack-mix',
@@ -78,7 +88,9 @@ function parseWorkload(file: string, host: string): Workload {
   const name = basename(file, '.json');
   try {
     const text = JSON.parse(readFileSync(file, 'utf8')) as WorkloadText;
-    return { name, title: text.title ?? name, requests: expandWorkload(text, host) };
+    const requests = expandWorkload(text, host);
+    const fresh = asksForFresh(JSON.stringify(text.requests) + JSON.stringify(text.headers ?? {}));
+    return { name, title: text.title ?? name, fresh, requests };
   } catch (error) {
     throw new Error(`workload ${file}: ${(error as Error).message}`, { cause: error });
   }
@@ -91,15 +103,23 @@ export function expandWorkload(text: WorkloadText, host: string): WireRequest[] 
     text.requests.map(({ weight }) => weight ?? 1),
     text.variants,
   );
+  const digits = Math.max(numberDigitsMin, String(text.variants - 1).length);
   return order.map((source, n) => {
     const request = text.requests[source]!;
     const headers = { ...text.headers, ...request.headers };
-    return { bytes: renderRequest(request, headers, host, n), expect: request.expect, source };
+    const fresh = new FreshText(text.seed ?? 0, n);
+    const number = String(n).padStart(digits, '0');
+    const fill: Fill = (value, encode) => fresh.fill(value.replaceAll('{{n}}', number), encode);
+    return { bytes: renderRequest(request, headers, host, fill), expect: request.expect, source };
   });
 }
 
+/** Fills the placeholders of a text; `encode` is applied to values that are made, not to the text. */
+type Fill = (text: string, encode?: (value: string) => string) => string;
+
 function check(text: WorkloadText): void {
-  const { variants, requests } = text;
+  const { variants, requests, seed = 0 } = text;
+  if (!Number.isInteger(seed)) throw new Error('seed must be a whole number');
   if (!Number.isInteger(variants) || variants < 1 || variants > variantsMax) {
     throw new Error(`variants must be 1..${variantsMax}`);
   }
@@ -133,12 +153,11 @@ function renderRequest(
   request: RequestText,
   headers: Readonly<Record<string, string>>,
   host: string,
-  n: number,
+  fill: Fill,
 ): Buffer {
-  const number = padded(n);
-  const fill = (text: string): string => text.replaceAll('{{n}}', number);
-  const body = Buffer.from(fill(renderBody(request)), 'utf8');
-  const lines = [`${request.method} ${fill(request.path)} HTTP/1.1`, `Host: ${host}`];
+  const body = Buffer.from(renderBody(request, fill), 'utf8');
+  const path = fill(request.path, (value) => value.replaceAll(' ', '+'));
+  const lines = [`${request.method} ${path} HTTP/1.1`, `Host: ${host}`];
   const type = request.form ? 'application/x-www-form-urlencoded' : 'application/json';
   const typed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${fill(value)}`);
@@ -147,13 +166,11 @@ function renderRequest(
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]);
 }
 
-function renderBody({ form, json, body }: RequestText): string {
-  if (body !== undefined) return body;
-  if (json !== undefined) return JSON.stringify(expandRepeats(json, ''));
+function renderBody({ form, json, body }: RequestText, fill: Fill): string {
+  if (body !== undefined) return fill(body);
+  if (json !== undefined) return fill(JSON.stringify(expandRepeats(json, '')));
   if (form === undefined) return '';
-  // The braces of {{n}} must survive the encoding.
-  const encode = (text: string): string =>
-    encodeURIComponent(text).replaceAll('%20', '+').replaceAll('%7B%7Bn%7D%7D', '{{n}}');
+  const encode = (text: string): string => encodeURIComponent(fill(text)).replaceAll('%20', '+');
   return Object.entries(form)
     .map(([name, value]) => `${encode(name)}=${encode(value)}`)
     .join('&');
@@ -174,7 +191,6 @@ function expandRepeats(value: unknown, index: string): unknown {
   );
 }
 
-/** Of one length, so that all variants have the same size. */
 function padded(n: number): string {
-  return String(n).padStart(3, '0');
+  return String(n).padStart(numberDigitsMin, '0');
 }
