@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { commands } from './commands.ts';
+import { loadCommands } from './commands.ts';
 import { readCsvEntries } from './ip-list-import.ts';
 import { runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
 
 let waf: TestControl;
 let folder = '';

@@ -8,9 +8,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { auditKey, recordKey, toBytes } from '../store/keys.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { commands } from './commands.ts';
+import { loadCommands } from './commands.ts';
 import type { Finding } from './doctor/finding.ts';
 import { runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
 
 let out = '';
 let err = '';

@@ -1,122 +1,124 @@
-/** The list of commands; its order is the order of the help text. */
+/**
+ * The list of commands by their first word; its order is the order of the help text. A command's
+ * code is loaded when its word is on the command line, so that one command costs one command.
+ */
 
-import { adminBackupCommand } from './admin-backup.ts';
-import { adminRestoreCommand } from './admin-restore.ts';
-import { adminVerifyCommand } from './admin-verify.ts';
-import { agentCommands } from './agent-commands.ts';
-import { agentLoadCommands } from './agent-load-command.ts';
-import { agentGroupCommands } from './agent-group-commands.ts';
-import { applyCommand } from './apply.ts';
-import { auditCommands } from './audit-commands.ts';
-import { authLoginCommand } from './auth-login.ts';
-import { authLogoutCommand } from './auth-logout.ts';
-import { authPasswordCommand } from './auth-password.ts';
-import {
-  authTotpDisableCommand,
-  authTotpEnableCommand,
-  authTotpRecoveryCommand,
-  authTotpStatusCommand,
-} from './auth-totp.ts';
-import { authPermissionsCommand, authWhoamiCommand } from './auth-whoami.ts';
-import { bundleBuildCommand } from './bundle-build.ts';
-import { certCommands } from './cert-commands.ts';
-import { certDnsCommands } from './cert-dns-commands.ts';
 import type { CommandDefinition } from './command.ts';
-import { completionCommand } from './completion.ts';
-import { countryCommands } from './country-commands.ts';
-import { crsCommands } from './crs-commands.ts';
-import { crsPluginCommands } from './crs-plugin-commands.ts';
-import { crsTestCommand } from './crs-test.ts';
-import { diffCommand } from './diff.ts';
-import { doctorCommand } from './doctor.ts';
-import { engineCommand } from './engine.ts';
-import { exportCommand } from './export.ts';
-import { ipListCommands } from './ip-list-commands.ts';
-import { ipListSubscriptionCommands } from './ip-list-subscription-commands.ts';
-import { logSecurityCommand } from './log-security.ts';
-import { policyCommands } from './policy-commands.ts';
-import { policyListCommand } from './policy-list.ts';
-import { policyPreviewCommand } from './policy-preview.ts';
-import { policyTestCommand } from './policy-test.ts';
-import { policyVersionCommands } from './policy-version-commands.ts';
-import { rateLimitCommands } from './rate-limit-commands.ts';
-import { roleCommands } from './role-commands.ts';
-import { ruleCommands } from './rule-commands.ts';
-import { ruleOverrideCommands } from './rule-override-commands.ts';
-import { runCommand } from './run.ts';
-import { seclangTestCommand } from './seclang-test.ts';
-import { siteChangeCommands } from './site-change.ts';
-import { siteCreateCommand } from './site-create.ts';
-import { siteGetCommand } from './site-get.ts';
-import { siteListCommand } from './site-list.ts';
-import { siteMoveCommands } from './site-move.ts';
-import { siteRoutingCommands } from './site-routing.ts';
-import { systemCommands } from './system-commands.ts';
-import { trustCommands } from './trust-commands.ts';
-import { upstreamCommands } from './upstream-commands.ts';
-import { userAccessCommands } from './user-access.ts';
-import { userCommands } from './user-commands.ts';
-import { systemGeoCommands } from './system-geo-commands.ts';
-import { systemTopCommands } from './system-top-commands.ts';
-import { versionCommand } from './version.ts';
+
+/** Where the commands of one file are; `word` is the first word of each. */
+export interface CommandSource {
+  readonly word: string;
+  readonly load: () => Promise<CommandDefinition | readonly CommandDefinition[]>;
+}
 
 /** Every command of `waf`. */
-export const commands: readonly CommandDefinition[] = [
-  runCommand,
-  engineCommand,
-  bundleBuildCommand,
-  applyCommand,
-  diffCommand,
-  exportCommand,
-  siteCreateCommand,
-  siteListCommand,
-  siteGetCommand,
-  ...siteChangeCommands,
-  ...siteRoutingCommands,
-  ...siteMoveCommands,
-  ...upstreamCommands,
-  ...certCommands,
-  ...certDnsCommands,
-  ...systemCommands,
-  ...systemTopCommands,
-  ...systemGeoCommands,
-  ...agentCommands,
-  ...agentLoadCommands,
-  ...agentGroupCommands,
-  policyListCommand,
-  ...policyCommands,
-  policyTestCommand,
-  policyPreviewCommand,
-  ...policyVersionCommands,
-  ...ruleCommands,
-  ...ruleOverrideCommands,
-  ...crsCommands,
-  ...crsPluginCommands,
-  ...ipListCommands,
-  ...ipListSubscriptionCommands,
-  ...countryCommands,
-  ...rateLimitCommands,
-  ...trustCommands,
-  logSecurityCommand,
-  authLoginCommand,
-  authLogoutCommand,
-  authWhoamiCommand,
-  authPermissionsCommand,
-  authPasswordCommand,
-  authTotpStatusCommand,
-  authTotpEnableCommand,
-  authTotpDisableCommand,
-  authTotpRecoveryCommand,
-  ...userCommands,
-  ...userAccessCommands,
-  ...roleCommands,
-  ...auditCommands,
-  crsTestCommand,
-  seclangTestCommand,
-  adminBackupCommand,
-  adminRestoreCommand,
-  adminVerifyCommand,
-  doctorCommand,
-  completionCommand,
-  versionCommand,
+export const commandSources: readonly CommandSource[] = [
+  { word: 'run', load: async () => (await import('./run.ts')).runCommand },
+  { word: 'engine', load: async () => (await import('./engine.ts')).engineCommand },
+  { word: 'bundle', load: async () => (await import('./bundle-build.ts')).bundleBuildCommand },
+  { word: 'apply', load: async () => (await import('./apply.ts')).applyCommand },
+  { word: 'diff', load: async () => (await import('./diff.ts')).diffCommand },
+  { word: 'export', load: async () => (await import('./export.ts')).exportCommand },
+  { word: 'site', load: async () => (await import('./site-create.ts')).siteCreateCommand },
+  { word: 'site', load: async () => (await import('./site-list.ts')).siteListCommand },
+  { word: 'site', load: async () => (await import('./site-get.ts')).siteGetCommand },
+  { word: 'site', load: async () => (await import('./site-change.ts')).siteChangeCommands },
+  { word: 'site', load: async () => (await import('./site-routing.ts')).siteRoutingCommands },
+  { word: 'site', load: async () => (await import('./site-move.ts')).siteMoveCommands },
+  { word: 'upstream', load: async () => (await import('./upstream-commands.ts')).upstreamCommands },
+  { word: 'cert', load: async () => (await import('./cert-commands.ts')).certCommands },
+  { word: 'cert', load: async () => (await import('./cert-dns-commands.ts')).certDnsCommands },
+  { word: 'system', load: async () => (await import('./system-commands.ts')).systemCommands },
+  {
+    word: 'system',
+    load: async () => (await import('./system-top-commands.ts')).systemTopCommands,
+  },
+  {
+    word: 'system',
+    load: async () => (await import('./system-geo-commands.ts')).systemGeoCommands,
+  },
+  { word: 'agent', load: async () => (await import('./agent-commands.ts')).agentCommands },
+  { word: 'agent', load: async () => (await import('./agent-load-command.ts')).agentLoadCommands },
+  {
+    word: 'agent-group',
+    load: async () => (await import('./agent-group-commands.ts')).agentGroupCommands,
+  },
+  { word: 'policy', load: async () => (await import('./policy-list.ts')).policyListCommand },
+  { word: 'policy', load: async () => (await import('./policy-commands.ts')).policyCommands },
+  { word: 'policy', load: async () => (await import('./policy-test.ts')).policyTestCommand },
+  { word: 'policy', load: async () => (await import('./policy-preview.ts')).policyPreviewCommand },
+  {
+    word: 'policy',
+    load: async () => (await import('./policy-version-commands.ts')).policyVersionCommands,
+  },
+  { word: 'rule', load: async () => (await import('./rule-commands.ts')).ruleCommands },
+  {
+    word: 'rule',
+    load: async () => (await import('./rule-override-commands.ts')).ruleOverrideCommands,
+  },
+  { word: 'crs', load: async () => (await import('./crs-commands.ts')).crsCommands },
+  { word: 'crs', load: async () => (await import('./crs-plugin-commands.ts')).crsPluginCommands },
+  { word: 'ip-list', load: async () => (await import('./ip-list-commands.ts')).ipListCommands },
+  {
+    word: 'ip-list',
+    load: async () =>
+      (await import('./ip-list-subscription-commands.ts')).ipListSubscriptionCommands,
+  },
+  { word: 'country', load: async () => (await import('./country-commands.ts')).countryCommands },
+  {
+    word: 'rate-limit',
+    load: async () => (await import('./rate-limit-commands.ts')).rateLimitCommands,
+  },
+  { word: 'trust', load: async () => (await import('./trust-commands.ts')).trustCommands },
+  { word: 'log', load: async () => (await import('./log-security.ts')).logSecurityCommand },
+  { word: 'auth', load: async () => (await import('./auth-login.ts')).authLoginCommand },
+  { word: 'auth', load: async () => (await import('./auth-logout.ts')).authLogoutCommand },
+  {
+    word: 'auth',
+    load: async () => {
+      const all = await import('./auth-whoami.ts');
+      return [all.authWhoamiCommand, all.authPermissionsCommand];
+    },
+  },
+  { word: 'auth', load: async () => (await import('./auth-password.ts')).authPasswordCommand },
+  {
+    word: 'auth',
+    load: async () => {
+      const all = await import('./auth-totp.ts');
+      return [
+        all.authTotpStatusCommand,
+        all.authTotpEnableCommand,
+        all.authTotpDisableCommand,
+        all.authTotpRecoveryCommand,
+      ];
+    },
+  },
+  { word: 'user', load: async () => (await import('./user-commands.ts')).userCommands },
+  { word: 'user', load: async () => (await import('./user-access.ts')).userAccessCommands },
+  { word: 'role', load: async () => (await import('./role-commands.ts')).roleCommands },
+  { word: 'audit', load: async () => (await import('./audit-commands.ts')).auditCommands },
+  { word: 'crs', load: async () => (await import('./crs-test.ts')).crsTestCommand },
+  { word: 'seclang', load: async () => (await import('./seclang-test.ts')).seclangTestCommand },
+  { word: 'admin', load: async () => (await import('./admin-backup.ts')).adminBackupCommand },
+  { word: 'admin', load: async () => (await import('./admin-restore.ts')).adminRestoreCommand },
+  { word: 'admin', load: async () => (await import('./admin-verify.ts')).adminVerifyCommand },
+  { word: 'doctor', load: async () => (await import('./doctor.ts')).doctorCommand },
+  { word: 'completion', load: async () => (await import('./completion.ts')).completionCommand },
+  { word: 'version', load: async () => (await import('./version.ts')).versionCommand },
 ];
+
+/** Prints all commands: it has to know them. */
+const wholeTree = 'completion';
+
+/**
+ * The commands that a command line (without `node` and script) may mean: those under a word that
+ * is on it; all of them when it has no such word, for the help text and for suggestions.
+ */
+export async function loadCommands(argv: readonly string[]): Promise<CommandDefinition[]> {
+  const words = new Set(commandSources.map(({ word }) => word));
+  const first = argv.findIndex((one) => words.has(one));
+  const helpFirst = argv.slice(0, first).some((one) => one === '--help' || one === '-h');
+  const all = first === -1 || helpFirst || argv.includes(wholeTree);
+  const meant = commandSources.filter(({ word }) => all || argv.includes(word));
+  return (await Promise.all(meant.map(({ load }) => load()))).flat();
+}

@@ -5,10 +5,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { commands } from './commands.ts';
+import { loadCommands } from './commands.ts';
 import { shells, type Shell } from './completion-script.ts';
 import { readTree, walkTree } from './command-tree.ts';
 import { buildProgram } from './program.ts';
+
+const commands = await loadCommands([]);
 
 const tree = readTree(buildProgram(commands, () => undefined));
 const folder = mkdtempSync(join(tmpdir(), 'waf-completion-'));

@@ -5,9 +5,11 @@ import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import type { ApiClient } from './api-client.ts';
 import { awaitServing, type ServingState } from './await-serving.ts';
-import { commands } from './commands.ts';
+import { loadCommands } from './commands.ts';
 import { createOutput } from './output.ts';
 import { runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
 
 let waf: TestControl;
 let printed: Printed;

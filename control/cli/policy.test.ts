@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { commands } from './commands.ts';
+import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
 
 let waf: TestControl;
 const folder = mkdtempSync(join(tmpdir(), 'waf-cli-policy-'));

@@ -3,8 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import type { CommandDefinition } from './command.ts';
-import { commands } from './commands.ts';
+import { commandSources, loadCommands } from './commands.ts';
 import { buildProgram, EXIT, runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
 
 let printed: Printed;
 beforeEach(() => {
@@ -29,6 +31,30 @@ describe('every command', () => {
     const names = commands.map((one) => one.path.join(' '));
     expect(new Set(names).size).toBe(names.length);
     expect(() => buildProgram([...commands, ...commands], () => undefined)).toThrow('two commands');
+  });
+});
+
+describe('what a command line loads', () => {
+  const names = async (...argv: string[]): Promise<string[]> =>
+    (await loadCommands(argv)).map(({ path }) => path.join(' '));
+
+  test.each([...commandSources])('all commands of a source begin with its word', async (source) => {
+    const loaded = [await source.load()].flat();
+    expect(loaded.length).toBeGreaterThan(0);
+    for (const { path } of loaded) expect(path[0]).toBe(source.word);
+  });
+
+  test('only commands under its word, wherever that stands', async () => {
+    expect(await names('version', '--server')).toEqual(['version']);
+    expect(await names('--data', 'somewhere', 'version')).toEqual(['version']);
+    expect(new Set((await names('site', 'list')).map((one) => one.split(' ')[0]))).toEqual(
+      new Set(['site']),
+    );
+  });
+
+  test('everything, where help, suggestions or completion need it', async () => {
+    const lines = [['--help'], ['help'], ['versoin'], ['-h', 'version'], ['completion', 'bash']];
+    for (const line of lines) expect(await names(...line)).toHaveLength(commands.length);
   });
 });
 

@@ -8,8 +8,10 @@ import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { makeTestMmdb } from '../../test/support/test-mmdb.ts';
 import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { commands } from './commands.ts';
+import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
 
 let waf: TestControl;
 let folder = '';

@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parse } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { commands } from '../../control/cli/commands.ts';
+import { loadCommands } from '../../control/cli/commands.ts';
 import { runCommandLine } from '../../control/cli/program.ts';
 import { keepPrinted } from '../support/printed.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
+
+const commands = await loadCommands([]);
 
 let waf: TestControl;
 let api = '';
