@@ -39,7 +39,7 @@ describe('targets', () => {
     ['xml://@*', '', 'xpath', '//@*'],
     ['REQUEST_HEADERS:X.File-Name', '', 'literal', 'X.File-Name'],
     ['ARGS:/path', '', 'literal', '/path'],
-    ['ARGS:a,b', '', 'literal', 'a,b'],
+    ["ARGS:'a,b'", '', 'literal', 'a,b'],
   ];
   it.each(table)('%s', (text, mark, kind, selector) => {
     const { variables } = parseRule(`SecRule ${text} "@rx x" "id:1"`);
@@ -50,7 +50,7 @@ describe('targets', () => {
     expect(variable.selector.kind === 'none' ? '' : variable.selector.text).toBe(selector);
   });
 
-  it('splits a list at its bars only', () => {
+  it('splits a list at its bars, not at those of keys', () => {
     const rule = parseRule(
       `SecRule "REQUEST_COOKIES|!REQUEST_COOKIES:/__utm/|ARGS:'a|b' | XML:/*" "x" "id:1"`,
     );
@@ -60,6 +60,12 @@ describe('targets', () => {
       "ARGS:'a|b'",
       'XML:/*',
     ]);
+  });
+
+  it('takes a comma between targets, and in quotes or expressions as part of a key', () => {
+    const rule = parseRule(`SecRule "ARGS:a,ARGS:/^b,c$/|ARGS:'d,e',!ARGS:f" "x" "id:1"`);
+    const targets = ['ARGS:a', "ARGS:'/^b,c$/'", "ARGS:'d,e'", '!ARGS:f'];
+    expect(rule.variables.map(formatVariable)).toEqual(targets);
   });
 
   it('takes a comma between the targets of an update', () => {

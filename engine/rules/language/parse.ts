@@ -125,7 +125,7 @@ const readRule: Reader = {
   usage: 'targets, an operator and, optionally, actions (quote each that holds white space)',
   read(base, [targets, operand, list], report) {
     if (targets === undefined || operand === undefined) return null;
-    const variables = parseVariables(targets, '|', report);
+    const variables = parseVariables(targets, report);
     const operator = parseOperator(operand, report);
     const actions = list === undefined ? [] : parseActions(list, report);
     if (variables === null || operator === null || actions === null) return null;
@@ -183,8 +183,8 @@ function updateTargetReader(
     usage: 'what to change, the targets and, optionally, the target they replace',
     read(base, [subject, targets, old], report) {
       if (subject === undefined || targets === undefined) return null;
-      const variables = parseVariables(targets, '|,', report);
-      const olds = old === undefined ? [] : parseVariables(old, '|,', report);
+      const variables = parseVariables(targets, report);
+      const olds = old === undefined ? [] : parseVariables(old, report);
       if (variables === null || olds === null) return null;
       if (olds.length > 1) {
         report('error', 'argument-count', 'only one target can be replaced', base.span);

@@ -6,23 +6,22 @@ import type { Selector, VariableExpression } from './ast.ts';
 import { quoteForMessage, type Report } from './diagnostic.ts';
 import { findClosingQuote, unescapeQuotes, wordSpan, wordToken, type Word } from './words.ts';
 
+/** What stands between two targets; a key that holds one is written in quotes. */
+const separators = '|,';
+
 /**
- * Reads a target list. `separators` is `|`, or `|,` where ModSecurity also takes a comma.
- * Errors: reported; null when nothing usable remains of the list.
+ * Reads a target list. Errors: reported; null when nothing usable remains of the list.
+ * Source: ModSecurity 2.9 msre_parse_generic and 3 seclang-scanner: a comma parts targets as `|`.
  */
-export function parseVariables(
-  word: Word,
-  separators: '|' | '|,',
-  report: Report,
-): VariableExpression[] | null {
+export function parseVariables(word: Word, report: Report): VariableExpression[] | null {
   const { text } = word;
   const found: VariableExpression[] = [];
   let failed = false;
   let count = 0;
-  const lastSlash = lastClosingSlash(text, separators);
+  const lastSlash = lastClosingSlash(text);
   let at = 0;
   while (at <= text.length) {
-    const end = endOfVariable(text, at, separators, lastSlash);
+    const end = endOfVariable(text, at, lastSlash);
     const [from, to] = trim(text, at, end);
     const variable = parseVariable(word, from, to, report);
     if (variable === null) failed = true;
@@ -39,12 +38,7 @@ export function parseVariables(
 }
 
 /** Offset of the separator that ends the target at `start`, or the end of the text. */
-function endOfVariable(
-  text: ByteString,
-  start: number,
-  separators: string,
-  lastSlash: number,
-): number {
+function endOfVariable(text: ByteString, start: number, lastSlash: number): number {
   let at = start;
   while (at < text.length && text[at] !== ':' && !separators.includes(text[at] ?? '')) at += 1;
   if (text[at] !== ':') return at;
@@ -53,7 +47,7 @@ function endOfVariable(
     const close = findClosingQuote(text, selector);
     if (close >= 0) at = close;
   } else if (text[selector] === '/' && !isXml(text.slice(start, selector - 1))) {
-    const close = selector < lastSlash ? findClosingSlash(text, selector, separators) : -1;
+    const close = selector < lastSlash ? findClosingSlash(text, selector) : -1;
     if (close >= 0) at = close;
   }
   while (at < text.length && !separators.includes(text[at] ?? '')) at += 1;
@@ -65,7 +59,7 @@ function isXml(name: ByteString): boolean {
 }
 
 /** Offset of the last slash that may end an expression; spares a search from every opening one. */
-function lastClosingSlash(text: ByteString, separators: string): number {
+function lastClosingSlash(text: ByteString): number {
   for (let at = text.length - 1; at >= 0; at -= 1) {
     if (text[at] !== '/') continue;
     if (at + 1 < text.length && !separators.includes(text[at + 1] ?? '')) continue;
@@ -76,7 +70,7 @@ function lastClosingSlash(text: ByteString, separators: string): number {
 }
 
 /** The slash that ends the expression at `open`: the first one that ends its target too. */
-function findClosingSlash(text: ByteString, open: number, separators: string): number {
+function findClosingSlash(text: ByteString, open: number): number {
   for (let at = open + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
     else if (
