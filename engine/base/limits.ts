@@ -184,6 +184,9 @@ export const ruleRunLimits = {
   evaluationsPerLook: 16,
   /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
   rememberedNamesMax: 1024,
+  /** Values per @rx whose answer is remembered, and bytes of each; header lines come again. */
+  rememberedValuesMax: 16,
+  rememberedValueBytesMax: 512,
   /** Texts of one value that a verify operator checks; each costs a regex search. */
   verifyCandidatesMax: 65_536,
   /** Regexes kept for one @rx with macros; CRS has none, hand-written rules a few. */

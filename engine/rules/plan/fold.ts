@@ -91,16 +91,21 @@ class Folder {
     this.skipCount = 0;
     let skipTo: string | null = null;
     let skipRules = 0;
+    let unreached: string | null = null;
     const kept = items.map((item, index): boolean => {
       if (item.kind === 'marker') {
+        // Behind a marker that some rule may skip to, rules run again.
+        if (unreached === item.name || this.openSkips.has(item.name)) unreached = null;
         this.openSkips.delete(item.name);
         if (skipTo === item.name) skipTo = null;
         return false;
       }
-      const skipped = skipTo !== null || skipRules-- > 0;
+      const skipped = skipTo !== null || skipRules-- > 0 || unreached !== null;
       const outcome = skipped ? 'never' : this.decide(items, index, phase);
-      if (this.skipCount > 0) this.skipCount--;
+      const passable = this.skipCount > 0;
+      if (passable) this.skipCount--;
       if (outcome === 'keep') {
+        if (!passable && this.alwaysSkips(item)) unreached = item.skipAfter;
         this.noteKept(item);
         return true;
       }
@@ -111,7 +116,18 @@ class Folder {
       }
       return false;
     });
+    if (!this.leaksMatches) this.foldedRules += dropIdleSkips(items, kept);
     return { items, kept };
+  }
+
+  /** True for a rule that skips ahead whenever it is reached. */
+  private alwaysSkips(rule: Rule): boolean {
+    if (rule.skipAfter === null || rule.disruption.kind !== 'pass') return false;
+    if (this.removals.some((removal) => mayRemove(removal, rule))) return false;
+    for (let link: Rule | null = rule; link; link = link.next) {
+      if (this.evaluateLink(link) !== true) return false;
+    }
+    return true;
   }
 
   /**
@@ -288,6 +304,51 @@ class Folder {
       (removal) => mayRemove(removal, rule!) && !region.every((one) => surelyRemoves(removal, one)),
     );
   }
+}
+
+/** Operators that leave nothing behind, neither a flag nor a TX variable. */
+const tracelessOperators: ReadonlySet<string> = new Set(
+  [...foldableOperators].filter((name) => name !== 'rx'),
+);
+
+/** Takes out rules that only pass over what does not run anyway; how many. */
+function dropIdleSkips(items: readonly ProgramItem[], kept: boolean[]): number {
+  let dropped = 0;
+  // From the end: a region may hold others of them.
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index]!;
+    if (item.kind !== 'rule' || !kept[index] || !onlySkips(item)) continue;
+    const end = regionEnd(items, index, item);
+    if (kept.slice(index + 1, end).some(Boolean)) continue;
+    kept[index] = false;
+    dropped++;
+  }
+  return dropped;
+}
+
+function onlySkips(rule: Rule): boolean {
+  if (rule.skipAfter === null && rule.skip === 0) return false;
+  if (rule.log || rule.auditLog || rule.disruption.kind !== 'pass') return false;
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (link.actions.length > 0 || link.capture || link.severity >= 0) return false;
+    if (link.operator && !tracelessOperators.has(link.operator.definition.name)) return false;
+  }
+  return true;
+}
+
+/** Index of the first item behind what the rule passes over. */
+function regionEnd(items: readonly ProgramItem[], index: number, rule: Rule): number {
+  if (rule.skipAfter !== null) {
+    const marker = items.findIndex((item, at) => {
+      return at > index && item.kind === 'marker' && item.name === rule.skipAfter;
+    });
+    return marker < 0 ? items.length : marker;
+  }
+  let end = index + 1;
+  for (let left = rule.skip; left > 0 && end < items.length; end++) {
+    if (items[end]!.kind === 'rule') left--;
+  }
+  return end;
 }
 
 /** What `rule` passes over when it matches: rules, and markers other than its target. */

@@ -160,10 +160,11 @@ function wordsSelected({ variable, selector }: Target, prefix: string): readonly
 
 /** The word that a regex finds anywhere, where it is nothing but that. */
 function wordWithin(source: ByteString): string | null {
-  const [, letters, rest] = /^([A-Za-z0-9_-]+)(|\*|\.\*)$/.exec(source) ?? [];
-  if (letters === undefined) return null;
+  const [, text, rest] = /^((?:[A-Za-z0-9_-]|\\[^A-Za-z0-9])+)(|\*|\.\*)$/.exec(source) ?? [];
+  if (text === undefined) return null;
+  const letters = text.replaceAll(/\\(.)/gs, '$1');
   const word = rest === '*' ? letters.slice(0, -1) : letters;
-  return word === '' ? null : word.toLowerCase();
+  return word === '' ? null : lowerBytes(word);
 }
 
 /** Could the word stand in `prefix` and something behind it without standing in the latter? */

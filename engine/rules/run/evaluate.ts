@@ -5,6 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { nameIs } from '../catalog/load/names.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import { noteMatch } from '../catalog/matching.ts';
 import { isCountExcluded, isExcluded as isCovered, removedTargetsOf } from '../catalog/removal.ts';
@@ -82,11 +83,14 @@ function evaluateRows(
 ): boolean {
   const { sources, face } = target.variable.rows!;
   const { values } = tx;
+  const wanted = target.selector?.kind === 'key' ? target.selector.key : null;
   let matched = false;
   for (const source of sources) {
     const rows = values.rowsOf(source);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!;
+      const { slab, keyStart, keyEnd } = values;
+      if (wanted !== null && !nameIs(slab, keyStart[row]!, keyEnd[row]!, wanted)) continue;
       const key = values.key(row);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
       const value = face === 'key' ? key : values.value(row);

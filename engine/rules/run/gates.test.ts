@@ -44,6 +44,31 @@ function matchedBy(plan: RulePlan, head: string): number[] {
 
 const log = "phase:1,pass,log,msg:'m'";
 
+describe('a skip that every request makes', () => {
+  const skip = `SecRule &TX:off "@eq 0" "id:1,phase:1,pass,nolog,skipAfter:OUT"`;
+  const passed = `SecRule ARGS "@rx x" "id:2,${log}"`;
+  const before = `SecRule ARGS "@rx far" "id:3,phase:1,pass,nolog,skipAfter:IN"`;
+
+  test('leaves nothing of what it passes over, nor of itself', () => {
+    const rules = [before, skip, passed, 'SecMarker IN', 'SecMarker OUT'];
+    expect(planOf(rules.join('\n')).facts).toMatchObject({ scannedRules: 1, alwaysRules: 0 });
+  });
+
+  test('keeps what other skips lead to', () => {
+    const rules = [before, skip, 'SecMarker IN', passed, 'SecMarker OUT'];
+    const plan = planOf(rules.join('\n'));
+    expect(matchedBy(plan, 'GET /?a=x HTTP/1.1\nHost: a\n\n')).toEqual([]);
+    expect(matchedBy(plan, 'GET /?a=x&b=far HTTP/1.1\nHost: a\n\n')).toEqual([2]);
+  });
+
+  test('keeps what runs once it is taken out', () => {
+    const out = `SecRule ARGS "@rx far" "id:3,phase:1,pass,nolog,ctl:ruleRemoveById=1"`;
+    const plan = planOf([out, skip, passed, 'SecMarker OUT'].join('\n'));
+    expect(matchedBy(plan, 'GET /?a=x HTTP/1.1\nHost: a\n\n')).toEqual([]);
+    expect(matchedBy(plan, 'GET /?a=x&b=far HTTP/1.1\nHost: a\n\n')).toEqual([2]);
+  });
+});
+
 describe('a rule that needs no visit in every transaction', () => {
   test.each([
     [

@@ -61,31 +61,35 @@ function bindRegex(
   };
 }
 
-/** Values up to here may be remembered. */
-const rememberedBytesMax = 512;
+/** What was found in a value: nothing, or the captures; none of those where nobody asked. */
+type Found = readonly ByteString[] | null;
 
 /**
- * As `evaluate`, but with the captures of the last value at hand: the same header lines come again
- * and again, and captures cost microseconds.
+ * As `evaluate`, but with the answers for the last values at hand: the same header lines come again
+ * and again, and a search costs microseconds.
  */
 function remembering(evaluate: BoundOperator['evaluate']): BoundOperator['evaluate'] {
-  let lastValue: ByteString | null = null;
-  let lastCaptures: readonly ByteString[] | null = null;
+  const known = [new Map<ByteString, Found>(), new Map<ByteString, Found>()] as const;
   return (value, tx, captures) => {
-    if (captures === null || value.length > rememberedBytesMax)
-      return evaluate(value, tx, captures);
-    if (value !== lastValue) {
+    if (value.length > ruleRunLimits.rememberedValueBytesMax) return evaluate(value, tx, captures);
+    const answers = known[captures === null ? 0 : 1];
+    let found = answers.get(value);
+    if (found === undefined) {
       const limits = tx.pcreLimitsExceeded;
-      const found: ByteString[] = [];
-      const matched = evaluate(value, tx, found);
+      const texts: ByteString[] = [];
+      found = evaluate(value, tx, captures && texts) ? texts : null;
       // What a limit stopped has to say so each time.
-      lastValue = tx.pcreLimitsExceeded === limits && limits === 0 ? value : null;
-      lastCaptures = matched ? found : null;
+      if (tx.pcreLimitsExceeded === limits && limits === 0) remember(answers, value, found);
     }
-    if (lastCaptures === null) return false;
-    for (let i = 0; i < lastCaptures.length; i++) captures.push(lastCaptures[i]!);
+    if (found === null) return false;
+    if (captures !== null) for (let i = 0; i < found.length; i++) captures.push(found[i]!);
     return true;
   };
+}
+
+function remember(answers: Map<ByteString, Found>, value: ByteString, found: Found): void {
+  if (answers.size >= ruleRunLimits.rememberedValuesMax) answers.clear();
+  answers.set(value, found);
 }
 
 /** Strings of an anchored pattern that are compared one by one instead of by a regex. */
