@@ -187,7 +187,27 @@ describe('bodies', () => {
     ['control in a name', part(`X\x0e: 1|${cd}`) + end, strict(), 'invalid character', ['a=1']],
     ['blank in a name', part(`X : 1|${cd}`) + end, strict(), 'invalid character', ['a=1']],
     ['NUL', part(`${cd}|X: \0`) + end, strict(), 'Nul byte', ['a=1']],
-    ['part without content', `--B\r\n${cd}\r\n${end}`, strict({ invalidPart: 1 }), '', []],
+    [
+      'part without content',
+      `--B\r\n${cd}\r\n${end}`,
+      strict({ invalidPart: 1 }),
+      'headers without their end',
+      [],
+    ],
+    [
+      'name twice',
+      part(`${cd}; name="b"`) + end,
+      strict({ invalidPart: 1 }),
+      'Content-Disposition',
+      ['a=1'],
+    ],
+    [
+      'unknown parameter',
+      part(`${cd}; x="b"`) + end,
+      strict({ invalidPart: 1 }),
+      'Content-Disposition',
+      ['a=1'],
+    ],
     ['empty file name', part(`${cd}; filename=""`) + end, {}, '', ['a=1']],
     ['lower-case header', part(cd.toLowerCase()) + end, {}, '', ['a=1']],
   ];

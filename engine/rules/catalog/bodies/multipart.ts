@@ -293,8 +293,10 @@ class MultipartReader {
     const disposition = readDisposition(value);
     part.disposition = disposition;
     if (disposition.invalidQuoting) this.flags.invalidQuoting = 1;
-    if (disposition.failure !== null) this.fail(disposition.failure);
-    else if (disposition.name === '') {
+    if (disposition.failure !== null) {
+      this.flags.invalidPart = 1;
+      this.fail(disposition.failure);
+    } else if (disposition.name === '') {
       this.fail('Multipart: Content-Disposition header missing name field.');
     }
     if (disposition.name !== '') this.flags.names.push(disposition.name);
@@ -317,7 +319,10 @@ class MultipartReader {
     for (const [start, end] of part.lines) {
       values.add(SOURCE.multipartPartHeader, keyStart, keyEnd, start, end);
     }
-    if (part.contentStart < 0) return;
+    if (part.contentStart < 0) {
+      if (!cutHeaders) this.fail('Multipart: Part headers without their end.');
+      return;
+    }
     const start = part.contentStart;
     const end = Math.max(start, this.contentEnd(start, boundary));
     const files = [part.disposition?.fileName, part.disposition?.extendedFileName];
