@@ -12,7 +12,7 @@ import { chooseTargets, hasProgram, type Candidate } from './line-up.ts';
 import { startOrigin } from './nginx.ts';
 import { describeCommand, isAskedFor, parseOptions, usage, type BenchOptions } from './options.ts';
 import { readMachineFacts } from '../report/machine-facts.ts';
-import type { Report } from './report.ts';
+import { workloadSections, type Report } from './report.ts';
 import { writeResults } from './results.ts';
 import { runWorkload } from './rounds.ts';
 import { availableRulesets, locateRulesets } from './ruleset.ts';
@@ -197,7 +197,10 @@ function toReport(
   const names = workloads.map(({ name }) => name);
   return {
     ...measured,
-    workloads: workloads.map(({ name, title }) => ({ name, title })),
+    workloads: workloads.map(({ name, title, fresh, requests }) => ({
+      ...{ name, title, fresh },
+      variants: requests.length,
+    })),
     cells: summarise(runs, names, targets),
     settings: {
       ...{ rounds, seconds, warmupSeconds, connections, workers },
@@ -224,7 +227,7 @@ function save(
 
 function finish(report: Report, options: BenchOptions): number {
   const files = save(report, options, true);
-  process.stdout.write(`${files.overview}\n`);
+  process.stdout.write(`${workloadSections(report)}\n\n${files.overview}\n`);
   for (const file of files.written) say(`wrote ${relative(process.cwd(), file)}`);
   const failed = report.cells.filter(({ runs }) => runs === 0);
   for (const { workload, target, faults } of failed) {

@@ -4,15 +4,15 @@
  */
 
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import {
   RuntimeBundleSchema,
   SignedRuntimeBundleSchema,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { startServer, type Started } from './child-process.ts';
-import { policyText, type Ruleset } from './ruleset.ts';
+import { policyFiles, policyText, type Ruleset } from './ruleset.ts';
 import type { Surroundings } from './target.ts';
 
 /** How the engine is started. */
@@ -99,17 +99,11 @@ function policyOf(
   seclang: string;
   files: { path: string; content: Uint8Array }[];
 } {
-  const folders = [ruleset.rulesFolder, dirname(ruleset.setupFile)];
-  const files = [...new Set(folders)].flatMap((where) =>
-    readdirSync(where)
-      .filter((name) => /\.(conf|data|example)$/.test(name))
-      .map((name) => join(where, name)),
-  );
   return {
     id: 'policy',
     name: ruleset.title,
     revision: 1n,
     seclang: policyText(ruleset, folder),
-    files: files.map((path) => ({ path, content: readFileSync(path) })),
+    files: [...policyFiles(ruleset)].map(([path, content]) => ({ path, content })),
   };
 }

@@ -3,11 +3,18 @@
 import { expect, test } from 'vitest';
 import { barChart } from '../report/bar-chart.ts';
 import { formatNumber } from '../report/table.ts';
-import { cpuChart, markdownPage, overviewTable, type Report } from './report.ts';
+import {
+  conditions,
+  cpuChart,
+  markdownPage,
+  overviewTable,
+  workloadSections,
+  type Report,
+} from './report.ts';
 import { replaceSection } from './results.ts';
 import { spread, type Cell } from './summary.ts';
 
-const cell = (target: string, cpu: number[], times: number[]): Cell => ({
+const cell = (target: string, cpu: number[], times: number[], busy = 0.99): Cell => ({
   workload: 'w',
   target,
   runs: cpu.length,
@@ -15,7 +22,7 @@ const cell = (target: string, cpu: number[], times: number[]): Cell => ({
   p50Us: spread([500]),
   p99Us: spread([900]),
   cpuUsPerRequest: spread(cpu),
-  cpuBusy: spread([0.99]),
+  cpuBusy: spread(cpu.map(() => busy)),
   rssBytes: spread([2 ** 26]),
   timesCheaper: times.length === 0 ? null : spread(times),
   faults: cpu.length === 0 ? ['request 0: 500 instead of 200'] : [],
@@ -50,8 +57,8 @@ const report: Report = {
     commit: '',
   },
   targets: [facts('waf'), facts('peer'), facts('broken')],
-  workloads: [{ name: 'w', title: 'load <1>' }],
-  cells: [cell('waf', [50], [47]), cell('peer', [2350], []), cell('broken', [], [])],
+  workloads: [{ name: 'w', title: 'load <1>', variants: 64, fresh: false }],
+  cells: [cell('waf', [50], [47]), cell('peer', [2350], [], 0.98), cell('broken', [], [])],
   runs: [],
 };
 
@@ -66,6 +73,26 @@ test('the page says why a target has no figures', () => {
   const page = markdownPage(report, 'e2e.svg');
   expect(page).toContain('the broken: request 0: 500 instead of 200');
   expect(page).toContain('(e2e.svg)');
+});
+
+test('the page says what repeats, and what a CPU that was not busy means', () => {
+  const said = (workloads: Report['workloads']): string => conditions({ ...report, workloads });
+  const fresh = { name: 'v', title: 'load 2', variants: 4096, fresh: true };
+  const both = said([...report.workloads, fresh]);
+  expect(both).toContain('2 048 values of up to 512 bytes; values repeat in load <1> (64);');
+  expect(both).toContain('is new in load 2 (4 096)');
+  expect(said([fresh])).not.toContain('values repeat');
+  expect(said(report.workloads)).not.toContain('new in');
+  expect(said([])).not.toContain('Repetition');
+  expect(both).toContain('was 98 to 99 %, least for the peer under load <1>;');
+  expect(conditions({ ...report, cells: [] })).not.toContain('CPU busy');
+});
+
+test('the tables of loads hold rate, latency, CPU time and memory', () => {
+  const lines = workloadSections(report).split('\n');
+  expect(lines[0]).toBe('## load <1>');
+  expect(lines[2]).toContain('| p50 ms | p99 ms |');
+  expect(lines[4]).toBe('| the waf | 1 234 | 0.5 | 0.9 | 50 (1/47) | 50–50 | 99 % | 64 | 1 |');
 });
 
 test('the chart escapes titles and draws one bar a target', () => {

@@ -2,6 +2,7 @@
  * Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures.
  */
 
+import { matchLimits } from '../../engine/base/limits.ts';
 import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';
 import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';
@@ -20,30 +21,45 @@ export interface RunSettings {
   readonly command: string;
 }
 
+/** What a report says of one load. */
+export interface WorkloadFacts {
+  readonly name: string;
+  readonly title: string;
+  /** Requests that are sent over and over. */
+  readonly variants: number;
+  /** True when values do not come again before all variants were sent. */
+  readonly fresh: boolean;
+}
+
 /** Everything that a report shows. */
 export interface Report {
   readonly settings: RunSettings;
   readonly machine: MachineFacts;
   readonly targets: readonly TargetFacts[];
-  readonly workloads: readonly { readonly name: string; readonly title: string }[];
+  readonly workloads: readonly WorkloadFacts[];
   readonly cells: readonly Cell[];
   readonly runs: readonly RunRecord[];
 }
 
 /** The whole page. */
 export function markdownPage(report: Report, chart: string): string {
-  const sections = report.workloads.flatMap(({ name, title }) => {
-    const cells = report.cells.filter((cell) => cell.workload === name);
-    return cells.length === 0 ? [] : [`## ${title}\n\n${workloadTable(report, cells)}`];
-  });
   return [
     '# Whole-proxy benchmark',
     overviewTable(report),
     conditions(report),
     `![CPU time per request](${chart})`,
-    ...sections,
+    workloadSections(report),
     '',
   ].join('\n\n');
+}
+
+/** A table for every load: rate, latency, CPU time and memory of every target. */
+export function workloadSections(report: Report): string {
+  const sections = report.workloads.flatMap(({ name, title }) => {
+    const cells = report.cells.filter((cell) => cell.workload === name);
+    return cells.length === 0 ? [] : [`## ${title}\n\n${workloadTable(report, cells)}`];
+  });
+  return sections.join('\n\n');
 }
 
 /** Targets by workloads: CPU microseconds per request and how many times cheaper than the peer. */
@@ -74,7 +90,8 @@ function factor(timesCheaper: number): string {
 }
 
 /** What a reader must know to judge the figures. */
-export function conditions({ settings, machine }: Report): string {
+export function conditions(report: Report): string {
+  const { settings, machine, workloads } = report;
   const { rounds, seconds, warmupSeconds, connections, workers, pinned } = settings;
   return [
     `Medians of ${rounds} interleaved rounds of ${seconds} s (longer for targets too slow for 40 answers) after ` +
@@ -87,8 +104,49 @@ export function conditions({ settings, machine }: Report): string {
     'of a closed loop at full load. The peers write blocked requests to their error log; this proxy',
     'runs without control and keeps no events. A run with a wrong answer does not count.',
     '',
+    ...whatRepeats(workloads),
+    '',
+    ...howBusy(report),
+    '',
     `${describeMachine(machine)}.`,
   ].join('\n');
+}
+
+/** How much of the time the proxies worked: where they waited, the load generator was the limit. */
+function howBusy({ cells, workloads, targets }: Report): string[] {
+  const counted = cells.filter(({ cpuBusy }) => Number.isFinite(cpuBusy.median));
+  const sorted = counted.toSorted((a, b) => a.cpuBusy.median - b.cpuBusy.median);
+  const [least, most] = [sorted[0], sorted.at(-1)];
+  if (least === undefined || most === undefined) return [];
+  const percent = (cell: Cell): string => formatNumber(cell.cpuBusy.median * 100);
+  const target = targets.find(({ name }) => name === least.target)?.title ?? least.target;
+  const load = workloads.find(({ name }) => name === least.workload)?.title ?? least.workload;
+  return [
+    `CPU busy, CPU time by wall time, was ${percent(least)} to ${percent(most)} %, least for ` +
+      `${target} under ${load}; 100 % is one worker that never waits.`,
+    'Where it is less, load generator and origin were the limit and their CPU may sleep between',
+    'requests: the proxy could answer more a second, and waking up is part of its CPU time.',
+  ];
+}
+
+/** One sentence on what a proxy may remember of values met before, and which loads repeat them. */
+function whatRepeats(workloads: readonly WorkloadFacts[]): string[] {
+  const named = (fresh: boolean): string =>
+    workloads
+      .filter((one) => one.fresh === fresh)
+      .map(({ title, variants }) => `${title} (${formatNumber(variants)})`)
+      .join(', ');
+  const [again, anew] = [named(false), named(true)];
+  const parts = [
+    ...(again === '' ? [] : [`values repeat in ${again}`]),
+    ...(anew === '' ? [] : [`all but what browsers send each time is new in ${anew}`]),
+  ];
+  if (parts.length === 0) return [];
+  return [
+    'Repetition: each thread of this proxy remembers what its rules found in the last ' +
+      `${formatNumber(matchLimits.memoEntries)} values of up to 512 bytes; ${parts.join('; ')} ` +
+      '(different requests in brackets).',
+  ];
 }
 
 function workloadTable({ targets }: Report, cells: readonly Cell[]): string {

@@ -148,10 +148,11 @@ function notRun(workload: Workload, target: Target, faults: readonly string[]): 
 }
 
 function progress(record: RunRecord, round: number, rounds: number): string {
-  const { workload, target, requestsPerSecond, cpuUsPerRequest, p99Us, faults } = record;
+  const { workload, target, requestsPerSecond, cpuUsPerRequest, p50Us, p99Us, faults } = record;
   const figures =
     `${requestsPerSecond.toFixed(0).padStart(7)} requests/s  ` +
-    `${cpuUsPerRequest.toFixed(1).padStart(9)} us CPU  p99 ${(p99Us / 1000).toFixed(2)} ms`;
+    `${cpuUsPerRequest.toFixed(1).padStart(9)} us CPU  ` +
+    `p50 ${(p50Us / 1000).toFixed(2)} p99 ${(p99Us / 1000).toFixed(2)} ms`;
   const note = faults.length > 0 ? `  DOES NOT COUNT: ${faults.join('; ')}` : '';
   const where = `${workload.padEnd(18)} ${round}/${rounds}  ${target.padEnd(26)}`;
   return `${where} ${figures}${note}`;

@@ -3,8 +3,8 @@
  * differ. Never holds rules itself; it points to installed or given rule folders.
  */
 
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** A rule set at one paranoia level. */
 export interface Ruleset {
@@ -72,6 +72,19 @@ export function ruleFiles(ruleset: Ruleset): string[] {
     .filter((name) => name.endsWith('.conf'))
     .sort()
     .map((name) => join(ruleset.rulesFolder, name));
+}
+
+/** Every file that the policy's text may include, by the path that the text names. */
+export function policyFiles(ruleset: Ruleset): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  for (const folder of new Set([ruleset.rulesFolder, dirname(ruleset.setupFile)])) {
+    for (const name of readdirSync(folder)) {
+      if (!/\.(conf|data|example)$/.test(name)) continue;
+      const path = join(folder, name);
+      files.set(path, readFileSync(path));
+    }
+  }
+  return files;
 }
 
 /**

@@ -28,6 +28,7 @@ async function listen(): Promise<number> {
 const workload: Workload = {
   name: 'w',
   title: 'w',
+  fresh: false,
   requests: [
     { bytes: Buffer.from('GET /a'), expect: { plain: 200, waf: 200 }, source: 0 },
     { bytes: Buffer.from('GET /attack'), expect: { plain: 200, waf: 403 }, source: 1 },

@@ -1,7 +1,6 @@
 /** Owns the policy that micro benchmarks run: CRS with the text of the whole-proxy benchmark. */
 
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
@@ -9,7 +8,7 @@ import { buildEngine, type BuildOptions } from '../../engine/policy-build.ts';
 import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
-import { policyText, type Ruleset } from '../e2e/ruleset.ts';
+import { policyFiles, policyText, type Ruleset } from '../e2e/ruleset.ts';
 
 /** Ports that answer nothing: persistence and country data are measured elsewhere. */
 export const emptyPorts: RulePorts = {
@@ -22,16 +21,9 @@ export const emptyPorts: RulePorts = {
 
 /** The policy with all files that it includes, under the paths that its text names. */
 export function policySource(ruleset: Ruleset): PolicySource {
-  const folders = new Set([ruleset.rulesFolder, dirname(ruleset.setupFile)]);
-  const files = new Map<string, Uint8Array>();
-  for (const folder of folders) {
-    for (const name of readdirSync(folder)) {
-      if (!/\.(conf|data|example)$/.test(name)) continue;
-      files.set(join(folder, name), readFileSync(join(folder, name)));
-    }
-  }
   const { name, title } = ruleset;
-  return { id: name, name: title, revision: '1', seclangEntry: policyText(ruleset, '/tmp'), files };
+  const seclangEntry = policyText(ruleset, '/tmp');
+  return { id: name, name: title, revision: '1', seclangEntry, files: policyFiles(ruleset) };
 }
 
 /** What building needs; compiled databases stay in `cacheFolder`. */
