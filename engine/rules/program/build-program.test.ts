@@ -317,7 +317,11 @@ SecAuditLog /a
 SecStatusEngine On
 SecXmlExternalEntity On
 SecHashEngine Off
-SecHashEngine On`;
+SecHashEngine On
+SecAuditEngine RelevantOnly
+SecAuditLogParts AB
+SecSensorId a
+SecComponentSignature a`;
     expect(codes(text)).toEqual([
       '1:15 error bad-argument',
       '2:21 error bad-argument',
@@ -330,6 +334,7 @@ SecHashEngine On`;
       '9:1 warning ignored-directive',
       '10:1 warning ignored-directive',
       '11:1 error refused-directive',
+      ...[12, 13, 14, 15].map((line) => `${line}:1 warning mapped-directive`),
     ]);
   });
 });

@@ -74,8 +74,9 @@ export const engineDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecSensorId',
     summary: 'Name of this engine in records.',
-    status: 'supported',
+    status: 'mapped',
     arguments: [text('name')],
+    note: 'records show the name of the node',
     example: 'SecSensorId WAFSensor01',
     source: manualV2,
   },

@@ -111,8 +111,9 @@ export const ruleDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecComponentSignature',
     summary: 'Adds the name of a rule set to the description of the engine.',
-    status: 'supported',
+    status: 'mapped',
     arguments: [text('name and version')],
+    note: "records show each rule's own `ver`",
     example: 'SecComponentSignature "OWASP_CRS/4.28.0"',
     source: manual,
   },
