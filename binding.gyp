@@ -10,6 +10,7 @@
         "native-bindings/hyperscan-stream.cc",
         "native-bindings/injection.cc",
         "native-bindings/listen.cc",
+        "native-bindings/memory.cc",
         "native-bindings/pcre.cc",
         "native-bindings/scan-memo.cc",
         "native-bindings/scan-program.cc",

@@ -15,6 +15,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterScanProgram(env, exports);
   waf::RegisterPcre(env, exports);
   waf::RegisterListen(env, exports);
+  waf::RegisterMemory(env, exports);
   return exports;
 }
 

@@ -67,6 +67,7 @@ void RegisterHyperscanStream(Napi::Env env, Napi::Object exports);
 void RegisterScanProgram(Napi::Env env, Napi::Object exports);
 void RegisterPcre(Napi::Env env, Napi::Object exports);
 void RegisterListen(Napi::Env env, Napi::Object exports);
+void RegisterMemory(Napi::Env env, Napi::Object exports);
 
 }  // namespace waf
 

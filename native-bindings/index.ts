@@ -47,3 +47,4 @@ export type {
   ScanTier,
 } from './scan-program.ts';
 export { listenReusePort } from './listen.ts';
+export { easeHeap, trimHeap } from './memory.ts';

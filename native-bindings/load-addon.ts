@@ -83,6 +83,8 @@ export interface NativeAddon {
   ) => NativeScanProgram;
   readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
   listenReusePort(host: string, port: number): { fd: number; port: number };
+  easeHeap(): boolean;
+  trimHeap(): boolean;
 }
 
 const relativeAddonPath = join('build', 'Release', 'waf_native.node');

@@ -1,0 +1,2 @@
+/** Owns the engine's door to giving memory back to the system. */
+export { easeHeap, trimHeap } from '../../native-bindings/index.ts';

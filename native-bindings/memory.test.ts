@@ -1,0 +1,44 @@
+/** Proves that memory is given back, in the main thread and in a worker. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { Worker } from 'node:worker_threads';
+import { expect, test } from 'vitest';
+import { collectGarbage } from '../engine/base/garbage.ts';
+import { easeHeap, trimHeap } from './memory.ts';
+
+const usedBytes = (): number => getHeapStatistics().used_heap_size;
+
+test('a heap full of garbage shrinks by itself once it is eased', async () => {
+  let garbage: object[] | null = Array.from({ length: 400_000 }, (_, index) => ({ index }));
+  expect(garbage).toHaveLength(400_000);
+  const full = usedBytes();
+  garbage = null;
+  expect(easeHeap()).toBe(true);
+  const wanted = full - 8_000_000;
+  for (let round = 0; round < 200 && usedBytes() >= wanted; round++) await pause(50);
+  expect(usedBytes()).toBeLessThan(wanted);
+});
+
+test('a worker eases its own heap', async () => {
+  const script = `
+    const { workerData, parentPort } = require('node:worker_threads');
+    const addon = require(workerData);
+    parentPort.postMessage([addon.easeHeap(), typeof addon.trimHeap()]);`;
+  const workerData = join(process.cwd(), 'build', 'Release', 'waf_native.node');
+  const worker = new Worker(script, { eval: true, workerData });
+  expect(await once(worker, 'message')).toEqual([[true, 'boolean']]);
+});
+
+test('holes in native memory go back to the system', () => {
+  const blocks: (Uint8Array | null)[] = [];
+  for (let made = 0; made < 6_000; made++) blocks.push(new Uint8Array(16_384).fill(1));
+  // Each that stays keeps its surroundings from going back by themselves.
+  for (let index = 0; index < blocks.length; index++) if (index % 100 > 0) blocks[index] = null;
+  collectGarbage();
+  const before = process.memoryUsage.rss();
+  expect(trimHeap()).toBe(true);
+  expect(process.memoryUsage.rss()).toBeLessThan(before - 20_000_000);
+  expect(blocks.filter((block) => block !== null)).toHaveLength(60);
+});
