@@ -123,9 +123,10 @@ function howBusy({ cells, workloads, targets }: Report): string[] {
   const load = workloads.find(({ name }) => name === least.workload)?.title ?? least.workload;
   return [
     `CPU busy, CPU time by wall time, was ${percent(least)} to ${percent(most)} %, least for ` +
-      `${target} under ${load}; 100 % is one worker that never waits.`,
-    'Where it is less, load generator and origin were the limit and their CPU may sleep between',
-    'requests: the proxy could answer more a second, and waking up is part of its CPU time.',
+      `${target} under "${load}"; 100 % is one worker that never waits.`,
+    'Where it is less, the proxy waited: for the load generator or the origin, whose CPUs may sleep',
+    'between requests, or for other work on this machine. It could have answered more a second, and',
+    'waking up is part of its CPU time.',
   ];
 }
 
@@ -134,12 +135,12 @@ function whatRepeats(workloads: readonly WorkloadFacts[]): string[] {
   const named = (fresh: boolean): string =>
     workloads
       .filter((one) => one.fresh === fresh)
-      .map(({ title, variants }) => `${title} (${formatNumber(variants)})`)
+      .map(({ title, variants }) => `"${title}" (${formatNumber(variants)})`)
       .join(', ');
   const [again, anew] = [named(false), named(true)];
   const parts = [
     ...(again === '' ? [] : [`values repeat in ${again}`]),
-    ...(anew === '' ? [] : [`all but what browsers send each time is new in ${anew}`]),
+    ...(anew === '' ? [] : [`in ${anew} only what browsers send every time does`]),
   ];
   if (parts.length === 0) return [];
   return [

@@ -37,7 +37,7 @@ export function readMachineFacts(
     versions: Object.fromEntries(versions) as Record<string, string>,
     loadBefore: loadavg()[0] ?? 0,
     date: new Date().toISOString().slice(0, 10),
-    commit: outputOf(['git', 'rev-parse', '--short', 'HEAD']).trim(),
+    commit: commitOf(outputOf(['git', 'rev-parse', '--short', 'HEAD'])),
   };
 }
 
@@ -61,6 +61,11 @@ function systemName(): string {
   } catch {
     return 'unknown';
   }
+}
+
+/** The commit that git printed; empty for what it says outside a checkout. */
+export function commitOf(output: string): string {
+  return /^[0-9a-f]{7,64}$/.exec(output.trim())?.[0] ?? '';
 }
 
 function versionOf(command: readonly string[]): string {
