@@ -4,14 +4,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
 import { collectGarbage } from './base/garbage.ts';
-import { poolLimits } from './base/limits.ts';
+import { frontLimits, poolLimits } from './base/limits.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { Inspector } from './contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from './contract/site.ts';
 import type { FrontThreadData } from './front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from './front/worker.ts';
 import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
+import { later } from './later.ts';
 import { listenReusePort } from './match/listen.ts';
+import { easeHeap } from './match/memory.ts';
 import { PolicyRegistry, recordOnly, whenAsked } from './policy-registry.ts';
 import { placeInspector, Pool } from './pool/dispatch.ts';
 import { threadParts } from './thread-parts.ts';
@@ -39,17 +41,23 @@ const nothing: InspectionConfig = {
   shared: new Map(),
 };
 let started = false;
+/** Linking a policy leaves some 20 MB behind, which V8 would collect in one long pause. */
+const ease = later(easeHeap, frontLimits.collectDelayMs);
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   const inspection = (routes.inspection ?? nothing) as InspectionConfig;
   const { policies, keyOfSite, shared } = inspection;
+  const release = (held: readonly string[]): void => {
+    registry.releaseAll(held);
+    ease();
+  };
   if (inspection.whenAsked) {
     parts.useShared(shared);
     const held = registry.holdUnbuilt(policies);
     return {
       inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), true),
-      release: () => registry.releaseAll(held),
+      release: () => release(held),
     };
   }
   parts.useShared(shared);
@@ -58,9 +66,10 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   // Parsing leaves some 50 MB behind; before the first request nobody minds the pause.
   if (!started) collectGarbage();
   started = true;
+  ease();
   return {
     inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), false),
-    release: () => registry.releaseAll(held),
+    release: () => release(held),
   };
 }
 

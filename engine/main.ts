@@ -28,12 +28,14 @@ import { placeCountryDatabase } from './guard/geo.ts';
 import { interimRoutes } from './interim-routes.ts';
 import { routesOf, SharedFiles } from './inspection-config.ts';
 import type { InspectionConfig, KeyedPolicy, ThreadSettings } from './inspection-config.ts';
+import { later } from './later.ts';
 import { startControllerLink, superseded, supersededCode } from './link/controller-link.ts';
 import type { ControllerLink } from './link/controller-link.ts';
 import type { SpoolStores } from './link/observations.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { readOptions } from './options.ts';
 import type { EngineOptions } from './options.ts';
+import { trimHeap } from './match/memory.ts';
 import { faultOf, PolicyError } from './policy-build.ts';
 import { Planner, type PlanOutcome } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
@@ -84,6 +86,7 @@ class Engine {
   private early: CounterDelta[] = [];
   private earlyRankings: RankingDelta[] = [];
   private closers: (() => Promise<unknown>)[] = [];
+  private readonly trim = later(trimHeap, engineLimits.trimDelayMs);
 
   constructor(options: EngineOptions) {
     this.options = options;
@@ -106,6 +109,7 @@ class Engine {
       entry: sibling('planner-thread'),
       settings: this.settings,
       onProgress: (done, total, what) => tellSupervisor({ type: 'progress', done, total, what }),
+      onEnded: this.trim,
     });
   }
 
@@ -133,6 +137,7 @@ class Engine {
         else if (options.controller !== null) this.earlyRankings.push(...deltas);
       },
       onSenders: (notes) => this.senders.take(notes),
+      onCollected: this.trim,
       onThreadDied: (cause) => {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
       },

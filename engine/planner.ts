@@ -47,6 +47,8 @@ export interface PlannerOptions {
   readonly entry: URL;
   readonly settings: ThreadSettings;
   readonly onProgress: (done: number, total: number, what: string) => void;
+  /** The threads are gone for now. */
+  readonly onEnded?: () => void;
 }
 
 interface Waiting {
@@ -154,8 +156,9 @@ export class Planner {
   }
 
   private stop(): void {
-    for (const { worker } of this.threads) void worker.terminate();
+    const ended = [...this.threads].map(({ worker }) => worker.terminate());
     this.threads.clear();
+    void Promise.all(ended).then(() => this.options.onEnded?.());
   }
 
   private fail(thread: PlannerThread, cause: Error | null): void {

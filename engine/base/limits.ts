@@ -99,7 +99,7 @@ export const frontLimits = {
   eventBatchMax: 256,
   eventBatchDelayMs: 20,
   eventQueueMax: 65_536,
-  /** After a new generation the main thread waits so long before it frees what the old one held. */
+  /** After a new generation every thread waits so long before it collects what the old one held. */
   collectDelayMs: 1_000,
   /** Front threads hand over what they counted so often. */
   counterIntervalMs: 250,
@@ -364,8 +364,10 @@ export const engineLimits = {
   plannerThreadsMax: 2,
   /** A policy that takes longer to make ready lets the others serve first. */
   interimAfterMs: 300,
-  /** Planner threads end after this long without work, and free their memory. */
-  plannerIdleMs: 30_000,
+  /** Planner threads end after this long without work; each weighs 25 MB. */
+  plannerIdleMs: 10_000,
+  /** Threads have collected their garbage by then; so late the rest of it goes back, in one go. */
+  trimDelayMs: 3_000,
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,
 } as const;

@@ -47,6 +47,8 @@ export interface FrontThreadsOptions {
   readonly onSenders?: (notes: SenderNotes) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
+  /** The main thread has collected what a change of generations left behind. */
+  readonly onCollected?: () => void;
   /** The last request on a generation ended in one thread. */
   readonly onReleased?: (revision: string) => void;
 }
@@ -137,6 +139,7 @@ class Threads implements FrontThreads {
     // The first alone, so that a free port is known before the others bind it.
     await this.startThread();
     await Promise.all(Array.from({ length: this.options.count - 1 }, () => this.startThread()));
+    this.collectSoon();
   }
 
   async apply(routes: RoutesConfig): Promise<void> {
@@ -149,7 +152,7 @@ class Threads implements FrontThreads {
       // Half of the threads build while the others serve: building takes a core.
       await this.applyTo(threads.slice(0, half), id, routes);
       await this.applyTo(threads.slice(half), id, routes);
-      this.collecting ??= setTimeout(() => this.collect(), frontLimits.collectDelayMs).unref();
+      this.collectSoon();
     } catch (thrown) {
       // A thread that is replaced later must not start with what could not be served; but one that
       // died on the way says nothing against these routes.
@@ -197,9 +200,12 @@ class Threads implements FrontThreads {
   }
 
   /** Here, too, so that the databases of generations that are gone are freed. */
-  private collect(): void {
-    this.collecting = null;
-    collectGarbage();
+  private collectSoon(): void {
+    this.collecting ??= setTimeout(() => {
+      this.collecting = null;
+      collectGarbage();
+      this.options.onCollected?.();
+    }, frontLimits.collectDelayMs).unref();
   }
 
   private async startThread(): Promise<void> {
