@@ -3,6 +3,7 @@
     {
       "target_name": "waf_native",
       "sources": [
+        "native-bindings/accept.cc",
         "native-bindings/addon.cc",
         "native-bindings/convert.cc",
         "native-bindings/hyperscan-compile.cc",

@@ -16,6 +16,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterPcre(env, exports);
   waf::RegisterListen(env, exports);
   waf::RegisterMemory(env, exports);
+  waf::RegisterAccept(env, exports);
   return exports;
 }
 

@@ -46,5 +46,5 @@ export type {
   ScanTest,
   ScanTier,
 } from './scan-program.ts';
-export { listenReusePort } from './listen.ts';
 export { easeHeap, trimHeap } from './memory.ts';
+export { acceptClients, listenReusePort } from './listen.ts';

@@ -1,9 +1,14 @@
 /** Proves that several listeners share a port, and what errors look like. */
-import { createServer, connect } from 'node:net';
+import { closeSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { createServer, connect, Socket } from 'node:net';
 import type { Server } from 'node:net';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { listenReusePort } from './listen.ts';
+import { acceptClients, listenReusePort } from './listen.ts';
+
+const addonPath = resolve('build/Release/waf_native.node');
 
 async function serve(fd: number): Promise<Server> {
   const server = createServer((socket) => socket.end('hi'));
@@ -38,4 +43,54 @@ test('takes numeric addresses only', () => {
   const wanted = expect.objectContaining({ code: 'EINVAL' }) as Error;
   expect(() => listenReusePort('localhost', 0)).toThrow(wanted);
   expect(() => listenReusePort('127.0.0.1', 70_000)).toThrow(TypeError);
+});
+
+test('hands over every client, and none after it was stopped', async () => {
+  const { fd, port } = listenReusePort('127.0.0.1', 0);
+  const taken: number[] = [];
+  const stop = acceptClients(fd, (client) => {
+    taken.push(client);
+    new Socket({ fd: client, readable: true, writable: true }).end('hi');
+  });
+  const clients = Array.from({ length: 100 }, () => connect(port, '127.0.0.1'));
+  const texts = await Promise.all(
+    clients.map(async (client) => String((await once(client, 'data'))[0])),
+  );
+  expect(texts).toEqual(clients.map(() => 'hi'));
+  expect(new Set(taken).size).toBe(taken.length);
+  stop();
+  stop();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const late = connect(port, '127.0.0.1');
+  const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException];
+  expect(error.code).toBe('ECONNREFUSED');
+  expect(taken.length).toBe(100);
+});
+
+test('wrong arguments and descriptors are refused', () => {
+  expect(() => acceptClients('1' as unknown as number, () => undefined)).toThrow(TypeError);
+  expect(() => acceptClients(99_999, () => undefined)).toThrow();
+});
+
+test('a thread that accepts can be stopped from outside, again and again', async () => {
+  const program = `
+    const { workerData, parentPort } = require('node:worker_threads');
+    const addon = require(workerData);
+    const { fd, port } = addon.listenReusePort('127.0.0.1', 0);
+    const owned = new Int32Array(1);
+    addon.acceptClients(fd, owned, (client) => ((owned[0] = client), parentPort.postMessage({ client })));
+    parentPort.postMessage({ port });`;
+  for (let i = 0; i < 5; i++) {
+    const worker = new Worker(program, { eval: true, workerData: addonPath });
+    const [{ port }] = (await once(worker, 'message')) as [{ port: number }];
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    const [{ client }] = (await once(worker, 'message')) as [{ client: number }];
+    expect(await worker.terminate()).toBe(1);
+    closeSync(client);
+    socket.destroy();
+    const late = connect(port, '127.0.0.1');
+    const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNREFUSED');
+  }
 });

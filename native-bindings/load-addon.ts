@@ -85,6 +85,7 @@ export interface NativeAddon {
   listenReusePort(host: string, port: number): { fd: number; port: number };
   easeHeap(): boolean;
   trimHeap(): boolean;
+  acceptClients(fd: number, owned: Int32Array, onClient: (fd: number) => void): () => void;
 }
 
 const relativeAddonPath = join('build', 'Release', 'waf_native.node');

@@ -67,9 +67,11 @@ export const frontLimits = {
    * Room for two thousand bodies of the usual inspection limit.
    */
   heldBytesMax: 268_435_456,
-  /** Pieces of a held body up to this size are gathered in slabs: a socket's piece costs more. */
-  heldPieceCopiedMax: 4_096,
+  /** Held bodies are gathered in slabs of this size, or of the size announced up to the other. */
   heldSlabBytes: 16_384,
+  heldAnnouncedBytesMax: 131_072,
+  /** Read into by all client sockets of a thread; one read takes no more. */
+  readBufferBytes: 65_536,
   /** Pipelined requests begun in one turn before other connections get theirs. */
   pipelineBurstMax: 32,
   /** One slab of output memory; it serves many small writes. */
@@ -115,6 +117,14 @@ export const frontLimits = {
   threadRestartPauseMaxMs: 5_000,
 } as const;
 
+/** Writes of one turn of the event loop, per front thread. */
+export const turnLimits = {
+  /** More for one socket is written at once; below what it takes before it asks to wait. */
+  waitingBytesMax: 8_192,
+  /** So many sockets wait at most: the first no longer than the work on the others takes. */
+  waitingPiecesMax: 32,
+} as const;
+
 /** Origin connections, per front thread. */
 export const upstreamLimits = {
   connectionsPerEndpointMax: 256,
@@ -134,6 +144,8 @@ export const upstreamLimits = {
   readProgressTimeoutMs: 60_000,
   /** One read; the buffer is shared by all origin sockets of a thread. */
   readBufferBytes: 65_536,
+  /** Larger pieces of a streamed body are copied to one buffer of the thread to be sent. */
+  pooledCopyBytesMax: 4_000,
   /** 1xx answers before the final one. */
   interimResponsesMax: 16,
   /** Shortest pause before a request that reached no address is tried again. */

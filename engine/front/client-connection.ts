@@ -6,6 +6,7 @@
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
 import { frontLimits } from '../base/limits.ts';
+import { TurnWriter } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
@@ -32,9 +33,12 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
 
   private readonly front: FrontContext;
   private readonly socket: net.Socket;
+  private readonly out: TurnWriter;
   private readonly onClosed: (connection: ClientConnection) => void;
   private exchange: Exchange | null = null;
   private input: Buffer = empty;
+  /** True while `input` is the memory that all sockets are read into. */
+  private borrowed = false;
   private inputAt = 0;
   private inputEnd = 0;
   private headStartedUs = 0;
@@ -58,6 +62,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   ) {
     this.front = front;
     this.socket = socket;
+    this.out = new TurnWriter(socket);
     this.onClosed = onClosed;
     this.parser = new RequestHeadParser(front.settings);
     this.parser.reset(0);
@@ -70,7 +75,6 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
       scheme: 'http',
     };
     this.forwardedLines = `X-Forwarded-For: ${this.facts.clientIp}\r\nX-Forwarded-Proto: http\r\n`;
-    socket.on('data', (chunk: Buffer) => this.onData(chunk));
     socket.on('drain', () => this.onDrain());
     socket.on('end', () => this.onEnd());
     socket.on('error', () => this.destroy());
@@ -100,7 +104,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   /** Sends bytes; false when the sender should wait for `clientDrained`. */
   send(bytes: Uint8Array): boolean {
     if (this.closed) return true;
-    if (this.socket.write(bytes)) return true;
+    if (this.out.write(bytes)) return true;
     this.blocked = true;
     this.await(WAIT.SEND, this.front.settings.sendProgressTimeoutMs);
     return false;
@@ -163,31 +167,34 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.deadlineMs = Math.min(this.front.deadlines.nowMs + ms, this.totalDeadlineMs);
   }
 
-  private onData(chunk: Buffer): void {
+  /** Takes the first `count` bytes of `buffer`, which is read into again after this call. */
+  onRead(buffer: Buffer, count: number): void {
     if (this.lingering) {
-      this.lingered += chunk.length;
+      this.lingered += count;
       if (this.lingered > frontLimits.lingerBytesMax) this.destroy();
       return;
     }
+    if (this.closed) return;
     if (this.inputAt === this.inputEnd && this.exchange === null && this.parser.untouched) {
       this.headStartedUs = this.front.clock.monotonicUs();
     }
-    this.append(chunk);
+    this.append(buffer, count);
     this.burst = 0;
     this.run();
   }
 
-  /** Puts `chunk` behind the input; an unfinished head keeps its place or moves to the front. */
-  private append(chunk: Buffer): void {
+  /** Puts bytes behind the input; an unfinished head keeps its place or moves to the front. */
+  private append(buffer: Buffer, count: number): void {
     if (this.inputAt === this.inputEnd && (this.exchange !== null || this.parser.untouched)) {
       if (this.exchange === null) this.parser.reset(0);
-      this.input = chunk;
+      this.input = buffer;
+      this.borrowed = true;
       this.inputAt = 0;
-      this.inputEnd = chunk.length;
+      this.inputEnd = count;
       return;
     }
     const kept = this.inputEnd - this.inputAt;
-    const needed = kept + chunk.length;
+    const needed = kept + count;
     if (this.inputAt > 0 || needed > this.input.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(kept * 2, 262_144)));
       this.input.copy(grown, 0, this.inputAt, this.inputEnd);
@@ -195,8 +202,20 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
       this.input = grown;
       this.inputAt = 0;
     }
-    chunk.copy(this.input, kept);
+    buffer.copy(this.input, kept, 0, count);
     this.inputEnd = needed;
+  }
+
+  /** Copies what is left of a borrowed input. */
+  private own(): void {
+    if (!this.borrowed) return;
+    this.borrowed = false;
+    const { inputAt, inputEnd } = this;
+    this.input = inputAt < inputEnd ? Buffer.from(this.input.subarray(inputAt, inputEnd)) : empty;
+    // A head that was begun began at the front.
+    if (this.exchange === null && inputAt > 0) this.parser.reset(0);
+    this.inputAt = 0;
+    this.inputEnd = inputEnd - inputAt;
   }
 
   /** Works through the input: bodies to the running request, heads to new ones. */
@@ -205,6 +224,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.running = true;
     while (!this.closed && !this.lingering && this.step());
     this.running = false;
+    this.own();
     if (!this.updateHeld()) this.begin((started) => started.refuse(503, 'memory'));
     this.updatePause();
   }
@@ -236,6 +256,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
       setImmediate(() => this.run());
       return false;
     }
+    if (this.inputAt > 0) this.own();
     if (this.wait === WAIT.IDLE) this.await(WAIT.HEAD, this.front.settings.headTimeoutMs);
     const result = this.parser.execute(this.input, this.inputEnd);
     if (result === SCAN.MORE) return false;
@@ -254,7 +275,10 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.wait = WAIT.NONE;
     this.totalDeadlineMs = this.front.deadlines.nowMs + this.front.settings.requestTotalTimeoutMs;
     this.deadlineMs = this.totalDeadlineMs;
-    const exchange = new Exchange(this.front, this, this.input, this.headStartedUs);
+    // A refused head may end anywhere.
+    const headEnd = this.inputAt > 0 ? this.inputAt : this.inputEnd;
+    const head = this.borrowed ? Buffer.from(this.input.subarray(0, headEnd)) : this.input;
+    const exchange = new Exchange(this.front, this, head, this.headStartedUs);
     this.exchange = exchange;
     start(exchange);
     this.headStartedUs = this.front.clock.monotonicUs();
@@ -298,6 +322,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.inputEnd = 0;
     this.updateHeld();
     if (this.paused) this.socket.resume();
+    this.out.flush();
     this.socket.end();
     const { lingerTimeoutMs, sendProgressTimeoutMs } = this.front.settings;
     const sending = this.socket.writableLength > 0;

@@ -25,9 +25,23 @@ test('a body that comes byte by byte is a few slabs', () => {
   expect(pieces.length).toBeLessThan(10);
 });
 
-test('one piece is kept as it came', () => {
-  const held = new HeldBytes();
-  const piece = Buffer.from('whole');
-  held.add(piece, 0, 5, true);
-  expect(held.join().buffer).toBe(piece.buffer);
+test('what is added may change afterwards', () => {
+  for (const size of [5, 5000, 70_000]) {
+    const held = new HeldBytes();
+    const piece = Buffer.alloc(size, 97);
+    held.add(piece, 0, size, true);
+    piece.fill(98);
+    expect(held.join().equals(Buffer.alloc(size, 97))).toBe(true);
+  }
+});
+
+test('an announced body is one piece from the start, unless little of it is there', () => {
+  const piece = Buffer.alloc(60_000, 97);
+  const held = new HeldBytes(64_000);
+  held.add(piece, 0, 60_000, false);
+  held.add(piece, 0, 4_000, true);
+  expect(held.take().map(({ length }) => length)).toEqual([64_000]);
+  const slow = new HeldBytes(64_000);
+  slow.add(piece, 0, 10, false);
+  expect(slow.join().buffer.byteLength).toBeLessThan(32_768);
 });

@@ -1,60 +1,67 @@
 /** Owns the default listener: plain sockets, every byte read by our own strict parser. */
 
+import { closeSync } from 'node:fs';
+import { lookup } from 'node:dns/promises';
 import net from 'node:net';
+import { frontLimits } from '../base/limits.ts';
+import { acceptClients, listenReusePort } from '../match/listen.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { FrontContext } from './front-context.ts';
 import { listenError } from './port-probe.ts';
 import type { ListenAddress, Listener } from './listener.ts';
 
-const BACKLOG = 4096;
+/** Read into by every client socket of the thread: what a read gives is used or copied at once. */
+const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
 
 /** Serves `context` on plain sockets. */
 export class StrictListener implements Listener {
   private readonly context: FrontContext;
-  private readonly server: net.Server;
   private readonly clients = new Set<ClientConnection>();
+  private stopAccepting = (): void => undefined;
   private whenEmpty: (() => void) | null = null;
 
   constructor(context: FrontContext) {
     this.context = context;
-    // A client may close its side and still want its answer; see ClientConnection.onEnd.
-    this.server = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-      this.accept(socket),
-    );
-    this.server.maxConnections = context.settings.connectionsMax;
   }
 
   get connections(): number {
     return this.clients.size;
   }
 
-  private accept(socket: net.Socket): void {
-    const client = new ClientConnection(this.context, socket, (gone) => {
+  private accept(fd: number): void {
+    if (this.clients.size >= this.context.settings.connectionsMax) return closeSync(fd);
+    const onread = {
+      buffer: readBuffer,
+      callback: (count: number): boolean => {
+        client.onRead(readBuffer, count);
+        return true;
+      },
+    };
+    // A client may close its side and still want its answer; see ClientConnection.onEnd.
+    const options = { fd, readable: true, writable: true, allowHalfOpen: true, onread };
+    const client = new ClientConnection(this.context, new net.Socket(options), (gone) => {
       this.clients.delete(gone);
       if (this.clients.size === 0) this.whenEmpty?.();
     });
     this.clients.add(client);
   }
 
-  open(address: ListenAddress): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const failed = (cause: Error): void => {
-        reject(listenError(address.host, address.port, cause));
-      };
-      this.server.once('error', failed);
-      const ready = (): void => {
-        this.server.off('error', failed);
-        const bound = this.server.address();
-        resolve(bound !== null && typeof bound === 'object' ? bound.port : address.port);
-      };
-      const { host, port, fd } = address;
-      if (fd !== undefined) this.server.listen({ fd }, ready);
-      else this.server.listen({ host, port, backlog: BACKLOG }, ready);
-    });
+  async open(address: ListenAddress): Promise<number> {
+    const { host, port } = address;
+    try {
+      const bound =
+        address.fd === undefined
+          ? listenReusePort(await numericHost(host), port)
+          : { fd: address.fd, port };
+      this.stopAccepting = acceptClients(bound.fd, (fd) => this.accept(fd));
+      return bound.port;
+    } catch (cause) {
+      throw listenError(host, port, cause as Error);
+    }
   }
 
   drain(): Promise<void> {
-    this.server.close();
+    this.stopAccepting();
     for (const client of this.clients) client.drain();
     return new Promise((resolve) => {
       if (this.clients.size === 0) resolve();
@@ -63,7 +70,11 @@ export class StrictListener implements Listener {
   }
 
   close(): void {
-    if (this.server.listening) this.server.close();
+    this.stopAccepting();
     for (const client of this.clients) client.destroy();
   }
+}
+
+async function numericHost(host: string): Promise<string> {
+  return net.isIP(host) === 0 ? (await lookup(host)).address : host;
 }

@@ -28,7 +28,7 @@ export class RequestRelay {
   private readonly writer: ByteWriter;
   private readonly head: RequestHeadParser;
   private readonly reader: BodyReader | null;
-  private readonly held = new HeldBytes();
+  private readonly held: HeldBytes;
   private readonly budget: HeldBudget;
   private heldBytes = 0;
   private origin: OriginConnection | null = null;
@@ -38,6 +38,7 @@ export class RequestRelay {
     this.budget = held;
     this.head = head;
     const { framing, contentLength } = head;
+    this.held = new HeldBytes(framing === BODY.LENGTH ? contentLength : 0);
     const bytesMax = settings.requestBodyBytesMax;
     this.reader = framing === BODY.NONE ? null : new BodyReader(framing, contentLength, bytesMax);
   }
@@ -56,7 +57,10 @@ export class RequestRelay {
     return this.reader === null || this.reader.done;
   }
 
-  /** Takes framing off bytes [start, end), in place; says where what follows the body begins. */
+  /**
+   * Takes framing off bytes [start, end), in place; says where what follows the body begins.
+   * The bytes may change after `hold` or `forward` took what it found.
+   */
   read(bytes: Buffer, start: number, end: number): number {
     const reader = this.reader!;
     this.fault = reader.read(bytes, start, end);
@@ -101,8 +105,7 @@ export class RequestRelay {
       origin.write(writer.take());
       return;
     }
-    origin.corkTurn();
-    this.blocked = !origin.write(writer.take());
+    this.blocked = !origin.writeHead(writer.take());
     for (const piece of held) this.write(piece, 0, piece.length);
   }
 
@@ -136,7 +139,7 @@ export class RequestRelay {
     if (end === start) return;
     const origin = this.origin!;
     if (this.head.framing === BODY.LENGTH) {
-      if (!origin.write(bytes.subarray(start, end))) this.blocked = true;
+      if (!origin.writeCopy(bytes.subarray(start, end))) this.blocked = true;
       return;
     }
     const { writer } = this;

@@ -1,2 +1,2 @@
 /** Owns the engine's door to listening sockets that several threads share. */
-export { listenReusePort } from '../../native-bindings/index.ts';
+export { acceptClients, listenReusePort } from '../../native-bindings/index.ts';

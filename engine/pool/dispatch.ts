@@ -224,5 +224,5 @@ function failureOf(result: LaneResult): PoolFailure {
 }
 
 function ownBody(body: BodySnapshot | null): BodySnapshot | null {
-  return body === null ? null : { bytes: body.bytes.slice(), truncated: body.truncated };
+  return body === null ? null : { bytes: new Uint8Array(body.bytes), truncated: body.truncated };
 }

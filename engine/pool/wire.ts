@@ -47,5 +47,8 @@ export interface PoolBatch {
 export function ownHead<T extends RequestSnapshot | ResponseSnapshot>(message: T): T {
   const { bytes, spans } = message.head;
   const end = Math.max(...spans.subarray(0, 8), ...spans.subarray(9));
-  return { ...message, head: { bytes: bytes.slice(0, end), spans: spans.slice() } };
+  return {
+    ...message,
+    head: { bytes: new Uint8Array(bytes.subarray(0, end)), spans: spans.slice() },
+  };
 }

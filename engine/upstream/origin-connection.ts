@@ -5,7 +5,8 @@
 
 import net from 'node:net';
 import tls from 'node:tls';
-import { upstreamLimits } from '../base/limits.ts';
+import { turnLimits, upstreamLimits } from '../base/limits.ts';
+import { TurnWriter } from '../base/turn-writer.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
@@ -39,6 +40,14 @@ const PHASE = { CONNECTING: 0, IDLE: 1, HEAD: 2, BODY: 3, GONE: 4 } as const;
 /** Read into by every origin socket of the thread; see `OriginSink`. */
 const readBuffer = Buffer.allocUnsafeSlow(upstreamLimits.readBufferBytes);
 
+/** Where large pieces are copied to be sent; free again when a write took them all. */
+let sendBuffer = newSendBuffer();
+
+/** Room for one read and the head before it. */
+function newSendBuffer(): Buffer {
+  return Buffer.allocUnsafeSlow(upstreamLimits.readBufferBytes + turnLimits.waitingBytesMax);
+}
+
 /** One connection; see the header. */
 export class OriginConnection implements DeadlineHolder {
   /** Head of the current response; valid in and after `originHead`, until the next read. */
@@ -50,6 +59,7 @@ export class OriginConnection implements DeadlineHolder {
 
   private readonly owner: ConnectionOwner;
   private readonly socket: net.Socket;
+  private readonly out: TurnWriter;
   private readonly decoder = new ChunkedDecoder();
   private sink: OriginSink | null = null;
   private phase: number = PHASE.CONNECTING;
@@ -61,7 +71,6 @@ export class OriginConnection implements DeadlineHolder {
   private last = false;
   private responseBegun = false;
   private readPaused = false;
-  private corked = false;
 
   constructor(owner: ConnectionOwner, target: ConnectTarget) {
     this.owner = owner;
@@ -81,6 +90,7 @@ export class OriginConnection implements DeadlineHolder {
       this.socket.setNoDelay(true);
       this.socket.on('data', (chunk: Buffer) => this.onRead(chunk, chunk.length));
     }
+    this.out = new TurnWriter(this.socket);
     this.socket.on('drain', () => this.sink?.originDrain());
     this.socket.on('end', () => this.onEnd());
     this.socket.on('error', () => this.onGone());
@@ -105,26 +115,34 @@ export class OriginConnection implements DeadlineHolder {
   /** Sends request bytes; false when the caller should wait for `originDrain`. */
   write(bytes: Uint8Array): boolean {
     this.armFirstByte();
-    return this.socket.write(bytes);
+    return this.out.write(bytes);
   }
 
-  /** Gathers what is written until `endRequest`, or in this turn, into one system call. */
-  corkTurn(): void {
-    this.corked = true;
-    this.socket.cork();
-    setImmediate(() => this.uncork());
+  /** Like `write`, of bytes that may change after this call. */
+  writeCopy(bytes: Uint8Array): boolean {
+    if (bytes.length <= upstreamLimits.pooledCopyBytesMax) return this.write(Buffer.from(bytes));
+    this.armFirstByte();
+    const before = this.out.take();
+    const length = bytes.length + (before === null ? 0 : before.length);
+    const room = sendBuffer.length < length ? Buffer.allocUnsafeSlow(length) : sendBuffer;
+    if (before !== null) room.set(before);
+    room.set(bytes, length - bytes.length);
+    const ready = this.socket.write(room.subarray(0, length));
+    // What the system did not take at once is the socket's until it is sent.
+    if (room === sendBuffer && this.socket.writableLength > 0) sendBuffer = newSendBuffer();
+    return ready;
   }
 
-  private uncork(): void {
-    if (!this.corked) return;
-    this.corked = false;
-    this.socket.uncork();
+  /** Sends a head that body bytes may follow in this turn: they leave in one system call. */
+  writeHead(bytes: Uint8Array): boolean {
+    this.armFirstByte();
+    return this.out.write(bytes, true);
   }
 
   /** The request was written to its end. */
   endRequest(): void {
     this.requestSent = true;
-    this.uncork();
+    this.out.release();
   }
 
   /** The connection serves no other request after the current one. */

@@ -71,6 +71,8 @@ const rooms = [
       'engine/pool',
       'engine/state',
       'engine/upstream',
+      // Listening sockets alone.
+      'engine/match',
     ],
   },
   { room: 'engine/link', may: [base, contract, 'engine/bundle', 'engine/state', gen] },
