@@ -7,6 +7,7 @@ import { createLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import type { ThreadSettings } from '../../engine/inspection-config.ts';
+import type { PooledSource } from '../../engine/policy-registry.ts';
 import { Pool } from '../../engine/pool/dispatch.ts';
 
 /** A cold cache makes the thread compile rule databases first. */
@@ -32,7 +33,7 @@ export async function startPool(
     deadlineMs,
     threads: 1,
   });
-  pool.load('bench', source);
+  pool.load('bench', { source, shared: new Map() } satisfies PooledSource);
   await pool.settled();
   const how = { policy: 'bench', failPolicy: 'closed', recordOnly: false } as const;
   return {

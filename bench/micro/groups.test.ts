@@ -1,0 +1,27 @@
+/** Tests that the groups that need no rule set can be run, each task once. */
+
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { httpHeadGroup } from './http-heads.ts';
+import { readShapes } from './samples.ts';
+import { transformationGroup } from './transformations.ts';
+
+const shapes = readShapes(join(import.meta.dirname, '..', 'workloads'));
+
+test('the shapes are those of the workloads, attacks alone', () => {
+  const names = shapes.map(({ name }) => name);
+  for (const name of ['small-get', 'get-six-arguments', 'form-1k', 'json-2k', 'attack']) {
+    expect(names).toContain(name);
+  }
+  expect(shapes.find(({ name }) => name === 'attack')!.requests.every((one) => one.attack)).toBe(
+    true,
+  );
+});
+
+test('every transformation and every head can be timed', () => {
+  const { tasks } = transformationGroup();
+  expect(tasks.length).toBeGreaterThan(100);
+  const all = [...tasks, ...httpHeadGroup(shapes).tasks];
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  for (const task of all) void task.run();
+});
