@@ -1,6 +1,5 @@
 /**
- * Owns which targets a run has, in which order, and how each is started. A target whose programs
- * are
+ * Owns which targets a run has, in which order, and how each is started. A target whose programs are
  * not installed is left out and said so.
  */
 

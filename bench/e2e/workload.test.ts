@@ -137,25 +137,26 @@ test('the workloads of this repository have the sizes that their titles say', ()
   expect(attacks.length / mix.length).toBe(0.1);
 });
 
-/** Argument, form and cookie values of a request, and the header lines that are not the browser's. */
+/** Values of arguments, form fields, cookies and Referer: what a browser does not always send. */
 function visitorValues(bytes: Buffer): [string, string][] {
   const [head = '', body = ''] = bytes.toString().split('\r\n\r\n');
-  const [line = '', ...fields] = head.split('\r\n');
-  const target = new URL(line.split(' ')[1]!, 'http://h');
-  const cookie = fields.find((field) => field.startsWith('Cookie: '))!;
-  const referer = fields.find((field) => field.startsWith('Referer: '))!;
+  const [first = '', ...fields] = head.split('\r\n');
+  const target = new URL(first.split(' ')[1]!, 'http://h');
+  const line = (name: string): string =>
+    fields.find((field) => field.startsWith(`${name}: `))!.slice(name.length + 2);
+  const cookies = line('Cookie').split('; ');
   return [
     ...target.searchParams,
     ...new URLSearchParams(body),
-    ['cookie', cookie],
-    ['referer', referer],
+    ...cookies.map((cookie): [string, string] => ['cookie', cookie]),
+    ['referer', line('Referer')],
   ];
 }
 
 test.each([
-  ['get-new-values', 8, true],
-  ['form-1k-new', 10, true],
-  ['get-six-arguments', 8, false],
+  ['get-new-values', 11, true],
+  ['form-1k-new', 11, true],
+  ['get-six-arguments', 11, false],
 ])('%s: %d values a request, new in every one: %s', (name, count, fresh) => {
   const load = loads.find((one) => one.name === name)!;
   expect(load.fresh).toBe(fresh);

@@ -114,7 +114,8 @@ async function main(): Promise<void> {
   const sections = [...titles].map(([name, title]) => `## ${title}\n\n${table(results, name)}`);
   const note =
     'Each part runs alone and over and over, so caches are warm: inside the proxy, between sockets ' +
-    'and other requests, it costs more. Use these to compare versions, `bench:e2e` for the price.';
+    'and other requests, it costs more. Requests of most shapes repeat their values, which the engine ' +
+    'remembers; those called new do not. Use these to compare versions, `bench:e2e` for the price.';
   const head = ['# Micro benchmarks', note, `${describeMachine(machine)}.`];
   const page = [...head, ...sections, ''].join('\n\n');
   const folder = only.length === 0 && task === '' ? out : join(out, 'partial');
