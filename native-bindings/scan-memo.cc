@@ -9,7 +9,6 @@ namespace waf {
 namespace {
 
 constexpr size_t kWays = 4;
-constexpr size_t kShortCell = 64;
 constexpr size_t kSeenPerEntry = 32;
 
 constexpr uint64_t kMixA = 0x9E3779B97F4A7C15ull;
@@ -37,10 +36,10 @@ size_t PowerOfTwoBelow(size_t n) {
 }  // namespace
 
 ScanMemo::ScanMemo(size_t entries, uint64_t seed) : entries_(entries), seed_(seed) {
-  short_.cell = kShortCell;
-  long_.cell = kValueMax;
-  short_.sets = PowerOfTwoBelow(entries / kWays + 1);
-  long_.sets = PowerOfTwoBelow(entries / 8 / kWays + 1);
+  for (size_t i = 0; i < kAreas; ++i) {
+    areas_[i].cell = kCells[i];
+    areas_[i].sets = PowerOfTwoBelow(entries * kCells[0] / kCells[i] / kWays + 1);
+  }
 }
 
 uint64_t ScanMemo::HashOf(uint32_t profile, const uint8_t* data, size_t size) const {

@@ -1,5 +1,6 @@
 // Owns what the scanner remembers: for a value that was scanned before, which slots it hit. Most
-// header lines and names of a site's traffic are the same bytes again and again. An entry counts
+// header lines and names of a site's traffic are the same bytes again and again, and so are session
+// tokens of a kilobyte or two. An entry counts
 // only when all its bytes are equal, so that no choice of values can make it answer wrongly.
 //
 // Bounded: cells of fixed size, sets of four, the least recently used one goes. A value is kept
@@ -16,7 +17,7 @@ namespace waf {
 class ScanMemo {
  public:
   // Values longer than this, or with more hits than this, are not kept.
-  static constexpr size_t kValueMax = 512;
+  static constexpr size_t kValueMax = 2048;
   static constexpr size_t kHitsMax = 12;
 
   struct Entry {
@@ -29,8 +30,8 @@ class ScanMemo {
     uint32_t slots[kHitsMax];
   };
 
-  // `entries` short values and an eighth of that of long ones; 0 remembers nothing. Memory is taken
-  // when the first value is kept.
+  // `entries` short values, and fewer of longer ones so that each length takes as much memory; 0
+  // remembers nothing. Memory is taken when the first value of a length is kept.
   ScanMemo(size_t entries, uint64_t seed);
 
   bool enabled() const { return entries_ > 0; }
@@ -49,13 +50,19 @@ class ScanMemo {
     std::vector<Entry> entries;
     std::vector<uint8_t> bytes;
   };
-  Area& AreaOf(size_t size) { return size <= short_.cell ? short_ : long_; }
+  static constexpr size_t kCells[] = {64, 256, kValueMax};
+  static constexpr size_t kAreas = sizeof(kCells) / sizeof(kCells[0]);
+  // `size` is at most kValueMax.
+  Area& AreaOf(size_t size) {
+    size_t i = 0;
+    while (size > kCells[i]) ++i;
+    return areas_[i];
+  }
 
   size_t entries_;
   uint64_t seed_;
   uint32_t clock_ = 0;
-  Area short_;
-  Area long_;
+  Area areas_[kAreas];
   // One bit a hash, so that values met at the same time do not push each other out.
   std::vector<uint64_t> seen_;
   size_t marks_ = 0;

@@ -145,7 +145,8 @@ function whatRepeats(workloads: readonly WorkloadFacts[]): string[] {
   if (parts.length === 0) return [];
   return [
     'Repetition: each thread of this proxy remembers what its rules found in the last ' +
-      `${formatNumber(matchLimits.memoEntries)} values of up to 512 bytes; ${parts.join('; ')} ` +
+      `${formatNumber(matchLimits.memoEntries)} short values, and of fewer long ones of up to ` +
+      `${formatNumber(matchLimits.memoValueBytesMax)} bytes; ${parts.join('; ')} ` +
       '(different requests in brackets).',
   ];
 }

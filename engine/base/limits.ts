@@ -360,8 +360,13 @@ export const matchLimits = {
   globalMatchesMax: 1_000,
   /** Outputs of one value's transformations together; a transformation past it is left out. */
   arenaBytesMax: 64 * 1024 * 1024,
-  /** Values whose hits a plan remembers, in one thread; 64 bytes each, and some of 512. */
+  /**
+   * Values of up to 64 bytes whose hits a plan remembers, in one thread; a quarter as many of 256,
+   * a thirty-second of 2,048, which session tokens need. Some 600 KB when all are taken.
+   */
   memoEntries: 2_048,
+  /** Longer values are scanned each time (`kValueMax` in native-bindings/scan-memo.h). */
+  memoValueBytesMax: 2_048,
 } as const;
 
 /** The engine's composition. */
