@@ -13,6 +13,7 @@ import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
+import { hideValues } from './hide-values.ts';
 import { FrontRankings } from './rankings.ts';
 import { SenderWatch } from './sender-watch.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
@@ -124,7 +125,7 @@ class FrontWorker {
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
-        if (!this.parts.wantsEvent(event) || this.batcher.add(event)) return;
+        if (!this.parts.wantsEvent(event) || this.batcher.add(hideValues(event))) return;
         this.counters.addLost(1);
       },
     });

@@ -4,11 +4,13 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { HiddenNames, stars } from '../../base/hidden-names.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
 import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
-import { expandMacro, lowerBytes } from './macro.ts';
+import { expandMacro } from './macro.ts';
 import type { Transaction } from './transaction.ts';
 import type { Rule } from './types.ts';
+import { SOURCE } from './values.ts';
 
 /**
  * The record of a rule whose whole chain has just matched.
@@ -45,8 +47,9 @@ export function maskSanitised(tx: Transaction): readonly MatchedRule[] {
   // The result outlives the transaction, which keeps an empty list for the next request.
   if (tx.matchedRules.length === 0) return noRecords;
   if (tx.sanitised.length === 0) return tx.matchedRules;
-  const hidden = new Set(tx.sanitised);
-  return tx.matchedRules.map((record) => maskRecord(record, hidden));
+  const hidden = new HiddenNames(tx.sanitised);
+  const secrets = hiddenValues(tx, hidden);
+  return tx.matchedRules.map((record) => maskRecord(record, hidden, secrets));
 }
 
 /**
@@ -122,20 +125,43 @@ function shorten(text: ByteString): ByteString {
   return text.length > max ? text.slice(0, max) : text;
 }
 
-function maskRecord(record: MatchedRule, hidden: ReadonlySet<string>): MatchedRule {
-  const secrets = record.matched.filter(({ name }) => hidden.has(lowerBytes(name)));
-  if (secrets.length === 0) return record;
-  const values = secrets.map(({ value }) => value).filter((value) => value !== '');
+/** Values of arguments, headers and cookies whose names are hidden. */
+function hiddenValues(tx: Transaction, hidden: HiddenNames): ByteString[] {
+  const { values } = tx;
+  const found = new Set<ByteString>();
+  for (const [source, name] of namedSources) {
+    for (const row of values.rowsOf(source)) {
+      if (hidden.has(`${name}:${values.key(row)}`)) found.add(values.value(row));
+    }
+  }
+  return [...found].filter((value) => value.length >= secretBytesMin);
+}
+
+const namedSources = [
+  [SOURCE.argGet, 'args'],
+  [SOURCE.argPost, 'args'],
+  [SOURCE.requestHeader, 'request_headers'],
+  [SOURCE.requestCookie, 'request_cookies'],
+  [SOURCE.responseHeader, 'response_headers'],
+] as const;
+
+/** Shorter values are hidden under their names only: `1` is part of everything. */
+const secretBytesMin = 3;
+
+function maskRecord(
+  record: MatchedRule,
+  hidden: HiddenNames,
+  secrets: readonly ByteString[],
+): MatchedRule {
+  const matched = record.matched.filter(({ name }) => hidden.has(name)).map(({ value }) => value);
+  const values = [...matched, ...secrets].filter((value) => value !== '');
   const clean = (text: ByteString): ByteString =>
-    values.reduce((rest, value) => rest.replaceAll(value, stars(value)), text);
+    values.reduce((rest, value) => rest.replaceAll(value, stars(value)), hidden.clean(text));
   return {
     ...record,
     message: clean(record.message),
     data: clean(record.data),
+    tags: record.tags.map(clean),
     matched: record.matched.map((variable) => ({ ...variable, value: clean(variable.value) })),
   };
-}
-
-function stars(value: ByteString): ByteString {
-  return '*'.repeat(value.length);
 }

@@ -136,6 +136,7 @@ export class RuleSession implements InspectionSession {
       outboundScore: score(tx, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
       detectionOnly: !enforced && withheld !== null,
       inspectionUs: this.inspectionUs,
+      ...(tx.sanitised.length === 0 ? {} : { hidden: [...tx.sanitised] }),
       ...(this.failure === null ? {} : { failure: this.failure }),
     };
     if (!this.finished) {

@@ -10,6 +10,7 @@ import { parseMacros } from '../macro.ts';
 import type { CollectionStore } from '../ports.ts';
 import { Transaction } from '../transaction.ts';
 import type { BindContext, BoundAction, Rule, Target } from '../types.ts';
+import { SOURCE, type SourceId } from '../values.ts';
 import { findVariable } from '../variables/list.ts';
 import { actions } from './list.ts';
 
@@ -59,6 +60,12 @@ function run(tx: Transaction, ...texts: string[]): Transaction {
     bind(text.slice(0, colon), text.slice(colon + 1)).run(tx, rule);
   }
   return tx;
+}
+
+function addRow(tx: Transaction, source: SourceId, key: string, value: string): void {
+  const keyStart = tx.values.appendText(key);
+  const start = tx.values.appendText(value);
+  tx.values.add(source, keyStart, start, start, tx.values.used);
 }
 
 describe('setvar', () => {
@@ -337,6 +344,20 @@ describe('others', () => {
     tx.matchedVariableName = 'ARGS:b';
     run(tx, 'sanitiseMatched:');
     expect(tx.sanitised).toEqual(['args:password', 'args:b']);
+    // Other variables hold the value too, as it was sent or decoded.
+    addRow(tx, SOURCE.argPost, 'password', 's3 cret');
+    addRow(tx, SOURCE.requestHeader, 'Authorization', 'Basic eDp5');
+    const line = { name: 'REQUEST_LINE', value: 'GET /?a=1&password=s3+cret HTTP/1.1' };
+    const data = 's3 cret in password=s3%20cret, Basic eDp5';
+    tx.matchedRules = [{ ...record, data, message: '', tags: ['s3 cret'], matched: [line] }];
+    run(tx, 'sanitiseRequestHeader:Authorization');
+    expect(maskSanitised(tx)).toMatchObject([
+      {
+        data: '******* in password=********** **********',
+        tags: ['*******'],
+        matched: [{ name: 'REQUEST_LINE', value: 'GET /?a=1&password=******* HTTP/1.1' }],
+      },
+    ]);
   });
 
   test('exec and its like are refused', () => {

@@ -1,0 +1,55 @@
+/** Holds events to what sanitise actions asked for. */
+
+import { expect, test } from 'vitest';
+import type { RequestEvent } from '../contract/events.ts';
+import { passVerdict } from '../contract/verdict.ts';
+import { hideValues } from './hide-values.ts';
+
+function event(target: string, hidden?: readonly string[]): RequestEvent {
+  return {
+    requestId: 'r',
+    siteId: 's',
+    receivedAtMs: 0,
+    durationUs: 0,
+    originUs: -1,
+    clientIp: '192.0.2.1',
+    clientPort: 1,
+    method: 'GET',
+    host: 'a.example',
+    target,
+    httpVersion: 'HTTP/1.1',
+    userAgent: 'curl',
+    status: 200,
+    outcome: 'served',
+    blocked: false,
+    refusal: null,
+    bytesIn: 0,
+    bytesOut: 0,
+    endpoint: null,
+    transaction: {
+      verdict: passVerdict,
+      matchedRules: [],
+      inboundScore: 0,
+      outboundScore: 0,
+      detectionOnly: false,
+      inspectionUs: 0,
+      ...(hidden && { hidden }),
+    },
+  };
+}
+
+test.each([
+  [['args:pw'], '/?a=1&pw=secret', '/?a=1&pw=******', 'curl'],
+  [['args_get:pw', 'request_headers:user-agent'], '/?pw=s', '/?pw=*', '****'],
+  [['query_string'], '/p?x&y', '/p?***', 'curl'],
+  [['request_headers:cookie'], '/p?x=y', '/p?x=y', 'curl'],
+])('%s in %s', (hidden, target, expected, userAgent) => {
+  const told = hideValues(event(target, hidden));
+  expect(told).toMatchObject({ target: expected, userAgent });
+  expect(told.transaction).not.toHaveProperty('hidden');
+});
+
+test('an event without hidden values is told as it is', () => {
+  const one = event('/?pw=x');
+  expect(hideValues(one)).toBe(one);
+});
