@@ -48,7 +48,8 @@ export function writeOwnAnswer(
   }
   if (!answer.keepAlive) writer.text('\r\nConnection: close\r\n\r\n');
   else writer.text(answer.http10 ? '\r\nConnection: keep-alive\r\n\r\n' : '\r\n\r\n');
-  if (answer.isHead) return { status, bodyBytes: 0 };
+  // A client reads no body behind 304; it would take ours for the next answer.
+  if (answer.isHead || status === 304) return { status, bodyBytes: 0 };
   writer.bytes(page.body, 0, page.body.length);
   return { status, bodyBytes: page.body.length };
 }

@@ -3,6 +3,7 @@
  * browsers. They carry the request id and never a rule's details or text from the request.
  */
 
+import { STATUS_CODES } from 'node:http';
 import type {
   ResponseScenario,
   ResponseSettings,
@@ -216,10 +217,14 @@ const statusTexts: Readonly<Record<number, StatusText>> = {
   },
 };
 
+const redirectStatus: StatusText = { reason: 'Redirect', kind: 'redirect', message: '' };
 const otherStatus: StatusText = { reason: 'Error', kind: 'error', message: 'The request failed.' };
 
 /** Reason phrase, kind and message for a status of our own. */
 export function statusText(status: number): StatusText {
-  if (status >= 300 && status < 400) return { reason: 'Redirect', kind: 'redirect', message: '' };
-  return statusTexts[status] ?? otherStatus;
+  const known = statusTexts[status];
+  if (known !== undefined) return known;
+  const redirects = status >= 300 && status < 400;
+  const text = redirects ? redirectStatus : otherStatus;
+  return { ...text, reason: STATUS_CODES[status] ?? text.reason };
 }
