@@ -79,7 +79,8 @@ test('the page says what repeats, and what a CPU that was not busy means', () =>
   const said = (workloads: Report['workloads']): string => conditions({ ...report, workloads });
   const fresh = { name: 'v', title: 'load 2', variants: 4096, fresh: true };
   const both = said([...report.workloads, fresh]);
-  expect(both).toContain('fewer long ones of up to 2 048 bytes; values repeat in "load <1>" (64);');
+  expect(both).toContain('fewer long ones of up to 2 048 bytes, and each @rx its answers to ');
+  expect(both).toContain('; values repeat in "load <1>" (64);');
   expect(both).toContain('in "load 2" (4 096) only what browsers send');
   expect(said([fresh])).not.toContain('values repeat');
   expect(said(report.workloads)).not.toContain('browsers');

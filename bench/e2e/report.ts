@@ -2,7 +2,7 @@
  * Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures.
  */
 
-import { matchLimits } from '../../engine/base/limits.ts';
+import { matchLimits, ruleRunLimits } from '../../engine/base/limits.ts';
 import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';
 import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';
@@ -146,7 +146,8 @@ function whatRepeats(workloads: readonly WorkloadFacts[]): string[] {
   return [
     'Repetition: each thread of this proxy remembers what its rules found in the last ' +
       `${formatNumber(matchLimits.memoEntries)} short values, and of fewer long ones of up to ` +
-      `${formatNumber(matchLimits.memoValueBytesMax)} bytes; ${parts.join('; ')} ` +
+      `${formatNumber(matchLimits.memoValueBytesMax)} bytes, and each @rx its answers to ` +
+      `${ruleRunLimits.rememberedValuesMax} values; ${parts.join('; ')} ` +
       '(different requests in brackets).',
   ];
 }
