@@ -3,8 +3,9 @@
  * regression cases and prints a table, every failure, and the closing line. Composition only.
  */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { AppError } from './base/errors.ts';
 import { fullCatalog } from './rules/catalog/full-catalog.ts';
 import { runModsecCase, type ModsecCase } from './rules/oracle/conformance/modsec-case.ts';
 import { runUnitRow, type UnitRow } from './rules/oracle/conformance/unit-table.ts';
@@ -16,20 +17,23 @@ interface Result {
   readonly detail: string;
 }
 
-const [file, flag, reportFile] = process.argv.slice(2);
-if (file === undefined || !existsSync(file)) {
-  process.stderr.write('waf: seclang test wants a file of cases that exists\n');
-  process.exitCode = 2;
-} else {
+const [file = '', flag, reportFile] = process.argv.slice(2);
+try {
   const results = runFile(file);
   if (flag === '--report' && reportFile !== undefined) {
     writeFileSync(reportFile, JSON.stringify(results, null, 1) + '\n');
   }
   process.exitCode = print(results);
+} catch (thrown) {
+  if (!(thrown instanceof AppError)) throw thrown;
+  process.stderr.write(`waf: ${thrown.message}\n`);
+  process.exitCode = 2;
 }
 
+/** Errors: `bad_test_file` for what is no file of cases. */
 function runFile(path: string): Result[] {
   const rows = readRows(path);
+  if (rows.length === 0) throw badFile(`${path} holds no cases`);
   const beside = path.replace(/\.jsonl$/, '-data.jsonl');
   const data = existsSync(beside) ? beside : join(dirname(path), 'modsec-regression-data.jsonl');
   const files = new Map(
@@ -52,11 +56,42 @@ function runFile(path: string): Result[] {
 
 /** Rows of a JSONL file; none when it is missing and may be. */
 function readRows(path: string, mayMiss = false): Record<string, unknown>[] {
-  if (mayMiss && !existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  if (!existsSync(path)) {
+    if (mayMiss) return [];
+    throw badFile(`${path} does not exist`);
+  }
+  if (!statSync(path).isFile()) throw badFile(`${path} is a folder; name a JSONL file of cases`);
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.flatMap((line, index) =>
+    line.trim() === '' ? [] : [readRow(line, `${path}:${index + 1}`, mayMiss)],
+  );
+}
+
+/** One row, which must be of a kind that can be run, or a data file (`isData`). */
+function readRow(line: string, place: string, isData: boolean): Record<string, unknown> {
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch (cause) {
+    throw badFile(`${place}: not a JSON object on one line`, cause);
+  }
+  const has = (...names: string[]): boolean =>
+    typeof row === 'object' && row !== null && names.every((name) => name in row);
+  if (isData ? has('path', 'content_b64') : has('kind', 'name', 'title', 'ret', 'input_b64')) {
+    return row as Record<string, unknown>;
+  }
+  if (!isData && has('title', 'rules', 'request', 'response', 'client', 'server', 'expected')) {
+    return row as Record<string, unknown>;
+  }
+  const wanted = isData
+    ? 'path and content_b64'
+    : 'a unit row (kind, name, title, input_b64, ret) or a regression case ' +
+      '(title, rules, client, server, request, response, expected)';
+  throw badFile(`${place}: expected ${wanted}`);
+}
+
+function badFile(message: string, cause?: unknown): AppError {
+  return new AppError('bad_test_file', message, { source: 'config', cause });
 }
 
 /** Prints everything; returns the exit code. */

@@ -110,10 +110,9 @@ export const ruleDirectives: readonly DirectiveDefinition[] = [
   },
   {
     name: 'SecComponentSignature',
-    summary: 'Adds the name of a rule set to the description of the engine.',
-    status: 'mapped',
+    summary: 'Names a rule set in what the engine logs of a policy.',
+    status: 'supported',
     arguments: [text('name and version')],
-    note: "records show each rule's own `ver`",
     example: 'SecComponentSignature "OWASP_CRS/4.28.0"',
     source: manual,
   },
