@@ -82,7 +82,7 @@ export function* buildEngineInSteps(
   const { program, diagnostics } = yield* linkInSteps(policy);
   if (program === null) throw new PolicyError([faultOf(policy, diagnostics)]);
   const plan = yield* buildPlanInSteps(program, options);
-  const { componentSignatures: components } = program.settings;
+  const components = program.settings.componentSignatures.join(', ');
   options.log.info('policy is ready', { policy: policy.id, components, ...plan.facts });
   return new PolicyEngine(plan, options.ports);
 }
