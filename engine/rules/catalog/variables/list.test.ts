@@ -94,6 +94,18 @@ describe('request', () => {
     expect(get(transactionFor(head(...fields)), name)).toEqual(expected);
   });
 
+  test('UNIQUE_ID is not for the client to choose', () => {
+    const chosen = (receivedAtMs: number): string => {
+      const tx = transactionFor(head('Host: a', 'X-Request-ID: req-1'));
+      tx.request = { ...tx.request, requestId: 'req-1', receivedAtMs };
+      return get(tx, 'UNIQUE_ID')[0] ?? '';
+    };
+    expect(chosen(1)).toMatch(/^[0-9a-f]{32}$/);
+    expect(chosen(1)).toBe(chosen(1));
+    expect(chosen(2)).not.toBe(chosen(1));
+    expect(get(transactionFor(head('X-Request-Id: other')), 'UNIQUE_ID')).toEqual(['req-1']);
+  });
+
   test('keys are found whatever their case', () => {
     const tx = transactionFor(head('Host: a', 'X-A: 1', 'x-a: 2', 'X-AB: 3'));
     expect(lookup(tx, 'REQUEST_HEADERS', 'x-a')).toEqual(['X-A=1', 'x-a=2']);

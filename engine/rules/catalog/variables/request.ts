@@ -1,5 +1,6 @@
 /** Owns the variables of the request's head and of who sent it. */
 
+import { createHash } from 'node:crypto';
 import { type ByteString, encodeUtf8, toByteString } from '../../../base/byte-string.ts';
 import type { Transaction } from '../transaction.ts';
 import type { VariableDefinition } from '../types.ts';
@@ -183,10 +184,35 @@ export const requestVariables: readonly VariableDefinition[] = [
     (tx) => tx.request.connection.serverPort,
   ),
   scalar(
-    { name: 'UNIQUE_ID', summary: 'The request id.', example: "logdata:'%{UNIQUE_ID}'" },
-    (tx) => encodeUtf8(tx.request.requestId),
+    {
+      name: 'UNIQUE_ID',
+      summary: 'The request id; made of it and the arrival where the client chose the id.',
+      example: "logdata:'%{UNIQUE_ID}'",
+    },
+    uniqueId,
   ),
 ];
+
+/**
+ * CRS draws lots by this id (sampling, 901410): who may choose it must not choose to be left out.
+ * Source: ModSecurity's id holds the time; no client knows its arrival by the millisecond.
+ */
+function uniqueId(tx: Transaction): ByteString {
+  const { requestId, receivedAtMs, connection } = tx.request;
+  const { values } = tx;
+  const chosen = values
+    .rowsOf(SOURCE.requestHeader)
+    .some((row) => values.value(row) === requestId && isRequestIdName(values.key(row)));
+  if (!chosen) return encodeUtf8(requestId);
+  const arrival = `${requestId}\0${receivedAtMs}\0${connection.peerIp}\0${connection.clientPort}`;
+  return createHash('sha256').update(arrival).digest('hex').slice(0, uniqueIdChars);
+}
+
+const uniqueIdChars = 32;
+
+function isRequestIdName(name: ByteString): boolean {
+  return name.toLowerCase() === 'x-request-id';
+}
 
 function pathOf(tx: Transaction): ByteString {
   const row = tx.values.rowsOf(SOURCE.requestFilename)[0];
