@@ -3,6 +3,7 @@
  * while it is inspected, and framed anew behind a head of our own.
  */
 
+import { turnLimits } from '../base/limits.ts';
 import { SPAN } from '../contract/message.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
@@ -100,9 +101,12 @@ export class RequestRelay {
     writeRequestHead(writer, bytes, this.head, facts, length, last);
     if (last) origin.closeAfterResponse();
     if (this.bodyRead) {
-      for (const piece of held) writer.bytes(piece, 0, piece.length);
+      const whole = held.length > 1 ? Buffer.concat(held) : held[0];
+      const small = whole === undefined || whole.length <= turnLimits.waitingBytesMax;
+      if (small && whole !== undefined) writer.bytes(whole, 0, whole.length);
+      origin.writeHead(writer.take());
+      if (!small) origin.write(whole);
       origin.endRequest();
-      origin.write(writer.take());
       return;
     }
     this.blocked = !origin.writeHead(writer.take());

@@ -112,8 +112,16 @@ export class OriginConnection implements DeadlineHolder {
     this.armFirstByte();
   }
 
-  /** Sends request bytes; false when the caller should wait for `originDrain`. */
+  /**
+   * Sends request bytes, which stay as they are; false when the caller should wait for
+   * `originDrain`.
+   */
   write(bytes: Uint8Array): boolean {
+    const { length } = bytes;
+    // Copied, they leave in one system call with the head that waits for them.
+    const together =
+      length > turnLimits.waitingBytesMax && length <= upstreamLimits.readBufferBytes;
+    if (together) return this.writeCopy(bytes);
     this.armFirstByte();
     return this.out.write(bytes);
   }
