@@ -37,6 +37,8 @@ export interface ThreadSettings {
   readonly collectionsFolder: string;
   /** Country database in place of the one that comes with the product; it may be missing. */
   readonly countryFile: string;
+  /** DNS block lists that `@rbl` may ask; none when absent. */
+  readonly rblZones?: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }
 

@@ -103,6 +103,7 @@ class Engine {
       cacheFolder: join(folder, 'databases'),
       collectionsFolder: join(folder, 'collections'),
       countryFile: join(folder, 'geo', 'country.mmdb'),
+      rblZones: options.rblZones,
       logLevel: options.logLevel,
     };
     this.planner = new Planner({

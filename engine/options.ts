@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { AppError } from './base/errors.ts';
+import { blockListLimits } from './base/limits.ts';
 import type { LogLevel } from './base/log.ts';
 import type { InspectionPlace } from './pool/dispatch.ts';
 
@@ -20,6 +21,8 @@ export interface EngineOptions {
   readonly bundle: string | null;
   /** File that gets one JSON line per finished request, null for none. */
   readonly events: string | null;
+  /** DNS block lists that rules may ask (`@rbl`); none unless named. */
+  readonly rblZones: readonly string[];
   readonly logLevel: LogLevel;
 }
 
@@ -37,6 +40,7 @@ export function readOptions(args: readonly string[]): EngineOptions {
     inspection: oneOf('--inspection', values.inspection, ['auto', 'pool', 'inline'] as const),
     bundle: values.bundle ?? null,
     events: values.events ?? null,
+    rblZones: zones(values['rbl-zones'] ?? process.env['WAF_RBL_ZONES'] ?? ''),
     logLevel: oneOf('--log-level', values['log-level'], [
       'debug',
       'info',
@@ -59,6 +63,7 @@ function parse(args: readonly string[]) {
         inspection: { type: 'string', default: 'auto' },
         bundle: { type: 'string' },
         events: { type: 'string' },
+        'rbl-zones': { type: 'string' },
         'log-level': { type: 'string', default: 'info' },
       },
     });
@@ -72,6 +77,20 @@ function address(text: string): { host: string; port: number } {
   const port = Number(found?.[3]);
   if (!found || port > 65_535) throw bad(`--listen takes HOST:PORT, not ${text}`);
   return { host: found[1] ?? found[2]!, port };
+}
+
+/** Names of zones with commas between. */
+function zones(text: string): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  const given = names.filter((name) => name !== '');
+  const label = /^(?=.{1,180}$)(?:[a-z0-9_](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9-]{1,63}$/i;
+  const wrong = given.find((name) => !label.test(name));
+  if (wrong !== undefined) {
+    throw bad(`--rbl-zones (WAF_RBL_ZONES) takes names of DNS zones, not ${wrong}`);
+  }
+  const { zonesMax } = blockListLimits;
+  if (given.length > zonesMax) throw bad(`--rbl-zones takes at most ${zonesMax} zones`);
+  return given;
 }
 
 function socketPath(text: string): string {

@@ -6,6 +6,7 @@ import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import { runInSlices } from './base/steps.ts';
 import type { PolicySource } from './contract/policy.ts';
+import { DnsBlockLists } from './guard/block-lists.ts';
 import { FollowedCountryDatabase } from './guard/geo.ts';
 import type { ThreadSettings } from './inspection-config.ts';
 import { buildEngine, buildEngineInSteps } from './policy-build.ts';
@@ -44,11 +45,12 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
       return group ?? null;
     },
   };
+  const { rblZones = [] } = settings;
   const ports: RulePorts = {
     clock: systemClock,
     collections: new Collections(settings.collectionsFolder, systemClock, log),
     geo: lazyGeo(settings, log),
-    rbl: null,
+    rbl: rblZones.length === 0 ? null : new DnsBlockLists(rblZones, systemClock),
     env: new Map(),
   };
   const useShared = (groups: typeof shared): void => void (shared = groups);

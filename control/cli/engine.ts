@@ -20,12 +20,18 @@ export const engineCommand: CommandDefinition = {
       choices: ['auto', 'pool', 'inline'],
     },
     { flags: '--events <file>', summary: 'write one JSON line for each finished request' },
+    {
+      flags: '--rbl-zones <names>',
+      summary: 'DNS block lists that rules may ask (@rbl), commas between (WAF_RBL_ZONES)',
+    },
   ],
   run: ({ options, packageFolder }, _args, flags) => {
     const passed = ['bundle', 'listen', 'workers', 'inspection', 'events'].flatMap((name) => {
       const value = textFlag(flags, name);
       return value === undefined ? [] : [`--${name}`, value];
     });
+    const zones = textFlag(flags, 'rblZones');
+    if (zones !== undefined) passed.push('--rbl-zones', zones);
     const script = join(packageFolder, '.build', 'engine', 'main.js');
     const common = ['--data', options.data, '--log-level', options.logLevel];
     return runForeground(script, [...common, ...passed]);

@@ -346,6 +346,20 @@ export const stateLimits = {
   collectionKeyCharsMax: 480,
 } as const;
 
+/** DNS block lists (`@rbl`), off unless the operator names zones. */
+export const blockListLimits = {
+  /** Zones that may be asked; a request may name several of them. */
+  zonesMax: 16,
+  /** Questions under way in one thread; what comes on top is asked for by a later request. */
+  asksMax: 64,
+  /** A name server that has not answered by then lists nothing. */
+  timeoutMs: 2000,
+  /** An answer counts so long; lists change by the hour. */
+  answerSeconds: 300,
+  /** Answers kept in one thread, some 100 bytes each; the oldest goes first. */
+  answersMax: 20_000,
+} as const;
+
 /** Searching values: regular expressions, transformations, scan programs. */
 export const matchLimits = {
   /** Patterns whose RE2 spelling is remembered; two rule sets have 1,000. */

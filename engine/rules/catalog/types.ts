@@ -164,6 +164,8 @@ export interface BindFailure {
 /** An operator of the rule language. */
 export interface OperatorDefinition extends FeatureDefinition {
   readonly argument: 'none' | 'optional' | 'required';
+  /** What a rule that uses it should know; a warning when rules are linked. */
+  readonly caution?: string;
   bind(argument: ByteString, context: BindContext): BoundOperator | BindFailure;
 }
 

@@ -338,6 +338,13 @@ SecSensorId a`;
   });
 });
 
+describe('operators', () => {
+  it('that ask outside say what that needs', () => {
+    const text = `SecRule REMOTE_ADDR "@rbl bl.example" "id:1,pass"`;
+    expect(codes(text)).toEqual(['1:27 warning mapped-operator']);
+  });
+});
+
 describe('mistakes', () => {
   it('are all reported, one diagnostic each, at their places', () => {
     const text = `SecRuleEngin On

@@ -108,6 +108,10 @@ function linkOperator(
     context.report('error', 'bad-argument', `@${definition.name}: ${bound.failure}`, at);
     return null;
   }
+  if (definition.caution !== undefined) {
+    const message = `@${definition.name} ${definition.caution}`;
+    context.report('warning', 'mapped-operator', message, at);
+  }
   checkMacros(context, text, at);
   return bound;
 }

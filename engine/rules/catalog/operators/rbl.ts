@@ -9,6 +9,7 @@ export const rbl: OperatorDefinition = {
   example: 'SecRule REMOTE_ADDR "@rbl dnsbl.example.org" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, rbl',
   argument: 'required',
+  caution: 'asks nobody unless the operator names its zone (WAF_RBL_ZONES)',
   bind: (argument) => ({
     definition: rbl,
     argument,
