@@ -196,6 +196,8 @@ export const ruleRunLimits = {
   evaluationsPerLook: 16,
   /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
   rememberedNamesMax: 1024,
+  /** Courses of phases worked out ahead per policy and thread; traffic takes some ten. */
+  foreseenStatesMax: 64,
   /** Values per @rx whose answer is remembered, and bytes of each; header lines come again. */
   rememberedValuesMax: 16,
   rememberedValueBytesMax: 512,

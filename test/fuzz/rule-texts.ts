@@ -5,6 +5,7 @@
 
 import fc from 'fast-check';
 import { transformations as knownTransformations } from '../../engine/rules/catalog/transformations/list.ts';
+import { standingRules } from './standing-texts.ts';
 
 const txNames = ['a', 'b', 'score', 'pl', 'late_x', '1'];
 /** Names of arguments and cookies. */
@@ -380,25 +381,6 @@ const chainParts: fc.Arbitrary<{ head: LinkParts; links: readonly LinkParts[] }>
   { weight: 1, arbitrary: copyChain.map(([head, asking]) => ({ head, links: [asking] })) },
 );
 
-/** Skips that every request makes, or none; and those that depend on what is not known ahead. */
-const jumps = fc
-  .tuple(
-    fc.constantFrom(1, 2, 2, 5),
-    fc.constantFrom('&TX:never', '&TX:never', 'TX:pl', 'TX:score', '&TX:a', 'IP:n', 'ARGS:x'),
-    fc.constantFrom('@eq 0', '@eq 0', '@eq 1', '!@eq 1', '@ge 0'),
-    fc.constantFrom('skipAfter:M1', 'skipAfter:M2', 'skipAfter:M2', 'skipAfter:M3', 'skip:2'),
-    fc.constantFrom('', '', '', "tag:'t1'", "setvar:'tx.b=1'", 'log', 'capture'),
-    fc.constantFrom(false, false, true),
-  )
-  .map(([phase, from, question, jump, more, removed]) => {
-    return {
-      phase,
-      removed,
-      lines: [from, question],
-      list: ['pass', more === 'log' ? '' : 'nolog', more, jump],
-    };
-  });
-
 const rule = fc
   .tuple(
     fc.constantFrom(1, 1, 1, 2, 2, 2, 3, 4, 5),
@@ -448,7 +430,7 @@ export const ruleTexts: fc.Arbitrary<string> = fc
       fc.oneof(
         { weight: 9, arbitrary: rule },
         { weight: 1, arbitrary: fc.constantFrom('M1', 'M2') },
-        { weight: 1, arbitrary: jumps },
+        { weight: 2, arbitrary: standingRules },
       ),
       { minLength: 1, maxLength: itemsMax },
     ),
@@ -461,14 +443,10 @@ export const ruleTexts: fc.Arbitrary<string> = fc
     let id = 1;
     for (const item of items) {
       if (typeof item === 'string') lines.push(`SecMarker ${item}`);
-      else if ('lines' in item) {
-        const [from, question] = item.lines;
-        if (item.removed) {
-          const removal = `phase:${item.phase},pass,nolog,ctl:ruleRemoveById=${id + 1}`;
-          lines.push(`SecRule ARGS "@rx a" "id:${id++},${removal}"`);
-        }
-        const list = join([`id:${id++}`, `phase:${item.phase}`, ...item.list]);
-        lines.push(`SecRule ${from} "${question}" "${list}"`);
+      else if (typeof item === 'function') {
+        const written = item(id);
+        id += written.length;
+        lines.push(...written);
       } else lines.push(...writeRule(item, id++));
     }
     return [...lines, closing].filter((line) => line !== '').join('\n') + '\n';

@@ -12,6 +12,7 @@ import { buildProgram } from '../../engine/rules/program/build-program.ts';
 import { compareEngines, fastEngine } from './compare-engines.ts';
 import { randomExchanges, toExchange } from './random-requests.ts';
 import { ruleTexts } from './rule-texts.ts';
+import { standingTexts } from './standing-texts.ts';
 
 const seed = Number(process.env['WAF_FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
 const runs = Number(process.env['WAF_FUZZ_RUNS'] ?? 150);
@@ -26,7 +27,8 @@ test('random rule sets: fast path and oracle agree', { timeout: runs * 1000 + 60
     minLength: requestsPerRuleSet,
     maxLength: requestsPerRuleSet,
   });
-  const property = fc.property(ruleTexts, requests, (text, list) => {
+  const texts = fc.oneof(ruleTexts, ruleTexts, standingTexts);
+  const property = fc.property(texts, requests, (text, list) => {
     const program = link(text);
     const engine = fastEngine(program);
     try {

@@ -24,6 +24,7 @@ export function noteMatch(
   value: ByteString,
   captures: readonly ByteString[],
 ): void {
+  tx.ahead?.beforeActing(rule);
   if (target !== null) {
     const name = matchName(target, key);
     tx.matchedVariable = value;

@@ -90,6 +90,12 @@ export interface UploadedFile {
   readonly end: number;
 }
 
+/** TX variables that rules decided ahead have yet to set. */
+export interface Ahead {
+  /** To be called before a link that matched keeps captures or runs actions. */
+  beforeActing(link: Rule): void;
+}
+
 /** Everything that rules read and write while one request is inspected. */
 export class Transaction {
   readonly values = new ValueTable();
@@ -111,6 +117,8 @@ export class Transaction {
     removedMessages: [],
     removedTargets: [],
   };
+  /** null where TX holds what it should. */
+  ahead: Ahead | null = null;
   multipart: MultipartFlags | null = null;
   /** An XML body was read; the tree that other selectors search is made when one asks. */
   xmlPresent = false;
@@ -190,6 +198,7 @@ export class Transaction {
     if (this.persistent.size > 0) this.persistent.clear();
     if (this.env.size > 0) this.env.clear();
     this.resetControl(settings);
+    this.ahead = null;
     this.multipart = null;
     this.xmlPresent = false;
     this.xmlTruncated = false;

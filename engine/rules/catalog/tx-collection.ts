@@ -21,6 +21,11 @@ export class TxCollection {
     if (this.own.size > 0) this.own.clear();
   }
 
+  /** Puts another base below what this transaction changed, which stays. */
+  rebase(base: ReadonlyMap<string, ByteString>): void {
+    this.base = base;
+  }
+
   /** `name` in lower case. */
   get(name: string): ByteString | undefined {
     if (this.own.size > 0) {

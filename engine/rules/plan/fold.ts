@@ -76,9 +76,12 @@ class Folder {
   private skipCount = 0;
   private readonly removals: string[] = [];
   private readonly leaksMatches: boolean;
+  /** Tests of the names that rules list TX by, one behind the other. */
+  private readonly listings: readonly ((name: string) => boolean)[];
 
   constructor(program: Program, ports: RulePorts) {
     this.scratch.begin(planningRequest, program.settings, ports);
+    this.listings = program.rules.flatMap(listingsOf);
     this.leaksMatches = program.rules.some(readsForeignMatch);
   }
 
@@ -202,7 +205,15 @@ class Folder {
     if (phase !== 1 || !this.everyTransactionGetsHere || this.readsAll) return false;
     return writes.every((name) => {
       const text = this.expandKnown(name);
-      return !this.isDirty(text) && !this.readNames.has(text);
+      return !this.isDirty(text) && !this.readNames.has(text) && !this.comesLate(text);
+    });
+  }
+
+  /** Would a rule that lists TX show the variable ahead of one that was set before it? */
+  private comesLate(name: string): boolean {
+    const vague = this.allDirty || this.dirtyPrefixes.length > 0;
+    return this.listings.some((lists) => {
+      return lists(name) && (vague || [...this.dirtyNames].some((earlier) => lists(earlier)));
     });
   }
 
@@ -349,6 +360,13 @@ function regionEnd(items: readonly ProgramItem[], index: number, rule: Rule): nu
     if (items[end]!.kind === 'rule') left--;
   }
   return end;
+}
+
+function listingsOf({ targets, exclusions }: Rule): ((name: string) => boolean)[] {
+  return [...targets, ...exclusions].flatMap(({ variable, selector }) => {
+    if (variable.name !== 'TX' || selector?.kind === 'key') return [];
+    return selector?.kind === 'regex' ? (name): boolean => selector.regex.test(name) : () => true;
+  });
 }
 
 /** What `rule` passes over when it matches: rules, and markers other than its target. */

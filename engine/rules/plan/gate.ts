@@ -6,6 +6,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import type {
+  BoundAction,
   BoundOperator,
   MacroText,
   Prefilter,
@@ -71,16 +72,43 @@ export function gateOf(rule: Rule, facts: GateFacts): Gate | null {
 
 /** Its match alone leaves nothing that is looked at. */
 function isSilent(link: Rule, facts: GateFacts): boolean {
-  return link.actions.length === 0 && !(link.capture && facts.leaksCaptures);
+  return link.actions.every(isAuditSwitch) && !(link.capture && facts.leaksCaptures);
+}
+
+/** Turns what concerns audit logs alone, which this engine does not write. */
+function isAuditSwitch({ definition, effect }: BoundAction): boolean {
+  return definition.name === 'ctl' && effect?.kind === 'isolated';
 }
 
 /** How seldom a gate opens; only comparable. */
 function weightOf(gate: Gate | null): number {
   if (gate === null) return 0;
   const { targets } = gate.link;
+  if (!gate.negated && faults.has(gate.filter.kind)) return 4;
+  if (targets.every(isUsual)) return 1.5;
   if (targets.every(({ selector }) => selector?.kind === 'key')) return 3;
   if (targets.some(({ variable }) => variable.shape === 'collection')) return 2;
   return gate.negated ? 0.5 : 1;
+}
+
+/** What values of usual requests do not have. */
+const faults: ReadonlySet<string> = new Set(['urlEncoding', 'utf8']);
+
+/** Header fields that nearly every request has, so that any pattern may hit. */
+const usualFields: ReadonlySet<string> = new Set([
+  'host',
+  'user-agent',
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'connection',
+  'cookie',
+  'referer',
+]);
+
+function isUsual({ variable, selector }: Target): boolean {
+  if (selector?.kind !== 'key' || !usualFields.has(selector.key)) return false;
+  return variable.rows!.sources.every((source) => source === SOURCE.requestHeader);
 }
 
 function ownGate(link: Rule, head: Rule, facts: GateFacts): Gate | null {

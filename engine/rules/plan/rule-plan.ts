@@ -20,6 +20,7 @@ import { compileGroup, markupFreeMask, plainMask, shareGroup } from './databases
 import type { CompiledGroup, DatabaseCache, DatabaseImage, SharedGroup } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
+import { findForeseeable, type Foreseeable } from './foreseeable.ts';
 import { gateFacts, isLoose } from './gate.ts';
 import type { GateFacts } from './gate.ts';
 import { usesMatches } from './leaks.ts';
@@ -64,6 +65,7 @@ export interface RulePlan {
   readonly hitIsMatch: Uint8Array;
   /** Per rule index, of first links: 1 when nobody looks at what its links matched. */
   readonly quiet: Uint8Array;
+  readonly foreseeable: Foreseeable;
   readonly unobserved: Unobserved;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
@@ -208,6 +210,7 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
   draft.slots.forEach(({ rule }, slot) => (slotOfRule[rule.index] = slot));
   const phases = folded.phases.map((phase) => planPhase(phase, slotOfRule));
   const { slotPhase, slotItem } = locateSlots(phases, slotOfRule, draft.slots.length);
+  yield;
   return {
     settings: program.settings,
     txBase: folded.txBase,
@@ -220,6 +223,7 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     onRows: Uint8Array.from(draft.slots, ({ gate }) => Number(gate.onRows)),
     hitIsMatch: exactSlots(draft, groups),
     quiet: quietRules(program, plan.gates),
+    foreseeable: findForeseeable(phases, program.rules, slotOfRule, !plan.gates.leaksMatches),
     unobserved: unobservedBy(plan),
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,

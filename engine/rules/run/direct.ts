@@ -80,13 +80,17 @@ function asker(
       noteMatch(tx, link, target, key, current, captures);
       return true;
     }
-    if (capture) keepCaptures(tx, captures);
+    if (capture) {
+      tx.ahead?.beforeActing(link);
+      keepCaptures(tx, captures);
+    }
     return runActions(link, tx);
   };
 }
 
 function runActions(link: Rule, tx: Transaction): true {
   const { actions } = link;
+  if (actions.length > 0) tx.ahead?.beforeActing(link);
   for (let i = 0; i < actions.length; i++) actions[i]!.run(tx, link);
   return true;
 }

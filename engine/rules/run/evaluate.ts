@@ -5,6 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
 import { nameIs } from '../catalog/load/names.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import { noteMatch } from '../catalog/matching.ts';
@@ -130,9 +131,29 @@ function evaluateValue(
   return evaluateOne(tx, rule, target, key, transform(rule, value));
 }
 
+/** What each rule's transformations made of the last value; header lines come again and again. */
+const lastResults = new WeakMap<Rule, { value: ByteString; result: ByteString }>();
+
 function transform(rule: Rule, value: ByteString): ByteString {
+  const { transformations } = rule;
+  if (transformations.length === 0) return value;
+  if (value.length > ruleRunLimits.rememberedValueBytesMax) return applyAll(rule, value);
+  const last = lastResults.get(rule);
+  if (last === undefined) {
+    const result = applyAll(rule, value);
+    lastResults.set(rule, { value, result });
+    return result;
+  }
+  if (last.value !== value) {
+    last.result = applyAll(rule, value);
+    last.value = value;
+  }
+  return last.result;
+}
+
+function applyAll({ transformations }: Rule, value: ByteString): ByteString {
   let current = value;
-  for (const transformation of rule.transformations) current = transformation.apply(current);
+  for (const transformation of transformations) current = transformation.apply(current);
   return current;
 }
 

@@ -21,6 +21,7 @@ import type { Transaction } from '../catalog/transaction.ts';
 import { SOURCE } from '../catalog/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import type { LinkEvaluator } from './direct.ts';
+import { Foresight } from './foresight.ts';
 import { linkEvaluators, Runner } from './runner.ts';
 
 /** Runners kept for reuse in one thread; more exist while more requests are in flight. */
@@ -33,6 +34,7 @@ export class PolicyEngine implements Inspector {
   readonly plan: RulePlan;
   readonly ports: RulePorts;
   private readonly links: readonly LinkEvaluator[];
+  private readonly foresight: Foresight;
   private readonly idle: Runner[] = [];
   private open_ = 0;
   private retired = false;
@@ -41,11 +43,12 @@ export class PolicyEngine implements Inspector {
     this.plan = plan;
     this.links = linkEvaluators(plan);
     this.ports = ports;
+    this.foresight = new Foresight(plan, ports);
   }
 
   /** `recordOnly` turns an engine that acts into one that only records, for this transaction. */
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
-    const runner = this.idle.pop() ?? new Runner(this.plan, this.links);
+    const runner = this.idle.pop() ?? new Runner(this.plan, this.links, this.foresight);
     this.open_++;
     selectUnicodeMap(this.plan.settings.unicodeMap);
     runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
@@ -94,7 +97,7 @@ export class RuleSession implements InspectionSession {
     this.runner = runner;
   }
 
-  /** State of the running transaction, for tests and policy simulation; valid until `finish`. */
+  /** State of the transaction, for tests; its TX variables are complete behind `finish`. */
   get transaction(): Transaction {
     return this.runner.tx;
   }
@@ -125,6 +128,7 @@ export class RuleSession implements InspectionSession {
     } catch (thrown) {
       this.noteFailure(thrown);
     }
+    this.runner.catchUp();
     saveCollections(tx);
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
     const { withheld } = this.runner;

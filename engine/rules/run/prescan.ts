@@ -8,7 +8,7 @@ import type { RulePlan } from '../plan/rule-plan.ts';
 
 /** Reused between transactions of one plan; memory grows with the largest one seen. */
 export class Prescan {
-  /** Per phase: candidate and always-run rules still to be visited. */
+  /** Per phase: rules still to be visited; those that always run are added when it begins. */
   readonly bits: readonly Uint32Array[];
   private readonly plan: RulePlan;
   private scannedRows = 0;
@@ -35,7 +35,7 @@ export class Prescan {
 
   reset(): void {
     const { phases } = this.plan;
-    for (let p = 1; p < phases.length; p++) this.bits[p]!.set(phases[p]!.always);
+    for (let p = 1; p < phases.length; p++) this.bits[p]!.fill(0);
     for (let i = 0; i < this.touchedCount; i++) this.head[this.touched[i]!] = -1;
     this.touchedCount = 0;
     this.hitCount = 0;

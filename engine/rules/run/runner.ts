@@ -9,12 +9,15 @@ import type { Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../catalog/macro.ts';
 import { finishMatch } from '../catalog/matching.ts';
 import { isRuleRemoved } from '../catalog/removal.ts';
-import { Transaction } from '../catalog/transaction.ts';
+import { type Ahead, Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
+import { TOUCHES } from '../plan/foreseeable.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { linkEvaluator, type LinkEvaluator } from './direct.ts';
 import { evaluateCandidate } from './evaluate.ts';
+import type { ForeseenPhase, ForeseenState, Foresight } from './foresight.ts';
 import { Prescan } from './prescan.ts';
+import { clearBelow, skipTarget } from './skips.ts';
 
 /** How far an `allow` reaches. */
 type Allowed = 'none' | 'request' | 'all';
@@ -35,7 +38,7 @@ export function linkEvaluators(plan: RulePlan): readonly LinkEvaluator[] {
 }
 
 /** One transaction on its way through the phases; reused from request to request. */
-export class Runner {
+export class Runner implements Ahead {
   readonly tx = new Transaction();
   readonly prescan: Prescan;
   /** The first disruptive outcome that detection-only mode held back; null when none was. */
@@ -43,18 +46,29 @@ export class Runner {
   private readonly plan: RulePlan;
   /** By rule index. */
   private readonly links: readonly LinkEvaluator[];
+  private readonly foresight: Foresight;
+  /** TX before the phase that runs; null once something touched what was decided ahead. */
+  private foreseen: ForeseenState | null = null;
+  /** The phase that runs, as it was foreseen. */
+  private foreseenPhase: ForeseenPhase | null = null;
+  /** Index of the rule that is visited. */
+  private at = 0;
   private allowed: Allowed = 'none';
   private interrupted = false;
 
-  constructor(plan: RulePlan, links = linkEvaluators(plan)) {
+  constructor(plan: RulePlan, links: readonly LinkEvaluator[], foresight: Foresight) {
     this.plan = plan;
     this.links = links;
+    this.foresight = foresight;
     this.prescan = new Prescan(plan);
   }
 
   /** Call after `tx.begin`. */
   reset(): void {
     this.prescan.reset();
+    this.foreseen = this.foresight.start;
+    this.foreseenPhase = null;
+    this.tx.ahead = this;
     this.allowed = 'none';
     this.interrupted = false;
     this.withheld = null;
@@ -69,8 +83,52 @@ export class Runner {
     tx.checkDeadline();
     this.prescan.scan(tx);
     tx.checkDeadline();
+    const phase = this.plan.phases[number]!;
+    const bits = this.prescan.bits[number]!;
+    addBits(bits, this.foresee(number)?.always ?? phase.always);
     tx.phase = number;
-    return this.visit(this.plan.phases[number]!, this.prescan.bits[number]!);
+    const verdict = this.visit(phase, bits);
+    // Still there: every rule of the phase had its turn.
+    if (this.foreseenPhase !== null) this.foreseen = this.foreseenPhase.after;
+    this.foreseenPhase = null;
+    return verdict;
+  }
+
+  /** Gives TX what rules decided ahead have set; they are visited from here on. */
+  catchUp(): void {
+    const { foreseen, foreseenPhase, at, tx } = this;
+    if (foreseen === null) return;
+    this.foreseen = null;
+    this.foreseenPhase = null;
+    tx.ahead = null;
+    tx.tx.rebase(foreseen.tx);
+    if (foreseenPhase === null) return;
+    for (const { item, name, value } of foreseenPhase.writes) {
+      if (item >= at) break;
+      if (value === null) tx.tx.delete(name);
+      else tx.tx.set(name, value);
+    }
+    const later = Uint32Array.from(this.plan.phases[tx.phase]!.always);
+    foreseenPhase.always.forEach((word, i) => (later[i]! &= ~word));
+    clearBelow(later, at + 1);
+    addBits(this.prescan.bits[tx.phase]!, later);
+  }
+
+  beforeActing(link: Rule): void {
+    if ((this.plan.foreseeable.touches[link.index]! & TOUCHES.acting) !== 0) this.catchUp();
+  }
+
+  private foresee(number: number): ForeseenPhase | null {
+    // The phase before was broken off.
+    if (this.foreseenPhase !== null) this.catchUp();
+    if (this.foreseen === null) return null;
+    this.foreseenPhase = this.foresight.phase(this.foreseen, number, this.tx);
+    if (this.foreseenPhase === null) this.catchUp();
+    return this.foreseenPhase;
+  }
+
+  private beforeAsking(link: Rule): void {
+    if ((this.plan.foreseeable.touches[link.index]! & TOUCHES.asking) !== 0) this.catchUp();
   }
 
   private passesOver(phase: number): boolean {
@@ -84,10 +142,14 @@ export class Runner {
         bits[word]! ^= low;
         const index = (word << 5) | (31 - Math.clz32(low));
         const rule = phase.items[index] as Rule;
-        if (!this.runRule(rule)) {
+        this.at = index;
+        const matched = this.runRule(rule);
+        if (this.tx.pcreLimitsExceeded !== 0) this.catchUp();
+        if (!matched) {
           if (this.tx.control.engine === 'off') return passVerdict;
           continue;
         }
+        if (endsOrSkips(rule)) this.catchUp();
         const verdict = this.disrupt(rule);
         if (verdict !== null) return verdict;
         if (this.tx.control.engine === 'off') return passVerdict;
@@ -109,6 +171,7 @@ export class Runner {
     if (isRuleRemoved(rule, tx)) return false;
     tx.rule = rule;
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
+    if (this.foreseen !== null) this.beforeAsking(rule);
     const slot = this.plan.slotOfRule[rule.index]!;
     const matched =
       slot >= 0 && this.plan.onRows[slot] === 1
@@ -116,8 +179,10 @@ export class Runner {
         : this.links[rule.index]!(tx);
     if (!matched) return false;
     for (let link = rule.next; link; link = link.next) {
+      if (this.foreseen !== null) this.beforeAsking(link);
       if (!this.links[link.index]!(tx)) return false;
     }
+    if (rule.log || rule.auditLog) this.catchUp();
     finishMatch(tx, rule);
     return true;
   }
@@ -153,6 +218,15 @@ export class Runner {
   }
 }
 
+/** True when more than the next rule may follow from its match. */
+function endsOrSkips(rule: Rule): boolean {
+  return rule.disruption.kind !== 'pass' || rule.skip > 0 || rule.skipAfter !== null;
+}
+
+function addBits(bits: Uint32Array, more: Uint32Array): void {
+  for (let i = 0; i < bits.length; i++) bits[i]! |= more[i]!;
+}
+
 /** True when the rule would answer the request; `allow` only ends its inspection. */
 function isFinal({ disruption: { kind } }: Rule): boolean {
   return kind === 'deny' || kind === 'drop' || kind === 'redirect';
@@ -166,23 +240,4 @@ function interruption(rule: Rule, tx: Transaction): Verdict {
     return { action: 'redirect', status, location: expandMacro(location, tx), ...base };
   }
   return { action: 'block', status, ...base };
-}
-
-/** Index of the first item that runs after the skip. */
-function skipTarget(phase: PhasePlan, index: number, rule: Rule): number {
-  if (rule.skipAfter !== null) {
-    const next = phase.markers.get(rule.skipAfter)?.find((position) => position > index);
-    return next ?? phase.items.length;
-  }
-  let next = index + 1;
-  for (let left = rule.skip; left > 0 && next < phase.items.length; next++) {
-    if (phase.items[next]!.kind === 'rule') left--;
-  }
-  return next;
-}
-
-function clearBelow(bits: Uint32Array, index: number): void {
-  const word = index >>> 5;
-  bits.fill(0, 0, Math.min(word, bits.length));
-  if (word < bits.length) bits[word]! &= ~((1 << (index & 31)) - 1);
 }

@@ -1,0 +1,108 @@
+/**
+ * Tests which rules are decided ahead, and what that leaves. That they come out as they would when
+ * visited is compared with the oracle in test/fuzz.
+ */
+
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
+import { createLogger } from '../../base/log.ts';
+import { fullCatalog } from '../catalog/full-catalog.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import { Transaction } from '../catalog/transaction.ts';
+import { loadText } from '../language/include.ts';
+import { buildPlan, type RulePlan } from '../plan/rule-plan.ts';
+import { buildProgram } from '../program/build-program.ts';
+import { Foresight, type ForeseenPhase } from './foresight.ts';
+
+const ports: RulePorts = {
+  clock: systemClock,
+  collections: null,
+  geo: null,
+  rbl: null,
+  env: new Map(),
+};
+const plans: RulePlan[] = [];
+afterAll(() => plans.forEach((plan) => plan.close()));
+
+function planOf(...rules: string[]): RulePlan {
+  const text = `SecRuleEngine On\n${rules.join('\n')}\n`;
+  const { program } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
+  const cache = { get: () => null, put: () => undefined };
+  const plan = buildPlan(program!, { cache, log: createLogger('test', 'error'), ports });
+  plans.push(plan);
+  return plan;
+}
+
+function phaseTwo(plan: RulePlan, tx = new Transaction()): ForeseenPhase {
+  const foresight = new Foresight(plan, ports);
+  return foresight.phase(foresight.start, 2, tx)!;
+}
+
+/** Ids of the rules that are visited all the same. */
+function visited(plan: RulePlan, { always }: ForeseenPhase): number[] {
+  return plan.phases[2]!.items.flatMap((item, at) => {
+    const runs = (always[at >>> 5]! & (1 << (at & 31))) !== 0;
+    return runs && item.kind === 'rule' ? [item.id] : [];
+  });
+}
+
+/** Adds to the score, so that nothing is constant. */
+const finder = `SecRule ARGS "@rx x" "id:1,phase:2,pass,nolog,setvar:'tx.found=+5'"`;
+
+test('sums, comparisons and skips over them are decided ahead', () => {
+  const plan = planOf(
+    finder,
+    `SecAction "id:2,phase:2,pass,nolog,setvar:'tx.total=1',setvar:'tx.total=+%{tx.found}'"`,
+    `SecRule TX:total "@ge 5" "id:3,phase:2,deny,log"`,
+    `SecRule TX:total "@eq 1" "id:4,phase:2,pass,nolog,skipAfter:END"`,
+    `SecAction "id:5,phase:2,pass,log"`,
+    'SecMarker END',
+  );
+  const phase = phaseTwo(plan);
+  expect(visited(plan, phase)).toEqual([]);
+  expect(phase.writes.map(({ name, value }) => [name, value])).toEqual([['total', '1']]);
+  expect(phase.after.tx.get('total')).toBe('1');
+});
+
+test.each([
+  ['a rule that matches and is logged', `SecRule &TX:found "@eq 0" "id:2,phase:2,pass,log"`],
+  ['a rule that captures', `SecRule TX:found "!@rx ^a" "id:2,phase:2,pass,nolog,capture"`],
+  ['a switch that turns', `SecAction "id:2,phase:2,pass,nolog,ctl:ruleEngine=Off"`],
+  ['other values', `SecRule REMOTE_ADDR "@streq 1.1.1.1" "id:2,phase:2,pass,nolog"`],
+])('%s is visited', (_name, rule) => {
+  const before = `SecRule ARGS "@rx y" "id:9,phase:1,pass,nolog,setvar:'tx.found=1'"`;
+  const plan = planOf(before, `SecAction "id:8,phase:1,pass,nolog,setvar:'tx.found=b'"`, rule);
+  const foresight = new Foresight(plan, ports);
+  const first = foresight.phase(foresight.start, 1, new Transaction())!;
+  const counts = /&TX/.test(rule) ? phaseTwo(plan) : null;
+  const second = counts ?? foresight.phase(first.after, 2, new Transaction())!;
+  expect(visited(plan, second)).toEqual([2]);
+});
+
+test('how the body was read is known where it was read without errors', () => {
+  const plan = planOf(
+    `SecRule REQBODY_ERROR "!@eq 0" "id:2,phase:2,deny,log"`,
+    `SecRule REQUEST_BODY_LENGTH "@gt 0" "id:3,phase:2,deny,log"`,
+  );
+  const tx = new Transaction();
+  expect(visited(plan, phaseTwo(plan, tx))).toEqual([]);
+  tx.bodyProcessor = 'JSON';
+  tx.requestBodyBytes = 2;
+  expect(visited(plan, phaseTwo(plan, tx))).toEqual([3]);
+  tx.bodyError = 1;
+  expect(visited(plan, phaseTwo(plan, tx))).toEqual([2, 3]);
+});
+
+test('courses are bounded', () => {
+  const plan = planOf(finder);
+  const foresight = new Foresight(plan, ports);
+  let state = foresight.start;
+  let made = 0;
+  for (; made < 10 * ruleRunLimits.foreseenStatesMax; made++) {
+    const phase = foresight.phase(state, 2, new Transaction());
+    if (phase === null) break;
+    state = phase.after;
+  }
+  expect(made).toBe(ruleRunLimits.foreseenStatesMax - 1);
+});

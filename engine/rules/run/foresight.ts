@@ -1,0 +1,199 @@
+/**
+ * Owns what is decided ahead: how the rules that always run come out as long as nothing else
+ * touches what they read, worked out once per plan and course of phases, by running them. What is
+ * in doubt is visited. Never looks at a request but for how its body was read.
+ */
+
+import type { ByteString } from '../../base/byte-string.ts';
+import { ruleRunLimits } from '../../base/limits.ts';
+import type { RequestSnapshot } from '../../contract/message.ts';
+import type { RulePorts } from '../catalog/ports.ts';
+import { Transaction } from '../catalog/transaction.ts';
+import type { Rule } from '../catalog/types.ts';
+import { KNOWN } from '../plan/foreseeable.ts';
+import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
+import { evaluateTargets } from './evaluate.ts';
+import { skipTarget } from './skips.ts';
+
+/** TX as a course of phases leaves it, and what comes next. */
+export interface ForeseenState {
+  /** All TX variables. */
+  readonly tx: ReadonlyMap<string, ByteString>;
+  /** By phase and body. */
+  readonly next: Map<number, ForeseenPhase>;
+}
+
+/** One phase in which nothing touches what rules decided ahead read. */
+export interface ForeseenPhase {
+  readonly before: ForeseenState;
+  /** Bit set of the rules that are visited all the same. */
+  readonly always: Uint32Array;
+  /** What rules decided ahead set, in order. */
+  readonly writes: readonly ForeseenWrite[];
+  readonly after: ForeseenState;
+}
+
+interface ForeseenWrite {
+  /** Index of the rule in its phase. */
+  readonly item: number;
+  readonly name: string;
+  /** null where the rule removes it. */
+  readonly value: ByteString | null;
+}
+
+/** How the body was read, where rules decided ahead may know; `unknown` where they may not. */
+const bodies = ['unknown', '', 'URLENCODED', 'JSON', 'XML'] as const;
+const emptyBody = 1;
+
+/** The foreseen courses of one plan, in one thread. */
+export class Foresight {
+  readonly start: ForeseenState;
+  private readonly plan: RulePlan;
+  private readonly ports: RulePorts;
+  private states = 1;
+
+  constructor(plan: RulePlan, ports: RulePorts) {
+    this.plan = plan;
+    this.ports = { ...ports, collections: null };
+    this.start = { tx: plan.txBase, next: new Map() };
+  }
+
+  /** The phase from `state` on; null when too many courses are known already. */
+  phase(state: ForeseenState, number: number, tx: Transaction): ForeseenPhase | null {
+    const body = this.plan.foreseeable.changesBody[number] === 1 ? 0 : bodyOf(tx);
+    const key = number * bodies.length + body;
+    const known = state.next.get(key);
+    if (known !== undefined) return known;
+    if (this.states >= ruleRunLimits.foreseenStatesMax) return null;
+    this.states++;
+    const made = foresee(this.plan, this.ports, state, number, body);
+    state.next.set(key, made);
+    return made;
+  }
+}
+
+function bodyOf(tx: Transaction): number {
+  if (tx.bodyError !== 0 || tx.multipart !== null) return 0;
+  const name = tx.control.requestBodyProcessor || tx.bodyProcessor;
+  if (name === '') return tx.requestBodyBytes === 0 ? emptyBody : 0;
+  const at = (bodies as readonly string[]).indexOf(name);
+  return at < 0 ? 0 : at;
+}
+
+function foresee(
+  plan: RulePlan,
+  ports: RulePorts,
+  before: ForeseenState,
+  number: number,
+  body: number,
+): ForeseenPhase {
+  const phase = plan.phases[number]!;
+  const tx = new Transaction();
+  const always = Uint32Array.from(phase.always);
+  const writes: ForeseenWrite[] = [];
+  let state = before.tx;
+  const prepare = (): void => {
+    tx.begin(planningRequest, plan.settings, ports, state);
+    tx.phase = number;
+    if (body > 0) tx.control.requestBodyProcessor = bodies[body]!;
+  };
+  prepare();
+  for (let at = 0; at < phase.items.length; at++) {
+    if (!hasBit(always, at)) continue;
+    const rule = phase.items[at] as Rule;
+    const outcome = decide(plan, rule, tx, body);
+    const next = outcome === 'matched' ? skipTarget(phase, at, rule) : at + 1;
+    const passed = next > at + 1 ? rulesBetween(plan, phase, at + 1, next) : [];
+    if (outcome === 'unknown' || passed === null) {
+      prepare();
+      continue;
+    }
+    for (const index of [at, ...passed]) clearBit(always, index);
+    if (outcome === 'none') continue;
+    const after = tx.tx.snapshot();
+    writes.push(...changesBetween(state, after, at));
+    state = after;
+  }
+  return { before, always, writes, after: { tx: state, next: new Map() } };
+}
+
+/**
+ * How a rule comes out: `none` leaves nothing, `matched` has done what it does to TX (a chain that
+ * ends early, too). Behind `unknown` the transaction is to be prepared anew.
+ */
+function decide(
+  plan: RulePlan,
+  rule: Rule,
+  tx: Transaction,
+  body: number,
+): 'none' | 'set' | 'matched' | 'unknown' {
+  const { known, setsOnly, matchesUnread } = plan.foreseeable;
+  const level = body === 0 ? KNOWN.tx : body === emptyBody ? KNOWN.length : KNOWN.body;
+  const isKnown = ({ index }: Rule): boolean => known[index] !== KNOWN.no && known[index]! <= level;
+  let acted = false;
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (!isKnown(link)) return 'unknown';
+    tx.rule = rule;
+    const matched = evaluateTargets(tx, link);
+    if (tx.pcreLimitsExceeded !== 0) return 'unknown';
+    if (!matched) return acted ? 'set' : 'none';
+    if (setsOnly[link.index] !== 1 || !matchesUnread) return 'unknown';
+    acted = true;
+  }
+  const leaves = rule.log || rule.auditLog || rule.severity >= 0;
+  return leaves || rule.disruption.kind !== 'pass' ? 'unknown' : 'matched';
+}
+
+/** Rules that a skip passes over, where all of them always run; else null. */
+function rulesBetween(
+  plan: RulePlan,
+  { items, always }: PhasePlan,
+  from: number,
+  to: number,
+): number[] | null {
+  const list: number[] = [];
+  for (let at = from; at < to; at++) {
+    const item = items[at]!;
+    if (item.kind !== 'rule') continue;
+    if (plan.slotOfRule[item.index]! >= 0) return null;
+    if (hasBit(always, at)) list.push(at);
+  }
+  return list;
+}
+
+function changesBetween(
+  before: ReadonlyMap<string, ByteString>,
+  after: ReadonlyMap<string, ByteString>,
+  item: number,
+): ForeseenWrite[] {
+  const list: ForeseenWrite[] = [];
+  for (const [name, value] of after) {
+    if (before.get(name) !== value) list.push({ item, name, value });
+  }
+  for (const name of before.keys()) if (!after.has(name)) list.push({ item, name, value: null });
+  return list;
+}
+
+function hasBit(bits: Uint32Array, index: number): boolean {
+  return (bits[index >>> 5]! & (1 << (index & 31))) !== 0;
+}
+
+function clearBit(bits: Uint32Array, index: number): void {
+  bits[index >>> 5]! &= ~(1 << (index & 31));
+}
+
+/** Stands in for a request; nothing that is decided ahead reads it. */
+const planningRequest: RequestSnapshot = {
+  requestId: 'foresight',
+  receivedAtMs: 0,
+  siteId: '',
+  connection: {
+    clientIp: '0.0.0.0',
+    clientPort: 0,
+    peerIp: '0.0.0.0',
+    serverIp: '0.0.0.0',
+    serverPort: 0,
+    scheme: 'http',
+  },
+  head: { bytes: new Uint8Array(0), spans: new Int32Array(9) },
+};
