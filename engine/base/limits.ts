@@ -165,6 +165,8 @@ export const upstreamLimits = {
 
 /** Values a transaction is inspected over: heads, bodies and what is decoded of them. */
 export const valueLimits = {
+  /** Shorter beginnings of a compressed body that are tried where it grows beyond its limit. */
+  decodeTriesMax: 12,
   /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */
   jsonStackMax: 65_536,
   /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */
@@ -401,6 +403,13 @@ export const engineLimits = {
   plannerIdleMs: 10_000,
   /** Threads have collected their garbage by then; so late the rest of it goes back, in one go. */
   trimDelayMs: 3_000,
+  /** Threads look so often whether they are quiet: under a tenth of the time at work. */
+  quietEveryMs: 5_000,
+  quietShare: 0.1,
+  /** So much work since the last time is worth a collection, which costs 10 ms. */
+  quietWorthMs: 2_000,
+  /** The process looks less often: its threads have collected by then. */
+  quietProcessEveryMs: 15_000,
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,
 } as const;

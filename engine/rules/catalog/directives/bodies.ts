@@ -185,7 +185,7 @@ export const bodyDirectives: readonly DirectiveDefinition[] = [
     summary: 'Asks origins not to compress, so that bodies can be inspected.',
     status: 'mapped',
     arguments: [onOff],
-    note: 'the proxy decides by what is inspected',
+    note: 'compressed responses are decoded for inspection',
     example: 'SecDisableBackendCompression On',
     source: manualV2,
   },
