@@ -4,16 +4,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from './base/clock.ts';
 import { AppError } from './base/errors.ts';
 import { collectGarbage } from './base/garbage.ts';
-import { frontLimits, poolLimits } from './base/limits.ts';
+import { poolLimits } from './base/limits.ts';
 import type { RequestEvent } from './contract/events.ts';
 import type { Inspector } from './contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from './contract/site.ts';
 import type { FrontThreadData } from './front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from './front/worker.ts';
 import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
-import { later } from './later.ts';
 import { listenReusePort } from './match/listen.ts';
-import { easeHeap } from './match/memory.ts';
+import { easeThisThread } from './memory-care.ts';
 import { PolicyRegistry, recordOnly, whenAsked } from './policy-registry.ts';
 import { placeInspector, Pool } from './pool/dispatch.ts';
 import { threadParts } from './thread-parts.ts';
@@ -41,8 +40,8 @@ const nothing: InspectionConfig = {
   shared: new Map(),
 };
 let started = false;
-/** Linking a policy leaves some 20 MB behind, which V8 would collect in one long pause. */
-const ease = later(easeHeap, frontLimits.collectDelayMs);
+/** Linking a policy leaves some 20 MB behind. */
+const ease = easeThisThread();
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {

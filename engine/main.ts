@@ -28,14 +28,13 @@ import { placeCountryDatabase } from './guard/geo.ts';
 import { interimRoutes } from './interim-routes.ts';
 import { routesOf, SharedFiles } from './inspection-config.ts';
 import type { InspectionConfig, KeyedPolicy, ThreadSettings } from './inspection-config.ts';
-import { later } from './later.ts';
 import { startControllerLink, superseded, supersededCode } from './link/controller-link.ts';
 import type { ControllerLink } from './link/controller-link.ts';
 import type { SpoolStores } from './link/observations.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { readOptions } from './options.ts';
 import type { EngineOptions } from './options.ts';
-import { trimHeap } from './match/memory.ts';
+import { trimThisProcess } from './memory-care.ts';
 import { faultOf, PolicyError } from './policy-build.ts';
 import { Planner, type PlanOutcome } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
@@ -86,7 +85,7 @@ class Engine {
   private early: CounterDelta[] = [];
   private earlyRankings: RankingDelta[] = [];
   private closers: (() => Promise<unknown>)[] = [];
-  private readonly trim = later(trimHeap, engineLimits.trimDelayMs);
+  private readonly trim = trimThisProcess();
 
   constructor(options: EngineOptions) {
     this.options = options;

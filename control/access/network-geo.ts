@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Reader, type AsnResponse, type CityResponse } from 'maxmind';
+import { countryNameOf } from '../../engine/base/country-names.ts';
 import { geoDatabases } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 
@@ -83,7 +84,7 @@ function placeOf(readers: Readers, address: string): NetworkPlace | null {
   if (countryCode === '' && asn === undefined) return null;
   return {
     countryCode,
-    countryName: first(({ country }) => country?.names.en) || nameOf(countryCode),
+    countryName: first(({ country }) => country?.names.en) || (countryNameOf(countryCode) ?? ''),
     region: first(({ subdivisions, state1 }) => subdivisions?.[0]?.names.en ?? state1),
     city: first(({ city }) => (typeof city === 'string' ? city : city?.names.en)),
     asn: asn?.autonomous_system_number ?? 0,
@@ -98,10 +99,4 @@ function find(reader: Reader<CityResponse>, address: string): AnyRecord | null {
     // The reader throws for text that is no address.
     return null;
   }
-}
-
-const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-
-function nameOf(code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? (names.of(code) ?? '') : '';
 }

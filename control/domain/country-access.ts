@@ -4,6 +4,7 @@ import type {
   CountryAccessRuleJson,
   CountryAccessTargetJson,
 } from '../../proto/gen/waf/v1/country_access_pb.ts';
+import { countryNameOf } from '../../engine/base/country-names.ts';
 import { accessLimits } from '../../engine/base/limits.ts';
 import { invalidField } from './errors.ts';
 import {
@@ -28,8 +29,6 @@ export interface CountryTarget {
   readonly policyId: string;
   readonly siteId: string;
 }
-
-const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
 
 /**
  * The checked fields of a rule; its targets still have to exist. Errors: invalid_argument under
@@ -82,7 +81,7 @@ function checkCountryCodes(codes: readonly string[]): string[] {
   }
   const upper = codes.map((code, at) => {
     const known = code.toUpperCase();
-    if (/^[A-Z]{2}$/.test(known) && known !== 'ZZ' && names.of(known) !== undefined) return known;
+    if (known !== 'ZZ' && countryNameOf(known) !== undefined) return known;
     throw invalidField(`rule.countryCodes[${at}]`, 'must be an ISO 3166-1 alpha-2 code such as DE');
   });
   return [...new Set(upper)].sort();

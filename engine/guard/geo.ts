@@ -17,6 +17,7 @@ import { dirname } from 'node:path';
 import { Reader } from 'maxmind';
 import type { CountryResponse } from 'maxmind';
 import type { Clock } from '../base/clock.ts';
+import { countryNameOf } from '../base/country-names.ts';
 import { AppError } from '../base/errors.ts';
 
 /** What a flat (DB-IP) or nested (MaxMind) record may hold. */
@@ -46,7 +47,7 @@ export class CountryDatabase {
     const code = record?.country_code ?? record?.country?.iso_code;
     if (!record || code === undefined) return null;
     const facts = new Map<string, string>([['COUNTRY_CODE', code]]);
-    const name = record.country?.names.en ?? countryName(code);
+    const name = record.country?.names.en ?? countryNameOf(code);
     if (name !== undefined) facts.set('COUNTRY_NAME', name);
     if (record.continent?.code) facts.set('COUNTRY_CONTINENT', record.continent.code);
     return facts;
@@ -123,12 +124,6 @@ export function placeCountryDatabase(path: string, content: Uint8Array | null): 
   writeFileSync(scratch, bytes, { mode: 0o600 });
   new CountryDatabase(scratch);
   renameSync(scratch, path);
-}
-
-const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-
-function countryName(code: string): string | undefined {
-  return /^[A-Z]{2}$/.test(code) ? names.of(code) : undefined;
 }
 
 function defaultPath(): string {
