@@ -1,10 +1,10 @@
 /** Owns the settings of a policy as manifests state them, and as they are exported. */
 
-import { fromJson, toJson } from '@bufbuild/protobuf';
 import { PolicySchema, type PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { builtInTemplates } from '../domain/policy-templates.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
-import { choice, invalid, object } from './manifest-fields.ts';
+import { choice, object } from './manifest-fields.ts';
+import { readAsMessage } from './manifest-message.ts';
 
 /** Settings of the document, over those of its template. Errors: manifest_invalid. */
 export function readPolicySettings({ spec, where }: ManifestDocument, name: string): PolicyJson {
@@ -26,10 +26,5 @@ export function readPolicySettings({ spec, where }: ManifestDocument, name: stri
     httpPolicy: layer('httpPolicy'),
     argLimits: layer('argLimits'),
   };
-  try {
-    return toJson(PolicySchema, fromJson(PolicySchema, settings as never));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : '';
-    throw invalid(where, `spec: ${reason}`);
-  }
+  return readAsMessage(PolicySchema, settings, where, 'spec') as PolicyJson;
 }

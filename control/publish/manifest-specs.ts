@@ -19,6 +19,7 @@ import {
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
 import { choice, invalid, known, list, object, text, type Spec } from './manifest-fields.ts';
+import { readAsMessage } from './manifest-message.ts';
 import { readPolicySettings } from './manifest-policy.ts';
 import type { References } from './manifest-references.ts';
 
@@ -30,12 +31,7 @@ export function readMessage<T>(
   field: string,
 ): T {
   object(value, where, field);
-  try {
-    return toJson(schema, fromJson(schema, value as JsonValue)) as T;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : '';
-    throw invalid(where, `${field}: ${reason}`);
-  }
+  return readAsMessage(schema, value, where, field) as T;
 }
 
 const upstreamFields = [

@@ -79,6 +79,12 @@ test('mistakes name the document and the field', () => {
     /document 2 \(Policy tight\): spec\.crsCore\.blockingParanoiaLevel: must be between 0 and 4/,
   );
   expect(build(manifest(`${good}\n  crsCore: { nonsense: 1 }`))).toThrow(/document 2 .*nonsense/);
+  expect(build(manifest(`${good}\n  crsCore: { requestBodyLimitAction: reject }`))).toThrow(
+    /document 2 .*spec\.crsCore\.requestBodyLimitAction: must be one of REQUEST_BODY_LIMIT_ACTION_/,
+  );
+  expect(build(manifest(`${good}\n  crsCore: { samplingPercentage: many }`))).toThrow(
+    /document 2 .*spec\.crsCore\.samplingPercentage: /,
+  );
   expect(build(manifest(good, '  waf: { mode: loud }'))).toThrow(
     /document 3 \(Site shop\): spec\.waf\.mode: must be one of blocking, detection/,
   );

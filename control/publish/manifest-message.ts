@@ -1,0 +1,56 @@
+/** Owns reading a part of a manifest as an API message; errors name the field and what it may be. */
+
+import {
+  fromJson,
+  toJson,
+  type DescField,
+  type DescMessage,
+  type JsonValue,
+} from '@bufbuild/protobuf';
+import { invalid } from './manifest-fields.ts';
+
+/** The message in its JSON form. Errors: manifest_invalid that names the field below `field`. */
+export function readAsMessage(
+  schema: DescMessage,
+  value: unknown,
+  where: string,
+  field: string,
+): JsonValue {
+  try {
+    return toJson(schema, fromJson(schema, value as JsonValue));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : '';
+    throw invalid(where, faultOf(schema, value, field) ?? `${field}: ${reason}`);
+  }
+}
+
+/** The first field that cannot be read; null when each can. Messages nest as deep as their types. */
+function faultOf(schema: DescMessage, value: unknown, at: string): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  for (const [name, part] of Object.entries(value)) {
+    const place = `${at}.${name}`;
+    const field = schema.fields.find((one) => one.jsonName === name || one.name === name);
+    if (field === undefined) return `${place}: is unknown`;
+    const reason = whyUnreadable(schema, name, part);
+    if (reason === null) continue;
+    const inner = field.fieldKind === 'message' ? faultOf(field.message, part, place) : null;
+    return inner ?? `${place}: ${expectation(field) ?? reason}`;
+  }
+  return null;
+}
+
+function whyUnreadable(schema: DescMessage, name: string, part: unknown): string | null {
+  try {
+    fromJson(schema, { [name]: part as JsonValue });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/\s+/g, ' ').slice(0, 200) : 'unreadable';
+  }
+}
+
+function expectation(field: DescField): string | null {
+  const { enum: words } = field;
+  if (words === undefined) return null;
+  const names = words.values.filter(({ number }) => number !== 0).map(({ name }) => name);
+  return `must be one of ${names.join(', ')}`;
+}
