@@ -1,4 +1,4 @@
-/** Owns reading a part of a manifest as an API message; errors name the field and what it may be. */
+/** Owns reading a part of a manifest as an API message; errors name the field and its words. */
 
 import {
   fromJson,
@@ -24,7 +24,7 @@ export function readAsMessage(
   }
 }
 
-/** The first field that cannot be read; null when each can. Messages nest as deep as their types. */
+/** The first field that cannot be read; null when each can. Depth: that of the types. */
 function faultOf(schema: DescMessage, value: unknown, at: string): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   for (const [name, part] of Object.entries(value)) {

@@ -71,7 +71,7 @@ export interface TransactionRecord {
   readonly detectionOnly: boolean;
   /** Inspection time over all phases, microseconds. */
   readonly inspectionUs: number;
-  /** Names of values that no record may show (`args:password`), where sanitise actions gave some. */
+  /** Names of values that no record may show (`args:password`), if sanitise actions gave some. */
   readonly hidden?: readonly string[];
   /** Set when inspection failed (deadline, queue, worker death) and the fail policy answered. */
   readonly failure?: 'deadline' | 'queue_full' | 'worker_died' | 'internal';

@@ -8,8 +8,8 @@ import { nameIs } from './names.ts';
 
 /**
  * Fills the values of phase 4; `body` null when there is none or it is not inspected. A compressed
- * body is inspected as what it holds; one in a coding that is not known, as it was sent. A body that
- * does not fit beside what the transaction holds counts as cut off. Cost: one copy.
+ * body is inspected as what it holds; one in a coding that is not known, as it was sent. A body
+ * that does not fit beside what the transaction holds counts as cut off. Cost: one copy.
  */
 export function loadResponseBody(tx: Transaction, body: BodySnapshot | null): void {
   if (body === null || !tx.control.responseBodyAccess) return;
