@@ -187,8 +187,43 @@ const stories: fc.Arbitrary<RuleWriter> = fc
     };
   });
 
+/** Questions whether something is missing, alone or behind another. */
+const absences: fc.Arbitrary<RuleWriter> = fc
+  .tuple(
+    phases,
+    fc.constantFrom(
+      'REQUEST_HEADERS:Host',
+      'REQUEST_HEADERS:X-None',
+      'REQUEST_HEADERS:Content-Length',
+      'ARGS:x',
+      'REQUEST_COOKIES:x',
+    ),
+    fc.constantFrom('@eq', '@eq', '@lt', '@le', '!@ge', '!@gt', '!@eq', '@ge', '@gt'),
+    fc.constantFrom('0', '1', '1', '2', '-1', '%{tx.pl}'),
+    fc.constantFrom('', '', ',capture', ",setvar:'tx.score=+1'", ',ctl:auditLogParts=+E'),
+    fc.constantFrom('alone', 'behind', 'behind', 'before'),
+    fc.constantFrom('pass,log', "pass,nolog,setvar:'tx.total=+1'", 'deny'),
+    fc.boolean(),
+  )
+  .map(([phase, name, relation, number, own, place, outcome, shown]) => {
+    return (id) => {
+      const asked = `&${name} "${relation} ${number}"`;
+      const other = 'ARGS "@rx (a)"';
+      const [first, second] = place === 'behind' ? [other, asked] : [asked, other];
+      const head = `id:${id},phase:${phase},${outcome}${own}`;
+      const rule =
+        place === 'alone'
+          ? `SecRule ${asked} "${head}"`
+          : `SecRule ${first} "${head},chain"\nSecRule ${second}`;
+      if (!shown) return [rule];
+      const next = `"id:${id + 1},phase:${phase},pass,log,msg:'%{MATCHED_VAR_NAME} %{TX.1}'"`;
+      return [rule, `SecAction ${next}`];
+    };
+  });
+
 /** One of them. */
 export const standingRules: fc.Arbitrary<RuleWriter> = fc.oneof(
+  absences,
   stories,
   jumps,
   sums,

@@ -70,6 +70,36 @@ export function gateOf(rule: Rule, facts: GateFacts): Gate | null {
   return best;
 }
 
+/**
+ * What says that the rule cannot match: rows of which one of its links asks for none. Null where
+ * there is no such link, or where it would be noticed that those before it were not visited.
+ */
+export function vetoOf(rule: Rule, facts: GateFacts): Gate | null {
+  const veto = (link: Rule): Gate => {
+    return { link, filter: { kind: 'present' }, negated: false, words: noWords, onRows: false };
+  };
+  if (asksForNone(rule, facts)) return veto(rule);
+  if (facts.leaksMatches) return null;
+  for (let link = rule; link.next && isSilent(link, facts); link = link.next) {
+    if (asksForNone(link.next, facts)) return veto(link.next);
+  }
+  return null;
+}
+
+/** True for a link that matches only where its target has no row. */
+function asksForNone(link: Rule, facts: GateFacts): boolean {
+  const { operator, targets, negated, multiMatch, transformations } = link;
+  const [target] = targets;
+  if (operator === null || multiMatch || transformations.length > 0) return false;
+  if (targets.length !== 1 || !target?.count || target.selector?.kind !== 'key') return false;
+  const filter = target.variable.rows ? filterOf(operator, facts) : null;
+  if (filter?.kind !== 'number') return false;
+  const { relation, operand } = filter;
+  if (negated) return (relation === 'ge' && operand <= 1n) || (relation === 'gt' && operand <= 0n);
+  if (relation === 'eq') return operand <= 0n;
+  return (relation === 'lt' && operand <= 1n) || (relation === 'le' && operand <= 0n);
+}
+
 /** Its match alone leaves nothing that is looked at. */
 function isSilent(link: Rule, facts: GateFacts): boolean {
   return link.actions.every(isAuditSwitch) && !(link.capture && facts.leaksCaptures);

@@ -59,6 +59,8 @@ export interface RulePlan {
   readonly slotItem: Int32Array;
   /** Per rule index: its slot, -1 for rules that are not scanned for. */
   readonly slotOfRule: Int32Array;
+  /** Per slot: 1 when a hit says that its rule cannot match. */
+  readonly vetoes: Uint8Array;
   /** Per slot: 1 when the rule matches at most on the rows that were hit; else it looks at all. */
   readonly onRows: Uint8Array;
   /** Per slot: 1 when a hit is a match, because the scan was exact and nothing is captured. */
@@ -207,9 +209,11 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
         })
       : null;
   const slotOfRule = new Int32Array(program.rules.length).fill(-1);
-  draft.slots.forEach(({ rule }, slot) => (slotOfRule[rule.index] = slot));
+  draft.slots.forEach(({ rule, veto }, slot) => {
+    if (!veto) slotOfRule[rule.index] = slot;
+  });
   const phases = folded.phases.map((phase) => planPhase(phase, slotOfRule));
-  const { slotPhase, slotItem } = locateSlots(phases, slotOfRule, draft.slots.length);
+  const { slotPhase, slotItem } = locateSlots(phases, draft);
   yield;
   return {
     settings: program.settings,
@@ -220,6 +224,7 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     slotPhase,
     slotItem,
     slotOfRule,
+    vetoes: Uint8Array.from(draft.slots, ({ veto }) => Number(veto)),
     onRows: Uint8Array.from(draft.slots, ({ gate }) => Number(gate.onRows)),
     hitIsMatch: exactSlots(draft, groups),
     quiet: quietRules(program, plan.gates),
@@ -228,7 +233,7 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
       foldedRules: folded.foldedRules,
-      scannedRules: draft.slots.length,
+      scannedRules: draft.slots.filter(({ veto }) => !veto).length,
       alwaysRules: phases.reduce((n, phase) => n + countBits(phase.always), 0),
       databases: databases.length,
       databaseBytes: databases.reduce((n, database) => n + database.sizeBytes, 0),
@@ -377,18 +382,18 @@ function planPhase({ items, kept }: FoldedPhase, slotOfRule: Int32Array): PhaseP
 
 function locateSlots(
   phases: readonly PhasePlan[],
-  slotOfRule: Int32Array,
-  slots: number,
+  { slots }: ScanDraft,
 ): { slotPhase: Uint8Array; slotItem: Int32Array } {
-  const slotPhase = new Uint8Array(slots);
-  const slotItem = new Int32Array(slots);
+  const slotPhase = new Uint8Array(slots.length);
+  const slotItem = new Int32Array(slots.length);
+  const places = new Map<ProgramItem, { phase: number; item: number }>();
   phases.forEach((phase, number) => {
-    phase.items.forEach((item, index) => {
-      const slot = item.kind === 'rule' ? slotOfRule[item.index]! : -1;
-      if (slot < 0) return;
-      slotPhase[slot] = number;
-      slotItem[slot] = index;
-    });
+    phase.items.forEach((one, item) => places.set(one, { phase: number, item }));
+  });
+  slots.forEach(({ rule }, slot) => {
+    const { phase, item } = places.get(rule)!;
+    slotPhase[slot] = phase;
+    slotItem[slot] = item;
   });
   return { slotPhase, slotItem };
 }

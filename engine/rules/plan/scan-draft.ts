@@ -10,7 +10,7 @@ import type { WithoutFillers } from '../../match/regex-fillers.ts';
 import { fillersRemovedId, transformationIds } from '../../match/transform.ts';
 import type { Prefilter, ProgramItem, Rule } from '../catalog/types.ts';
 import { sourceCount } from '../catalog/values.ts';
-import { gateOf } from './gate.ts';
+import { gateOf, vetoOf } from './gate.ts';
 import type { Gate, GateFacts } from './gate.ts';
 
 /** Value or key of a row: `source * 2 + face`, face 0 = value, 1 = key. */
@@ -50,6 +50,8 @@ export interface ScanSlot {
   /** The first of its chain. */
   readonly rule: Rule;
   readonly gate: Gate;
+  /** True where a hit says that the rule, which may have a slot of its own, need not be visited. */
+  readonly veto: boolean;
 }
 
 /** What is to be scanned for, before any database is compiled. */
@@ -77,10 +79,14 @@ export function draftScan(
   for (const items of phases) {
     for (const item of items) {
       if (item.kind !== 'rule' || excluded.has(item)) continue;
+      const add = (gate: Gate, veto: boolean): void => {
+        const slot = slots.push({ rule: item, gate, veto }) - 1;
+        for (const pattern of patternsOf(gate, slot)) addPattern(classes, gate.link, pattern);
+      };
       const gate = gateOf(item, facts);
-      if (gate === null) continue;
-      const slot = slots.push({ rule: item, gate }) - 1;
-      for (const pattern of patternsOf(gate, slot)) addPattern(classes, gate.link, pattern);
+      if (gate !== null) add(gate, false);
+      const veto = vetoOf(item, facts);
+      if (veto !== null) add(veto, true);
     }
   }
   const list = [...classes.values()].map(limitChains);

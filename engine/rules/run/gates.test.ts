@@ -57,15 +57,15 @@ describe('a skip that every request makes', () => {
   test('keeps what other skips lead to', () => {
     const rules = [before, skip, 'SecMarker IN', passed, 'SecMarker OUT'];
     const plan = planOf(rules.join('\n'));
-    expect(matchedBy(plan, 'GET /?a=x HTTP/1.1\nHost: a\n\n')).toEqual([]);
-    expect(matchedBy(plan, 'GET /?a=x&b=far HTTP/1.1\nHost: a\n\n')).toEqual([2]);
+    expect(matchedBy(plan, 'GET /?a=x HTTP/1.1\r\nHost: a')).toEqual([]);
+    expect(matchedBy(plan, 'GET /?a=x&b=far HTTP/1.1\r\nHost: a')).toEqual([2]);
   });
 
   test('keeps what runs once it is taken out', () => {
     const out = `SecRule ARGS "@rx far" "id:3,phase:1,pass,nolog,ctl:ruleRemoveById=1"`;
     const plan = planOf([out, skip, passed, 'SecMarker OUT'].join('\n'));
-    expect(matchedBy(plan, 'GET /?a=x HTTP/1.1\nHost: a\n\n')).toEqual([]);
-    expect(matchedBy(plan, 'GET /?a=x&b=far HTTP/1.1\nHost: a\n\n')).toEqual([2]);
+    expect(matchedBy(plan, 'GET /?a=x HTTP/1.1\r\nHost: a')).toEqual([]);
+    expect(matchedBy(plan, 'GET /?a=x&b=far HTTP/1.1\r\nHost: a')).toEqual([2]);
   });
 });
 
@@ -171,4 +171,25 @@ test('captures of a value that comes again are those of the first time', () => {
     const wanted = target.includes('c') ? [] : [target.includes('ab') ? 'ab' : 'a'];
     expect(dataOf(target)).toEqual(wanted);
   }
+});
+
+describe('a rule that asks for what is missing', () => {
+  const none = `SecRule &REQUEST_HEADERS:Range "@eq 0" "id:1,${log}"`;
+  const behind = `SecRule ARGS "@rx a" "id:1,${log},chain"\nSecRule &REQUEST_HEADERS:Range "@eq 0"`;
+  const range = 'GET /?a=a HTTP/1.1\r\nHost: a\r\nRange: b';
+
+  test.each([none, behind])('is not visited where it is there: %s', (rules) => {
+    const plan = planOf(rules);
+    expect([...plan.vetoes].filter((one) => one === 1)).toHaveLength(1);
+    expect(matchedBy(plan, 'GET /?a=a HTTP/1.1\r\nHost: a')).toEqual([1]);
+    expect(matchedBy(plan, range)).toEqual([]);
+  });
+
+  test.each([
+    ['more than none', `SecRule &REQUEST_HEADERS:Range "@lt 2" "id:1,${log}"`],
+    ['any but one', `SecRule &REQUEST_HEADERS:Range "!@eq 1" "id:1,${log}"`],
+    ['something before', behind.replace(',chain', ',setvar:tx.seen=1,chain')],
+  ])('has no veto where it asks for %s', (_name, rules) => {
+    expect([...planOf(rules).vetoes].includes(1)).toBe(false);
+  });
 });

@@ -10,6 +10,8 @@ import type { RulePlan } from '../plan/rule-plan.ts';
 export class Prescan {
   /** Per phase: rules still to be visited; those that always run are added when it begins. */
   readonly bits: readonly Uint32Array[];
+  /** Per phase: rules that a row says cannot match. */
+  readonly vetoed: readonly Uint32Array[];
   private readonly plan: RulePlan;
   private scannedRows = 0;
   /** The scanner's name for this transaction's value table, and which version of it it knows. */
@@ -28,6 +30,7 @@ export class Prescan {
   constructor(plan: RulePlan) {
     this.plan = plan;
     this.bits = plan.phases.map((phase) => new Uint32Array(phase.always.length));
+    this.vetoed = plan.phases.map((phase) => new Uint32Array(phase.always.length));
     this.head = new Int32Array(plan.slotItem.length).fill(-1);
     this.touched = new Int32Array(plan.slotItem.length);
     this.table = plan.scan?.newTable() ?? 0;
@@ -35,7 +38,10 @@ export class Prescan {
 
   reset(): void {
     const { phases } = this.plan;
-    for (let p = 1; p < phases.length; p++) this.bits[p]!.fill(0);
+    for (let p = 1; p < phases.length; p++) {
+      this.bits[p]!.fill(0);
+      this.vetoed[p]!.fill(0);
+    }
     for (let i = 0; i < this.touchedCount; i++) this.head[this.touched[i]!] = -1;
     this.touchedCount = 0;
     this.hitCount = 0;
@@ -85,7 +91,8 @@ export class Prescan {
     if (newest < 0) {
       this.touched[this.touchedCount++] = slot;
       const item = this.plan.slotItem[slot]!;
-      this.bits[this.plan.slotPhase[slot]!]![item >>> 5]! |= 1 << (item & 31);
+      const bits = this.plan.vetoes[slot] === 1 ? this.vetoed : this.bits;
+      bits[this.plan.slotPhase[slot]!]![item >>> 5]! |= 1 << (item & 31);
     } else if (this.hitOrigin[newest] === origin) return;
     this.hitOrigin[at] = origin;
     this.next[at] = newest;

@@ -86,6 +86,7 @@ export class Runner implements Ahead {
     const phase = this.plan.phases[number]!;
     const bits = this.prescan.bits[number]!;
     addBits(bits, this.foresee(number)?.always ?? phase.always);
+    dropBits(bits, this.prescan.vetoed[number]!);
     tx.phase = number;
     const verdict = this.visit(phase, bits);
     // Still there: every rule of the phase had its turn.
@@ -221,6 +222,10 @@ export class Runner implements Ahead {
 /** True when more than the next rule may follow from its match. */
 function endsOrSkips(rule: Rule): boolean {
   return rule.disruption.kind !== 'pass' || rule.skip > 0 || rule.skipAfter !== null;
+}
+
+function dropBits(bits: Uint32Array, fewer: Uint32Array): void {
+  for (let i = 0; i < bits.length; i++) bits[i]! &= ~fewer[i]!;
 }
 
 function addBits(bits: Uint32Array, more: Uint32Array): void {
