@@ -241,7 +241,7 @@ export class Transaction {
     control.responseBodyAccess = settings.responseBodyAccess;
     control.forceRequestBodyVariable = false;
     control.requestBodyProcessor = '';
-    control.parseXmlIntoArgs = 'off';
+    control.parseXmlIntoArgs = settings.parseXmlIntoArgs;
     control.auditEngine = settings.auditEngine;
     control.auditLogParts = settings.auditLogParts;
     control.debugLogLevel = 0;

@@ -319,6 +319,8 @@ export interface ProgramSettings {
   readonly jsonDepthMax: number;
   readonly uploadFilesMax: number;
   readonly collectionTimeoutSeconds: number;
+  /** Whether the leaves of XML become arguments; `ctl:parseXmlIntoArgs` changes it. */
+  readonly parseXmlIntoArgs: 'off' | 'on' | 'onlyArgs';
   readonly pcreMatchLimit: number;
   readonly auditEngine: 'on' | 'off' | 'relevantOnly';
   readonly auditLogParts: string;

@@ -290,6 +290,7 @@ describe('settings', () => {
        SecUnicodeMapFile map 20127
        SecAuditLogParts ABZ
        SecArgumentsLimit 7
+       SecParseXmlIntoArgs OnlyArgs
        SecXmlExternalEntity Off`,
     );
     expect(settings).toMatchObject({
@@ -301,6 +302,7 @@ describe('settings', () => {
       componentSignatures: ['CRS/1', 'plugin'],
       auditLogParts: 'ABZ',
       argumentsMax: 7,
+      parseXmlIntoArgs: 'onlyArgs',
     });
     expect([settings.unicodeMap?.[0xa1], settings.unicodeMap?.[0x41]]).toEqual([0x21, 0]);
     expect(link('SecResponseBodyMimeTypesClear').settings.responseBodyMimeTypes).toEqual([]);

@@ -27,6 +27,7 @@ export const defaultSettings: ProgramSettings = {
   jsonDepthMax: 10_000,
   uploadFilesMax: 100,
   collectionTimeoutSeconds: 3600,
+  parseXmlIntoArgs: 'off',
   pcreMatchLimit: 100_000,
   auditEngine: 'off',
   auditLogParts: 'ABCFHZ',
@@ -185,6 +186,10 @@ const setters: ReadonlyMap<string, (setting: Setting) => void> = new Map([
     ({ settings, value }) => void (settings.responseBodyLimitAction = limitAction(value)),
   ],
   ['secauditengine', ({ settings, value }) => void (settings.auditEngine = auditMode(value))],
+  [
+    'secparsexmlintoargs',
+    ({ settings, value }) => void (settings.parseXmlIntoArgs = xmlMode(value)),
+  ],
   ['secauditlogparts', setAuditLogParts],
   ['secargumentseparator', setArgumentSeparator],
   [
@@ -204,6 +209,10 @@ function isOn(value: ByteString): boolean {
 
 function engineMode(value: ByteString): ProgramSettings['engine'] {
   return value.toLowerCase() === 'detectiononly' ? 'detectionOnly' : isOn(value) ? 'on' : 'off';
+}
+
+function xmlMode(value: ByteString): ProgramSettings['parseXmlIntoArgs'] {
+  return value.toLowerCase() === 'onlyargs' ? 'onlyArgs' : isOn(value) ? 'on' : 'off';
 }
 
 function auditMode(value: ByteString): ProgramSettings['auditEngine'] {

@@ -174,9 +174,8 @@ export const bodyDirectives: readonly DirectiveDefinition[] = [
   {
     name: 'SecParseXmlIntoArgs',
     summary: 'Says whether the leaves of XML become arguments.',
-    status: 'mapped',
+    status: 'supported',
     arguments: [choice('On', 'Off', 'OnlyArgs')],
-    note: 'switch it on where it is wanted: ctl:parseXmlIntoArgs',
     example: 'SecParseXmlIntoArgs Off',
     source: manual,
   },

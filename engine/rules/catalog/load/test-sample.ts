@@ -32,6 +32,7 @@ export const sampleSettings: ProgramSettings = {
   jsonDepthMax: 100,
   uploadFilesMax: 100,
   collectionTimeoutSeconds: 3600,
+  parseXmlIntoArgs: 'off',
   pcreMatchLimit: 1000,
   auditEngine: 'off',
   auditLogParts: 'A',
