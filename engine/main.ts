@@ -3,9 +3,9 @@
  * publishes or a bundle file holds, and hands what was observed up. Holds no logic of its own.
  */
 
-import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { WriteStream } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from './base/clock.ts';
 import { AppError, toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
 import { createLogger } from './base/log.ts';
@@ -20,6 +20,7 @@ import type { RequestEvent } from './contract/events.ts';
 import type { AddressHealth } from './contract/health.ts';
 import { noConfiguration, type RoutesConfig, type UpstreamConfig } from './contract/site.ts';
 import { createEvaluator } from './evaluate.ts';
+import { EventFile } from './event-file.ts';
 import type { SenderAnswers } from './evaluate.ts';
 import { SenderMemory } from './front/sender-notes.ts';
 import { startFrontThreads } from './front/threads.ts';
@@ -80,7 +81,7 @@ class Engine {
   private turn = 0;
   private threads: FrontThreads | null = null;
   private link: ControllerLink | null = null;
-  private events: WriteStream | null = null;
+  private events: EventFile | null = null;
   /** What threads counted before the link was there. */
   private early: CounterDelta[] = [];
   private earlyRankings: RankingDelta[] = [];
@@ -115,7 +116,9 @@ class Engine {
 
   async start(): Promise<void> {
     const { options } = this;
-    if (options.events !== null) this.events = createWriteStream(options.events, { flags: 'a' });
+    if (options.events !== null) {
+      this.events = new EventFile(options.events, systemClock, this.log);
+    }
     const first = this.firstBundle();
     if (first !== null) this.placeGeo(first);
     const planned = first !== null && this.wasPlanned(first);
@@ -157,7 +160,7 @@ class Engine {
     await this.link?.close();
     for (const close of this.closers.reverse()) await close();
     await this.planner.close();
-    await new Promise<void>((resolve) => (this.events ? this.events.end(resolve) : resolve()));
+    await this.events?.close();
   }
 
   /** The bundle of `--bundle`, else the last good one of an earlier run, else none. */
@@ -421,8 +424,7 @@ class Engine {
   private observe(events: readonly RequestEvent[], dropped: number): void {
     if (dropped > 0) this.log.warn('finished requests were not reported', { dropped });
     for (const event of events) this.link?.observe(event);
-    if (this.events === null) return;
-    this.events.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    this.events?.write(events);
   }
 }
 

@@ -350,6 +350,14 @@ export const stateLimits = {
   collectionKeyCharsMax: 480,
 } as const;
 
+/** The file of finished requests (`waf engine --events`). */
+export const eventFileLimits = {
+  /** Bytes that wait for the disk; beyond it lines are lost, counted. */
+  waitingBytesMax: 8 * 1024 * 1024,
+  /** Pause before a file that could not be written is opened again. */
+  retryMs: 5000,
+} as const;
+
 /** DNS block lists (`@rbl`), off unless the operator names zones. */
 export const blockListLimits = {
   /** Zones that may be asked; a request may name several of them. */
