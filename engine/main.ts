@@ -3,7 +3,7 @@
  * publishes or a bundle file holds, and hands what was observed up. Holds no logic of its own.
  */
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from './base/clock.ts';
 import { AppError, toAppError } from './base/errors.ts';
@@ -39,6 +39,7 @@ import { trimThisProcess } from './memory-care.ts';
 import { faultOf, PolicyError } from './policy-build.ts';
 import { Planner, type PlanOutcome } from './planner.ts';
 import type { SharedGroup } from './rules/plan/databases.ts';
+import { makeEngineFolder } from './state/data-folder.ts';
 import { openSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './thread-parts.ts';
 import { HealthProber, unhealthyOf } from './upstream/health-prober.ts';
@@ -91,8 +92,7 @@ class Engine {
   constructor(options: EngineOptions) {
     this.options = options;
     this.log = createLogger('engine', options.logLevel);
-    const folder = join(options.data, 'engine');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const folder = makeEngineFolder(options.data);
     this.bundles = new BundleKeeper(folder);
     this.plannedMark = join(folder, 'databases', `planned-${version}`);
     this.settings = {
