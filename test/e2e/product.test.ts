@@ -111,6 +111,17 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     expect(Number(load.samples[0]?.metrics.memoryUsedBytes)).toBeGreaterThan(0);
   });
 
+  test('all three processes together weigh less than 400 MB', async () => {
+    const children = ['control/main.js', 'engine/main.js'].map((one) => product.childPid(one));
+    const supervisor = Number(statusOf(children[0] ?? 0, 'PPid'));
+    const weights = await eventually(() => {
+      const found = [supervisor, ...children].map((pid) => residentMb(pid));
+      return found.reduce((left, right) => left + right) < 400 ? found : null;
+    });
+    console.log(`supervisor, control, engine: ${weights.join(' + ')} MB`);
+    for (const weight of weights) expect(weight).toBeGreaterThan(10);
+  });
+
   test('an engine that is killed comes back and serves the last bundle', async () => {
     const before = product.childPid('engine/main.js');
     expect(before).toBeGreaterThan(0);
@@ -144,6 +155,15 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     for (const pid of [engine, control]) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 });
+
+function statusOf(pid: number, field: string): string {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? '';
+}
+
+function residentMb(pid: number): number {
+  return Math.round(Number(statusOf(pid, 'VmRSS')) / 1024);
+}
 
 /** fetch may not set Host; node:http may. */
 async function fetchWithHost(url: string, host?: string): Promise<Response> {
