@@ -31,9 +31,37 @@ export function isPersistentName(name: string): name is PersistentName {
  */
 export function openCollection(tx: Transaction, name: PersistentName, key: ByteString): void {
   if (tx.persistent.has(name)) return;
+  tx.persistent.set(name, new LazyCollection(tx, name, key));
+}
+
+/** What is stored is read when something asks for it: CRS opens collections for every request. */
+class LazyCollection implements OpenCollection {
+  readonly key: ByteString;
+  readonly changes = new Map<string, StoredChange>();
+  changed = false;
+  private readonly tx: Transaction;
+  private readonly name: PersistentName;
+  private loaded: Map<string, StoredText> | null = null;
+
+  constructor(tx: Transaction, name: PersistentName, key: ByteString) {
+    this.tx = tx;
+    this.name = name;
+    this.key = key;
+  }
+
+  get values(): Map<string, StoredText> {
+    return (this.loaded ??= loadValues(this.tx, this.name, this.key, this.changes));
+  }
+}
+
+function loadValues(
+  tx: Transaction,
+  name: PersistentName,
+  key: ByteString,
+  changes: Map<string, StoredChange>,
+): Map<string, StoredText> {
   const stored = tx.ports.collections?.load(name, storageKey(tx, key)) ?? null;
   const values = new Map<string, StoredText>(stored ?? []);
-  const changes = new Map<string, StoredChange>();
   if (!values.has('create_time')) {
     values.set('create_time', forever(nowSeconds(tx)));
     changes.set('create_time', changeTo(nowSeconds(tx)));
@@ -45,7 +73,7 @@ export function openCollection(tx: Transaction, name: PersistentName, key: ByteS
   values.set('update_rate', forever(updateRate(tx, values)));
   values.set('key', forever(key));
   values.set('is_new', forever(stored === null ? '1' : '0'));
-  tx.persistent.set(name, { key, values, changes, changed: false });
+  return values;
 }
 
 /** Sets a value; nothing happens while the collection is not open. Name in lower case. */
@@ -113,8 +141,9 @@ export function expireStored(
  */
 export function saveCollections(tx: Transaction): void {
   const store = tx.ports.collections;
-  for (const [name, { key, values, changes, changed }] of tx.persistent) {
-    if (!changed || !store) continue;
+  for (const [name, open] of tx.persistent) {
+    if (!open.changed || !store) continue;
+    const { key, values, changes } = open;
     changes.set('update_counter', joinChanges(changes.get('update_counter'), changeBy(1)));
     changes.set('last_update_time', changeTo(nowSeconds(tx)));
     const lifetime = Number.parseInt(values.get('timeout')?.value ?? '', 10);

@@ -141,7 +141,7 @@ class Folder {
     const rule = items[index] as Rule;
     for (let link: Rule | null = rule; link; link = link.next) {
       const result = this.evaluateLink(link);
-      if (result === null) return 'keep';
+      if (result === null) return this.endsUnseen(link) ? 'never' : 'keep';
       if (!result) return 'never';
       // A link's own actions run when it matches, even if the chain fails behind it.
       if (link.next && (link.actions.length > 0 || link.capture)) return 'keep';
@@ -156,6 +156,18 @@ class Folder {
       for (const action of link.actions) action.run(this.scratch, link);
     }
     return 'matched';
+  }
+
+  /** True where a link behind this one never matches, and none before it leaves a trace. */
+  private endsUnseen(from: Rule): boolean {
+    if (this.leaksMatches) return false;
+    for (let link = from; link.next; link = link.next) {
+      const { operator, actions, capture } = link;
+      if (actions.length > 0 || capture) return false;
+      if (operator && !tracelessOperators.has(operator.definition.name)) return false;
+      if (this.evaluateLink(link.next) === false) return true;
+    }
+    return false;
   }
 
   /** The link's result when it is the same for every transaction, else null. */

@@ -102,6 +102,8 @@ function asksForNone(link: Rule, facts: GateFacts): boolean {
 
 /** Its match alone leaves nothing that is looked at. */
 function isSilent(link: Rule, facts: GateFacts): boolean {
+  // What it finds is there for all rules behind it.
+  if (link.operator?.definition.name === 'geoLookup') return false;
   return link.actions.every(isAuditSwitch) && !(link.capture && facts.leaksCaptures);
 }
 
