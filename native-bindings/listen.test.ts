@@ -78,7 +78,10 @@ test('a thread that accepts can be stopped from outside, again and again', async
     const addon = require(workerData);
     const { fd, port } = addon.listenReusePort('127.0.0.1', 0);
     const owned = new Int32Array(1);
-    addon.acceptClients(fd, owned, (client) => ((owned[0] = client), parentPort.postMessage({ client })));
+    addon.acceptClients(fd, owned, (client) => {
+      owned[0] = client;
+      parentPort.postMessage({ client });
+    });
     parentPort.postMessage({ port });`;
   for (let i = 0; i < 5; i++) {
     const worker = new Worker(program, { eval: true, workerData: addonPath });

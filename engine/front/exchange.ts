@@ -199,7 +199,10 @@ export class Exchange implements OriginSink {
     const { waf } = this.route!.site;
     if (verdict === null) {
       this.inspection.active = false;
-      if (waf.failPolicy === 'closed') return this.answerFailedInspection();
+      if (waf.failPolicy === 'closed') {
+        this.outcome = 'inspection_failed';
+        return this.answer(503, 'service_unavailable', this.bodyComplete, null);
+      }
     } else if (verdict.action !== 'pass') {
       this.inspection.active = false;
       if (waf.mode === 'blocking') return this.enforce(verdict);
@@ -248,11 +251,8 @@ export class Exchange implements OriginSink {
     this.blockedByRule = true;
     this.outcome = 'blocked';
     if (verdict.action === 'drop') return this.cut();
-    const keep = this.bodyComplete;
-    if (verdict.action === 'redirect' && verdict.location !== undefined) {
-      return this.answer(verdict.status, 'waf_block', keep, verdict.location);
-    }
-    this.answer(verdict.status, 'waf_block', keep, null);
+    const location = verdict.action === 'redirect' ? verdict.location : undefined;
+    this.answer(verdict.status, 'waf_block', this.bodyComplete, location ?? null);
   }
 
   // ---- the way to the origin
@@ -270,11 +270,15 @@ export class Exchange implements OriginSink {
   }
 
   private headFacts(): RequestHeadFacts {
-    const { forwardedLines } = this.sender;
     const { upstream, skip } = this.choice!;
-    const { fields } = upstream;
-    const defaultHost = this.attempts.pool!.name;
-    return { forwardedLines, defaultHost, requestId: this.requestId, fields, skip };
+    return {
+      forwardedLines: this.sender.forwardedLines,
+      defaultHost: this.attempts.pool!.name,
+      requestId: this.requestId,
+      fields: upstream.fields,
+      skip,
+      inspected: this.inspection.active,
+    };
   }
 
   private bodyEnded(): void {
@@ -400,11 +404,6 @@ export class Exchange implements OriginSink {
     // Before the first configuration nobody knows which hosts there are.
     const known = this.generation.revision !== noConfiguration;
     this.answer(known ? 404 : 503, null, this.bodyComplete, null);
-  }
-
-  private answerFailedInspection(): void {
-    this.outcome = 'inspection_failed';
-    this.answer(503, 'service_unavailable', this.bodyComplete, null);
   }
 
   private answerError(status: number, keep: boolean): void {

@@ -9,6 +9,7 @@ import { CANONICAL, KIND_MASK, type HeadScanner } from '../http/head-scanner.ts'
 import { TARGET_FORM, type RequestHeadParser } from '../http/request-head.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
 import { FIELD } from '../http/tables.ts';
+import { offeredCodings } from './offered-codings.ts';
 import { keepForwarded, type OriginFields } from '../upstream/origin-fields.ts';
 
 function dropTable(kinds: readonly number[]): Uint8Array {
@@ -48,6 +49,10 @@ const requestDrops = dropTable([
   FIELD.ALIAS,
 ]);
 
+/** Where answers are inspected; see `offeredCodings`. */
+const inspectedDrops = Uint8Array.from(requestDrops);
+inspectedDrops[FIELD.ACCEPT_ENCODING] = 1;
+
 const responseDrops = dropTable(hopByHop);
 
 /** What the request head needs beside the client's bytes. */
@@ -61,6 +66,8 @@ export interface RequestHeadFacts {
   readonly fields: OriginFields | null;
   /** Bytes taken off the front of the path. */
   readonly skip: number;
+  /** True where the answer is inspected. */
+  readonly inspected: boolean;
 }
 
 /** Body length to announce to the origin: bytes, or -1 chunked, or -2 no body and no field. */
@@ -90,7 +97,11 @@ export function writeRequestHead(
   else if (hasHost) writer.bytes(bytes, head.hostStart, head.hostEnd);
   else writer.text(facts.defaultHost);
   writer.crlf();
-  copyFields(writer, bytes, head, requestDrops, fields?.names ?? noNames);
+  const drops = facts.inspected ? inspectedDrops : requestDrops;
+  copyFields(writer, bytes, head, drops, fields?.names ?? noNames);
+  if (facts.inspected && fields?.names.includes('accept-encoding') !== true) {
+    writer.text(offeredCodings(bytes, head));
+  }
   if (fields === null) writer.text(facts.forwardedLines);
   else {
     writer.text(keepForwarded(facts.forwardedLines, fields));

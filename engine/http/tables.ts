@@ -81,6 +81,7 @@ export const FIELD = {
   CONTENT_ENCODING: 25,
   /** What origins believe of proxies and we do not say; forged unless the operator sets it. */
   X_FORWARDED_OTHER: 26,
+  ACCEPT_ENCODING: 27,
 } as const;
 
 const names: readonly (readonly [string, number])[] = [
@@ -109,6 +110,7 @@ const names: readonly (readonly [string, number])[] = [
   ['proxy', FIELD.PROXY],
   ['user-agent', FIELD.USER_AGENT],
   ['accept', FIELD.ACCEPT],
+  ['accept-encoding', FIELD.ACCEPT_ENCODING],
   ['date', FIELD.DATE],
   ['content-type', FIELD.CONTENT_TYPE],
   ['content-encoding', FIELD.CONTENT_ENCODING],
