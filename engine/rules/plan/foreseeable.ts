@@ -1,7 +1,7 @@
 /**
  * Owns the question which rules can be decided ahead: those that run in every transaction and ask
  * of nothing but TX and how the body was read. As long as no other rule changes what they read,
- * they come out the same each time. Says, too, which rules change or read it. Pure; decides nothing.
+ * they come out the same each time. Says, too, which rules change or read it. Decides nothing.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
