@@ -49,6 +49,29 @@ test('a child that dies after it was ready is started again', async () => {
   expect(readFileSync(counter, 'utf8')).toBe('xx');
 });
 
+test('its allocator is set, and npm is no business of it', async () => {
+  const path = script(
+    'settings.mjs',
+    `const { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, npm_command } = process.env;
+     const message = JSON.stringify({ MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, npm_command });
+     process.send({ type: 'fatal', message }, () => process.exit(1));`,
+  );
+  process.env['npm_command'] = 'start';
+  const seen = await new Promise<string>((resolve) => {
+    startChild({
+      name: 'settings',
+      script: path,
+      args: [],
+      allocator: { MALLOC_TRIM_THRESHOLD_: '32768' },
+      logger: silentLogger,
+      onStartFailure: resolve,
+      onMessage: () => undefined,
+    });
+  });
+  delete process.env['npm_command'];
+  expect(JSON.parse(seen)).toEqual({ MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '32768' });
+});
+
 test('a child that never became ready is a start failure with its reason', async () => {
   const path = script(
     'fatal.mjs',

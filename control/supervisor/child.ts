@@ -14,6 +14,8 @@ export interface ChildOptions {
   readonly script: string;
   readonly args: readonly string[];
   readonly nodeArgs?: readonly string[];
+  /** Settings of its memory allocator; what the person's own environment says goes first. */
+  readonly allocator?: Readonly<Record<string, string>>;
   readonly logger: Logger;
   readonly onMessage: (message: ChildMessage) => void;
   /** The child never became ready: starting again would not help. */
@@ -43,7 +45,7 @@ export function startChild(options: ChildOptions): SupervisedChild {
     const started = spawn(
       process.execPath,
       [...(options.nodeArgs ?? []), options.script, ...options.args],
-      { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: childEnvironment() },
+      { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: childEnvironment(options.allocator) },
     );
     child = started;
     started.on('message', (raw) => {
@@ -93,8 +95,8 @@ async function endProcess(child: ChildProcess, graceMs: number): Promise<void> {
 }
 
 /** npm's own variables are no business of the product's processes. */
-function childEnvironment(): NodeJS.ProcessEnv {
+function childEnvironment(allocator: ChildOptions['allocator']): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([key]) => !/^npm_/i.test(key));
   // Many threads with a heap each would keep some 30 MB of freed memory.
-  return { MALLOC_ARENA_MAX: '2', ...Object.fromEntries(own) };
+  return { MALLOC_ARENA_MAX: '2', ...allocator, ...Object.fromEntries(own) };
 }
