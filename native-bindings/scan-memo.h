@@ -50,7 +50,7 @@ class ScanMemo {
     std::vector<Entry> entries;
     std::vector<uint8_t> bytes;
   };
-  static constexpr size_t kCells[] = {64, 256, kValueMax};
+  static constexpr size_t kCells[] = {64, 256, 512, kValueMax};
   static constexpr size_t kAreas = sizeof(kCells) / sizeof(kCells[0]);
   // `size` is at most kValueMax.
   Area& AreaOf(size_t size) {

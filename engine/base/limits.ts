@@ -388,7 +388,8 @@ export const matchLimits = {
   arenaBytesMax: 64 * 1024 * 1024,
   /**
    * Values of up to 64 bytes whose hits a plan remembers, in one thread; a quarter as many of 256,
-   * a thirty-second of 2,048, which session tokens need. Some 600 KB when all are taken.
+   * an eighth of 512 and a thirty-second of 2,048 bytes, as session tokens have. Some 700 KB when
+   * all are taken.
    */
   memoEntries: 2_048,
   /** Longer values are scanned each time (`kValueMax` in native-bindings/scan-memo.h). */
