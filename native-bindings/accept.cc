@@ -93,8 +93,8 @@ void OnReadable(uv_poll_t* poll, int, int) {
     Napi::HandleScope scope(acceptor->env);
     int32_t* owned = acceptor->owned_fd;
     *owned = -1;
-    acceptor->callback.MakeCallback(acceptor->env.Global(),
-                                    {Napi::Number::New(acceptor->env, fd)}, *acceptor->context);
+    acceptor->callback.MakeCallback(acceptor->env.Global(), {Napi::Number::New(acceptor->env, fd)},
+                                    *acceptor->context);
     // A thread that is being stopped runs no more JavaScript; nobody else would close it.
     if (!acceptor->closing && *owned != fd) close(fd);
   }
