@@ -5,11 +5,11 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import type { RequestSnapshot } from '../../contract/message.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
+import { planningRequest, plainOperators } from './beforehand.ts';
 import { readsForeignMatch } from './leaks.ts';
 
 /** What is left to run, per phase, and the TX values every transaction starts with. */
@@ -27,26 +27,6 @@ export interface FoldedPhase {
   readonly items: readonly ProgramItem[];
   readonly kept: readonly boolean[];
 }
-
-/** Operators whose result depends on the value, the argument and TX macros alone. */
-const foldableOperators: ReadonlySet<string> = new Set([
-  'eq',
-  'ge',
-  'gt',
-  'le',
-  'lt',
-  'rx',
-  'pm',
-  'streq',
-  'within',
-  'contains',
-  'containsWord',
-  'beginsWith',
-  'endsWith',
-  'strmatch',
-  'unconditionalMatch',
-  'noMatch',
-]);
 
 /** Folds `program`; cost linear in the number of rules and TX writes. */
 export function foldProgram(program: Program, ports: RulePorts): FoldedProgram {
@@ -174,7 +154,7 @@ class Folder {
   private evaluateLink(link: Rule): boolean | null {
     if (link.operator === null) return true;
     if (link.multiMatch || link.exclusions.length > 0) return null;
-    if (!foldableOperators.has(link.operator.definition.name)) return null;
+    if (!plainOperators.has(link.operator.definition.name)) return null;
     if (link.operator.macro && !this.macroKnown(link.operator.macro)) return null;
     let matched = false;
     for (const target of link.targets) {
@@ -331,7 +311,7 @@ class Folder {
 
 /** Operators that leave nothing behind, neither a flag nor a TX variable. */
 const tracelessOperators: ReadonlySet<string> = new Set(
-  [...foldableOperators].filter((name) => name !== 'rx'),
+  [...plainOperators].filter((name) => name !== 'rx'),
 );
 
 /** Takes out rules that only pass over what does not run anyway; how many. */
@@ -423,21 +403,3 @@ function surelyRemoves(argument: ByteString, rule: Rule): boolean {
   const { kind, text, targetOnly } = readRemoval(argument);
   return kind === 'tag' && !targetOnly && rule.tags.some((tag) => tag.literal === text);
 }
-
-const emptyBytes = new Uint8Array(0);
-
-/** Stands in for a request while planning; nothing that is folded reads it. */
-const planningRequest: RequestSnapshot = {
-  requestId: 'plan',
-  receivedAtMs: 0,
-  siteId: '',
-  connection: {
-    clientIp: '0.0.0.0',
-    clientPort: 0,
-    peerIp: '0.0.0.0',
-    serverIp: '0.0.0.0',
-    serverPort: 0,
-    scheme: 'http',
-  },
-  head: { bytes: emptyBytes, spans: new Int32Array(9) },
-};

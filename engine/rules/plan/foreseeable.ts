@@ -14,6 +14,7 @@ import type {
   Target,
   VariableDefinition,
 } from '../catalog/types.ts';
+import { plainOperators } from './beforehand.ts';
 import { anchoredWord } from './leaks.ts';
 
 /** How much of a link's question is known ahead. */
@@ -90,26 +91,6 @@ export function findForeseeable(
     matchesUnread,
   };
 }
-
-/** Operators whose answer depends on value, argument and TX alone. */
-const plainOperators: ReadonlySet<string> = new Set([
-  'eq',
-  'ge',
-  'gt',
-  'le',
-  'lt',
-  'rx',
-  'pm',
-  'streq',
-  'within',
-  'contains',
-  'containsWord',
-  'beginsWith',
-  'endsWith',
-  'strmatch',
-  'unconditionalMatch',
-  'noMatch',
-]);
 
 const bodyFacts: ReadonlySet<string> = new Set([
   'REQBODY_PROCESSOR',

@@ -6,10 +6,10 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
-import type { RequestSnapshot } from '../../contract/message.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
+import { planningRequest } from '../plan/beforehand.ts';
 import { KNOWN } from '../plan/foreseeable.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { evaluateTargets } from './evaluate.ts';
@@ -181,19 +181,3 @@ function hasBit(bits: Uint32Array, index: number): boolean {
 function clearBit(bits: Uint32Array, index: number): void {
   bits[index >>> 5]! &= ~(1 << (index & 31));
 }
-
-/** Stands in for a request; nothing that is decided ahead reads it. */
-const planningRequest: RequestSnapshot = {
-  requestId: 'foresight',
-  receivedAtMs: 0,
-  siteId: '',
-  connection: {
-    clientIp: '0.0.0.0',
-    clientPort: 0,
-    peerIp: '0.0.0.0',
-    serverIp: '0.0.0.0',
-    serverPort: 0,
-    scheme: 'http',
-  },
-  head: { bytes: new Uint8Array(0), spans: new Int32Array(9) },
-};

@@ -1,0 +1,39 @@
+/** Owns what planning has in place of a request, and which operators need none. */
+
+import type { RequestSnapshot } from '../../contract/message.ts';
+
+/** Operators whose answer depends on the value, the argument and TX macros alone. */
+export const plainOperators: ReadonlySet<string> = new Set([
+  'eq',
+  'ge',
+  'gt',
+  'le',
+  'lt',
+  'rx',
+  'pm',
+  'streq',
+  'within',
+  'contains',
+  'containsWord',
+  'beginsWith',
+  'endsWith',
+  'strmatch',
+  'unconditionalMatch',
+  'noMatch',
+]);
+
+/** Stands in for a request while planning; nothing that is decided then reads it. */
+export const planningRequest: RequestSnapshot = {
+  requestId: 'plan',
+  receivedAtMs: 0,
+  siteId: '',
+  connection: {
+    clientIp: '0.0.0.0',
+    clientPort: 0,
+    peerIp: '0.0.0.0',
+    serverIp: '0.0.0.0',
+    serverPort: 0,
+    scheme: 'http',
+  },
+  head: { bytes: new Uint8Array(0), spans: new Int32Array(9) },
+};
