@@ -14,11 +14,14 @@ export class TxCollection {
   private base: ReadonlyMap<string, ByteString> = emptyBase;
   /** null marks a name that `base` has and this transaction removed. */
   private readonly own = new Map<string, ByteString | null>();
+  /** Names of `base` that were removed and set again: they come last, like new ones. */
+  private readonly again = new Set<string>();
 
   /** Starts over from `base`; cost does not depend on its size. */
   reset(base: ReadonlyMap<string, ByteString> = emptyBase): void {
     this.base = base;
     if (this.own.size > 0) this.own.clear();
+    if (this.again.size > 0) this.again.clear();
   }
 
   /** Puts another base below what this transaction changed, which stays. */
@@ -36,6 +39,10 @@ export class TxCollection {
   }
 
   set(name: string, value: ByteString): void {
+    if (this.own.get(name) === null) {
+      this.own.delete(name);
+      this.again.add(name);
+    }
     this.own.set(name, value);
   }
 
@@ -49,18 +56,23 @@ export class TxCollection {
     return this.own.size;
   }
 
-  /** All names and values: the base's first, then this transaction's new ones. */
+  /** All names and values in the order in which they were set first. */
   entries(): Entry[] {
     const list: Entry[] = [];
-    for (const [key, value] of this.base) {
-      const own = this.own.get(key);
-      if (own === undefined) list.push({ key, value });
-      else if (own !== null) list.push({ key, value: own });
-    }
+    for (const key of this.base.keys()) this.addOfBase(list, key);
     for (const [key, value] of this.own) {
-      if (value !== null && !this.base.has(key)) list.push({ key, value });
+      if (value !== null && this.isNew(key)) list.push({ key, value });
     }
     return list;
+  }
+
+  private addOfBase(list: Entry[], key: string): void {
+    const value = this.get(key);
+    if (value !== undefined && !this.again.has(key)) list.push({ key, value });
+  }
+
+  private isNew(key: string): boolean {
+    return !this.base.has(key) || this.again.has(key);
   }
 
   /**
@@ -69,12 +81,9 @@ export class TxCollection {
    */
   matching(regex: { test(name: ByteString): boolean }): Entry[] {
     const list: Entry[] = [];
-    for (const key of baseNames(this.base, regex)) {
-      const value = this.own.get(key) ?? (this.own.has(key) ? undefined : this.base.get(key));
-      if (value !== undefined) list.push({ key, value });
-    }
+    for (const key of baseNames(this.base, regex)) this.addOfBase(list, key);
     for (const [key, value] of this.own) {
-      if (value === null || this.base.has(key) || !findsName(regex, key)) continue;
+      if (value === null || !this.isNew(key) || !findsName(regex, key)) continue;
       list.push({ key, value });
     }
     return list;
