@@ -44,7 +44,10 @@ function looksAtMatches({ targets, operator }: Rule): boolean {
 function writesMatches(rule: Rule): boolean {
   const texts = [rule.message, rule.logData, rule.disruption.location, ...rule.tags];
   if (texts.some((text) => text !== null && namesMatches(text.source))) return true;
-  return rule.operator === null && rule.actions.some((action) => namesMatches(action.argument));
+  if (rule.operator !== null) return false;
+  return rule.actions.some(({ definition, argument }) => {
+    return definition.name.startsWith('sanitiseMatched') || namesMatches(argument);
+  });
 }
 
 function namesMatches(text: ByteString): boolean {

@@ -122,6 +122,14 @@ describe('a rule that needs no visit in every transaction', () => {
       ].join('\n'),
     ],
     [
+      'a first link whose match another rule hides',
+      [
+        `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},chain"`,
+        `SecRule ARGS "@rx bad"`,
+        `SecAction "id:2,phase:2,pass,nolog,sanitiseMatched"`,
+      ].join('\n'),
+    ],
+    [
       'a list that a rule changes',
       [
         `SecRule ARGS "@rx x" "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET'"`,
