@@ -97,9 +97,10 @@ describe('a rule that needs no visit in every transaction', () => {
   });
 
   test.each([
-    ['a count that none satisfies', `SecRule &REQUEST_HEADERS:Range "@eq 0" "id:1,${log}"`],
+    ['a count that none satisfies', 1, `SecRule &REQUEST_HEADERS:Range "@eq 0" "id:1,${log}"`],
     [
       'a first link with effects',
+      1,
       [
         `SecRule REMOTE_ADDR "@ipMatch 10.0.0.0/8" "id:1,${log},setvar:tx.seen=1,chain"`,
         `SecRule ARGS "@rx bad"`,
@@ -107,6 +108,7 @@ describe('a rule that needs no visit in every transaction', () => {
     ],
     [
       'a first link whose captures another rule reads',
+      2,
       [
         `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},capture,chain"`,
         `SecRule ARGS "@rx bad"`,
@@ -115,6 +117,7 @@ describe('a rule that needs no visit in every transaction', () => {
     ],
     [
       'a first link whose match another rule reads',
+      2,
       [
         `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},chain"`,
         `SecRule ARGS "@rx bad"`,
@@ -123,6 +126,7 @@ describe('a rule that needs no visit in every transaction', () => {
     ],
     [
       'a first link whose match another rule hides',
+      2,
       [
         `SecRule REMOTE_ADDR "@rx ^(10)" "id:1,${log},chain"`,
         `SecRule ARGS "@rx bad"`,
@@ -131,13 +135,14 @@ describe('a rule that needs no visit in every transaction', () => {
     ],
     [
       'a list that a rule changes',
+      1,
       [
         `SecRule ARGS "@rx x" "id:9,phase:1,pass,nolog,setvar:'tx.ok=GET'"`,
         `SecRule REQUEST_METHOD "!@within %{tx.ok}" "id:1,${log}"`,
       ].join('\n'),
     ],
-  ])('but not %s', (_name, rules) => {
-    expect(planOf(rules).facts.alwaysRules).toBeGreaterThan(0);
+  ])('but not %s', (_name, visited, rules) => {
+    expect(planOf(rules).facts.alwaysRules).toBe(visited);
   });
 });
 
