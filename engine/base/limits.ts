@@ -70,6 +70,8 @@ export const frontLimits = {
   /** Held bodies are gathered in slabs of this size, or of the size announced up to the other. */
   heldSlabBytes: 16_384,
   heldAnnouncedBytesMax: 131_072,
+  /** Slabs that a thread keeps for the next bodies. */
+  heldFreeBytesMax: 1_048_576,
   /** Read into by all client sockets of a thread; one read takes no more. */
   readBufferBytes: 65_536,
   /** Pipelined requests begun in one turn before other connections get theirs. */

@@ -24,7 +24,10 @@ export interface InspectionSession {
   readonly responseNeed: BodyNeed;
   /** Phase 4. */
   responseBody(body: BodySnapshot | null): MaybePromise<Verdict>;
-  /** Phase 5; releases everything the session holds. Always the last call, on every path. */
+  /**
+   * Phase 5; releases everything the session holds. Always the last call, on every path. Once it
+   * has answered, bytes that the session was given may change.
+   */
   finish(): MaybePromise<TransactionRecord>;
 }
 

@@ -459,7 +459,7 @@ export class Exchange implements OriginSink {
     this.relay.drop();
     this.request.drop();
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
-    this.inspection.finish((record) => this.report(durationUs, record));
+    if (this.inspection.finish((record) => this.report(durationUs, record))) this.request.recycle();
     this.client.exchangeEnded(keep);
   }
 

@@ -185,6 +185,8 @@ export interface Script {
   readonly responseBody?: (body: BodySnapshot | null) => Verdict;
   readonly bodyNeed?: BodyNeed;
   readonly responseNeed?: BodyNeed;
+  /** Runs at the end, with the request body as it was given. */
+  readonly end?: (body: BodySnapshot | null) => void;
   /** Answers through promises, as a pool does. */
   readonly later?: boolean;
 }
@@ -216,8 +218,10 @@ export class ScriptedInspector implements Inspector {
     };
     const { bytes, spans } = request.head;
     const head = Buffer.from(bytes).toString('latin1', 0, spans[SPAN.lineEnd]);
+    let body: BodySnapshot | null = null;
     const finish = (): TransactionRecord => {
       this.finished++;
+      script.end?.(body);
       return {
         verdict,
         matchedRules: [],
@@ -231,7 +235,7 @@ export class ScriptedInspector implements Inspector {
       bodyNeed: script.bodyNeed ?? noNeed,
       responseNeed: script.responseNeed ?? noNeed,
       requestHead: () => give(script.head?.(head)),
-      requestBody: (body) => give(script.body?.(body)),
+      requestBody: (given) => give(script.body?.((body = given))),
       responseHead: (response) => give(script.responseHead?.(response)),
       responseBody: (body) => give(script.responseBody?.(body)),
       finish,

@@ -1,6 +1,7 @@
 /** Tests of held bodies: order, and what byte-wise bodies cost. */
 
 import { expect, test } from 'vitest';
+import { frontLimits } from '../base/limits.ts';
 import { HeldBytes } from './held-bytes.ts';
 
 test('pieces of all sizes stay in order', () => {
@@ -44,4 +45,40 @@ test('an announced body is one piece from the start, unless little of it is ther
   const slow = new HeldBytes(64_000);
   slow.add(piece, 0, 10, false);
   expect(slow.join().buffer.byteLength).toBeLessThan(32_768);
+});
+
+test('a slab serves again once nobody reads it, and not before', () => {
+  const piece = Buffer.alloc(30_000, 97);
+  const first = new HeldBytes(30_000);
+  first.add(piece, 0, 30_000, true);
+  const { buffer } = first.join();
+  const beside = new HeldBytes(30_000);
+  beside.add(piece, 0, 30_000, true);
+  expect(beside.join().buffer).not.toBe(buffer);
+  first.take();
+  const taken = new HeldBytes(30_000);
+  taken.add(piece, 0, 30_000, true);
+  expect(taken.join().buffer).not.toBe(buffer);
+  first.recycle();
+  first.recycle();
+  const after = [new HeldBytes(30_000), new HeldBytes(30_000)].map((held) => {
+    held.add(piece, 0, 30_000, true);
+    return held.join().buffer;
+  });
+  expect(after[0]).toBe(buffer);
+  expect(after[1]).not.toBe(buffer);
+});
+
+test('a thread keeps no more slabs than its limit', () => {
+  const many = Array.from({ length: 20 }, () => new HeldBytes(131_072));
+  const piece = Buffer.alloc(131_072, 97);
+  const fill = (held: HeldBytes): ArrayBufferLike => {
+    held.add(piece, 0, piece.length, true);
+    return held.join().buffer;
+  };
+  const before = new Set(many.map(fill));
+  many.forEach((held) => held.recycle());
+  const kept = many.map(fill).filter((buffer) => before.has(buffer));
+  expect(kept.length * 131_072).toBeLessThanOrEqual(frontLimits.heldFreeBytesMax);
+  expect(kept.length).toBeGreaterThan(0);
 });

@@ -5,14 +5,32 @@
 
 import { frontLimits } from '../base/limits.ts';
 
-const { heldSlabBytes, heldAnnouncedBytesMax } = frontLimits;
+const { heldSlabBytes, heldAnnouncedBytesMax, heldFreeBytesMax } = frontLimits;
 /** A slab is made as large as was announced once this share of it is there. */
 const believedShare = 4;
+
+/** Slabs of this thread that nobody uses, and their bytes. New memory would wait for a collection. */
+const free = { slabs: [] as Buffer[], bytes: 0 };
+
+/** The size of a slab with room for `length` bytes; large ones come in few sizes. */
+function slabSize(length: number): number {
+  return length < heldSlabBytes ? length : 2 ** Math.ceil(Math.log2(length));
+}
+
+function newSlab(size: number): Buffer {
+  if (size < heldSlabBytes) return Buffer.allocUnsafe(size);
+  const at = free.slabs.findIndex((slab) => slab.length === size);
+  if (at < 0) return Buffer.allocUnsafeSlow(size);
+  free.bytes -= size;
+  return free.slabs.splice(at, 1)[0]!;
+}
 
 /** Bytes in order; what is added is copied. */
 export class HeldBytes {
   private readonly announced: number;
   private pieces: Buffer[] = [];
+  /** Slabs that serve again after `recycle`. */
+  private used: Buffer[] = [];
   private slab: Buffer | null = null;
   /** What the slab holds and is not among the pieces yet is [from, at). */
   private from = 0;
@@ -49,14 +67,25 @@ export class HeldBytes {
     return pieces;
   }
 
+  /** Nothing reads any more what was held: other bodies may lie there. */
+  recycle(): void {
+    this.take();
+    for (const slab of this.used) {
+      if (free.bytes + slab.length > heldFreeBytesMax) continue;
+      free.slabs.push(slab);
+      free.bytes += slab.length;
+    }
+    this.used = [];
+  }
+
   /** Begins a slab with room for `length` bytes. */
   private open(length: number, last: boolean): void {
     this.closePiece();
-    let size = last ? length : Math.max(length, heldSlabBytes);
-    if (this.slab === null && length * believedShare >= this.announced && this.announced > 0) {
-      size = Math.max(length, this.announced);
-    }
-    this.slab = Buffer.allocUnsafe(size);
+    const all = slabSize(Math.max(length, this.announced));
+    const believed = this.slab === null && this.announced > 0 && length * believedShare >= all;
+    const size = believed ? all : slabSize(last ? length : Math.max(length, heldSlabBytes));
+    this.slab = newSlab(size);
+    if (this.slab.length >= heldSlabBytes) this.used.push(this.slab);
     this.from = 0;
     this.at = 0;
   }

@@ -68,8 +68,11 @@ export class InspectionRun {
     }
   }
 
-  /** Closes the session; `done` gets its record, or null when there is none. */
-  finish(done: (record: TransactionRecord | null) => void): void {
+  /**
+   * Closes the session; `done` gets its record, or null when there is none. True when nothing reads
+   * any more what inspection was given.
+   */
+  finish(done: (record: TransactionRecord | null) => void): boolean {
     let record: MaybePromise<TransactionRecord> | null = null;
     try {
       record = this.session?.finish() ?? null;
@@ -82,7 +85,10 @@ export class InspectionRun {
         (kept) => done(this.told(kept)),
         () => done(failedRecord),
       );
-    } else done(this.told(record));
+      return false;
+    }
+    done(this.told(record));
+    return true;
   }
 
   /** A failure is told of, whatever the fail policy let happen. */

@@ -84,6 +84,11 @@ export class RequestRelay {
     this.held.take();
   }
 
+  /** Nothing reads any more what was held. */
+  recycle(): void {
+    this.held.recycle();
+  }
+
   /** All that is held, in one piece; it stays held. */
   joinHeld(): Buffer {
     return this.held.join();
@@ -105,7 +110,7 @@ export class RequestRelay {
       const small = whole === undefined || whole.length <= turnLimits.waitingBytesMax;
       if (small && whole !== undefined) writer.bytes(whole, 0, whole.length);
       origin.writeHead(writer.take());
-      if (!small) origin.write(whole);
+      if (!small) origin.writeCopy(whole);
       origin.endRequest();
       return;
     }
