@@ -9,7 +9,7 @@ const { heldSlabBytes, heldAnnouncedBytesMax, heldFreeBytesMax } = frontLimits;
 /** A slab is made as large as was announced once this share of it is there. */
 const believedShare = 4;
 
-/** Slabs of this thread that nobody uses, and their bytes. New memory would wait for a collection. */
+/** Slabs of this thread that nobody uses, in bytes too: new memory would wait for a collection. */
 const free = { slabs: [] as Buffer[], bytes: 0 };
 
 /** The size of a slab with room for `length` bytes; large ones come in few sizes. */
