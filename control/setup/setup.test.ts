@@ -1,14 +1,14 @@
 /** Tests set-up's decisions; what it installs is proved by every fresh clone that passes. */
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { gateNames, runGates } from './gates.mjs';
 import { compareFolders } from './generated.mjs';
 import { compareNode } from './node-version.mjs';
-import { hashContents, hashStats, listFiles } from './paths.mjs';
+import { hashContents, hashStats, inRoot, listFiles } from './paths.mjs';
 import {
   ensureSystemPackages,
   ensureTestPackages,
@@ -116,6 +116,12 @@ test('no gate is left out, and a gate that fails is named', async () => {
   // The gate's own command, without the program that it runs.
   vi.stubEnv('PATH', folder);
   expect(await runGates(others)).toEqual(['proto lint']);
+});
+
+test('npm builds no addon of its own: the first npx would do it under a running engine', () => {
+  const read: unknown = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
+  expect(read).toMatchObject({ gypfile: false });
+  expect(read).not.toHaveProperty('scripts.install');
 });
 
 test('an old Node is told both versions', () => {
