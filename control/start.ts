@@ -1,9 +1,10 @@
 /** Owns putting control together and taking it apart; main.ts only reads flags. */
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
+import { makeFolder } from '../engine/base/make-folder.ts';
 import { ClientIpAnalyses } from './access/client-ip-analyses.ts';
 import type { OutgoingLimits } from './access/outgoing.ts';
 import { startSubscriptions } from './access/subscriptions.ts';
@@ -56,7 +57,7 @@ export interface Control {
 /** Opens the stores, publishes, listens. Errors: AppError of what cannot be opened. */
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { dataFolder, logger } = options;
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  makeFolder(dataFolder);
   settleRestore(dataFolder);
   const clock = systemClock;
   const store = await openStore(

@@ -3,18 +3,11 @@
  * only, replaced as a whole. Never talks to an API.
  */
 
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../../engine/base/limits.ts';
+import { makeFolder } from '../../engine/base/make-folder.ts';
 
 /** A session at one API. */
 export interface StoredSession {
@@ -42,7 +35,7 @@ export function writeSession(file: string, api: string, session: StoredSession |
     rmSync(file, { force: true });
     return;
   }
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolderOf(file);
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, `${JSON.stringify({ sessions }, null, 2)}\n`, { mode: 0o600 });
   chmodSync(fresh, 0o600);
@@ -52,7 +45,7 @@ export function writeSession(file: string, api: string, session: StoredSession |
 /** Runs `work` while no other command of this person changes the file. */
 export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolderOf(file);
   const { lockStaleMs, lockPollMs } = commandLineLimits;
   for (const began = Date.now(); !take(lock);) {
     if (Date.now() - began > lockStaleMs) rmSync(lock, { force: true });
@@ -99,4 +92,17 @@ function readSessions(file: string): Sessions {
 
 function badCredentials(message: string): AppError {
   return new AppError('bad_credentials', message, { source: 'config' });
+}
+
+function makeFolderOf(file: string): void {
+  const folder = dirname(file);
+  try {
+    makeFolder(folder);
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message =
+      `sessions are kept below ${folder}, which cannot be made (${code}); ` +
+      'WAF_CREDENTIALS names another file, --token needs none';
+    throw new AppError('bad_credentials', message, { source: 'config', cause });
+  }
 }

@@ -19,6 +19,7 @@ import { createGunzip } from 'node:zlib';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { storeLimits } from '../../engine/base/limits.ts';
+import { makeFolder } from '../../engine/base/make-folder.ts';
 import {
   damaged,
   decodeBackup,
@@ -66,7 +67,7 @@ export interface RestoreOptions {
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { data } = options;
-  mkdirSync(data, { recursive: true, mode: 0o700 });
+  makeDataFolder(data);
   settleRestore(data);
   if (!options.overwrite && !isEmptyData(data)) {
     throw new AppError(
@@ -257,4 +258,14 @@ function unreadable(file: string, error: unknown): AppError {
     source: 'config',
     cause: error,
   });
+}
+
+function makeDataFolder(data: string): void {
+  try {
+    makeFolder(data);
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message = `--data: the folder ${data} cannot be made (${code})`;
+    throw new AppError('data_unwritable', message, { source: 'config', cause });
+  }
 }

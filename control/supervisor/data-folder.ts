@@ -1,9 +1,10 @@
 /** Owns the data folder's layout and that one supervisor at a time uses it. */
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import { supervisorLimits } from '../../engine/base/limits.ts';
+import { makeFolder } from '../../engine/base/make-folder.ts';
 
 /** Where things lie below `--data`. */
 export interface DataFolder {
@@ -30,7 +31,7 @@ export function claimDataFolder(folder: string, adminSocket?: string): DataFolde
   }
   const claim = join(path, 'supervisor.pid');
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     refuseSecondSupervisor(claim, path);
     writeFileSync(claim, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {

@@ -1,14 +1,14 @@
 /** Owns making the engine's folder below the data folder. */
 
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../base/errors.ts';
+import { makeFolder } from '../base/make-folder.ts';
 
 /** The engine's own folder, private to its user. Errors: `data_unwritable`, naming the flag. */
 export function makeEngineFolder(data: string): string {
   const folder = join(data, 'engine');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException;
     const message = `--data: the folder ${folder} cannot be made (${code})`;
