@@ -99,10 +99,15 @@ export const frontLimits = {
   drainTimeoutMs: 30_000,
   /** Target, host or user agent kept in an event. */
   eventTextBytesMax: 2_048,
-  /** Events a thread sends in one message, the longest wait for them, and those kept at most. */
+  /** Events a thread sends in one message, their bytes, and the longest wait for them. */
   eventBatchMax: 256,
+  eventBatchBytesMax: 256 * 1024,
   eventBatchDelayMs: 20,
-  eventQueueMax: 65_536,
+  /** Messages on their way before the main thread has taken one: what it does between its turns. */
+  eventBatchesSentMax: 4,
+  /** Events that wait in a thread; from half of it on they keep so many matches, a value of each. */
+  eventQueueBytesMax: 4 * 1024 * 1024,
+  eventMatchesShortened: 8,
   /** After a new generation every thread waits so long before it collects what the old one held. */
   collectDelayMs: 1_000,
   /** Front threads hand over what they counted so often. */
@@ -287,8 +292,9 @@ export const linkLimits = {
   counterDelayMs: 250,
   /** At the end the engine waits so long for control to take what waits. */
   closeWaitMs: 1_000,
-  /** Facts of one batch. */
+  /** Facts of one batch, and about their bytes. */
   batchFactsMax: 500,
+  batchBytesMax: 256 * 1024,
   /** Longest wait before a batch that is not full leaves. */
   batchDelayMs: 100,
   /** Batches sent and not yet acknowledged. */

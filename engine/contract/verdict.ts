@@ -65,6 +65,8 @@ export interface TransactionRecord {
   /** What decided; with `detectionOnly` what would have, had the engine acted. */
   readonly verdict: Verdict;
   readonly matchedRules: readonly MatchedRule[];
+  /** Logged matches that are not among them, because events came faster than they were taken. */
+  readonly matchesLeftOut?: number;
   readonly inboundScore: number;
   readonly outboundScore: number;
   /** True when the engine was in detection-only mode and would have acted otherwise. */

@@ -29,10 +29,9 @@ export class FrontCounters {
     if (transaction !== null) countInspection(delta, transaction, event.blocked);
   }
 
-  /** Counts events that nobody will see. */
-  addLost(events: number): void {
-    const lost = this.deltaOf('', '').entries.get('event')!;
-    lost.set('lost', (lost.get('lost') ?? 0) + events);
+  /** Counts an event that nobody will see, or that tells less than it could. */
+  addFate(fate: 'shortened' | 'lost'): void {
+    count(this.deltaOf('', ''), 'event', fate);
   }
 
   /** What was counted since the last call; [] when there was nothing. */

@@ -4,7 +4,12 @@
  */
 
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
-import { passVerdict, type TransactionRecord } from '../contract/verdict.ts';
+import {
+  passVerdict,
+  type MatchedRule,
+  type MatchedVariable,
+  type TransactionRecord,
+} from '../contract/verdict.ts';
 
 /** A batch on the wire; structured-cloneable. */
 export interface EventBatch {
@@ -14,10 +19,12 @@ export interface EventBatch {
   /** `TEXTS` per event, separated by NUL, which no head may contain. */
   readonly texts: string;
   /**
-   * Records that say more than "passed, nothing matched", by event index: pairs, as JSON, which
-   * takes a third of the time that cloning them takes.
+   * Records that say more than "passed, nothing matched", as JSON, which takes a third of the time
+   * that cloning them takes. Texts that rules bring, and repeat, stand in `words`.
    */
   readonly records: string;
+  /** Texts of rules as a JSON list, each once; records name them by place. */
+  readonly words: string;
   /** Events lost since the last batch because the queue was full. */
   readonly dropped: number;
 }
@@ -38,43 +45,125 @@ const outcomes: readonly RequestOutcome[] = [
   'inspection_failed',
 ];
 
-/** Packs events; the result owns no part of them. */
-export function packEvents(events: readonly RequestEvent[], dropped: number): EventBatch {
-  const numbers = new Float64Array(NUMBERS * events.length);
-  const texts: string[] = [];
-  const records: (readonly [number, TransactionRecord])[] = [];
-  let at = 0;
-  events.forEach((event, index) => {
+/** A matched rule on the wire; texts that are the rule's own are places in `words`. */
+type RuleRow = readonly [
+  ruleId: number,
+  phase: number,
+  message: number,
+  data: string,
+  severity: number,
+  tags: readonly number[],
+  operator: number,
+  matched: readonly string[],
+  flags: number,
+  file: number,
+  line: number,
+  rev: number,
+  ver: number,
+  maturity: number,
+  accuracy: number,
+];
+
+type RecordRow = readonly [
+  index: number,
+  rest: Omit<TransactionRecord, 'matchedRules'>,
+  rules: readonly RuleRow[],
+];
+
+const FLAG = { DISRUPTIVE: 1, LOG: 2, AUDIT_LOG: 4 } as const;
+
+/** Packs events one by one, so that what waits weighs what it says; owns no part of them. */
+export class EventPacker {
+  private numbers: number[] = [];
+  private texts: string[] = [];
+  private records: string[] = [];
+  private words = new Map<string, number>();
+  /** Events that were added. */
+  count = 0;
+  /** About what they weigh, in bytes. */
+  bytes = 0;
+
+  add(event: RequestEvent): void {
     const record = event.transaction;
     const kind = recordKind(record);
-    if (kind === RECORD.WHOLE) records.push([index, record!]);
-    numbers[at] = event.receivedAtMs;
-    numbers[at + 1] = event.durationUs;
-    numbers[at + 2] = event.originUs;
-    numbers[at + 3] = event.clientPort;
-    numbers[at + 4] = event.status;
-    numbers[at + 5] = outcomes.indexOf(event.outcome);
-    numbers[at + 6] = event.blocked ? 1 : 0;
-    numbers[at + 7] = event.bytesIn;
-    numbers[at + 8] = event.bytesOut;
-    numbers[at + 9] = kind;
-    numbers[at + 10] = record?.inboundScore ?? 0;
-    numbers[at + 11] = record?.outboundScore ?? 0;
-    numbers[at + 12] = record?.inspectionUs ?? 0;
-    at += NUMBERS;
+    if (kind === RECORD.WHOLE) this.addRecord(record!);
+    this.numbers.push(event.receivedAtMs, event.durationUs, event.originUs, event.clientPort);
+    this.numbers.push(event.status, outcomes.indexOf(event.outcome), event.blocked ? 1 : 0);
+    this.numbers.push(event.bytesIn, event.bytesOut, kind, record?.inboundScore ?? 0);
+    this.numbers.push(record?.outboundScore ?? 0, record?.inspectionUs ?? 0);
     const { requestId, siteId, clientIp, method, host, target, httpVersion, userAgent } = event;
-    texts.push(requestId, siteId, clientIp, method, host, target, httpVersion, userAgent);
+    const texts = [requestId, siteId, clientIp, method, host, target, httpVersion, userAgent];
     texts.push(event.refusal ?? '', event.endpoint ?? '');
-  });
-  const told = records.length === 0 ? '' : JSON.stringify(records);
-  return { count: events.length, numbers, texts: texts.join('\0'), records: told, dropped };
+    const text = texts.join('\0');
+    this.texts.push(text);
+    this.count++;
+    this.bytes += NUMBERS * Float64Array.BYTES_PER_ELEMENT + text.length;
+  }
+
+  /** The batch; the packer is empty afterwards. */
+  take(dropped: number): EventBatch {
+    const batch = {
+      count: this.count,
+      numbers: Float64Array.from(this.numbers),
+      texts: this.texts.join('\0'),
+      records: this.records.length === 0 ? '' : `[${this.records.join(',')}]`,
+      words: JSON.stringify([...this.words.keys()]),
+      dropped,
+    };
+    this.numbers = [];
+    this.texts = [];
+    this.records = [];
+    this.words = new Map();
+    this.count = 0;
+    this.bytes = 0;
+    return batch;
+  }
+
+  private addRecord({ matchedRules, ...rest }: TransactionRecord): void {
+    const row: RecordRow = [this.count, rest, matchedRules.map((rule) => this.rowOf(rule))];
+    const text = JSON.stringify(row);
+    this.records.push(text);
+    this.bytes += text.length;
+  }
+
+  private rowOf(rule: MatchedRule): RuleRow {
+    return [
+      rule.ruleId,
+      rule.phase,
+      this.word(rule.message),
+      rule.data,
+      rule.severity,
+      rule.tags.map((tag) => this.word(tag)),
+      this.word(rule.operator),
+      rule.matched.flatMap(({ name, value }) => [name, value]),
+      (rule.disruptive ? FLAG.DISRUPTIVE : 0) |
+        (rule.log ? FLAG.LOG : 0) |
+        (rule.auditLog ? FLAG.AUDIT_LOG : 0),
+      this.word(rule.file),
+      rule.line,
+      this.word(rule.rev),
+      this.word(rule.ver),
+      rule.maturity,
+      rule.accuracy,
+    ];
+  }
+
+  private word(text: string): number {
+    let place = this.words.get(text);
+    if (place === undefined) {
+      place = this.words.size;
+      this.words.set(text, place);
+      this.bytes += text.length;
+    }
+    return place;
+  }
 }
 
-/** What `packEvents` packed. */
+/** What an `EventPacker` packed. */
 export function unpackEvents(batch: EventBatch): RequestEvent[] {
   const { numbers, count } = batch;
   const texts = batch.texts.split('\0');
-  const records = readRecords(batch.records);
+  const records = readRecords(batch);
   return Array.from({ length: count }, (_, index) => {
     const n = index * NUMBERS;
     const t = index * TEXTS;
@@ -106,8 +195,44 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
   });
 }
 
-function readRecords(text: string): ReadonlyMap<number, TransactionRecord> {
-  return new Map(text === '' ? [] : (JSON.parse(text) as [number, TransactionRecord][]));
+function readRecords(batch: EventBatch): ReadonlyMap<number, TransactionRecord> {
+  if (batch.records === '') return new Map();
+  const words = JSON.parse(batch.words) as string[];
+  const rows = JSON.parse(batch.records) as RecordRow[];
+  return new Map(
+    rows.map(([index, rest, rules]) => {
+      const matchedRules = rules.map((row) => readRule(row, words));
+      return [index, { ...rest, matchedRules }];
+    }),
+  );
+}
+
+function readRule(row: RuleRow, words: readonly string[]): MatchedRule {
+  const [ruleId, phase, message, data, severity, tags, operator, matched] = row;
+  const [, , , , , , , , flags, file, line, rev, ver, maturity, accuracy] = row;
+  const pairs: MatchedVariable[] = [];
+  for (let at = 0; at < matched.length; at += 2) {
+    pairs.push({ name: matched[at]!, value: matched[at + 1]! });
+  }
+  return {
+    ruleId,
+    phase,
+    message: words[message]!,
+    data,
+    severity,
+    tags: tags.map((tag) => words[tag]!),
+    operator: words[operator]!,
+    matched: pairs,
+    disruptive: (flags & FLAG.DISRUPTIVE) !== 0,
+    file: words[file]!,
+    line,
+    rev: words[rev]!,
+    ver: words[ver]!,
+    maturity,
+    accuracy,
+    log: (flags & FLAG.LOG) !== 0,
+    auditLog: (flags & FLAG.AUDIT_LOG) !== 0,
+  };
 }
 
 function recordKind(record: TransactionRecord | null): number {

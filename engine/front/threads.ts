@@ -244,7 +244,9 @@ class Threads implements FrontThreads {
         return this.options.onReleased?.(message.revision);
       case 'events':
         this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
-        return thread.tell({ kind: 'events_taken' });
+        // After a turn of the event loop: sockets to control come between batches.
+        setImmediate(() => thread.tell({ kind: 'events_taken' }));
+        return;
       case 'counters':
         return this.options.onCounters?.(message.deltas);
       case 'rankings':

@@ -125,8 +125,9 @@ class FrontWorker {
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
-        if (!this.parts.wantsEvent(event) || this.batcher.add(hideValues(event))) return;
-        this.counters.addLost(1);
+        if (!this.parts.wantsEvent(event)) return;
+        const fate = this.batcher.add(hideValues(event));
+        if (fate !== 'kept') this.counters.addFate(fate);
       },
     });
     front.setUnhealthy(this.unhealthy);

@@ -23,7 +23,7 @@ import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { counterSchemaVersion, CounterSums } from './counter-batch.ts';
-import { toSecurityFact } from './security-fact.ts';
+import { toSecurityFact, weightOf } from './security-fact.ts';
 import { memorySpoolStore, Spool } from './spool.ts';
 
 /** Version of the facts' meaning. */
@@ -59,6 +59,7 @@ export class Observations {
       store: stores?.facts ?? memorySpoolStore(),
       bytesMax: linkLimits.factBytesMax,
       batchItemsMax: linkLimits.batchFactsMax,
+      weightOf,
     });
     this.#counters = new Spool<CounterBatch>({
       kind: ObservationStreamKind.METRIC,
@@ -68,6 +69,7 @@ export class Observations {
       store: stores?.counters ?? memorySpoolStore(),
       bytesMax: linkLimits.counterBytesMax,
       batchItemsMax: 1,
+      weightOf: () => 0,
     });
   }
 

@@ -42,9 +42,20 @@ export function toSecurityFact(event: RequestEvent): SecurityFact | null {
     detectionOnly: record?.detectionOnly ?? false,
     inspectionUs: BigInt(Math.max(0, Math.round(record?.inspectionUs ?? 0))),
     matches: kept.map(toSecurityMatch),
-    matchesDropped: logged.length - kept.length,
+    matchesDropped: logged.length - kept.length + (record?.matchesLeftOut ?? 0),
     failure: record?.failure ?? '',
   });
+}
+
+/** About what a fact weighs as it travels, in bytes; it costs no encoding. */
+export function weightOf({ target, userAgent, matches }: SecurityFact): number {
+  let bytes = 256 + target.length + userAgent.length;
+  for (const { message, data, operator, tags, matched, file } of matches) {
+    bytes += 32 + message.length + data.length + operator.length + file.length;
+    for (const tag of tags) bytes += 2 + tag.length;
+    for (const { name, value } of matched) bytes += 4 + name.length + value.length;
+  }
+  return bytes;
 }
 
 /** One matched rule as it travels; long values are cut and marked. */

@@ -30,6 +30,7 @@ function spoolOver(store: SpoolStore, bytesMax = 1 << 20): Spool<string> {
     store,
     bytesMax,
     batchItemsMax: 10,
+    weightOf: (item) => item.length,
   });
 }
 
@@ -57,6 +58,13 @@ test('numbers batches and items, and repeats what was not acknowledged', () => {
   const again = spool.takeUnsent();
   expect(again.map((batch) => batch.header?.batchSeq)).toEqual([2n]);
   expect(again[0]?.payload).toEqual(second?.payload);
+});
+
+test('a batch ends by its items or by what they weigh', () => {
+  const spool = spoolOver(memorySpoolStore());
+  const half = 'x'.repeat(linkLimits.batchBytesMax / 2);
+  expect([spool.add(half), spool.add(half), spool.add('a')]).toEqual([false, true, false]);
+  expect(spool.takeUnsent().map(({ header }) => header?.itemCount)).toEqual([2, 1]);
 });
 
 test('a full spool gives up its oldest batches, counts them and notes one gap', () => {

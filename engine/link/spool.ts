@@ -33,6 +33,8 @@ export interface SpoolOptions<T> {
   readonly bytesMax: number;
   /** Items of one batch. */
   readonly batchItemsMax: number;
+  /** About what an item weighs in bytes; a batch ends at `linkLimits.batchBytesMax` of them. */
+  weightOf(item: T): number;
 }
 
 interface Entry {
@@ -55,6 +57,7 @@ export class Spool<T> {
   readonly #boot = hex(this.bootId);
   readonly #gaps: GapNotes;
   #open: T[] = [];
+  #openBytes = 0;
   #entries: Entry[] = [];
   #bytes = 0;
   #unstoredBytes = 0;
@@ -117,7 +120,9 @@ export class Spool<T> {
   /** Takes an item; returns true when a batch is full and should leave. */
   add(item: T): boolean {
     this.#open.push(item);
-    if (this.#open.length < this.#options.batchItemsMax) return false;
+    this.#openBytes += this.#options.weightOf(item);
+    const few = this.#open.length < this.#options.batchItemsMax;
+    if (few && this.#openBytes < linkLimits.batchBytesMax) return false;
     this.seal();
     return true;
   }
@@ -127,6 +132,7 @@ export class Spool<T> {
     if (this.#open.length === 0) return;
     const items = this.#open;
     this.#open = [];
+    this.#openBytes = 0;
     const bytes = toBinary(ObservationBatchSchema, this.#encode(items));
     this.#keep({
       position: this.#nextPosition++,

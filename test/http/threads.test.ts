@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestEvent } from '../../engine/contract/events.ts';
-import { packEvents, unpackEvents } from '../../engine/front/event-wire.ts';
+import { EventPacker, unpackEvents } from '../../engine/front/event-wire.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from '../../engine/front/fixture.ts';
 import { startFrontThreads, type FrontThreadsOptions } from '../../engine/front/threads.ts';
 import { transpileTree } from './transpile.ts';
@@ -141,10 +141,28 @@ test('events survive the wire', () => {
     ...passed,
     verdict: { action: 'block', status: 403, ruleId: 9, phase: 2 },
   } as const;
+  const rule = {
+    ...{
+      ruleId: 9,
+      phase: 2,
+      message: 'm\0\xff',
+      data: '\xe4"',
+      severity: 2,
+      tags: ['a', 'm\0\xff'],
+    },
+    ...{ operator: '@rx x', matched: [{ name: 'ARGS:q', value: '\0' }], disruptive: true },
+    ...{ file: 'f', line: 3, rev: '', ver: 'v', maturity: 0, accuracy: 1, log: true },
+    auditLog: false,
+  };
+  const told = { ...whole, matchedRules: [rule, { ...rule, log: false, auditLog: true }] };
   const events = [
     event,
+    { ...event, transaction: told },
     { ...event, transaction: passed, refusal: 'x', endpoint: 'a:1' },
     { ...event, transaction: whole },
   ];
-  expect(unpackEvents(structuredClone(packEvents(events, 0)))).toEqual(events);
+  const packer = new EventPacker();
+  for (const one of events) packer.add(one);
+  expect(unpackEvents(structuredClone(packer.take(0)))).toEqual(events);
+  expect([packer.count, packer.bytes]).toEqual([0, 0]);
 });
