@@ -8,6 +8,7 @@ import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import { type MatchedRule, passVerdict, type Verdict } from '../../engine/contract/verdict.ts';
 import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
+import type { Transaction } from '../../engine/rules/catalog/transaction.ts';
 import type { Program } from '../../engine/rules/catalog/types.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import { logsForeignCapture } from '../../engine/rules/plan/leaks.ts';
@@ -36,13 +37,24 @@ export function fastEngine(program: Program, cache: DatabaseCache = noCache): Po
 /** What of a transaction must not depend on the engine that ran it. */
 interface Outcome {
   readonly phaseVerdicts: readonly Verdict[];
+  /** What detection-only held back; null when nothing. */
+  readonly withheld: Verdict | null;
   readonly matchedRules: readonly unknown[];
   readonly variables: readonly (readonly [string, string])[];
   readonly highestSeverity: number;
   readonly inboundScore: number;
   readonly outboundScore: number;
-  /** MATCHED_VAR, its name and MATCHED_VARS, where some rule may read them. */
+  /** MATCHED_VAR and its name, where some rule may read them. */
   readonly lastMatch: readonly unknown[];
+  readonly leftBehind: LeftBehind;
+}
+
+/** What rules left in the transaction beside TX. */
+interface LeftBehind {
+  readonly environment: readonly unknown[];
+  readonly collections: readonly unknown[];
+  readonly hidden: readonly string[];
+  readonly switches: readonly unknown[];
 }
 
 /** The differences between oracle and fast path, one line each; empty when they agree. */
@@ -64,6 +76,7 @@ function runOracle(program: Program, exchange: Exchange, unobserved: Unobserved)
   const { transaction, variables } = result;
   return {
     phaseVerdicts: result.phaseVerdicts,
+    withheld: result.verdict.action === 'pass' ? beforeLogging(result.detected) : null,
     matchedRules: reported(program, result.matchedRules, unobserved),
     variables: observed(variables, unobserved),
     highestSeverity: transaction.highestSeverity,
@@ -72,6 +85,31 @@ function runOracle(program: Program, exchange: Exchange, unobserved: Unobserved)
     lastMatch: unobserved.matches
       ? []
       : [transaction.matchedVariable, transaction.matchedVariableName],
+    leftBehind: leftIn(transaction),
+  };
+}
+
+/** Rules of the logging phase have nothing left to withhold. */
+function beforeLogging(verdict: Verdict | null): Verdict | null {
+  return verdict !== null && 'phase' in verdict && verdict.phase === 5 ? null : verdict;
+}
+
+function leftIn(tx: Transaction): LeftBehind {
+  const { requestBodyProcessor, removedIds, removedTags, removedTargets } = tx.control;
+  const { engine, auditLogParts, removedMessages } = tx.control;
+  return {
+    environment: [...tx.env],
+    collections: [...tx.persistent].map(([name, { key, values }]) => [name, key, [...values]]),
+    hidden: [...tx.sanitised],
+    switches: [
+      engine,
+      requestBodyProcessor,
+      auditLogParts,
+      [...removedIds],
+      [...removedTags],
+      [...removedMessages],
+      removedTargets.length,
+    ],
   };
 }
 
@@ -88,12 +126,14 @@ function runFast(program: Program, engine: PolicyEngine, exchange: Exchange): Ou
   const variables = tx.tx.snapshot();
   return {
     phaseVerdicts,
+    withheld: record.detectionOnly ? record.verdict : null,
     matchedRules: reported(program, record.matchedRules, unobserved),
     variables: observed(variables, unobserved),
     highestSeverity: tx.highestSeverity,
     inboundScore: record.inboundScore,
     outboundScore: record.outboundScore,
     lastMatch: unobserved.matches ? [] : [tx.matchedVariable, tx.matchedVariableName],
+    leftBehind: leftIn(tx),
   };
 }
 

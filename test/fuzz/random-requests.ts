@@ -59,7 +59,8 @@ const pairs: fc.Arbitrary<Pairs> = fc.array(fc.tuple(fc.constantFrom(...keys, 'z
   maxLength: 5,
 });
 
-interface TypedBody {
+/** A request body with its media type. */
+export interface TypedBody {
   readonly type: string;
   readonly text: ByteString;
 }
@@ -72,11 +73,13 @@ const body: fc.Arbitrary<TypedBody> = fc.oneof(
   { weight: 1, arbitrary: value.map((text) => ({ type: 'text/plain', text })) },
 );
 
-function formBody(list: Pairs): TypedBody {
+/** Pairs as a form. */
+export function formBody(list: Pairs): TypedBody {
   return { type: 'application/x-www-form-urlencoded', text: encodePairs(list) };
 }
 
-function jsonBody(list: Pairs): TypedBody {
+/** Pairs as one JSON object. */
+export function jsonBody(list: Pairs): TypedBody {
   return { type: 'application/json', text: escapeHigh(JSON.stringify(Object.fromEntries(list))) };
 }
 
@@ -84,7 +87,8 @@ function escapeHigh(text: string): ByteString {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-function multipartBody(list: Pairs): TypedBody {
+/** Pairs as parts; every third one is a file. */
+export function multipartBody(list: Pairs): TypedBody {
   const parts = list.map(([key, text], i) => {
     const file = i % 3 === 2 ? `; filename="${text.replace(/["\\\r\n]/g, '')}"` : '';
     return `--B\r\nContent-Disposition: form-data; name="${key}"${file}\r\n\r\n${text}\r\n`;
@@ -92,7 +96,8 @@ function multipartBody(list: Pairs): TypedBody {
   return { type: 'multipart/form-data; boundary=B', text: `${parts.join('')}--B--\r\n` };
 }
 
-function xmlBody(list: Pairs): TypedBody {
+/** The values as elements and attributes. */
+export function xmlBody(list: Pairs): TypedBody {
   const items = list.map(([, text]) => {
     const safe = text.replace(/[^ -~]|[<&"]/g, '.');
     return `<b c="${safe}">${safe}</b>`;
@@ -100,7 +105,8 @@ function xmlBody(list: Pairs): TypedBody {
   return { type: 'text/xml', text: `<a>${items.join('')}</a>` };
 }
 
-function encodePairs(list: Pairs): ByteString {
+/** Pairs as a query string. */
+export function encodePairs(list: Pairs): ByteString {
   return list.map(([key, text]) => `${encodeBytes(key)}=${encodeBytes(text)}`).join('&');
 }
 
