@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toAppError } from '../engine/base/errors.ts';
 import { createLogger, type LogLevel } from '../engine/base/log.ts';
+import { onStopAsked, tellSupervisor } from '../engine/base/supervisor-channel.ts';
 import type { ManagementTls } from './api/management-tls.ts';
 import { startControl, type Control } from './start.ts';
 
@@ -28,8 +29,17 @@ async function main(): Promise<void> {
     },
   });
   const logger = createLogger('control', values['log-level'] as LogLevel);
+  let control: Control | null = null;
+  onStopAsked(() => {
+    // What is stored is whole at any moment: a start that is not wanted any more just ends.
+    if (control === null) return process.exit(0);
+    control.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  });
   const demoOrigin = values['no-demo'] ? null : (values['demo-origin'] ?? null);
-  const control = await startControl({
+  control = await startControl({
     dataFolder: values.data,
     management: readAddress(values.management),
     managementTls: readTls(
@@ -42,9 +52,8 @@ async function main(): Promise<void> {
     demoOrigin,
     logger,
   });
-  stopOnSignal(control);
   const { passwordFile, firstStart } = control;
-  process.send?.(firstStart ? { type: 'ready', passwordFile } : { type: 'ready' });
+  tellSupervisor(firstStart ? { type: 'ready', passwordFile } : { type: 'ready' });
 }
 
 function readAddress(text: string): { host: string; port: number } {
@@ -68,25 +77,9 @@ function readTls(
   throw new Error(`--management-tls wants own or off\n${usage}`);
 }
 
-function stopOnSignal(control: Control): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    control.close().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  // The supervisor is gone: nobody will restart or stop this process.
-  process.on('disconnect', stop);
-}
-
 main().catch((error: unknown) => {
   const { message } = toAppError(error);
-  process.send?.({ type: 'fatal', message });
+  tellSupervisor({ type: 'fatal', message });
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
   setTimeout(() => process.exit(1), 50);

@@ -11,6 +11,7 @@ import { engineLimits } from './base/limits.ts';
 import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import type { PolicyFault } from './base/policy-faults.ts';
+import { onStopAsked, tellSupervisor } from './base/supervisor-channel.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import { readSignedBundle } from './bundle/signed-bundle.ts';
@@ -471,25 +472,12 @@ function sibling(name: string): URL {
   return new URL(`./${name}${ending}`, import.meta.url);
 }
 
-function tellSupervisor(message: Readonly<Record<string, unknown>>): void {
-  process.send?.(message);
-}
-
-function stopOnSignals(engine: Engine): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), engineLimits.stopDeadlineMs).unref();
-    void engine.stop().then(() => process.exit(0));
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
-  process.on('disconnect', stop);
-}
-
 try {
   const engine = new Engine(readOptions(process.argv.slice(2)));
-  stopOnSignals(engine);
+  onStopAsked(() => {
+    setTimeout(() => process.exit(1), engineLimits.stopDeadlineMs).unref();
+    void engine.stop().then(() => process.exit(0));
+  });
   await engine.start();
 } catch (thrown) {
   const { code, message } = toAppError(thrown);

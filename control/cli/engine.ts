@@ -41,9 +41,11 @@ export const engineCommand: CommandDefinition = {
 /** Runs a script as a child that hears our signals. Resolves to its exit code. */
 function runForeground(script: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [script, ...args], { stdio: 'inherit' });
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => child.kill(signal));
+    // The channel tells it when this process is gone; it carries nothing else.
+    const stdio = ['inherit', 'inherit', 'inherit', 'ipc'] as const;
+    const child = spawn(process.execPath, [script, ...args], { stdio: [...stdio] });
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => child.kill('SIGTERM'));
     }
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));

@@ -59,6 +59,7 @@ export const runCommand: CommandDefinition = {
       return [`--${name}`, name === 'management-tls' ? value : resolve(value)];
     });
     const began = performance.now();
+    const asked = stopSignals();
     const product = await supervise({
       buildFolder: join(context.packageFolder, '.build'),
       data: options.data,
@@ -76,19 +77,33 @@ export const runCommand: CommandDefinition = {
         columns: process.stderr.columns ?? 80,
         write: (text) => process.stderr.write(text),
       }),
+      stopAsked: asked,
+    }).catch((error: unknown) => {
+      if (!asked.aborted) throw error;
+      return null;
     });
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.on(signal, () => void product.stop());
+    if (product === null) return 0;
+    asked.addEventListener('abort', () => void product.stop(), { once: true });
+    if (asked.aborted) await product.stop();
     const plain =
       textFlag(flags, 'managementTls') === 'off' && textFlag(flags, 'managementCert') === undefined;
     const urls = {
       proxy: `http://${formatAddress(proxy)}`,
       management: `${plain ? 'http' : 'https'}://${formatAddress(management)}`,
     };
-    printWelcome(context, product, urls, performance.now() - began);
+    const demo = switchFlag(flags, 'demo');
+    printWelcome(context, product, { ...urls, demo }, performance.now() - began);
     return product.ended;
   },
 };
+
+/** Aborted by the signals that ask for a clean stop: also when the terminal is closed. */
+function stopSignals(): AbortSignal {
+  const asked = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => asked.abort());
+  return asked.signal;
+}
 
 function camelCase(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -98,7 +113,7 @@ function camelCase(name: string): string {
 function printWelcome(
   { output, options, packageFolder }: CommandContext,
   product: Supervised,
-  urls: { proxy: string; management: string },
+  urls: { proxy: string; management: string; demo: boolean },
   tookMs: number,
 ): void {
   const near = (path: string): string => {
@@ -108,7 +123,6 @@ function printWelcome(
   // Commands look below the package unless they are told where.
   const standard = options.data === join(packageFolder, 'var');
   const elsewhere = standard ? '' : ` --data ${near(options.data)}`;
-  const attack = '/?id=1%27%20OR%20%271%27=%271';
   output.line(`Ready in ${(tookMs / 1000).toFixed(1)} s.
 
   Proxy            ${urls.proxy}
@@ -116,11 +130,21 @@ function printWelcome(
   Administrator    user admin, first password in ${near(product.passwordFile)}
   Local socket     ${near(product.adminSocket)}
 
-Try:
-  curl -i '${urls.proxy}/?q=hello'
-      passes: 200
-  curl -i '${urls.proxy}${attack}'
-      is blocked: 403; its X-Request-Id finds the event:
-  npx waf log security --request-id <X-Request-Id>${elsewhere}
+${urls.demo ? demoSteps(urls.proxy, elsewhere) : siteSteps(elsewhere)}
 `);
+}
+
+function demoSteps(proxy: string, elsewhere: string): string {
+  return `Try:
+  curl -i '${proxy}/?q=hello'
+      passes: 200
+  curl -i '${proxy}/?id=1%27%20OR%20%271%27=%271'
+      is blocked: 403; its X-Request-Id finds the event:
+  npx waf log security --request-id <X-Request-Id>${elsewhere}`;
+}
+
+/** Without the demo site a first request would get 404. */
+function siteSteps(elsewhere: string): string {
+  return `Next, unless there is a site:
+  npx waf site create --name NAME --host HOST --upstream http://ADDRESS:PORT${elsewhere}`;
 }

@@ -2,6 +2,7 @@
 
 import { createServer } from 'node:net';
 import { AppError } from '../../engine/base/errors.ts';
+import { supervisorLimits } from '../../engine/base/limits.ts';
 
 /** A TCP address; IPv6 hosts are kept without brackets. */
 export interface Address {
@@ -27,10 +28,27 @@ export function formatAddress({ host, port }: Address): string {
 }
 
 /**
- * Binds and lets go again. Errors: AppError port_busy, port_forbidden or bad_address, each naming
- * the address and the flag that changes it.
+ * Binds and lets go again; a busy port may become free within `patienceMs`. Errors: AppError
+ * port_busy, port_forbidden or bad_address, each naming the address and the flag that changes it.
  */
-export async function requireFreePort(address: Address, flag: string): Promise<void> {
+export async function requireFreePort(
+  address: Address,
+  flag: string,
+  patienceMs = 0,
+): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await bindOnce(address, flag);
+    } catch (error) {
+      const busy = error instanceof AppError && error.code === 'port_busy';
+      if (!busy || performance.now() >= deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, supervisorLimits.readinessPollMs));
+  }
+}
+
+async function bindOnce(address: Address, flag: string): Promise<void> {
   if (address.port === 0) return;
   const server = createServer();
   try {

@@ -1,6 +1,6 @@
 /** Tests that one supervisor at a time uses a data folder. */
 
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -24,6 +24,16 @@ test('a live process keeps others out, a dead one does not', () => {
   expect(() => claimDataFolder(folder)).toThrow(`process ${process.ppid}`);
   writeFileSync(join(folder, 'supervisor.pid'), '999999999\n');
   expect(() => claimDataFolder(folder)).not.toThrow();
+});
+
+test('a supervisor that was killed is told from the process that has its number now', () => {
+  writeFileSync(join(folder, 'supervisor.pid'), `${process.ppid} another-boot:1\n`);
+  const data = claimDataFolder(folder);
+  expect(data.leftOver).toBe(true);
+  const claim = readFileSync(join(folder, 'supervisor.pid'), 'utf8');
+  expect(claim).toMatch(new RegExp(`^${process.pid} `));
+  data.release();
+  expect(claimDataFolder(folder).leftOver).toBe(false);
 });
 
 test('a folder that cannot be made is named with its flag', () => {

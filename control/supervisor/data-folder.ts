@@ -1,6 +1,6 @@
 /** Owns the data folder's layout and that one supervisor at a time uses it. */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import { supervisorLimits } from '../../engine/base/limits.ts';
@@ -11,6 +11,8 @@ export interface DataFolder {
   readonly path: string;
   readonly adminSocket: string;
   readonly demoOriginFile: string;
+  /** A supervisor before this one was killed: its children may not be gone yet. */
+  readonly leftOver: boolean;
   /** Gives the folder free for another supervisor. */
   release(): void;
 }
@@ -30,10 +32,12 @@ export function claimDataFolder(folder: string, adminSocket?: string): DataFolde
     );
   }
   const claim = join(path, 'supervisor.pid');
+  let leftOver = false;
   try {
     makeFolder(path);
+    leftOver = existsSync(claim);
     refuseSecondSupervisor(claim, path);
-    writeFileSync(claim, `${process.pid}\n`, { mode: 0o600 });
+    writeFileSync(claim, `${process.pid} ${birthOf(process.pid)}\n`, { mode: 0o600 });
   } catch (error) {
     if (error instanceof AppError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? '';
@@ -46,23 +50,44 @@ export function claimDataFolder(folder: string, adminSocket?: string): DataFolde
     path,
     adminSocket: socket,
     demoOriginFile: join(path, 'demo-origin'),
+    leftOver,
     release: () => rmSync(claim, { force: true }),
   };
 }
 
 function refuseSecondSupervisor(claim: string, path: string): void {
-  let pid: number;
+  let text: string;
   try {
-    pid = Number(readFileSync(claim, 'utf8'));
-  } catch {
-    return;
+    text = readFileSync(claim, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
   }
+  const [number = '', birth = ''] = text.trim().split(' ');
+  const pid = Number(number);
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid || !isAlive(pid)) return;
+  if (birth !== '' && birth !== birthOf(pid)) return;
   throw new AppError(
     'data_in_use',
     `${path} is used by another waf run (process ${pid}); stop it or give another --data`,
     { source: 'config' },
   );
+}
+
+/**
+ * When a process began, as text that no other process with its number has; '' where /proc does not
+ * say. A number alone may be another program's by now, above all after a container's restart.
+ */
+function birthOf(pid: number): string {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return `${boot}:${fields[19] ?? ''}`;
+  } catch {
+    return '';
+  }
 }
 
 function isAlive(pid: number): boolean {

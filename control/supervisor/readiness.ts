@@ -5,11 +5,11 @@ import { supervisorLimits } from '../../engine/base/limits.ts';
 
 /**
  * Resolves when /readyz answers 200, or after half a minute: the children said that they are ready,
- * so a missing answer is not worth failing for. Resolves to whether it did.
+ * so a missing answer is not worth failing for. `stop` ends waiting. Resolves to whether it did.
  */
-export async function waitUntilReady(socketPath: string): Promise<boolean> {
+export async function waitUntilReady(socketPath: string, stop?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + supervisorLimits.readinessTimeoutMs;
-  while (performance.now() < deadline) {
+  while (performance.now() < deadline && stop?.aborted !== true) {
     const status = await probe(socketPath);
     if (status === 200) return true;
     if (status !== 0 && status !== 503) return false;

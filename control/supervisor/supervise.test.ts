@@ -97,6 +97,28 @@ test('an engine that cannot start stops control again and says why', async () =>
   expect(readFileSync(join(folder, 'notes'), 'utf8')).toContain('control stop');
 });
 
+test('asked to stop while it starts, it leaves nothing behind', async () => {
+  program('control', 'note(`pid ${process.pid}`);');
+  program('engine', 'note(`pid ${process.pid}`);');
+  const asked = new AbortController();
+  const run = supervise(options({ stopAsked: asked.signal }));
+  const pids = (): number[] =>
+    [...readNotes().matchAll(/pid (\d+)/g)].map(([, number]) => Number(number));
+  const watch = setInterval(() => {
+    if (pids().length === 2) asked.abort();
+  }, 20);
+  await expect(run).rejects.toThrow('stopped before it was ready');
+  clearInterval(watch);
+  expect(pids()).toHaveLength(2);
+  for (const pid of pids()) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  expect(existsSync(join(folder, 'var', 'supervisor.pid'))).toBe(false);
+});
+
+function readNotes(): string {
+  const file = join(folder, 'notes');
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+}
+
 test('a busy port is found before anything starts', async () => {
   program('control', socketServer);
   const taken = createServer();

@@ -34,6 +34,8 @@ export interface SuperviseOptions {
   readonly logLevel: string;
   readonly logger: Logger;
   readonly progress: ProgressView;
+  /** Ends a start that is still under way, as `stop` ends a run. */
+  readonly stopAsked?: AbortSignal;
 }
 
 /** A running product. */
@@ -47,11 +49,9 @@ export interface Supervised {
 
 /**
  * Starts everything and resolves when requests are served. Errors: AppError port_busy, data_in_use,
- * not_built, start_failed; whatever had started is stopped again.
+ * not_built, start_failed, stopped; whatever had started is stopped again.
  */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
-  await requireFreePort(options.proxy, '--proxy');
-  await requireFreePort(options.management, '--management');
   const data = claimDataFolder(options.data, options.adminSocket);
   const parts: { children: SupervisedChild[]; demo: DemoOrigin | null } = {
     children: [],
@@ -60,14 +60,44 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   const ended = deferred<number>();
   const stop = stopOnce(parts, data, () => ended.resolve(0));
   try {
-    options.prepareData?.(data.path);
-    if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
-    const passwordFile = await startBoth(options, data, parts);
+    const passwordFile = await Promise.race([
+      whenAsked(options.stopAsked),
+      startAll(options, data, parts),
+    ]);
     return { adminSocket: data.adminSocket, passwordFile, ended: ended.promise, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Never resolves. Errors: AppError stopped, when somebody asks. */
+function whenAsked(stopAsked: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    const stopped = (): void =>
+      reject(new AppError('stopped', 'stopped before it was ready', { source: 'config' }));
+    if (stopAsked?.aborted === true) stopped();
+    stopAsked?.addEventListener('abort', stopped, { once: true });
+  });
+}
+
+/** Checks, then starts everything. Resolves to the password file's path. */
+async function startAll(
+  options: SuperviseOptions,
+  data: DataFolder,
+  parts: { children: SupervisedChild[]; demo: DemoOrigin | null },
+): Promise<string> {
+  // Children of a supervisor that was killed need a moment to notice.
+  const patienceMs = data.leftOver ? supervisorLimits.leftOverMs : 0;
+  await requireFreePort(options.proxy, '--proxy', patienceMs);
+  await requireFreePort(options.management, '--management', patienceMs);
+  options.prepareData?.(data.path);
+  if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
+  if (options.stopAsked?.aborted === true) {
+    await parts.demo?.close();
+    return '';
+  }
+  return startBoth(options, data, parts);
 }
 
 /** Starts control and engine. Resolves to the password file's path. */
@@ -98,8 +128,8 @@ async function startBoth(
   ]);
   if (ready.type === 'ready' && ready.passwordFile !== undefined) passwordFile = ready.passwordFile;
   options.progress.finish();
-  const serves = await waitUntilReady(data.adminSocket);
-  if (!serves) {
+  const serves = await waitUntilReady(data.adminSocket, options.stopAsked);
+  if (!serves && options.stopAsked?.aborted !== true) {
     options.logger.warn('rules are still being compiled; sites answer 503 until theirs are', {
       ask: 'waf agent state',
     });

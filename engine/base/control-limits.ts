@@ -302,6 +302,8 @@ export const supervisorLimits = {
   readinessPollMs: 50,
   /** The engine drains its connections before it goes; then it is ended by force. */
   stopGraceMs: 15_000,
+  /** Children of a supervisor that was killed go by themselves; their ports are free by then. */
+  leftOverMs: 5_000,
   /** Path of a Unix socket: the kernel takes 108 bytes with the final NUL. */
   socketPathBytesMax: 107,
   /** One body that the demo origin takes. */

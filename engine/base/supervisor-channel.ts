@@ -1,0 +1,28 @@
+/**
+ * Owns a child's side of the channel to the process that started it: what it tells, and when it is
+ * to stop. Never decides what stopping means.
+ */
+
+/** Tells the process that started this one, if it listens; one that is gone is no error. */
+export function tellSupervisor(message: Readonly<Record<string, unknown>>): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+/**
+ * Calls `stop`, once, on SIGTERM and when the process that started this one is gone. A terminal's
+ * SIGINT and SIGHUP reach every process at once: with a supervisor, it says when to stop.
+ */
+export function onStopAsked(stop: () => void): void {
+  let asked = false;
+  const once = (): void => {
+    if (asked) return;
+    asked = true;
+    stop();
+  };
+  const unlessSupervised = (): void => {
+    if (process.connected !== true) once();
+  };
+  process.on('SIGTERM', once);
+  process.on('disconnect', once);
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, unlessSupervised);
+}
