@@ -104,6 +104,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   /** Sends bytes; false when the sender should wait for `clientDrained`. */
   send(bytes: Uint8Array): boolean {
     if (this.closed) return true;
+    if (this.wait === WAIT.GRACE) this.await(WAIT.NONE, Infinity);
     if (this.out.write(bytes)) return true;
     this.blocked = true;
     this.await(WAIT.SEND, this.front.settings.sendProgressTimeoutMs);
@@ -115,10 +116,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     if (wanted) {
       this.await(WAIT.BODY, this.front.settings.bodyProgressTimeoutMs);
       this.run();
-    } else if (this.wait === WAIT.BODY) {
-      this.wait = WAIT.NONE;
-      this.deadlineMs = this.totalDeadlineMs;
-    }
+    } else if (this.wait === WAIT.BODY) this.await(WAIT.NONE, Infinity);
     this.updatePause();
   }
 
@@ -127,7 +125,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.exchange = null;
     this.totalDeadlineMs = Infinity;
     if (this.closed) return;
-    if (!keep || this.ended) return this.linger();
+    if (!keep || (this.ended && this.inputAt === this.inputEnd)) return this.linger();
     this.parser.reset(this.inputAt);
     this.await(WAIT.IDLE, this.front.settings.keepAliveTimeoutMs);
     if (this.front.draining && this.idle) return this.linger();
@@ -163,8 +161,11 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   }
 
   private await(wait: number, ms: number): void {
-    this.wait = wait;
-    this.deadlineMs = Math.min(this.front.deadlines.nowMs + ms, this.totalDeadlineMs);
+    // Who closed its side may be gone altogether: until it takes something, there is little time.
+    const grace = this.ended && (wait === WAIT.BODY || wait === WAIT.NONE);
+    this.wait = grace ? WAIT.GRACE : wait;
+    const forMs = grace ? this.front.settings.halfCloseGraceMs : ms;
+    this.deadlineMs = Math.min(this.front.deadlines.nowMs + forMs, this.totalDeadlineMs);
   }
 
   /** Takes the first `count` bytes of `buffer`, which is read into again after this call. */
@@ -224,6 +225,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.running = true;
     while (!this.closed && !this.lingering && this.step());
     this.running = false;
+    if (this.ended && this.bodyMissing) this.destroy();
     this.own();
     if (!this.updateHeld()) this.begin((started) => started.refuse(503, 'memory'));
     this.updatePause();
@@ -259,7 +261,10 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     if (this.inputAt > 0) this.own();
     if (this.wait === WAIT.IDLE) this.await(WAIT.HEAD, this.front.settings.headTimeoutMs);
     const result = this.parser.execute(this.input, this.inputEnd);
-    if (result === SCAN.MORE) return false;
+    if (result === SCAN.MORE) {
+      if (this.ended) this.linger();
+      return false;
+    }
     this.burst++;
     if (result === SCAN.REFUSED) {
       const refusal = this.parser.refusal!;
@@ -272,9 +277,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   }
 
   private begin(start: (exchange: Exchange) => void): void {
-    this.wait = WAIT.NONE;
     this.totalDeadlineMs = this.front.deadlines.nowMs + this.front.settings.requestTotalTimeoutMs;
-    this.deadlineMs = this.totalDeadlineMs;
+    this.await(WAIT.NONE, Infinity);
     // A refused head may end anywhere.
     const headEnd = this.inputAt > 0 ? this.inputAt : this.inputEnd;
     const head = this.borrowed ? Buffer.from(this.input.subarray(0, headEnd)) : this.input;
@@ -303,14 +307,20 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.exchange.clientDrained();
   }
 
-  /** The client will send no more. A running request gets a moment to finish. */
+  /** True when the running request waits for body bytes that are not here. */
+  private get bodyMissing(): boolean {
+    const complete = this.exchange === null || this.exchange.bodyComplete;
+    return !complete && this.inputAt === this.inputEnd;
+  }
+
+  /** The client will send no more. What is here is served; requests get a moment to finish. */
   private onEnd(): void {
     this.ended = true;
-    if (this.closed) return;
-    const exchange = this.exchange;
-    if (exchange === null) return this.lingering ? this.destroy() : this.linger();
-    if (exchange.wantsBody || !exchange.bodyComplete) return this.destroy();
-    this.await(WAIT.GRACE, this.front.settings.halfCloseGraceMs);
+    // What is queued is still sent; then the socket closes by itself.
+    if (this.closed || this.lingering) return;
+    if (this.idle) return this.linger();
+    if (this.exchange !== null) this.await(WAIT.NONE, Infinity);
+    this.run();
   }
 
   /** Sends what is queued, closes our side, and reads away what still comes. */
