@@ -1,5 +1,6 @@
 /**
- * Owns security events on disk: in the order of time, found by request id, bounded in number. Takes
+ * Owns security events on disk: in the order of time, found by request id, bounded in number and
+ * in bytes. Takes
  * each batch once, however often it comes.
  */
 
@@ -10,6 +11,7 @@ import { controlLimits } from '../../engine/base/limits.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { prefixRange, type Kv, type KvWriter } from '../store/kv.ts';
 import { toSecurityEvent } from './security-event.ts';
+import { packEvent, unpackEvent } from './stored-event.ts';
 
 /** A batch as it came from a node. */
 export interface IncomingBatch {
@@ -51,7 +53,7 @@ const numberDigits = 12;
 export function openEventStore(kv: Kv): EventStore {
   const read = (key: string): SecurityEventJson | undefined => {
     const bytes = kv.get(key);
-    return bytes === undefined ? undefined : parse(bytes);
+    return bytes === undefined ? undefined : unpackEvent(bytes);
   };
   const listeners = new Set<(event: SecurityEventJson) => void>();
   return {
@@ -97,34 +99,43 @@ async function ingest(
     if (BigInt(readNumber(writer.get(seqKey))) >= batch.batchSeq) return 'repeated';
     writer.put(seqKey, encoder.encode(String(batch.batchSeq)));
     let number = readNumber(writer.get(metaKey('number')));
+    let bytes = 0;
     for (const fact of facts) {
       number++;
       const id = makeId(Number(fact.receivedAtMs), number);
       const { agentId, tenantId } = batch;
       const event = toSecurityEvent(fact, { id, tenantId, agentId });
       kept.push(event);
-      writer.put(eventKey(id), encoder.encode(JSON.stringify(event)));
+      const packed = packEvent(event);
+      bytes += packed.length;
+      writer.put(eventKey(id), packed);
       writer.put(requestKey(fact.requestId.slice(0, 256), id), new Uint8Array([1]));
     }
     writer.put(metaKey('number'), encoder.encode(String(number)));
-    keepCount(writer, facts.length);
+    keepBounds(writer, facts.length, bytes);
     return 'stored';
   });
 }
 
-function keepCount(writer: KvWriter, added: number): void {
-  const count = readNumber(writer.get(metaKey('count'))) + added;
-  const surplus = Math.max(0, count - controlLimits.eventsMax);
-  if (surplus > 0) {
-    for (const { key, value } of [
-      ...writer.range({ ...prefixRange(eventKey('')), limit: surplus }),
-    ]) {
-      const { id = '', requestId = '' } = parse(value);
+/** Bytes that came before they were counted are not known; they leave uncounted. */
+function keepBounds(writer: KvWriter, added: number, addedBytes: number): void {
+  let count = readNumber(writer.get(metaKey('count'))) + added;
+  let bytes = readNumber(writer.get(metaKey('bytes'))) + addedBytes;
+  const { eventsMax, eventBytesMax, eventsForgottenMax } = controlLimits;
+  const surplus = count - eventsMax;
+  if (surplus > 0 || bytes > eventBytesMax) {
+    const limit = Math.max(surplus, added, eventsForgottenMax);
+    for (const { key, value } of [...writer.range({ ...prefixRange(eventKey('')), limit })]) {
+      if (count <= eventsMax && bytes <= eventBytesMax) break;
+      const { id = '', requestId = '' } = unpackEvent(value);
       writer.remove(key);
       writer.remove(requestKey(requestId.slice(0, 256), id));
+      count--;
+      bytes = Math.max(0, bytes - value.length);
     }
   }
-  writer.put(metaKey('count'), encoder.encode(String(count - surplus)));
+  writer.put(metaKey('count'), encoder.encode(String(count)));
+  writer.put(metaKey('bytes'), encoder.encode(String(bytes)));
 }
 
 function* newestFirst(
@@ -137,17 +148,13 @@ function* newestFirst(
   const byTime = eventKey(makeId(endMs, 0));
   const end = beforeId === '' || eventKey(beforeId) > byTime ? byTime : eventKey(beforeId);
   if (end <= start) return;
-  for (const { value } of kv.range({ start, end, reverse: true })) yield parse(value);
+  for (const { value } of kv.range({ start, end, reverse: true })) yield unpackEvent(value);
 }
 
 /** Sorts by time, then by arrival. */
 function makeId(atMs: number, number: number): string {
   const clamped = Math.min(Math.max(0, Math.floor(atMs)), 10 ** idDigits - 1);
   return `${String(clamped).padStart(idDigits, '0')}-${String(number).padStart(numberDigits, '0')}`;
-}
-
-function parse(bytes: Uint8Array): SecurityEventJson {
-  return JSON.parse(decoder.decode(bytes)) as SecurityEventJson;
 }
 
 function readNumber(bytes: Uint8Array | undefined): number {

@@ -173,6 +173,7 @@ function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Da
       overlappingSync: !durable,
       readOnly,
       maxReaders: 64,
+      mapSize: controlLimits.storeMapBytes,
       // What it adds to a transaction has a promise of its own, which nobody could catch.
       eventTurnBatching: false,
     });

@@ -93,8 +93,16 @@ export const controlLimits = {
   countedNameCharsMax: 200,
   /** Users and addresses whose attempts are counted. */
   attemptKeysMax: 10_000,
-  /** Security events kept, about 1.5 KB each; the oldest give way. */
+  /** Security events kept, about 1.5 KB each, and their bytes; the oldest give way. */
   eventsMax: 1_000_000,
+  eventBytesMax: 2 * 1024 * 1024 * 1024,
+  /** Events that leave with one batch at least, where they are too many bytes. */
+  eventsForgottenMax: 500,
+  /** Smaller events are kept as they are; none is larger when unpacked: matches are bounded. */
+  eventPlainBytesMax: 512,
+  eventUnpackedBytesMax: 16 * 1024 * 1024,
+  /** Addresses set aside for a store: without them each doubling keeps the old map, seen pages too. */
+  storeMapBytes: 16 * 1024 * 1024 * 1024,
   /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */
   geoDatabaseBytesMax: 128 * 1024 * 1024,
   /** Fetching one; the largest free ones have some 60 MB packed. */
