@@ -10,7 +10,8 @@ import { lowerBytes } from '../catalog/macro.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
 import { planningRequest, plainOperators } from './beforehand.ts';
-import { readsForeignMatch } from './leaks.ts';
+import { leaksOf } from './leaks.ts';
+import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
 
 /** What is left to run, per phase, and the TX values every transaction starts with. */
 export interface FoldedProgram {
@@ -54,7 +55,7 @@ class Folder {
   /** Markers that a kept rule may skip to: until then a rule may be passed over. */
   private readonly openSkips = new Set<string>();
   private skipCount = 0;
-  private readonly removals: string[] = [];
+  private readonly removals: Removal[] = [];
   private readonly leaksMatches: boolean;
   /** Tests of the names that rules list TX by, one behind the other. */
   private readonly listings: readonly ((name: string) => boolean)[];
@@ -62,7 +63,8 @@ class Folder {
   constructor(program: Program, ports: RulePorts) {
     this.scratch.begin(planningRequest, program.settings, ports);
     this.listings = program.rules.flatMap(listingsOf);
-    this.leaksMatches = program.rules.some(readsForeignMatch);
+    this.leaksMatches = leaksOf(program.rules).matches;
+    if (program.settings.engine === 'off') this.everyTransactionGetsHere = false;
   }
 
   base(): ReadonlyMap<string, ByteString> {
@@ -109,6 +111,8 @@ class Folder {
     if (this.removals.some((removal) => mayRemove(removal, rule))) return false;
     for (let link: Rule | null = rule; link; link = link.next) {
       if (this.evaluateLink(link) !== true) return false;
+      // What it sets may be what the next one asks of.
+      if (link.next && (link.actions.length > 0 || link.capture)) return false;
     }
     return true;
   }
@@ -218,15 +222,15 @@ class Folder {
       if (link.capture) for (let i = 0; i <= 9; i++) this.dirtyNames.add(String(i));
       for (const action of link.actions) {
         if (action.effect?.kind === 'setTx') this.noteWrite(action.effect.name);
-        else if (action.definition.name === 'ctl') this.noteControl(action.argument);
+        else this.noteControl(controlOf(action));
       }
     }
   }
 
   /** Of all `ctl` forms only the engine switch and removals change which rules run. */
-  private noteControl(argument: ByteString): void {
-    if (/^ruleEngine/i.test(argument)) this.everyTransactionGetsHere = false;
-    if (/^ruleRemove/i.test(argument)) this.removals.push(argument);
+  private noteControl(control: ControlSwitch | null): void {
+    if (control?.name === 'ruleengine') this.everyTransactionGetsHere = false;
+    if (control?.removal) this.removals.push(control.removal);
   }
 
   private noteWrite(name: MacroText): void {
@@ -245,25 +249,11 @@ class Folder {
       if (target.selector?.kind === 'key') this.readNames.add(target.selector.key);
       else this.readsAll = true;
     }
-    const texts = [link.operator?.macro, link.message, link.logData, link.disruption.location];
-    for (const text of [...texts, ...link.tags]) if (text) this.noteMacroReads(text);
-    for (const action of link.actions) {
-      if (action.effect?.kind === 'setTx') {
-        this.noteMacroReads(action.effect.name);
-        this.noteMacroReads(action.effect.value);
-      } else this.noteTextReads(action.argument);
+    for (const text of textsOf(link)) {
+      const { names, lists } = txReads(text);
+      for (const name of names) this.readNames.add(name);
+      if (lists) this.readsAll = true;
     }
-  }
-
-  private noteMacroReads(text: MacroText): void {
-    for (const part of text.parts) {
-      if (typeof part !== 'string' && part.variable.name === 'TX') this.readNames.add(part.key);
-    }
-  }
-
-  private noteTextReads(text: ByteString): void {
-    for (const match of text.matchAll(/%\{tx\.([^}]+)\}/gi))
-      this.readNames.add(lowerBytes(match[1]!));
   }
 
   private macroKnown(text: MacroText): boolean {
@@ -354,8 +344,9 @@ function regionEnd(items: readonly ProgramItem[], index: number, rule: Rule): nu
   return end;
 }
 
-function listingsOf({ targets, exclusions }: Rule): ((name: string) => boolean)[] {
-  return [...targets, ...exclusions].flatMap(({ variable, selector }) => {
+function listingsOf(link: Rule): ((name: string) => boolean)[] {
+  if (textsOf(link).some((text) => txReads(text).lists)) return [(): boolean => true];
+  return [...link.targets, ...link.exclusions].flatMap(({ variable, selector }) => {
     if (variable.name !== 'TX' || selector?.kind === 'key') return [];
     return selector?.kind === 'regex' ? (name): boolean => selector.regex.test(name) : () => true;
   });
@@ -377,21 +368,18 @@ function skippedRegion(
   return region;
 }
 
-/** Argument of a `ctl:ruleRemoveBy...`: what it names and the text behind the equals sign. */
-function readRemoval(argument: ByteString): { kind: string; text: string; targetOnly: boolean } {
-  const [, kind, text] = /^ruleRemove(?:By|TargetBy)(\w+)=([^;]*)/is.exec(argument) ?? [];
-  const targetOnly = /^ruleRemoveTarget/i.test(argument);
-  return { kind: (kind ?? '').toLowerCase(), text: text ?? '', targetOnly };
-}
+type Removal = NonNullable<ControlSwitch['removal']>;
 
 /** Tags and messages are compared for equality; macros in either may come out as anything. */
-function mayRemove(argument: ByteString, rule: Rule): boolean {
-  const { kind, text } = readRemoval(argument);
-  if (kind === 'id') return !text.split(/[\s,]+/).every((range) => surelyOutside(range, rule.id));
-  if (kind === 'msg') return rule.message?.source === text;
-  return (
-    text.includes('%{') || rule.tags.some((tag) => tag.literal === null || tag.literal === text)
-  );
+function mayRemove({ by, subject }: Removal, rule: Rule): boolean {
+  if (by === 'id') {
+    return !subject
+      .trim()
+      .split(/[\s,]+/)
+      .every((range) => surelyOutside(range, rule.id));
+  }
+  if (by === 'msg') return rule.message?.source === subject;
+  return rule.tags.some((tag) => tag.literal === null || tag.literal === subject);
 }
 
 function surelyOutside(range: string, id: number): boolean {
@@ -399,7 +387,6 @@ function surelyOutside(range: string, id: number): boolean {
   return id < (from ?? NaN) || id > (to ?? from ?? NaN);
 }
 
-function surelyRemoves(argument: ByteString, rule: Rule): boolean {
-  const { kind, text, targetOnly } = readRemoval(argument);
-  return kind === 'tag' && !targetOnly && rule.tags.some((tag) => tag.literal === text);
+function surelyRemoves({ by, subject, variable }: Removal, rule: Rule): boolean {
+  return by === 'tag' && variable === undefined && rule.tags.some((tag) => tag.literal === subject);
 }

@@ -5,7 +5,6 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { lowerBytes } from '../catalog/macro.ts';
 import type {
   BoundAction,
   MacroText,
@@ -16,6 +15,7 @@ import type {
 } from '../catalog/types.ts';
 import { plainOperators } from './beforehand.ts';
 import { anchoredWord } from './leaks.ts';
+import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
 
 /** How much of a link's question is known ahead. */
 export const KNOWN = {
@@ -139,7 +139,7 @@ function onlySets({ capture, actions }: Rule): boolean {
 
 function changesProcessor(item: ProgramItem): boolean {
   for (let link = item.kind === 'rule' ? item : null; link; link = link.next) {
-    if (link.actions.some(({ argument }) => /^requestBodyProcessor/i.test(argument))) return true;
+    if (link.actions.some((one) => controlOf(one)?.name === 'requestbodyprocessor')) return true;
   }
   return false;
 }
@@ -169,13 +169,10 @@ class SharedNames {
   /** Does it matter to the rule in which order TX variables came to be? */
   needsOrder(rule: Rule): boolean {
     for (let link: Rule | null = rule; link; link = link.next) {
-      const { targets, exclusions, operator, message, logData, disruption, tags, actions } = link;
-      const lists = [...targets, ...exclusions].some((target) => {
+      const lists = [...link.targets, ...link.exclusions].some((target) => {
         return target.selector?.kind !== 'key' && this.readsWritten(target);
       });
-      const texts = [message, logData, disruption.location, ...tags].map((text) => text?.source);
-      texts.push(operator?.argument, ...actions.map(({ argument }) => argument));
-      if (lists || texts.some((text) => /%\{tx(?:\}|[.:]\/)/i.test(text ?? ''))) return true;
+      if (lists || textsOf(link).some((text) => txReads(text).lists)) return true;
     }
     return false;
   }
@@ -213,14 +210,12 @@ class SharedNames {
 
   /** Could the text's macros show one of the variables that are written? */
   private namesWritten(text: ByteString): boolean {
-    for (const [, name] of text.matchAll(/%\{tx[.:]?([^}]*)\}/gi)) {
-      const key = lowerBytes(name!);
-      if (key === '' || key.startsWith('/') || this.writes.has(key)) return true;
-    }
-    return false;
+    const { names, lists } = txReads(text);
+    return lists || names.some((name) => this.writes.has(name));
   }
 
-  private changes({ definition, argument, effect }: BoundAction): boolean {
+  private changes(action: BoundAction): boolean {
+    const { argument, effect } = action;
     if (effect?.kind === 'setTx') {
       const { literal, parts } = effect.name;
       if (this.namesWritten(effect.name.source) || this.namesWritten(effect.value.source)) {
@@ -229,15 +224,8 @@ class SharedNames {
       return literal === null ? this.concernsBeginning(parts[0]) : this.concerns(literal);
     }
     if (effect?.kind === 'isolated') return this.namesWritten(argument);
-    return definition.name !== 'ctl' || this.turns(argument);
-  }
-
-  /** Does the `ctl` change which rules run, or which of the targets read here they look at? */
-  private turns(argument: ByteString): boolean {
-    if (!/^\s*rule/i.test(argument)) return false;
-    const [, variable] = /^\s*ruleRemoveTarget[^;%]*;\s*([A-Z_]+)/i.exec(argument) ?? [];
-    if (variable === undefined) return true;
-    return /^(?:TX|REQBODY_|REQUEST_BODY_LENGTH|MULTIPART_)/i.test(variable);
+    const control = controlOf(action);
+    return control === null || turns(control);
   }
 
   private concerns(name: string): boolean {
@@ -254,4 +242,12 @@ class SharedNames {
       return word === null || word.startsWith(part) || part.startsWith(word);
     });
   }
+}
+
+/** Does it change which rules run, or which of the targets read here they look at? */
+function turns({ name, removal }: ControlSwitch): boolean {
+  if (!removal) return name.startsWith('rule');
+  const { variable } = removal;
+  if (variable === undefined || variable === '') return true;
+  return /^(?:TX$|REQBODY_|REQUEST_BODY_LENGTH$|MULTIPART_)/.test(variable);
 }

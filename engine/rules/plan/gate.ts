@@ -15,7 +15,7 @@ import type {
   Target,
 } from '../catalog/types.ts';
 import { SOURCE } from '../catalog/values.ts';
-import { anchoredWord, readsForeignCapture, readsForeignMatch, wordsNoticed } from './leaks.ts';
+import { anchoredWord, leaksOf, wordsNoticed } from './leaks.ts';
 
 /** What is searched for on behalf of a rule. */
 export interface Gate {
@@ -49,12 +49,8 @@ export function gateFacts(
   constant: GateFacts['constant'],
 ): GateFacts {
   const rules = phases.flat().filter((item) => item.kind === 'rule');
-  return {
-    rules,
-    constant,
-    leaksMatches: rules.some(readsForeignMatch),
-    leaksCaptures: rules.some(readsForeignCapture),
-  };
+  const { matches, captures } = leaksOf(rules);
+  return { rules, constant, leaksMatches: matches, leaksCaptures: captures };
 }
 
 /** The rule's best gate; null when it has to be visited in every transaction. */

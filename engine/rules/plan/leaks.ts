@@ -6,9 +6,40 @@
 import type { ByteString } from '../../base/byte-string.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import type { MacroText, Rule, Target } from '../catalog/types.ts';
+import { controlOf, txReads } from './written-reads.ts';
+
+/** Which leftovers of one rule another may read. */
+export interface Leaks {
+  /** MATCHED_VAR and the like. */
+  readonly matches: boolean;
+  /** TX.0 to TX.9. */
+  readonly captures: boolean;
+}
+
+/** What `rules`, with the links behind them, read of each other's leftovers. */
+export function leaksOf(rules: readonly Rule[]): Leaks {
+  const links = rules.flatMap(chainOf);
+  // Tags are expanded before their rule is evaluated where removals compare them.
+  const tags = links.some(removesByTag) ? rules.flatMap((rule) => rule.tags) : [];
+  const texts = tags.map(({ source }) => source);
+  return {
+    matches: rules.some(readsForeignMatch) || texts.some(namesMatches),
+    captures: rules.some(readsForeignCapture) || texts.some(namesCapture),
+  };
+}
+
+function chainOf(rule: Rule): Rule[] {
+  const links: Rule[] = [];
+  for (let link: Rule | null = rule; link; link = link.next) links.push(link);
+  return links;
+}
+
+function removesByTag({ actions }: Rule): boolean {
+  return actions.some((action) => controlOf(action)?.removal?.by === 'tag');
+}
 
 /** True when a rule may read MATCHED_* of whatever matched before it. */
-export function readsForeignMatch(rule: Rule): boolean {
+function readsForeignMatch(rule: Rule): boolean {
   // A link reads what its starter left, unless the starter is an action, which leaves nothing.
   if (rule.id === 0) return false;
   if (rule.operator !== null) return looksAtMatches(rule);
@@ -58,7 +89,7 @@ function namesMatches(text: ByteString): boolean {
  * True when the rule may read TX.0 to TX.9 as another rule's `capture` left them. Log texts do not
  * count: what they show of another rule's captures is an accident.
  */
-export function readsForeignCapture(rule: Rule): boolean {
+function readsForeignCapture(rule: Rule): boolean {
   return readsUncaptured(rule, effectTexts);
 }
 
@@ -106,7 +137,8 @@ function logTexts({ message, logData, tags }: Rule): ByteString[] {
 }
 
 function namesCapture(text: ByteString): boolean {
-  return /%\{tx[.:](?:\d\}|\/)/i.test(text);
+  const { names, lists } = txReads(text);
+  return lists || names.some((name) => /^\d$/.test(name));
 }
 
 function selectsCapture({ variable, selector }: Target): boolean {
@@ -190,11 +222,8 @@ export function anchoredWord(source: ByteString): string | null {
 }
 
 function namesVariable(text: ByteString, prefix: string): boolean {
-  for (const match of text.matchAll(/%\{tx[.:]([^}]*)\}/gi)) {
-    const name = lowerBytes(match[1]!);
-    if (name.startsWith('/') || name === '' || name.startsWith(prefix)) return true;
-  }
-  return false;
+  const { names, lists } = txReads(text);
+  return lists || names.some((name) => name.startsWith(prefix));
 }
 
 function headOf(name: MacroText): string {
