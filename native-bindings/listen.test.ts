@@ -5,7 +5,7 @@ import { createServer, connect, Socket } from 'node:net';
 import type { Server } from 'node:net';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { acceptClients, listenReusePort } from './listen.ts';
 
 const addonPath = resolve('build/Release/waf_native.node');
@@ -96,4 +96,30 @@ test('a thread that accepts can be stopped from outside, again and again', async
     const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException];
     expect(error.code).toBe('ECONNREFUSED');
   }
+});
+
+test('what its callback throws is told, and later clients are handed over', async () => {
+  const { fd, port } = listenReusePort('127.0.0.1', 0);
+  const told: (() => void)[] = [];
+  const later = vi.spyOn(globalThis, 'setImmediate').mockImplementation(((work: () => void) => {
+    told.push(work);
+  }) as typeof setImmediate);
+  let clients = 0;
+  const stop = acceptClients(fd, (client) => {
+    if (clients++ === 0) {
+      closeSync(client);
+      throw new Error('a mistake');
+    }
+    closeSync(client);
+  });
+  for (let i = 0; i < 2; i++) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'close');
+  }
+  later.mockRestore();
+  stop();
+  expect(clients).toBe(2);
+  expect(told).toHaveLength(1);
+  expect(told[0]).toThrow('a mistake');
 });

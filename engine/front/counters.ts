@@ -34,6 +34,11 @@ export class FrontCounters {
     count(this.deltaOf('', ''), 'event', fate);
   }
 
+  /** Counts a client that was closed when it was accepted: it sent no request. */
+  addRefusedClient(): void {
+    count(this.deltaOf('', ''), 'refusal', 'connection_limit');
+  }
+
   /** What was counted since the last call; [] when there was nothing. */
   take(): CounterDelta[] {
     const deltas = [...this.bySite.values()].flat();

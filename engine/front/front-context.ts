@@ -35,6 +35,8 @@ export interface FrontContext {
   readonly ids: RequestIds;
   readonly held: HeldBudget;
   readonly onRequestDone: RequestDone;
+  /** A client was closed when it was accepted: one more than may be. */
+  readonly onClientRefused: () => void;
   readonly senders: SenderWatch;
   /** What new requests run on. */
   generation: Generation;

@@ -32,6 +32,8 @@ export interface NextGeneration {
 /** How a front serves. */
 export interface FrontOptions extends NextGeneration {
   readonly onRequestDone: RequestDone;
+  /** Called for every client that was closed when it was accepted, see `connectionsMax`. */
+  readonly onClientRefused?: () => void;
   readonly clock?: Clock;
   readonly settings?: Partial<FrontSettings>;
   /** Default `strict`. */
@@ -79,6 +81,7 @@ class ThreadFront implements Front {
       held: new HeldBudget(settings.heldBytesMax),
       senders: options.senders ?? new SenderWatch(),
       onRequestDone: options.onRequestDone,
+      onClientRefused: options.onClientRefused ?? (() => undefined),
       generation: this.makeGeneration(options),
       draining: false,
     };

@@ -29,7 +29,11 @@ export class StrictListener implements Listener {
   }
 
   private accept(fd: number): void {
-    if (this.clients.size >= this.context.settings.connectionsMax) return closeSync(fd);
+    const { settings, onClientRefused } = this.context;
+    if (this.clients.size >= settings.connectionsMax) {
+      closeSync(fd);
+      return onClientRefused();
+    }
     const onread = {
       buffer: readBuffer,
       callback: (count: number): boolean => {

@@ -129,6 +129,7 @@ class FrontWorker {
         const fate = this.batcher.add(hideValues(event));
         if (fate !== 'kept') this.counters.addFate(fate);
       },
+      onClientRefused: () => this.counters.addRefusedClient(),
     });
     front.setUnhealthy(this.unhealthy);
     this.tell({ kind: 'listening', port: await bind(front, this.data, this.parts) });

@@ -58,7 +58,10 @@ export const REFUSAL = {
   hostMismatch: soft('host_mismatch'),
   version: soft('version'),
   versionUnsupported: soft('version_unsupported', 505),
-  /** No version at all: an HTTP/0.9 client, which would take a status line for content. */
+  /**
+   * No version at all: an HTTP/0.9 client, which would take a status line for content. CRS's tests
+   * (920430-5) ask for a rule's record and no answer.
+   */
   versionMissing: soft('version_missing', 0),
   /** Which of them an origin goes by, and whether it joins them, nobody knows. */
   contentTypeTwice: soft('content_type_twice'),
