@@ -49,7 +49,7 @@ interface Outcome {
   readonly leftBehind: LeftBehind;
 }
 
-/** What rules left in the transaction beside TX. */
+/** What rules left in the transaction beside TX; not what concerns audit logs, which none reads. */
 interface LeftBehind {
   readonly environment: readonly unknown[];
   readonly collections: readonly unknown[];
@@ -96,7 +96,7 @@ function beforeLogging(verdict: Verdict | null): Verdict | null {
 
 function leftIn(tx: Transaction): LeftBehind {
   const { requestBodyProcessor, removedIds, removedTags, removedTargets } = tx.control;
-  const { engine, auditLogParts, removedMessages } = tx.control;
+  const { engine, removedMessages } = tx.control;
   return {
     environment: [...tx.env],
     collections: [...tx.persistent].map(([name, { key, values }]) => [name, key, [...values]]),
@@ -104,7 +104,6 @@ function leftIn(tx: Transaction): LeftBehind {
     switches: [
       engine,
       requestBodyProcessor,
-      auditLogParts,
       [...removedIds],
       [...removedTags],
       [...removedMessages],
