@@ -71,7 +71,7 @@ function readTls(
 ): ManagementTls {
   if (certificateFile !== undefined && keyFile !== undefined) return { certificateFile, keyFile };
   if (certificateFile !== undefined || keyFile !== undefined) {
-    throw new Error(`--management-cert and --management-key go together\n${usage}`);
+    throw new Error('--management-cert and --management-key go together: give both');
   }
   if (mode === 'own' || mode === 'off') return mode;
   throw new Error(`--management-tls wants own or off\n${usage}`);
@@ -80,7 +80,8 @@ function readTls(
 main().catch((error: unknown) => {
   const { message } = toAppError(error);
   tellSupervisor({ type: 'fatal', message });
-  process.stderr.write(`${message}\n`);
+  // A supervisor says it.
+  if (process.send === undefined) process.stderr.write(`control: ${message}\n`);
   process.exitCode = 1;
   setTimeout(() => process.exit(1), 50);
 });

@@ -167,7 +167,7 @@ class Engine {
   /** The bundle of `--bundle`, else the last good one of an earlier run, else none. */
   private firstBundle(): VerifiedBundle | null {
     const { bundle } = this.options;
-    if (bundle !== null) return readSignedBundle(readBundleFile(bundle));
+    if (bundle !== null) return readNamedBundle(bundle);
     try {
       return this.bundles.load();
     } catch (thrown) {
@@ -437,11 +437,21 @@ function* upstreamsOf({ sites }: RoutesConfig): Generator<UpstreamConfig> {
   }
 }
 
-function readBundleFile(path: string): Uint8Array {
+/** Errors: `bundle_unreadable`, or why the file is no bundle; each names the file. */
+function readNamedBundle(path: string): VerifiedBundle {
+  let bytes: Uint8Array;
   try {
-    return readFileSync(path);
+    bytes = readFileSync(path);
   } catch (cause) {
-    throw new AppError('bundle_unreadable', `the bundle file ${path} cannot be read`, {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message = `the bundle file ${path} cannot be read (${code})`;
+    throw new AppError('bundle_unreadable', message, { source: 'config', cause });
+  }
+  try {
+    return readSignedBundle(bytes);
+  } catch (cause) {
+    const { code, message } = toAppError(cause);
+    throw new AppError(code, `${path} is no bundle that can be served: ${message}`, {
       source: 'config',
       cause,
     });
@@ -482,6 +492,7 @@ try {
 } catch (thrown) {
   const { code, message } = toAppError(thrown);
   tellSupervisor({ type: 'fatal', message });
-  process.stderr.write(`engine: ${message} (${code})\n`);
+  // A supervisor says it.
+  if (process.send === undefined) process.stderr.write(`engine: ${message} (${code})\n`);
   process.exit(1);
 }

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { readChildMessage } from '../supervisor/messages.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
 
 /** The command. */
@@ -41,12 +42,16 @@ export const engineCommand: CommandDefinition = {
 /** Runs a script as a child that hears our signals. Resolves to its exit code. */
 function runForeground(script: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
-    // The channel tells it when this process is gone; it carries nothing else.
+    // The channel tells it when this process is gone, and us why it cannot serve.
     const stdio = ['inherit', 'inherit', 'inherit', 'ipc'] as const;
     const child = spawn(process.execPath, [script, ...args], { stdio: [...stdio] });
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => child.kill('SIGTERM'));
     }
+    child.on('message', (raw) => {
+      const message = readChildMessage(raw);
+      if (message?.type === 'fatal') process.stderr.write(`waf: ${message.message}\n`);
+    });
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));
   });

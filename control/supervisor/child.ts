@@ -65,8 +65,10 @@ export function startChild(options: ChildOptions): SupervisedChild {
       if (!everReady) return options.onStartFailure(reason);
       const next = nextBackOff(backOff, performance.now() - startedAtMs);
       backOff = next.state;
-      logger.error('child ended; starting it again', { child: name, reason, ...next.state });
-      timer = setTimeout(begin, next.delayMs);
+      const { delayMs } = next;
+      const facts = { child: name, reason, ...next.state, delayMs };
+      logger.error('child ended; starting it again', facts);
+      timer = setTimeout(begin, delayMs);
     });
   };
   begin();
