@@ -26,6 +26,7 @@ import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
 import { settingsId, systemSettings } from './store/collections.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
+import { openLogs } from './store/open-logs.ts';
 import { settleRestore } from './store/settle-restore.ts';
 import { openStore } from './store/store.ts';
 
@@ -64,7 +65,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     openLmdbKv({ folder: join(dataFolder, 'control'), durable: true }),
     clock,
   );
-  const observed = openLmdbKv({ folder: join(dataFolder, 'events'), durable: false });
+  const observed = openLogs(join(dataFolder, 'events'), logger);
   const events = openEventStore(observed);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);

@@ -13,6 +13,7 @@ import type { Logger } from '../base/log.ts';
 export class DatabaseFiles {
   private readonly folder: string;
   private readonly log: Logger;
+  private toldUnstored = false;
 
   /** Makes `folder` when it does not exist. */
   constructor(folder: string, log: Logger) {
@@ -43,8 +44,12 @@ export class DatabaseFiles {
       writeFileSync(aside, bytes, { mode: 0o600 });
       renameSync(aside, path);
       this.trim();
+      this.toldUnstored = false;
     } catch (thrown) {
-      this.warn('cannot store a compiled database; the next start compiles it again', thrown);
+      // A full disk would say it for each of a hundred.
+      if (!this.toldUnstored)
+        this.warn('cannot store a compiled database; the next start compiles it again', thrown);
+      this.toldUnstored = true;
       removeQuietly(aside);
     }
   }

@@ -1,0 +1,25 @@
+/** Owns opening the store of what was observed, which may begin anew. Never the configuration's. */
+
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../../engine/base/errors.ts';
+import type { Logger } from '../../engine/base/log.ts';
+import type { Kv } from './kv.ts';
+import { openLmdbKv } from './lmdb-kv.ts';
+
+/**
+ * Opens the store of events, counts and loads in `folder`. A damaged file is no reason not to
+ * start: it is set aside as damaged.mdb, with a line in the log. Errors: as openLmdbKv else.
+ */
+export function openLogs(folder: string, logger: Logger): Kv {
+  try {
+    return openLmdbKv({ folder, durable: false });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'store_damaged') throw error;
+  }
+  const file = join(folder, 'damaged.mdb');
+  renameSync(join(folder, 'data.mdb'), file);
+  rmSync(join(folder, 'lock.mdb'), { force: true });
+  logger.error('the store of events begins anew: its file is damaged, and set aside', { file });
+  return openLmdbKv({ folder, durable: false });
+}
