@@ -35,7 +35,7 @@ const after = 'GET /after HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 describe('content where a method has none', () => {
   const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
-  test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS'])(
+  test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'QUERY', 'PROPFIND'])(
     '%s is the last of its connection',
     async (name) => {
       const origin = await carelessOrigin((head) =>

@@ -16,8 +16,8 @@ import type { HeldBudget } from './held-budget.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { LENGTH, writeRequestHead, type RequestHeadFacts } from './forward-heads.ts';
 
-/** Methods whose content means nothing (RFC 9110 section 9.3): some origins do not read it. */
-const withoutContent = ['GET', 'HEAD', 'DELETE', 'OPTIONS'].map((name) => Buffer.from(name));
+/** Methods whose content every origin reads; what others have may be left lying. */
+const withContent = ['POST', 'PUT', 'PATCH'].map((name) => Buffer.from(name));
 
 /** Relays one request; holds its body until `open`. */
 export class RequestRelay {
@@ -120,9 +120,8 @@ export class RequestRelay {
 
   private isWithoutContent(bytes: Buffer): boolean {
     const { spans } = this.head;
-    if (bytes[spans[SPAN.firstStart]!] === 0x50) return false;
     const method = bytes.subarray(spans[SPAN.firstStart], spans[SPAN.firstEnd]);
-    return withoutContent.some((name) => name.equals(method));
+    return !withContent.some((name) => name.equals(method));
   }
 
   /** What the origin is told of the body; a body that is all here gets its length. */
