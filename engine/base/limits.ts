@@ -143,6 +143,8 @@ export const upstreamLimits = {
   idlePerEndpointMax: 64,
   /** Below the usual 60 s and 75 s of origins, so that we close first. */
   idleTimeoutMs: 30_000,
+  /** We close so long before the time that an origin names in Keep-Alive, or half of it. */
+  idleMarginMs: 1_000,
   /** TCP and TLS together; 504. */
   connectTimeoutMs: 5_000,
   /** Request sent to response head; 504. */

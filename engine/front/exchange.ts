@@ -76,7 +76,7 @@ export class Exchange implements OriginSink {
     this.generation = front.generation;
     this.generation.acquire();
     this.request = new RequestRelay(front, this.head);
-    this.relay = new ResponseRelay(front.writer);
+    this.relay = new ResponseRelay(front.writer, front.clock);
     this.attempts = new OriginAttempts(this, front.deadlines);
   }
 

@@ -149,6 +149,8 @@ export interface ResponseHeadFacts {
   readonly closingLines: string;
   /** -1: announce none. */
   readonly contentLength: number;
+  /** The time, for origins that do not say it. */
+  readonly nowMs: number;
 }
 
 /** Writes the response head for the client, the empty line included. */
@@ -166,6 +168,8 @@ export function writeResponseHead(
   writer.bytes(bytes, spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!);
   writer.crlf();
   copyFields(writer, bytes, head, responseDrops);
+  // RFC 9110 section 6.6.1.
+  if (!head.hasDate) writer.text(`Date: ${new Date(facts.nowMs).toUTCString()}\r\n`);
   writer.text('X-Request-Id: ');
   writer.text(facts.requestId);
   if (facts.contentLength >= 0) {

@@ -196,7 +196,8 @@ describe('responses', () => {
     });
     const { port } = await startFront(closing, [siteFor(origin)]);
     const client = new RawClient(port).send(`${request}\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    return (await client.all()).replace(/X-Request-Id: [0-9a-f]+\r\n/, '');
+    const text = await client.all();
+    return text.replace(/X-Request-Id: [0-9a-f]+\r\n/, '').replace(/Date: [^\r]+ GMT\r\n/, '');
   }
 
   const rows: readonly (readonly [string, string, string, string])[] = [
@@ -261,6 +262,23 @@ describe('responses', () => {
     'HTTP/1.1 200 OK\r\n',
   ])('an origin that says %j gives 502', async (wire) => {
     expect(await through(wire)).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n/);
+  });
+
+  test('an answer that does not say when it was made is dated', async () => {
+    const dateOf = async (fields: string): Promise<string[]> => {
+      const origin = await rawOrigin(closing, (socket) => {
+        const wire = `HTTP/1.1 200 OK\r\n${fields}Content-Length: 0\r\n\r\n`;
+        socket.once('data', () => socket.end(wire));
+      });
+      const { port } = await startFront(closing, [siteFor(origin)]);
+      const client = new RawClient(port);
+      client.send('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      return [...(await client.all()).matchAll(/\r\nDate: ([^\r]*)/gi)].map(([, date]) => date!);
+    };
+    expect(await dateOf('date: yesterday\r\n')).toEqual(['yesterday']);
+    const [made, ...more] = await dateOf('X-Date: today\r\n');
+    expect(more).toEqual([]);
+    expect(new Date(made!).toUTCString()).toBe(made);
   });
 
   test('HTTP/1.0 keep-alive', async () => {

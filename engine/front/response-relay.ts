@@ -3,6 +3,7 @@
  * head and body gathered into as few pieces as possible, and what is held back for inspection.
  */
 
+import type { Clock } from '../base/clock.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
@@ -24,14 +25,16 @@ export class ResponseRelay {
   heldBytes = 0;
 
   private readonly writer: ByteWriter;
+  private readonly clock: Clock;
   private chunked = false;
   private http10 = false;
   private contentLength = -1;
   private headPiece: Buffer | null = null;
   private held: Buffer[] = [];
 
-  constructor(writer: ByteWriter) {
+  constructor(writer: ByteWriter, clock: Clock) {
     this.writer = writer;
+    this.clock = clock;
   }
 
   /** Decides the framing towards the client. */
@@ -53,7 +56,8 @@ export class ResponseRelay {
 
   writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
     const { closingLines, contentLength } = this;
-    writeResponseHead(this.writer, bytes, head, { requestId, closingLines, contentLength });
+    const nowMs = this.clock.nowMs();
+    writeResponseHead(this.writer, bytes, head, { requestId, closingLines, contentLength, nowMs });
   }
 
   /** Prepares the head to be written when inspection lets it. */

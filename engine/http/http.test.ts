@@ -302,6 +302,25 @@ test('what was written is what is read', () => {
 });
 
 describe('response heads', () => {
+  test.each([
+    ['', -1],
+    ['Keep-Alive: timeout=5\r\n', 5],
+    ['Keep-Alive: max=100, Timeout=72\r\n', 72],
+    ['Keep-Alive: timeout=99999999999999999999\r\n', 86_400],
+    ['Keep-Alive: timeout=\r\n', -1],
+    ['Keep-Alive: timeout=-1\r\n', -1],
+    ['Keep-Alive: 5\r\n', -1],
+    ['Keep-Alive: timeout\r\nX: =5\r\n', -1],
+  ])('%j says for how long an idle connection stays', (field, seconds) => {
+    const bytes = bytesOf(`HTTP/1.1 200 OK\r\n${field}Content-Length: 0\r\n\r\n`);
+    const parser = new ResponseHeadParser();
+    parser.begin(0, false);
+    expect(parser.execute(bytes, bytes.length)).toBe(SCAN.DONE);
+    expect(parser.idleSeconds).toBe(seconds);
+    parser.begin(0, false);
+    expect(parser.idleSeconds).toBe(-1);
+  });
+
   const accepted: readonly (readonly [string, boolean, number, boolean])[] = [
     ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n', false, BODY.LENGTH, true],
     ['HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n', true, BODY.NONE, true],

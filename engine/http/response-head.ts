@@ -7,10 +7,12 @@ import { httpLimits } from '../base/limits.ts';
 import { SPAN } from '../contract/message.ts';
 import { BODY, CR, HeadScanner, LF, SCAN, SP, type HeadLimits } from './head-scanner.ts';
 import { REFUSAL } from './refusal.ts';
-import { CLASS, DIGIT, FIELD, VALUE } from './tables.ts';
+import { CLASS, DIGIT, equalsIgnoreCase, FIELD, VALUE } from './tables.ts';
 
 const START = { BEGIN: 0, EMPTY_LF: 1, PREFIX: 2, STATUS: 3, REASON: 4, LF: 5 } as const;
 const prefix = Buffer.from('HTTP/1.');
+const timeoutBytes = Buffer.from('timeout=');
+const idleSecondsMax = 86_400;
 
 /** Reads response heads, one after another. */
 export class ResponseHeadParser extends HeadScanner {
@@ -19,6 +21,10 @@ export class ResponseHeadParser extends HeadScanner {
   version = 0;
   /** `BODY.NONE`, `LENGTH`, `CHUNKED` or `CLOSE`. */
   framing: number = BODY.NONE;
+  /** True when the origin says when it answered. */
+  hasDate = false;
+  /** For how long the origin says that it keeps an idle connection; -1 when it says nothing. */
+  idleSeconds = -1;
   private toHead = false;
   private emptyLines = 0;
 
@@ -33,6 +39,8 @@ export class ResponseHeadParser extends HeadScanner {
     this.status = 0;
     this.version = 0;
     this.framing = BODY.NONE;
+    this.hasDate = false;
+    this.idleSeconds = -1;
     this.emptyLines = 0;
   }
 
@@ -127,7 +135,12 @@ export class ResponseHeadParser extends HeadScanner {
   }
 
   protected override onField(bytes: Uint8Array, kind: number, at: number): number {
-    return kind <= FIELD.CONNECTION ? this.onCommonField(bytes, kind, at) : SCAN.MORE;
+    if (kind <= FIELD.CONNECTION) return this.onCommonField(bytes, kind, at);
+    if (kind === FIELD.DATE) this.hasDate = true;
+    else if (kind === FIELD.KEEP_ALIVE) {
+      this.idleSeconds = idleSecondsOf(bytes, this.spans[at + 2]!, this.spans[at + 3]!);
+    }
+    return SCAN.MORE;
   }
 
   protected override onHeadEnd(): number {
@@ -156,4 +169,17 @@ export class ResponseHeadParser extends HeadScanner {
     if (this.status === 204 && (this.contentLength > 0 || this.encodings > 0)) return false;
     return this.version === 11 || this.connectionKeepAlive;
   }
+}
+
+/** Seconds in `timeout=5, max=100` (RFC 2068 section 19.7.1.1), at most a day; -1 without them. */
+function idleSecondsOf(bytes: Uint8Array, start: number, end: number): number {
+  let p = start;
+  while (p < end && !equalsIgnoreCase(bytes, p, p + timeoutBytes.length, timeoutBytes)) p++;
+  p += timeoutBytes.length;
+  if (p >= end || (CLASS[bytes[p]!]! & DIGIT) === 0) return -1;
+  let seconds = 0;
+  for (; p < end && (CLASS[bytes[p]!]! & DIGIT) !== 0 && seconds < idleSecondsMax; p++) {
+    seconds = seconds * 10 + (bytes[p]! - 0x30);
+  }
+  return Math.min(seconds, idleSecondsMax);
 }

@@ -215,7 +215,16 @@ export class OriginConnection implements DeadlineHolder {
 
   private becomeIdle(): void {
     this.phase = PHASE.IDLE;
-    this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.idleTimeoutMs;
+    this.deadlineMs = this.owner.deadlines.nowMs + this.idleMs;
+  }
+
+  /** How long to wait for the next request: less than the origin says, so that we close first. */
+  private get idleMs(): number {
+    const { idleSeconds } = this.head;
+    if (idleSeconds < 0) return upstreamLimits.idleTimeoutMs;
+    const saidMs = idleSeconds * 1000;
+    const marginMs = Math.min(upstreamLimits.idleMarginMs, saidMs / 2);
+    return Math.min(upstreamLimits.idleTimeoutMs, saidMs - marginMs);
   }
 
   private fail(failure: OriginFailure): void {
@@ -314,7 +323,7 @@ export class OriginConnection implements DeadlineHolder {
       this.readPaused = false;
       this.socket.resume();
     }
-    if (clean && this.requestSent && !this.last && this.head.keepAlive) {
+    if (clean && this.requestSent && !this.last && this.head.keepAlive && this.idleMs > 0) {
       this.reused = true;
       this.becomeIdle();
       sink.originEnd();

@@ -109,6 +109,34 @@ describe('a pool', () => {
     pool.close();
   });
 
+  test('closes idle connections before the time that the origin names', async () => {
+    const used = async (seconds: number, pauseMs: number): Promise<number> => {
+      let ms = 0;
+      const clock = { ...systemClock, monotonicUs: () => ms * 1000 };
+      const sweeps = new Deadlines(clock, 100_000);
+      cleanups.push(() => sweeps.close());
+      const said = hello.replace('\r\n', `\r\nKeep-Alive: timeout=${seconds}, max=9\r\n`);
+      const { port, connections } = await origin(said);
+      const pool = new EndpointPool(sweeps, { host: '127.0.0.1', port, weight: 1 }, null);
+      for (let i = 0; i < 2; i++) {
+        const request = new Collector();
+        pool.acquire(request, false, false);
+        expect((await request.done).body).toBe('hello');
+        ms += pauseMs;
+        sweeps.sweep();
+      }
+      pool.close();
+      return connections();
+    };
+    expect(await used(5, 3_900)).toBe(1);
+    expect(await used(5, 4_100)).toBe(2);
+    expect(await used(1, 400)).toBe(1);
+    expect(await used(1, 600)).toBe(2);
+    expect(await used(0, 0)).toBe(2);
+    expect(await used(900, 29_000)).toBe(1);
+    expect(await used(900, 31_000)).toBe(2);
+  });
+
   test('queues behind its bound and refuses behind the queue', async () => {
     const { port, connections } = await origin(hello);
     const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
