@@ -35,7 +35,7 @@ export function drawPolicy(
     return Array.from({ length: dice.below(max + 1) % (many + 1) }, () => own.rule());
   };
   const middle = taken.flatMap((pieces) => [...pieces, ...(dice.below(3) === 0 ? some(2) : [])]);
-  const between = insertAll(dice, middle, some(3));
+  const between = insertPlots(dice, own, insertAll(dice, middle, some(3)));
   return [
     ...drawSettings(dice),
     ...drawDefaults(dice),
@@ -81,6 +81,22 @@ function insertAll(dice: Dice, into: readonly string[], pieces: readonly string[
   for (const piece of pieces) list.splice(dice.below(list.length + 1), 0, piece);
   return list;
 }
+
+/** Around some of the pieces that read TX, rules that interfere with them. */
+function insertPlots(dice: Dice, own: OwnRules, pieces: readonly string[]): string[] {
+  const list = [...pieces];
+  for (let left = dice.below(plotsMax + 1); left > 0 && list.length > 0; left--) {
+    const at = dice.below(list.length);
+    const plot = own.plot(list[at]!);
+    if (plot === null) continue;
+    const behind = at + 1 + (dice.below(2) === 0 ? 0 : dice.below(list.length - at));
+    list.splice(behind, 0, ...plot.behind);
+    list.splice(dice.below(2) === 0 ? at : dice.below(at + 1), 0, ...plot.before);
+  }
+  return list;
+}
+
+const plotsMax = 8;
 
 /** Rules once more under other ids. */
 function doubles(dice: Dice, pieces: readonly string[]): string[] {

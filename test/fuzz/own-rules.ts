@@ -32,7 +32,7 @@ export class OwnRules {
 
   private anyRule(phase = this.phase()): string {
     const { dice } = this;
-    const links = dice.pick([0, 0, 0, 1, 1, 2]);
+    const links = dice.pick([0, 0, 0, 0, 1, 1, 2]);
     const head = [`id:${this.id++}`, `phase:${phase}`, this.outcome(), this.logging()];
     head.push(...this.metadata(), ...this.linkActions(), ...this.jump());
     if (links === 0 && dice.below(5) === 0) return `SecAction "${head.join(',')}"`;
@@ -44,6 +44,59 @@ export class OwnRules {
       lines.push(`SecRule ${this.question()}${list}`);
     }
     return lines.join('\n');
+  }
+
+  /**
+   * Rules to stand before `piece`, of which one interferes, in some requests, with what the piece
+   * reads of TX or with the piece itself; and rules to stand behind it that show what came of it.
+   * Null where the piece reads no TX variable by name.
+   */
+  plot(piece: string): { readonly before: string[]; readonly behind: string[] } | null {
+    const { dice } = this;
+    const names = [...piece.matchAll(/\bTX:([a-z][a-z0-9_]+)|%\{tx\.([a-z][a-z0-9_]+)\}/gi)];
+    const [, id] = /\bid:'?(\d+)/.exec(piece) ?? [];
+    if (names.length === 0 || id === undefined) return null;
+    const [, target, macro] = dice.pick(names);
+    const name = (target ?? macro ?? '').toLowerCase();
+    const own = Number(/\bphase:'?(\d)/.exec(piece)?.[1] ?? 2);
+    const phase = dice.below(3) > 0 ? own : 1 + dice.below(own);
+    const cut = 1 + dice.below(name.length);
+    const lines = [
+      `SecAction "id:${this.id++},phase:1,pass,nolog,setvar:tx.own_b=${name.slice(cut)}"`,
+    ];
+    const does = this.interference(name, id, cut);
+    const capture = dice.below(4) === 0 ? ',capture' : '';
+    lines.push(
+      `SecRule ${dice.pick(halves)} "id:${this.id++},phase:${phase},pass,nolog,${does}${capture}"`,
+    );
+    const shown = `phase:${dice.pick([own, own, 5])},pass,${dice.pick(['log', 'log', 'nolog'])}`;
+    const witness = dice.pick([
+      `SecRule TX:${name} "@ge 1" "id:${this.id++},${shown},setvar:tx.own=+1"`,
+      `SecRule &TX:${name} "@eq 0" "id:${this.id++},${shown},msg:'%{tx.own}'"`,
+      `SecAction "id:${this.id++},${shown},msg:'%{tx.${name}}'"`,
+      `SecRule ARGS "@rx ." "id:${this.id++},${shown},setenv:'e=%{tx.${name}}'"`,
+    ]);
+    const before = does.includes('own_b') ? lines : lines.slice(1);
+    return { before, behind: dice.below(2) === 0 ? [witness] : [] };
+  }
+
+  private interference(name: string, id: string, cut: number): string {
+    const { dice } = this;
+    const value = dice.pick(['0', '1', '5', '99', '+1', '+99', '-1', '', '%{MATCHED_VAR}']);
+    const made = `tx.${name.slice(0, cut)}%{tx.own_b}`;
+    return dice.pick([
+      `ctl:'ruleRemoveTargetById=${id};TX:${name}'`,
+      `ctl:'ruleRemoveTargetByTag=${dice.pick([...this.words.tags, 'own'])};TX:${name}'`,
+      `ctl:ruleRemoveById=${id}`,
+      `setvar:'tx.${name}=${value}'`,
+      `setvar:'tx.${name}=${value}'`,
+      `setvar:'!tx.${name}'`,
+      `setvar:'${made}=${value}'`,
+      `setvar:'${made}=${value}'`,
+      `setvar:'!${made}'`,
+      `setenv:'e=%{tx.${name}}'`,
+      `setvar:'tx.own=%{tx.${name}}'`,
+    ]);
   }
 
   /** `tx.` and a name that CRS or an own rule uses. */
@@ -59,7 +112,7 @@ export class OwnRules {
     const kind = dice.below(12);
     if (kind < 5) return this.setvar();
     if (kind < 8) return this.removal();
-    if (kind < 9) return dice.pick(switches);
+    if (kind < 9) return dice.pick(dice.below(2) === 0 ? switches : harmless);
     if (kind < 10) return `setenv:'e=%{tx.${this.variable()}}'`;
     return dice.pick(sideEffects);
   }
@@ -91,6 +144,7 @@ export class OwnRules {
 
   private question(): string {
     const { dice } = this;
+    if (dice.below(2) === 0) return dice.pick(halves);
     const asked = this.target();
     const more = dice.below(5) === 0 ? `|${this.target()}` : '';
     const out = dice.below(8) === 0 ? `|${dice.pick(exclusions)}` : '';
@@ -162,7 +216,8 @@ export class OwnRules {
 
   private outcome(): string {
     const { dice } = this;
-    if (dice.below(5) > 0) return 'pass';
+    // What ends many transactions early hides what comes behind it.
+    if (dice.below(12) > 0) return 'pass';
     return dice.pick(['deny', 'block', 'drop', 'allow', 'allow:phase', 'allow:request', ...moves]);
   }
 
@@ -194,6 +249,21 @@ const leftovers: readonly RegExp[] = [
   /^SecAction.*MATCHED_VAR|^SecRule \S*MATCHED_VAR|^SecRule \S+ "[^"]*MATCHED_VAR/m,
   /%\{tx[.:]\d\}|TX:\d/i,
   /\bTX(?:[ |]|:\/)|%\{tx[.:]\//i,
+];
+
+/** What some requests of the corpora do, and many do not. */
+const halves = [
+  'REQUEST_METHOD "@streq POST"',
+  'REQUEST_METHOD "!@streq GET"',
+  'ARGS "@rx ([a-z])"',
+  'ARGS "@rx ."',
+  '&ARGS "@ge 1"',
+  'REQUEST_HEADERS:User-Agent "@rx OWASP|curl"',
+  'REQUEST_URI "@contains ?"',
+  '&REQUEST_HEADERS:Content-Type "@eq 0"',
+  '&REQUEST_HEADERS:Accept "@eq 0"',
+  'REQUEST_HEADERS:Host "@streq localhost"',
+  'REQUEST_HEADERS:Host "@rx ."',
 ];
 
 const moves = ["redirect:'http://b/%{tx.own}'", 'deny,status:406'];
@@ -314,6 +384,8 @@ const switches = [
   'ctl:auditLogParts=+E',
   'ctl:parseXmlIntoArgs=On',
 ];
+
+const harmless = ['ctl:auditLogParts=+E', 'ctl:ruleEngine=On', 'ctl:requestBodyProcessor=JSON'];
 
 const sideEffects = [
   'initcol:ip=%{REMOTE_ADDR}_%{tx.own}',
