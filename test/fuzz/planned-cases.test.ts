@@ -32,6 +32,14 @@ const cases: readonly (readonly [
     [1, 8],
   ],
   [
+    'a removal by tag of what sets a variable',
+    [
+      `${onA} "id:1,phase:1,pass,nolog,ctl:ruleRemoveByTag=t"`,
+      `SecAction "id:2,phase:1,pass,nolog,tag:'t',setvar:tx.late=1"`,
+    ],
+    [1],
+  ],
+  [
     'a removal by id with blanks around the equals sign',
     [`${onA} "id:1,phase:1,pass,nolog,ctl:'ruleRemoveById = 2'"`, `SecAction "id:2,${skip}"`, told],
     [1, 8],

@@ -11,7 +11,7 @@ import { Transaction } from '../catalog/transaction.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
 import { planningRequest, plainOperators } from './beforehand.ts';
 import { leaksOf } from './leaks.ts';
-import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
+import { type ControlSwitch, controlOf, linksOf, textsOf, txReads } from './written-reads.ts';
 
 /** What is left to run, per phase, and the TX values every transaction starts with. */
 export interface FoldedProgram {
@@ -289,13 +289,15 @@ class Folder {
 
   /**
    * Could an earlier kept `ctl:ruleRemoveBy...` take the rule out and change what follows? Not when
-   * the same removal takes out everything that the rule would have skipped, too.
+   * the rule only skips and the same removal takes out everything that it would have skipped, too.
    */
   private mayBeRemoved(region: readonly Rule[]): boolean {
     const [rule] = region;
-    return this.removals.some(
-      (removal) => mayRemove(removal, rule!) && !region.every((one) => surelyRemoves(removal, one)),
-    );
+    const acts = linksOf(rule!).some(({ actions }) => actions.length > 0);
+    return this.removals.some((removal) => {
+      if (!mayRemove(removal, rule!)) return false;
+      return acts || !region.every((one) => surelyRemoves(removal, one));
+    });
   }
 }
 

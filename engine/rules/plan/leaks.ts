@@ -6,7 +6,7 @@
 import type { ByteString } from '../../base/byte-string.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import type { MacroText, Rule, Target } from '../catalog/types.ts';
-import { controlOf, txReads } from './written-reads.ts';
+import { controlOf, linksOf, txReads } from './written-reads.ts';
 
 /** Which leftovers of one rule another may read. */
 export interface Leaks {
@@ -18,7 +18,7 @@ export interface Leaks {
 
 /** What `rules`, with the links behind them, read of each other's leftovers. */
 export function leaksOf(rules: readonly Rule[]): Leaks {
-  const links = rules.flatMap(chainOf);
+  const links = rules.flatMap(linksOf);
   // Tags are expanded before their rule is evaluated where removals compare them.
   const tags = links.some(removesByTag) ? rules.flatMap((rule) => rule.tags) : [];
   const texts = tags.map(({ source }) => source);
@@ -26,12 +26,6 @@ export function leaksOf(rules: readonly Rule[]): Leaks {
     matches: rules.some(readsForeignMatch) || texts.some(namesMatches),
     captures: rules.some(readsForeignCapture) || texts.some(namesCapture),
   };
-}
-
-function chainOf(rule: Rule): Rule[] {
-  const links: Rule[] = [];
-  for (let link: Rule | null = rule; link; link = link.next) links.push(link);
-  return links;
 }
 
 function removesByTag({ actions }: Rule): boolean {

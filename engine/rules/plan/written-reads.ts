@@ -27,6 +27,13 @@ export function txReads(text: ByteString): TxReads {
   return { names, lists };
 }
 
+/** The rule and the links of its chain. */
+export function linksOf(rule: Rule): Rule[] {
+  const links: Rule[] = [];
+  for (let link: Rule | null = rule; link; link = link.next) links.push(link);
+  return links;
+}
+
 /** All texts of one link that may hold macros. */
 export function textsOf(link: Rule): ByteString[] {
   const { operator, message, logData, disruption, tags, actions } = link;
