@@ -304,7 +304,7 @@ export class Exchange implements OriginSink {
     if (this.down === DOWN.NONE && this.attempts.again(failure, this.repeatable)) return;
     this.outcome = 'origin_error';
     this.refusal = failure.code;
-    if (this.down === DOWN.STREAM) return this.cut();
+    if (this.down === DOWN.STREAM && !this.relay.takeBack()) return this.cut();
     this.answerError(failure.status, this.bodyComplete);
   }
 

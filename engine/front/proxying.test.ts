@@ -260,6 +260,8 @@ describe('responses', () => {
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n',
     'nonsense\r\n\r\n',
     'HTTP/1.1 200 OK\r\n',
+    // Its head is sound, and nothing of it was sent yet.
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0x2\r\n',
   ])('an origin that says %j gives 502', async (wire) => {
     expect(await through(wire)).toMatch(/^HTTP\/1\.1 502 Bad Gateway\r\n/);
   });

@@ -26,6 +26,7 @@ export class ResponseRelay {
 
   private readonly writer: ByteWriter;
   private readonly clock: Clock;
+  private sent = false;
   private chunked = false;
   private http10 = false;
   private contentLength = -1;
@@ -105,7 +106,15 @@ export class ResponseRelay {
 
   /** What was gathered, to be sent; null when there is nothing. */
   takePiece(): Buffer | null {
-    return this.writer.length > 0 ? this.writer.take() : null;
+    if (this.writer.length === 0) return null;
+    this.sent = true;
+    return this.writer.take();
+  }
+
+  /** Throws away what was gathered; false when some of the answer has been sent already. */
+  takeBack(): boolean {
+    if (!this.sent) this.writer.discard();
+    return !this.sent;
   }
 
   /** Throws away what was gathered and not sent. */
