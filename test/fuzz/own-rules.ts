@@ -4,7 +4,7 @@
  */
 
 import type { Dice } from '../agree/random-changes.ts';
-import type { Vocabulary } from './crs-pieces.ts';
+import { type Vocabulary, vocabularyOf } from './crs-pieces.ts';
 
 /** Writes rules with ids of its own, one after the other. */
 export class OwnRules {
@@ -64,7 +64,7 @@ export class OwnRules {
     const lines = [
       `SecAction "id:${this.id++},phase:1,pass,nolog,setvar:tx.own_b=${name.slice(cut)}"`,
     ];
-    const does = this.interference(name, id, cut);
+    const does = this.interference(name, id, cut, vocabularyOf([piece]));
     const capture = dice.below(4) === 0 ? ',capture' : '';
     lines.push(
       `SecRule ${dice.pick(halves)} "id:${this.id++},phase:${phase},pass,nolog,${does}${capture}"`,
@@ -80,13 +80,18 @@ export class OwnRules {
     return { before, behind: dice.below(2) === 0 ? [witness] : [] };
   }
 
-  private interference(name: string, id: string, cut: number): string {
+  private interference(name: string, id: string, cut: number, its: Vocabulary): string {
     const { dice } = this;
     const value = dice.pick(['0', '1', '5', '99', '+1', '+99', '-1', '', '%{MATCHED_VAR}']);
+    const tag = dice.pick([...its.tags, ...its.tags, ...this.words.tags, 'own']);
     const made = `tx.${name.slice(0, cut)}%{tx.own_b}`;
     return dice.pick([
       `ctl:'ruleRemoveTargetById=${id};TX:${name}'`,
-      `ctl:'ruleRemoveTargetByTag=${dice.pick([...this.words.tags, 'own'])};TX:${name}'`,
+      `ctl:'ruleRemoveTargetByTag=${tag};TX:${name}'`,
+      `ctl:'ruleRemoveByTag=${tag}'`,
+      `ctl:'ruleRemoveByTag=${tag}'`,
+      `ctl:'ruleRemoveByMsg=${dice.pick([...its.messages, 'own text'])}'`,
+      dice.pick(switches),
       `ctl:ruleRemoveById=${id}`,
       `setvar:'tx.${name}=${value}'`,
       `setvar:'tx.${name}=${value}'`,
