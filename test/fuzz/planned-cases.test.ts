@@ -40,6 +40,37 @@ const cases: readonly (readonly [
     [1],
   ],
   [
+    'an action that runs once for each of two constants',
+    [
+      `SecAction "id:1,phase:1,pass,nolog,setvar:tx.a=1,setvar:tx.b=1"`,
+      `SecRule TX:a|TX:b "@eq 1" "id:2,phase:1,pass,nolog,setvar:tx.n=+1"`,
+    ],
+    [1, 2],
+  ],
+  [
+    'an action that changes the second of two constants',
+    [
+      `SecAction "id:1,phase:1,pass,nolog,setvar:tx.a=1,setvar:tx.b=2"`,
+      `SecRule TX:a|TX:b "@eq 1" "id:2,phase:1,pass,nolog,setvar:tx.b=1,setvar:tx.n=+1"`,
+    ],
+    [1, 2],
+  ],
+  [
+    'a constant that looks like a copy of a value',
+    [
+      `SecAction "id:1,phase:1,pass,nolog,setvar:tx.copy_x=/b/"`,
+      `SecRule ARGS "@rx ^.*$" "id:2,phase:1,pass,log,capture,setvar:'tx.copy_%{tx.0}=/%{tx.0}/',chain"\nSecRule TX:/^copy_/ "@within /b/ /c/"`,
+    ],
+    [1, 2],
+  ],
+  [
+    'a variable of the engine that looks like a copy of a value',
+    [
+      `SecRule ARGS "@rx ^.*$" "id:2,phase:1,pass,log,capture,setvar:'tx.msc_%{tx.0}=/%{tx.0}/',chain"\nSecRule TX:/^msc_/ "@within /b/ /c/"`,
+    ],
+    [],
+  ],
+  [
     'a removal by id with blanks around the equals sign',
     [`${onA} "id:1,phase:1,pass,nolog,ctl:'ruleRemoveById = 2'"`, `SecAction "id:2,${skip}"`, told],
     [1, 8],

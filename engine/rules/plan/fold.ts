@@ -189,6 +189,8 @@ class Folder {
     const writes: MacroText[] = [];
     for (let link: Rule | null = rule; link; link = link.next) {
       if (link.capture || link.severity >= 0) return false;
+      // They run at each match, and may change what the next target asks of.
+      if (link.actions.length > 0 && link.targets.length > 1) return false;
       for (const action of link.actions) {
         if (action.effect?.kind !== 'setTx') return false;
         writes.push(action.effect.name);

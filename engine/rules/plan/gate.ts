@@ -37,6 +37,8 @@ export interface GateFacts {
   readonly rules: readonly Rule[];
   /** The text that macros come out as in every transaction; null when that differs. */
   readonly constant: (text: MacroText) => ByteString | null;
+  /** What every transaction starts with. */
+  readonly txBase: ReadonlyMap<string, ByteString>;
   readonly leaksMatches: boolean;
   readonly leaksCaptures: boolean;
 }
@@ -46,11 +48,11 @@ const noWords: readonly ByteString[] = [];
 /** Works out what traces of unvisited links would be noticed. */
 export function gateFacts(
   phases: readonly (readonly ProgramItem[])[],
-  constant: GateFacts['constant'],
+  { constant, txBase }: Pick<GateFacts, 'constant' | 'txBase'>,
 ): GateFacts {
   const rules = phases.flat().filter((item) => item.kind === 'rule');
   const { matches, captures } = leaksOf(rules);
-  return { rules, constant, leaksMatches: matches, leaksCaptures: captures };
+  return { rules, constant, txBase, leaksMatches: matches, leaksCaptures: captures };
 }
 
 /** The rule's best gate; null when it has to be visited in every transaction. */
@@ -209,6 +211,7 @@ function copyGate(rule: Rule, facts: GateFacts): Gate | null {
   const asking = rule.next;
   const copy = copyOf(rule);
   if (!copy || !asking || asking.next || facts.leaksCaptures) return null;
+  if ([...facts.txBase.keys()].some((name) => name.startsWith(copy.prefix))) return null;
   const words = wordsNoticed(facts.rules, rule, copy.prefix);
   if (words === null || !asksFor(asking, copy.prefix)) return null;
   const filter = filterOf(asking.operator!, facts);

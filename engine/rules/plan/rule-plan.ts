@@ -137,7 +137,7 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
   const folded = foldProgram(program, options.ports);
   yield;
   const kept = folded.phases.map(({ items, kept }) => items.filter((_, i) => kept[i]));
-  const facts = gateFacts(kept, folded.constant);
+  const facts = gateFacts(kept, folded);
   yield;
   const widest = draftScan(kept, facts);
   yield;
