@@ -13,6 +13,8 @@ import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-si
 interface Waiter {
   readonly sink: OriginSink;
   readonly toHead: boolean;
+  /** Takes only a connection that never served. */
+  readonly fresh: boolean;
   readonly untilMs: number;
 }
 
@@ -80,7 +82,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
       return sink.originFailed(ORIGIN_FAILURE.busy);
     }
     const untilMs = this.deadlines.nowMs + upstreamLimits.queueTimeoutMs;
-    this.waiters.push({ sink, toHead, untilMs });
+    this.waiters.push({ sink, toHead, fresh, untilMs });
     if (this.deadlineMs > untilMs) this.deadlineMs = untilMs;
     this.openMore();
   }
@@ -160,11 +162,21 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   }
 
   private place(connection: OriginConnection): void {
-    const waiter = this.waiters.shift();
-    if (waiter !== undefined) this.hand(connection, waiter.sink, waiter.toHead);
-    else if (this.closed || this.idle.length >= upstreamLimits.idlePerEndpointMax) {
-      connection.destroy();
-    } else this.idle.push(connection);
+    const waiter = this.takeWaiter(connection.reused);
+    if (waiter !== undefined) return this.hand(connection, waiter.sink, waiter.toHead);
+    // Who still waits here wants a new one, which may need the room.
+    const needed =
+      this.waiters.length > 0 && this.all.size >= upstreamLimits.connectionsPerEndpointMax;
+    const full = this.idle.length >= upstreamLimits.idlePerEndpointMax;
+    if (this.closed || full || needed) connection.destroy();
+    else this.idle.push(connection);
+  }
+
+  /** Takes the first that a connection suits out of the queue. */
+  private takeWaiter(reused: boolean): Waiter | undefined {
+    if (!reused) return this.waiters.shift();
+    const at = this.waiters.findIndex(({ fresh }) => !fresh);
+    return at < 0 ? undefined : this.waiters.splice(at, 1)[0];
   }
 
   private hand(connection: OriginConnection, sink: OriginSink, toHead: boolean): void {

@@ -109,6 +109,26 @@ describe('a pool', () => {
     pool.close();
   });
 
+  test('who asks for a new connection gets no other that becomes free', async () => {
+    const { port, connections } = await origin(hello);
+    const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
+    const first = new Collector();
+    const [fresh, usual] = [new Collector(), new Collector()];
+    const end = first.originEnd.bind(first);
+    first.originEnd = () => {
+      pool.acquire(fresh, false, true);
+      pool.acquire(usual, false, false);
+      end();
+    };
+    pool.acquire(first, false, false);
+    await first.done;
+    await Promise.all([fresh.done, usual.done]);
+    expect(fresh.connection).not.toBe(first.connection);
+    expect(usual.connection).toBe(first.connection);
+    expect(connections()).toBeGreaterThan(1);
+    pool.close();
+  });
+
   test('closes idle connections before the time that the origin names', async () => {
     const used = async (seconds: number, pauseMs: number): Promise<number> => {
       let ms = 0;

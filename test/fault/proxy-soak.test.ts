@@ -17,22 +17,22 @@ import { createFront, type Front } from '../../engine/front/front.ts';
 import type { FrontContext } from '../../engine/front/front-context.ts';
 import { makeCertificate } from '../../engine/upstream/test-certificate.ts';
 import { eventually } from '../support/eventually.ts';
-import { runClient, type ClientReport } from './soak-client.ts';
+import { requestIdOf, runClient, type ClientReport } from './soak-client.ts';
 import { startOrigin } from './soak-origin.ts';
 import { Random } from './soak-wire.ts';
 
 const seed = Number(process.env['WAF_SOAK_SEED'] ?? Date.now() % 0x7fffffff);
-const clients = Number(process.env['WAF_SOAK_CLIENTS'] ?? 150);
-const atOnce = 24;
+const clients = Number(process.env['WAF_SOAK_CLIENTS'] ?? 120);
+const atOnce = 30;
 
 const settings = {
   sweepIntervalMs: 10,
-  headTimeoutMs: 1_500,
-  bodyProgressTimeoutMs: 1_500,
+  headTimeoutMs: 3_000,
+  bodyProgressTimeoutMs: 3_000,
   sendProgressTimeoutMs: 2_000,
-  requestTotalTimeoutMs: 3_000,
+  requestTotalTimeoutMs: 5_000,
   keepAliveTimeoutMs: 2_000,
-  halfCloseGraceMs: 3_000,
+  halfCloseGraceMs: 5_000,
   lingerTimeoutMs: 300,
 };
 
@@ -167,13 +167,20 @@ describe('fault soak', () => {
     const result = await soak(site, tls, watched?.inspector ?? null);
     console.log(summary(result));
     expect(result.problems).toEqual([]);
-    expect(result.reports.flatMap(({ problem }) => problem ?? [])).toEqual([]);
+    const eventOf = (id: number): string => {
+      const event = result.events.find(({ requestId }) => requestId === requestIdOf(id));
+      return `${event?.outcome} ${event?.status} ${event?.refusal}`;
+    };
+    const problems = result.reports.filter(({ problem }) => problem !== null);
+    expect(problems.map(({ problem, problemAt }) => `${problem}: ${eventOf(problemAt)}`)).toEqual(
+      [],
+    );
     expect(result.left).toEqual({ connections: 0, held: 0, holders: 0, released: 1 });
     expect(result.sockets).toBe(0);
     const ids = result.events.map(({ requestId }) => requestId);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
     const owed = result.reports.flatMap((report) => report.owed);
-    const missing = owed.filter((id) => !ids.includes(`soak-${String(id).padStart(8, '0')}`));
+    const missing = owed.filter((id) => !ids.includes(requestIdOf(id)));
     expect(missing).toEqual([]);
     expect(watched?.foreign ?? 0).toBe(0);
     expect(watched?.inspector.finished).toBe(watched?.inspector.opened);

@@ -42,7 +42,9 @@ export interface ClientReport {
   /** Ids of requests that must have ended in exactly one event. */
   readonly owed: readonly number[];
   readonly answers: number;
+  /** What went wrong, and the id of the request at which it did. */
   readonly problem: string | null;
+  readonly problemAt: number;
 }
 
 const sizes = [0, 0, 1, 300, 5_000, 20_000, 70_000, 300_000];
@@ -129,6 +131,7 @@ class SoakClient {
       for (const { head, body } of this.requests) this.send(Buffer.concat([head, body]));
       if (this.fault === 'halfclose') this.halfClose();
       this.next = this.requests.length;
+      this.sentBody = Infinity;
     } else this.sendNext();
   }
 
@@ -159,7 +162,7 @@ class SoakClient {
   private async sendSlowly(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length && !this.closed && !this.cut;) {
       const bytewise = this.fault === 'bytewise';
-      const size = bytewise ? 1 + this.random.below(at < 400 ? 3 : 30_000) : bytes.length;
+      const size = bytewise ? 1 + this.random.below(at < 100 ? 3 : 30_000) : bytes.length;
       const stop = Math.min(bytes.length, at + size, at + this.faultAt - this.sent);
       this.socket.write(bytes.subarray(at, stop));
       this.sent += stop - at;
@@ -252,6 +255,7 @@ class SoakClient {
       owed: this.owed(),
       answers: this.answers,
       problem: this.problem,
+      problemAt: this.requests[this.answers]?.id ?? 0,
     });
   }
 
