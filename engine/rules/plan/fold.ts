@@ -8,6 +8,7 @@ import type { ByteString } from '../../base/byte-string.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import { lowerBytes } from '../catalog/macro.ts';
 import { Transaction } from '../catalog/transaction.ts';
+import { selectUnicodeMap } from '../catalog/transformations/list.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
 import { planningRequest, plainOperators } from './beforehand.ts';
 import { leaksOf } from './leaks.ts';
@@ -61,6 +62,7 @@ class Folder {
   private readonly listings: readonly ((name: string) => boolean)[];
 
   constructor(program: Program, ports: RulePorts) {
+    selectUnicodeMap(program.settings.unicodeMap);
     this.scratch.begin(planningRequest, program.settings, ports);
     this.listings = program.rules.flatMap(listingsOf);
     this.leaksMatches = leaksOf(program.rules).matches;

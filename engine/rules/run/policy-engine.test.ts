@@ -23,12 +23,17 @@ const ports: RulePorts = {
 const engines: PolicyEngine[] = [];
 afterAll(() => engines.forEach((engine) => engine.retire()));
 
-function engineFor(rules: string, used: RulePorts = ports): PolicyEngine {
+function engineFor(
+  rules: string,
+  used: RulePorts = ports,
+  unicodeMap: Uint8Array | null = null,
+): PolicyEngine {
   const { program, diagnostics } = buildProgram(loadText(rules, 't.conf'), fullCatalog, () => null);
   if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
   const log = createLogger('test', 'error');
   const cache = { get: () => null, put: () => undefined };
-  const engine = new PolicyEngine(buildPlan(program, { cache, log, ports: used }), used);
+  const mapped = { ...program, settings: { ...program.settings, unicodeMap } };
+  const engine = new PolicyEngine(buildPlan(mapped, { cache, log, ports: used }), used);
   engines.push(engine);
   return engine;
 }
@@ -69,6 +74,18 @@ test('detection-only mode with nothing to hold back says so', () => {
   const engine = engineFor(`SecRuleEngine DetectionOnly\n${deny}`);
   const verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
   expect(inspect(engine, '/?a=good')).toMatchObject({ verdict, detectionOnly: false });
+});
+
+test('each session has its own Unicode map, whichever sessions run between its phases', () => {
+  const rules = 'SecRuleEngine On\nSecRule ARGS "@rx ^(z)$" "id:1,phase:2,t:urlDecodeUni,capture"';
+  const map = new Uint8Array(0x10000);
+  map[0x4e00] = 'z'.charCodeAt(0);
+  const mapped = engineFor(rules, ports, map);
+  const session = mapped.open(requestFrom('GET /?a=%25u4e00 HTTP/1.1\r\nHost: a'));
+  session.requestHead();
+  expect(inspect(engineFor(rules), '/?a=%25u4e00').matchedRules).toEqual([]);
+  session.requestBody(null);
+  expect(session.finish().matchedRules.map(({ ruleId }) => ruleId)).toEqual([1]);
 });
 
 describe('the time of a request', () => {

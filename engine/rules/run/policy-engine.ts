@@ -50,7 +50,6 @@ export class PolicyEngine implements Inspector {
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
     const runner = this.idle.pop() ?? new Runner(this.plan, this.links, this.foresight);
     this.open_++;
-    selectUnicodeMap(this.plan.settings.unicodeMap);
     runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
     if (recordOnly && runner.tx.control.engine === 'on') runner.tx.control.engine = 'detectionOnly';
     runner.reset();
@@ -120,6 +119,7 @@ export class RuleSession implements InspectionSession {
 
   finish(): TransactionRecord {
     const { tx } = this.runner;
+    selectUnicodeMap(tx.settings.unicodeMap);
     const before = this.engine.ports.clock.monotonicUs();
     // What was left of the time is for the phases that decide; logging gets its own.
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000;
@@ -174,6 +174,8 @@ export class RuleSession implements InspectionSession {
     const { clock } = this.engine.ports;
     const before = clock.monotonicUs();
     const { tx } = this.runner;
+    // Other policies have their turns between the phases.
+    selectUnicodeMap(tx.settings.unicodeMap);
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000 - this.inspectionUs;
     try {
       const verdict = this.step(phase, body, response);
