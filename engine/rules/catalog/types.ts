@@ -198,6 +198,8 @@ export interface BoundAction {
   /** As written behind the colon. */
   readonly argument: ByteString;
   readonly effect?: ActionEffect;
+  /** What about it is accepted without an effect; a warning says so once for a program. */
+  readonly caution?: string;
   /** Runs at every match of the rule it belongs to, in order. Never throws. */
   run(tx: Transaction, rule: Rule): void;
 }

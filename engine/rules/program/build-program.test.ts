@@ -347,6 +347,21 @@ describe('operators', () => {
   });
 });
 
+describe('actions', () => {
+  it('that are accepted without an effect say so once for a program', () => {
+    const text = [
+      'SecAction "id:1,pass,nolog,ctl:auditLogParts=+E"',
+      'SecAction "id:2,pass,nolog,ctl:auditLogParts=+E,ctl:auditEngine=Off"',
+      'SecAction "id:3,pass,nolog,ctl:debugLogLevel=3,ctl:auditEngine=On,ctl:ruleEngine=Off"',
+    ].join('\n');
+    expect(codes(text)).toEqual([
+      expect.stringMatching(/^1:\d+ warning mapped-action$/),
+      expect.stringMatching(/^2:\d+ warning mapped-action$/),
+      expect.stringMatching(/^3:\d+ warning mapped-action$/),
+    ]);
+  });
+});
+
 describe('mistakes', () => {
   it('are all reported, one diagnostic each, at their places', () => {
     const text = `SecRuleEngin On

@@ -108,8 +108,13 @@ function hasFittingArgument(input: Input): boolean {
 
 function bindRuntime(input: Input, bind: BindContext): void {
   const bound = input.definition.bind?.(input.value, bind) ?? { failure: 'it cannot be run' };
-  if ('failure' in bound) refuse(input, bound.failure);
-  else input.state.actions.push(bound);
+  if ('failure' in bound) return refuse(input, bound.failure);
+  input.state.actions.push(bound);
+  const { caution } = bound;
+  const { told, report } = input.context;
+  if (caution === undefined || told.has(caution)) return;
+  told.add(caution);
+  report('warning', 'mapped-action', caution, input.at.span);
 }
 
 function refuse(input: Input, reason: string): void {

@@ -38,6 +38,8 @@ export interface LinkContext {
   readonly transformations: NameTable<TransformationDefinition>;
   readonly actions: NameTable<ActionDefinition>;
   readonly variables: NameTable<VariableDefinition>;
+  /** Cautions that were told: each is told once for a program. */
+  readonly told: Set<string>;
 }
 
 /** Makes the tables of a catalogue. */
@@ -55,6 +57,7 @@ export function createLinkContext(
     transformations: nameTable('transformation', catalog.transformations),
     actions: nameTable('action', catalog.actions),
     variables: nameTable('variable', catalog.variables),
+    told: new Set(),
   };
 }
 

@@ -74,7 +74,7 @@ function linkActions(
 ): ActionState {
   const state = createActionState();
   // Defaults were checked where they stand; a link takes their transformations alone.
-  const silent: LinkContext = { ...context, report: () => undefined };
+  const silent: LinkContext = { ...context, report: () => undefined, told: new Set() };
   const defaults = isLink
     ? draft.defaults.filter((action) => action.name.text.toLowerCase() === 't')
     : draft.defaults;

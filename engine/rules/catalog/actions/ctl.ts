@@ -29,9 +29,23 @@ type Change = (tx: Transaction) => void;
 /** `isolated` changes touch nothing that decides which rules run or match. */
 interface Switch {
   readonly isolated?: boolean;
+  /** Why it has no effect beyond its value, as the directive of the same name says it. */
+  readonly caution?: string;
   /** null when the value is not one of this switch. */
   read(value: ByteString): Change | null;
 }
+
+const noEffect = (name: string, why: string): string =>
+  `ctl:${name} has no effect of its own: ${why}`;
+
+const cautions = {
+  auditEngine: noEffect(
+    'auditEngine',
+    'every match of a rule that logs is recorded; the log policy says what is kept',
+  ),
+  auditLogParts: noEffect('auditLogParts', 'records hold what the log policy keeps'),
+  debugLogLevel: noEffect('debugLogLevel', 'records go where the log policy sends them'),
+};
 
 const switches: ReadonlyMap<string, Switch> = new Map<string, Switch>([
   ['ruleengine', { read: ruleEngine }],
@@ -43,9 +57,9 @@ const switches: ReadonlyMap<string, Switch> = new Map<string, Switch>([
   ],
   ['requestbodyprocessor', { read: requestBodyProcessor }],
   ['parsexmlintoargs', { read: parseXmlIntoArgs }],
-  ['auditengine', { isolated: true, read: auditEngine }],
-  ['auditlogparts', { isolated: true, read: auditLogParts }],
-  ['debugloglevel', { isolated: true, read: debugLogLevel }],
+  ['auditengine', { isolated: true, caution: cautions.auditEngine, read: auditEngine }],
+  ['auditlogparts', { isolated: true, caution: cautions.auditLogParts, read: auditLogParts }],
+  ['debugloglevel', { isolated: true, caution: cautions.debugLogLevel, read: debugLogLevel }],
 ]);
 
 const switchNames =
@@ -66,7 +80,10 @@ function bindCtl(argument: ByteString, context: BindContext): BoundAction | Bind
   if (!entry) return { failure: `unknown switch; known are ${switchNames}` };
   const change = entry.read(right.trim());
   if (!change) return { failure: 'the value is not one of this switch' };
-  return bound(argument, change, entry.isolated === true ? { kind: 'isolated' } : undefined);
+  const effect: ActionEffect | undefined =
+    entry.isolated === true ? { kind: 'isolated' } : undefined;
+  const action = bound(argument, change, effect);
+  return entry.caution === undefined ? action : { ...action, caution: entry.caution };
 }
 
 function bound(argument: ByteString, run: Change, effect?: ActionEffect): BoundAction {
