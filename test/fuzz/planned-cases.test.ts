@@ -16,6 +16,15 @@ const skip = 'phase:1,pass,nolog,skipAfter:M';
 const told = 'SecAction "id:8,phase:1,pass,log"\nSecMarker M';
 const envTold = `SecRule ENV:e "@rx ." "id:8,phase:5,pass,log,msg:'%{ENV.e}'"`;
 
+/** As CRS 920450: copies all values, and asks for one of them. */
+function copies(prefix: string): string {
+  const copy = `setvar:'tx.${prefix}%{tx.0}=/%{tx.0}/'`;
+  return [
+    `SecRule ARGS "@rx ^.*$" "id:2,phase:1,pass,log,capture,${copy},chain"`,
+    `SecRule TX:/^${prefix}/ "@within /b/ /c/"`,
+  ].join('\n');
+}
+
 /** What is at stake, the rules, and the ids that must match. */
 const cases: readonly (readonly [
   name: string,
@@ -57,19 +66,10 @@ const cases: readonly (readonly [
   ],
   [
     'a constant that looks like a copy of a value',
-    [
-      `SecAction "id:1,phase:1,pass,nolog,setvar:tx.copy_x=/b/"`,
-      `SecRule ARGS "@rx ^.*$" "id:2,phase:1,pass,log,capture,setvar:'tx.copy_%{tx.0}=/%{tx.0}/',chain"\nSecRule TX:/^copy_/ "@within /b/ /c/"`,
-    ],
+    [`SecAction "id:1,phase:1,pass,nolog,setvar:tx.copy_x=/b/"`, copies('copy_')],
     [1, 2],
   ],
-  [
-    'a variable of the engine that looks like a copy of a value',
-    [
-      `SecRule ARGS "@rx ^.*$" "id:2,phase:1,pass,log,capture,setvar:'tx.msc_%{tx.0}=/%{tx.0}/',chain"\nSecRule TX:/^msc_/ "@within /b/ /c/"`,
-    ],
-    [],
-  ],
+  ['a variable of the engine that looks like a copy of a value', [copies('msc_')], []],
   [
     'a removal by id with blanks around the equals sign',
     [`${onA} "id:1,phase:1,pass,nolog,ctl:'ruleRemoveById = 2'"`, `SecAction "id:2,${skip}"`, told],
