@@ -52,6 +52,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   /** What this connection has in the thread's budget of held bytes. */
   private heldBytes = 0;
   private burst = 0;
+  /** True after a burst, until others had their turn. */
+  private yielding = false;
   private lastAuthority: Buffer = empty;
   private lastHost = '';
 
@@ -252,10 +254,11 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
       return true;
     }
     // A client that does not take its answers gets no more of them.
-    if (this.blocked) return false;
+    if (this.blocked || this.yielding) return false;
     if (this.burst >= frontLimits.pipelineBurstMax) {
       this.burst = 0;
-      setImmediate(() => this.run());
+      this.yielding = true;
+      setImmediate(() => this.goOn());
       return false;
     }
     if (this.inputAt > 0) this.own();
@@ -276,6 +279,12 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     return true;
   }
 
+  /** Others had their turn. */
+  private goOn(): void {
+    this.yielding = false;
+    this.run();
+  }
+
   private begin(start: (exchange: Exchange) => void): void {
     this.totalDeadlineMs = this.front.deadlines.nowMs + this.front.settings.requestTotalTimeoutMs;
     this.await(WAIT.NONE, Infinity);
@@ -291,7 +300,9 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private updatePause(): void {
     if (this.closed || this.lingering) return;
     const waiting = this.inputEnd - this.inputAt;
-    const full = waiting >= frontLimits.heldInputBytesMax && this.exchange !== null;
+    // Nothing is taken of it while a request runs, after a burst, or while no answers are taken.
+    const stuck = this.exchange !== null || this.blocked || this.yielding;
+    const full = stuck && waiting >= frontLimits.heldInputBytesMax;
     const pause = full || (this.exchange !== null && this.exchange.bodyBlocked);
     if (pause === this.paused) return;
     this.paused = pause;

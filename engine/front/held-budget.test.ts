@@ -1,6 +1,8 @@
 /** Tests of what a thread keeps for all clients together: too many are refused, none forgotten. */
 
 import { afterEach, expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
+import { frontLimits } from '../base/limits.ts';
 import { passVerdict } from '../contract/verdict.ts';
 import {
   Closing,
@@ -11,6 +13,7 @@ import {
   startFront,
 } from './fixture.ts';
 import type { Running } from './fixture.ts';
+import type { FrontContext } from './front-context.ts';
 import { HeldBudget } from './held-budget.ts';
 
 const closing = new Closing();
@@ -57,6 +60,60 @@ test.each(wires)('unfinished %s past the bound get 503, the others are served', 
     expect(served.length).toBeGreaterThan(1);
     for (const client of clients) client.socket.destroy();
   }
+});
+
+test('who pipelines and takes no answers is not read for ever', async () => {
+  const origin = await httpOrigin(closing, (_, response) => response.end(Buffer.alloc(60_000, 97)));
+  const front = await startFront(closing, [siteFor(origin)]);
+  const { context } = front.front as unknown as { context: FrontContext };
+  const client = new RawClient(front.port);
+  client.socket.pause();
+  const request = `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(900)}\r\n\r\n`;
+  const count = 24_000;
+  let sent = 0;
+  const more = (): void => {
+    while (sent < count) {
+      sent++;
+      if (!client.socket.write(request)) return void client.socket.once('drain', more);
+    }
+  };
+  more();
+  let most = 0;
+  let [before, still] = [-1, 0];
+  await eventually(() => {
+    most = Math.max(most, context.held.used);
+    still = before === client.socket.bytesWritten ? still + 1 : 0;
+    before = client.socket.bytesWritten;
+    return still > 30;
+  });
+  expect(front.events.length).toBeGreaterThan(10);
+  expect(sent).toBeLessThan(count);
+  expect(most).toBeLessThan(frontLimits.heldInputBytesMax + 2 * frontLimits.readBufferBytes);
+  let got = 0;
+  client.socket.removeAllListeners('data').on('data', (chunk: Buffer) => (got += chunk.length));
+  client.socket.resume();
+  await eventually(() => front.events.length >= 300 && got > 300 * 60_000);
+  client.socket.destroy();
+  await eventually(() => context.held.used === 0);
+});
+
+test('a flood of small requests on one connection is read as fast as it is served', async () => {
+  const front = await startFront(closing, [siteFor(1, { hosts: ['a'] })]);
+  const { context } = front.front as unknown as { context: FrontContext };
+  let most = 0;
+  const { change } = context.held;
+  context.held.change = (before, after) => {
+    most = Math.max(most, after);
+    return change.call(context.held, before, after);
+  };
+  const client = new RawClient(front.port);
+  client.socket.removeAllListeners('data').resume();
+  const count = 15_000;
+  client.send('GET / HTTP/1.1\r\nHost: b\r\n\r\n'.repeat(count));
+  await eventually(() => front.events.length === count);
+  expect(most).toBeLessThan(frontLimits.heldInputBytesMax + 2 * frontLimits.readBufferBytes);
+  client.socket.destroy();
+  await eventually(() => context.held.used === 0);
 });
 
 test('a budget is as large after as before', () => {
