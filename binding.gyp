@@ -43,6 +43,14 @@
         "<!@(pkg-config --libs libhs libpcre2-8)",
         "<!@(node native-bindings/find-libinjection.mjs)"
       ]
+    },
+    {
+      "target_name": "waf_pages",
+      "sources": ["native-bindings/pages/file-pages.cc"],
+      "defines": ["NAPI_VERSION=8"],
+      "cflags": ["-Wall", "-Wextra", "-Werror", "-O2"],
+      "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
+      "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"]
     }
   ]
 }

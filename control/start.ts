@@ -27,6 +27,7 @@ import { sessionTimesOf } from './domain/settings.ts';
 import { settingsId, systemSettings } from './store/collections.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { openLogs } from './store/open-logs.ts';
+import { careForMemory } from './store/memory-care.ts';
 import { settleRestore } from './store/settle-restore.ts';
 import { openStore } from './store/store.ts';
 
@@ -104,7 +105,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: { close(): void | Promise<void> }[] = [publisher, subscriptions];
+  const closing: { close(): void | Promise<void> }[] = [publisher, subscriptions, careForMemory()];
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));

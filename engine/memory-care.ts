@@ -5,10 +5,11 @@
 
 import { engineLimits, frontLimits } from './base/limits.ts';
 import { later } from './later.ts';
-import { easeHeap, trimHeap } from './match/memory.ts';
+import { dropFilePages, easeHeap, trimHeap } from './match/memory.ts';
 import { whenQuiet } from './quiet.ts';
 
-const { quietEveryMs, quietProcessEveryMs, quietShare, quietWorthMs, trimDelayMs } = engineLimits;
+const { quietEveryMs, quietProcessEveryMs, quietShare, quietWorthMs } = engineLimits;
+const { pagesEveryMs, trimDelayMs } = engineLimits;
 
 /**
  * Keeps the heap of a thread that serves small; the answer is called when something of size has
@@ -24,6 +25,7 @@ export function easeThisThread(): () => void {
 /** The same for the main thread, which gives back what the whole process no longer needs. */
 export function trimThisProcess(): () => void {
   const trim = later(trimHeap, trimDelayMs);
+  setInterval(dropFilePages, pagesEveryMs).unref();
   const workedMs = (): number => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;

@@ -1,4 +1,4 @@
-/** Owns the form in which security events lie on disk: their JSON, deflated where that is worth it. */
+/** Owns the form in which security events lie on disk: JSON, deflated where that is worth it. */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';

@@ -101,8 +101,13 @@ export const controlLimits = {
   /** Smaller events are kept as they are; none is larger when unpacked: matches are bounded. */
   eventPlainBytesMax: 512,
   eventUnpackedBytesMax: 16 * 1024 * 1024,
-  /** Addresses set aside for a store: without them each doubling keeps the old map, seen pages too. */
+  /** Addresses set aside for a store: without, each doubling keeps the old map and its pages. */
   storeMapBytes: 16 * 1024 * 1024 * 1024,
+  /** Pages of stores that were looked at count to the process so long. */
+  memoryCareEveryMs: 15_000,
+  /** Less of that at work is quiet; so much work before it is worth a collection. */
+  quietShare: 0.1,
+  quietWorthMs: 2_000,
   /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */
   geoDatabaseBytesMax: 128 * 1024 * 1024,
   /** Fetching one; the largest free ones have some 60 MB packed. */

@@ -105,7 +105,7 @@ export const frontLimits = {
   eventBatchDelayMs: 20,
   /** Messages on their way before the main thread has taken one: what it does between its turns. */
   eventBatchesSentMax: 4,
-  /** Events that wait in a thread; from half of it on they keep so many matches, a value of each. */
+  /** Events that wait in a thread; from half of it on they keep so many matches, one value each. */
   eventQueueBytesMax: 4 * 1024 * 1024,
   eventMatchesShortened: 8,
   /** After a new generation every thread waits so long before it collects what the old one held. */
@@ -429,6 +429,8 @@ export const engineLimits = {
   quietWorthMs: 2_000,
   /** The process looks less often: its threads have collected by then. */
   quietProcessEveryMs: 15_000,
+  /** Pages of the spool that were looked at count to the process so long. */
+  pagesEveryMs: 15_000,
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,
 } as const;

@@ -18,7 +18,7 @@ const rooms = [
   { room: base, may: [] },
   { room: contract, may: [base] },
   { room: 'engine/http', may: [base, contract] },
-  { room: 'engine/match', may: [base, 'native-bindings'] },
+  { room: 'engine/match', may: [base, 'native-bindings', 'native-bindings/pages'] },
   { room: 'engine/rules/language', may: [base] },
   { room: 'engine/rules/catalog', may: [base, contract, 'engine/match'] },
   {
@@ -80,7 +80,7 @@ const rooms = [
 
   { room: 'control', may: ['control/*', base, gen] },
   { room: 'control/domain', may: [base, 'engine/rules/language', gen] },
-  { room: 'control/store', may: [base, 'control/domain'] },
+  { room: 'control/store', may: [base, 'control/domain', 'native-bindings/pages'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
   { room: 'control/access', may: [base, 'control/domain', 'control/store', gen] },
   {
@@ -112,6 +112,8 @@ const rooms = [
   { room: 'control/setup', may: [] },
 
   { room: 'native-bindings', may: [] },
+  // Small enough for processes that match nothing.
+  { room: 'native-bindings/pages', may: [] },
   { room: gen, may: [] },
 ];
 

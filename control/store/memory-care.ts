@@ -1,0 +1,31 @@
+/**
+ * Owns giving memory back: pages of the stores' files that were looked at, and what has become
+ * garbage once it is quiet behind work. Never keeps the process alive.
+ */
+
+import { collectGarbage } from '../../engine/base/garbage.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
+import { dropFilePages } from '../../native-bindings/pages/file-pages.ts';
+
+const { memoryCareEveryMs, quietShare, quietWorthMs } = controlLimits;
+
+/** Looks every so often until it is closed. Cost: a collection of some 50 ms behind much work. */
+export function careForMemory(): { close(): void } {
+  let seen = workedMs();
+  let collected = seen;
+  const timer = setInterval(() => {
+    dropFilePages();
+    const now = workedMs();
+    const quiet = now - seen < memoryCareEveryMs * quietShare;
+    seen = now;
+    if (!quiet || now - collected < quietWorthMs) return;
+    collected = now;
+    collectGarbage();
+  }, memoryCareEveryMs).unref();
+  return { close: () => clearInterval(timer) };
+}
+
+function workedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
