@@ -18,6 +18,7 @@ import type { FrontContext } from '../../engine/front/front-context.ts';
 import { makeCertificate } from '../../engine/upstream/test-certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { requestIdOf, runClient, type ClientReport } from './soak-client.ts';
+import { judgeSeen, startRules } from './soak-rules.ts';
 import { startOrigin } from './soak-origin.ts';
 import { Random } from './soak-wire.ts';
 
@@ -145,44 +146,64 @@ function summary({ reports, events }: Soaked): string {
   ].join('\n');
 }
 
+function siteOf(tls: boolean, inspected: boolean): (port: number) => SiteConfig {
+  const waf = { enabled: inspected, mode: 'blocking', failPolicy: 'closed' } as const;
+  return (port) => {
+    const endpoints = [{ host: '127.0.0.1', port, weight: 1 }];
+    const scheme = tls ? 'https' : 'http';
+    const upstream = { id: 'u', scheme, endpoints, ...(tls ? { verifyTls: false } : {}) } as const;
+    return siteFor(port, { waf, upstream });
+  };
+}
+
+function expectClean(result: Awaited<ReturnType<typeof soak>>): void {
+  console.log(summary(result));
+  expect(result.problems).toEqual([]);
+  const eventOf = (id: number): string => {
+    const event = result.events.find(({ requestId }) => requestId === requestIdOf(id));
+    return `${event?.outcome} ${event?.status} ${event?.refusal}`;
+  };
+  const problems = result.reports.filter(({ problem }) => problem !== null);
+  const told = problems.map(({ problem, problemAt }) => `${problem}: ${eventOf(problemAt)}`);
+  expect(told).toEqual([]);
+  expect(result.left).toEqual({ connections: 0, held: 0, holders: 0, released: 1 });
+  expect(result.sockets).toBe(0);
+  const ids = result.events.map(({ requestId }) => requestId);
+  expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+  const owed = result.reports.flatMap((report) => report.owed);
+  expect(owed.filter((id) => !ids.includes(requestIdOf(id)))).toEqual([]);
+}
+
 describe('fault soak', () => {
+  console.log(`WAF_SOAK_SEED=${seed} WAF_SOAK_CLIENTS=${clients}`);
+  const timeout = 60_000 + clients * 400;
+
+  test('plain', { timeout }, async () => {
+    expectClean(await soak(siteOf(false, false), false, null));
+  });
+
   test.each([
-    ['plain', false, null],
-    ['TLS origin', true, null],
-    ['inspection at once', false, 'now'],
-    ['inspection later', false, 'later'],
-    ['inspection later, TLS origin', true, 'later'],
-  ] as const)('%s', { timeout: 60_000 + clients * 400 }, async (name, tls, inspection) => {
-    console.log(`${name}: WAF_SOAK_SEED=${seed} WAF_SOAK_CLIENTS=${clients}`);
-    const watched = inspection === null ? null : new Watched(inspection === 'later');
-    const waf = { enabled: watched !== null, mode: 'blocking', failPolicy: 'closed' } as const;
-    const site = (port: number): SiteConfig => {
-      const endpoints = [{ host: '127.0.0.1', port, weight: 1 }];
-      const scheme = tls ? 'https' : 'http';
-      return siteFor(port, {
-        waf,
-        upstream: { id: 'u', scheme, endpoints, ...(tls ? { verifyTls: false } : {}) },
-      });
-    };
-    const result = await soak(site, tls, watched?.inspector ?? null);
-    console.log(summary(result));
-    expect(result.problems).toEqual([]);
-    const eventOf = (id: number): string => {
-      const event = result.events.find(({ requestId }) => requestId === requestIdOf(id));
-      return `${event?.outcome} ${event?.status} ${event?.refusal}`;
-    };
-    const problems = result.reports.filter(({ problem }) => problem !== null);
-    expect(problems.map(({ problem, problemAt }) => `${problem}: ${eventOf(problemAt)}`)).toEqual(
-      [],
-    );
-    expect(result.left).toEqual({ connections: 0, held: 0, holders: 0, released: 1 });
-    expect(result.sockets).toBe(0);
-    const ids = result.events.map(({ requestId }) => requestId);
-    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
-    const owed = result.reports.flatMap((report) => report.owed);
-    const missing = owed.filter((id) => !ids.includes(requestIdOf(id)));
-    expect(missing).toEqual([]);
-    expect(watched?.foreign ?? 0).toBe(0);
-    expect(watched?.inspector.finished).toBe(watched?.inspector.opened);
+    ['inspection at once', false, false],
+    ['inspection later, TLS origin', true, true],
+  ])('%s', { timeout }, async (_, tls, later) => {
+    const watched = new Watched(later);
+    const { inspector } = watched;
+    expectClean(await soak(siteOf(tls, true), tls, inspector));
+    expect(watched.foreign).toBe(0);
+    expect(inspector.finished).toBe(inspector.opened);
+  });
+
+  test.each([
+    ['rules on the thread', false],
+    ['rules in the pool', true],
+  ])('%s', { timeout }, async (_, pooled) => {
+    const rules = startRules(pooled);
+    closing.add(() => rules.close());
+    const result = await soak(siteOf(false, true), false, rules.inspector);
+    expectClean(result);
+    const { seen, foreign } = judgeSeen(result.events);
+    expect(foreign).toEqual([]);
+    expect(seen).toBeGreaterThan(clients / 4);
+    expect(result.events.filter(({ transaction }) => transaction?.failure)).toEqual([]);
   });
 });

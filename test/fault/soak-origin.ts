@@ -201,7 +201,7 @@ class OriginSocket {
 
 /** The whole of what an origin answers, as far as it does. */
 function answerWire(behaviour: Behaviour, id: number, content: Buffer, random: Random): Buffer {
-  const mark = `X-Id: ${id}\r\nX-Filler: ${'f'.repeat(random.below(200))}\r\n`;
+  const mark = `X-Id: ${id}\r\nContent-Type: text/html\r\nX-Filler: ${'f'.repeat(random.below(200))}\r\n`;
   const length = `Content-Length: ${content.length}\r\n`;
   const ok = `HTTP/1.1 200 OK\r\n${mark}`;
   switch (behaviour) {
