@@ -1,4 +1,5 @@
 /** Proves that several listeners share a port, and what errors look like. */
+import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { createServer, connect, Socket } from 'node:net';
@@ -6,6 +7,7 @@ import type { Server } from 'node:net';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { eventually } from '../test/support/eventually.ts';
 import { acceptClients, listenReusePort } from './listen.ts';
 
 const addonPath = resolve('build/Release/waf_native.node');
@@ -96,6 +98,49 @@ test('a thread that accepts can be stopped from outside, again and again', async
     const [error] = (await once(late, 'error')) as [NodeJS.ErrnoException];
     expect(error.code).toBe('ECONNREFUSED');
   }
+});
+
+test('short of descriptors it waits, and goes on when there are some', async () => {
+  const program = `
+    const addon = require(process.argv[1]);
+    const { closeSync } = require('node:fs');
+    const { fd, port } = addon.listenReusePort('127.0.0.1', 0);
+    const owned = new Int32Array(1);
+    const clients = [];
+    let taken = 0;
+    addon.acceptClients(fd, owned, (client) => {
+      owned[0] = client;
+      clients.push(client);
+      process.stdout.write('taken ' + ++taken + '\\n');
+    });
+    process.stdin.on('data', () => clients.splice(0).forEach((client) => closeSync(client)));
+    process.stdout.write('port ' + port + '\\n');`;
+  const child = spawn('sh', [
+    '-c',
+    'ulimit -n 40; exec "$0" -e "$1" "$2"',
+    process.execPath,
+    program,
+    addonPath,
+  ]);
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const port = await eventually(() => Number(/port (\d+)/.exec(said)?.[1] ?? 0) || null);
+  const sockets = Array.from({ length: 60 }, () => connect(port, '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => undefined);
+  const taken = (): number => said.split('taken').length - 1;
+  await eventually(() => taken() > 5);
+  // Longer than one pause: it tried again, and there were still none.
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(taken()).toBeLessThan(40);
+  while (taken() < sockets.length) {
+    const before = taken();
+    child.stdin.write('close');
+    await eventually(() => taken() > before);
+  }
+  expect(taken()).toBe(sockets.length);
+  for (const socket of sockets) socket.destroy();
+  child.kill();
+  await once(child, 'exit');
 });
 
 test('what its callback throws is told, and later clients are handed over', async () => {
