@@ -3,12 +3,13 @@
  * regression cases and prints a table, every failure, and the closing line. Composition only.
  */
 
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from './base/errors.ts';
 import { fullCatalog } from './rules/catalog/full-catalog.ts';
 import { runModsecCase, type ModsecCase } from './rules/oracle/conformance/modsec-case.ts';
 import { runUnitRow, type UnitRow } from './rules/oracle/conformance/unit-table.ts';
+import { badFile, readRows, type Row } from './seclang-cases.ts';
 
 interface Result {
   readonly title: string;
@@ -20,9 +21,7 @@ interface Result {
 const [file = '', flag, reportFile] = process.argv.slice(2);
 try {
   const results = runFile(file);
-  if (flag === '--report' && reportFile !== undefined) {
-    writeFileSync(reportFile, JSON.stringify(results, null, 1) + '\n');
-  }
+  if (flag === '--report' && reportFile !== undefined) writeReport(reportFile, results);
   process.exitCode = print(results);
 } catch (thrown) {
   if (!(thrown instanceof AppError)) throw thrown;
@@ -42,56 +41,30 @@ function runFile(path: string): Result[] {
       Buffer.from(String(row['content_b64']), 'base64').toString('latin1'),
     ]),
   );
-  return rows.map((row) => {
-    const title = String(row['title']);
-    if (row['kind'] === 'transformation' || row['kind'] === 'operator') {
-      const unit = row as unknown as UnitRow;
-      const { result, detail } = runUnitRow(unit, fullCatalog);
-      return { title, family: `${unit.kind} ${unit.name}`, result, detail };
-    }
-    const { result, detail } = runModsecCase(row as unknown as ModsecCase, fullCatalog, files);
-    return { title, family: String(row['file']), result, detail };
-  });
+  return rows.map((row) => runRow(row, files));
 }
 
-/** Rows of a JSONL file; none when it is missing and may be. */
-function readRows(path: string, mayMiss = false): Record<string, unknown>[] {
-  if (!existsSync(path)) {
-    if (mayMiss) return [];
-    throw badFile(`${path} does not exist`);
+function runRow(row: Row, files: ReadonlyMap<string, string>): Result {
+  const title = String(row['title']);
+  if ('input_b64' in row) {
+    const unit = row as unknown as UnitRow;
+    const { result, detail } = runUnitRow(unit, fullCatalog);
+    return { title, family: `${unit.kind} ${unit.name}`, result, detail };
   }
-  if (!statSync(path).isFile()) throw badFile(`${path} is a folder; name a JSONL file of cases`);
-  const lines = readFileSync(path, 'utf8').split('\n');
-  return lines.flatMap((line, index) =>
-    line.trim() === '' ? [] : [readRow(line, `${path}:${index + 1}`, mayMiss)],
-  );
+  const { result, detail } = runModsecCase(row as unknown as ModsecCase, fullCatalog, files);
+  return { title, family: String(row['file']), result, detail };
 }
 
-/** One row, which must be of a kind that can be run, or a data file (`isData`). */
-function readRow(line: string, place: string, isData: boolean): Record<string, unknown> {
-  let row: unknown;
+/** Errors: `report_unwritable`, when everything has run: what was found is printed all the same. */
+function writeReport(path: string, results: readonly Result[]): void {
   try {
-    row = JSON.parse(line);
+    writeFileSync(path, JSON.stringify(results, null, 1) + '\n');
   } catch (cause) {
-    throw badFile(`${place}: not a JSON object on one line`, cause);
+    print(results);
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message = `--report: ${path} cannot be written (${code})`;
+    throw new AppError('report_unwritable', message, { source: 'config', cause });
   }
-  const has = (...names: string[]): boolean =>
-    typeof row === 'object' && row !== null && names.every((name) => name in row);
-  if (isData ? has('path', 'content_b64') : has('kind', 'name', 'title', 'ret', 'input_b64')) {
-    return row as Record<string, unknown>;
-  }
-  if (!isData && has('title', 'rules', 'request', 'response', 'client', 'server', 'expected')) {
-    return row as Record<string, unknown>;
-  }
-  const wanted = isData
-    ? 'path and content_b64'
-    : 'a unit row (kind, name, title, input_b64, ret) or a regression case ' +
-      '(title, rules, client, server, request, response, expected)';
-  throw badFile(`${place}: expected ${wanted}`);
-}
-
-function badFile(message: string, cause?: unknown): AppError {
-  return new AppError('bad_test_file', message, { source: 'config', cause });
 }
 
 /** Prints everything; returns the exit code. */

@@ -84,7 +84,7 @@ async function readCases(path: string): Promise<TestCase[]> {
 }
 
 function show({ output }: CommandContext, report: RunReport, file: string | undefined): number {
-  if (file !== undefined) writeFileSync(file, JSON.stringify(report, null, 1) + '\n');
+  const unwritten = file === undefined ? null : writeReport(file, report);
   output.result(report, familyTable(report));
   const list = (title: string, lines: readonly string[]): void => {
     if (lines.length === 0) return;
@@ -112,5 +112,18 @@ function show({ output }: CommandContext, report: RunReport, file: string | unde
   }
   output.line('');
   output.line(closingLine(report));
+  if (unwritten !== null) throw unwritten;
   return report.failed === 0 ? 0 : 1;
+}
+
+/** The error when it cannot be written: what was found is shown all the same. */
+function writeReport(file: string, report: RunReport): AppError | null {
+  try {
+    writeFileSync(file, JSON.stringify(report, null, 1) + '\n');
+    return null;
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message = `--report: ${file} cannot be written (${code})`;
+    return new AppError('report_unwritable', message, { source: 'config', cause });
+  }
 }

@@ -30,6 +30,7 @@ describe.skipIf(missingBuild !== null)('waf seclang test', () => {
       status: 0,
       last: '1 passed, 0 failed, 0 skipped',
     });
+    expect(run(`\uFEFF${JSON.stringify(row)}\r\n`).last).toBe('1 passed, 0 failed, 0 skipped');
     expect(run(`${JSON.stringify(row)}\n${JSON.stringify(wrong)}\n`)).toMatchObject({
       status: 1,
       last: '1 passed, 1 failed, 0 skipped',
@@ -42,6 +43,8 @@ describe.skipIf(missingBuild !== null)('waf seclang test', () => {
     [`${JSON.stringify(row)}\n{broken\n`, 'cases.jsonl:2: not a JSON object on one line'],
     ['[]\n', 'cases.jsonl:1: expected a unit row'],
     ['{"title":"x"}\n', 'cases.jsonl:1: expected a unit row'],
+    [`${JSON.stringify({ ...row, input_b64: 5 })}\n`, 'cases.jsonl:1: input_b64 must be a text'],
+    ['{"title":"x","request":null}\n', 'cases.jsonl:1: rules must be a text'],
     [null, 'is a folder'],
   ])('refuses %j', (text, message) => {
     const { status, said } = run(text);

@@ -14,7 +14,9 @@ import {
 /** Reads a corpus file. Errors: AppError bad_corpus with the line's number. */
 export function readCorpus(path: string): TestCase[] {
   const cases = new Map<string, { family: string; stages: (Stage & { order: number })[] }>();
-  const lines = readFileSync(path, 'utf8').split('\n');
+  const lines = readFileSync(path, 'utf8')
+    .replace(/^\uFEFF/, '')
+    .split('\n');
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
     const row = parseLine(line, path, index + 1);

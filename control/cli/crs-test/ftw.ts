@@ -5,7 +5,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import { AppError } from '../../../engine/base/errors.ts';
 import {
   noExpectation,
@@ -40,7 +40,9 @@ function readFile(path: string): TestCase[] {
   try {
     document = parse(readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new AppError('bad_test_file', `${path} is no YAML`, { source: 'config', cause });
+    const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined;
+    const place = at === undefined ? path : `${path}:${at.line}:${at.col}`;
+    throw badTestFile(`${place}: the file cannot be read as YAML`, cause);
   }
   const file = recordOf(document);
   const meta = recordOf(file['meta']);
@@ -49,8 +51,27 @@ function readFile(path: string): TestCase[] {
   return tests.map(recordOf).map((test) => {
     const rule = scalarText(file['rule_id']) || basename(path).replace(/\.ya?ml$/, '');
     const title = textOrNull(test['test_title']) ?? `${rule}-${scalarText(test['test_id'])}`;
+    requireStages(test['stages'], `${path}: test ${title}`);
     return toCase(title, family, test, test['enabled'] ?? meta['enabled']);
   });
+}
+
+/** A stage that sends or expects nothing would pass whatever happens. Errors: bad_test_file. */
+function requireStages(stages: unknown, place: string): void {
+  if (stages === undefined || stages === null) return;
+  if (!Array.isArray(stages)) throw badTestFile(`${place}: stages must be a list`);
+  for (const [index, entry] of (stages as unknown[]).entries()) {
+    const stage = recordOf(entry)['stage'] ?? entry;
+    for (const part of ['input', 'output']) {
+      const value = recordOf(stage)[part];
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) continue;
+      throw badTestFile(`${place}: stage ${index + 1}: ${part} must be a mapping`);
+    }
+  }
+}
+
+function badTestFile(message: string, cause?: unknown): AppError {
+  return new AppError('bad_test_file', message, { source: 'config', cause });
 }
 
 function toCase(

@@ -1,6 +1,6 @@
 /** Owns one test run: origin, bundle, engine, cases, report; everything is stopped at the end. */
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
@@ -11,6 +11,7 @@ import { buildBundleFromManifest } from '../../publish/manifest.ts';
 import { generateKeyPem, readSigningKey, signBundle } from '../../publish/signing.ts';
 import type { ProgressView } from '../../supervisor/progress.ts';
 import type { TestCase } from './case.ts';
+import { readInputText } from '../input.ts';
 import { startEngine } from './engine-under-test.ts';
 import { testManifest } from './manifest.ts';
 import { startOrigin } from './origin.ts';
@@ -73,7 +74,7 @@ export async function runAgainstEngine(
 function buildBundle(options: SessionOptions, originUrl: string): Uint8Array {
   const { policyFile, ruleset } = options;
   if (policyFile !== undefined) {
-    const text = readFileSync(policyFile, 'utf8').replaceAll('{origin}', originUrl);
+    const text = readInputText(policyFile).replaceAll('{origin}', originUrl);
     return forAnyHost(buildBundleFromManifest(text, dirname(policyFile)).bytes);
   }
   const manifest = testManifest({
