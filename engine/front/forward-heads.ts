@@ -149,7 +149,7 @@ export interface ResponseHeadFacts {
   readonly closingLines: string;
   /** -1: announce none. */
   readonly contentLength: number;
-  /** The time, for origins that do not say it. */
+  /** The time, where the origin does not say it. */
   readonly nowMs: number;
 }
 

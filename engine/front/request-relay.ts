@@ -120,8 +120,8 @@ export class RequestRelay {
 
   private isWithoutContent(bytes: Buffer): boolean {
     const { spans } = this.head;
-    const method = bytes.subarray(spans[SPAN.firstStart], spans[SPAN.firstEnd]);
-    return !withContent.some((name) => name.equals(method));
+    const [start, end] = [spans[SPAN.firstStart], spans[SPAN.firstEnd]];
+    return withContent.every((name) => name.compare(bytes, start, end) !== 0);
   }
 
   /** What the origin is told of the body; a body that is all here gets its length. */

@@ -57,7 +57,7 @@ export class ResponseRelay {
 
   writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
     const { closingLines, contentLength } = this;
-    const nowMs = this.clock.nowMs();
+    const nowMs = head.hasDate ? 0 : this.clock.nowMs();
     writeResponseHead(this.writer, bytes, head, { requestId, closingLines, contentLength, nowMs });
   }
 
