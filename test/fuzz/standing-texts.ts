@@ -46,20 +46,39 @@ const sums: fc.Arbitrary<RuleWriter> = fc
     phases,
     fc.option(
       fc.tuple(
-        fc.constantFrom('TX:', 'TX:', 'TX:', '&TX:'),
+        fc.constantFrom('TX:', 'TX:', 'TX:', '&TX:', 'TX:pl|TX:'),
         scores,
         fc.constantFrom('@ge 1', '@eq 0', '@lt 5', '!@eq 1', '@ge %{tx.pl}', '@rx ^[0-9]'),
       ),
       { freq: 3 },
     ),
     sets,
-    fc.constantFrom('nolog', 'nolog', 'nolog', 'log', "nolog,tag:'%{tx.a}'"),
+    fc.constantFrom('nolog', 'nolog', 'nolog', 'log', "nolog,tag:'%{tx.a}'", "nolog,tag:'t1'"),
   )
   .map(([phase, asked, list, log]) => {
     return (id) => {
       const actions = `"id:${id},phase:${phase},pass,${log},${list}"`;
       if (asked === null) return [`SecAction ${actions}`];
       return [`SecRule ${asked[0]}${asked[1]} "${asked[2]}" ${actions}`];
+    };
+  });
+
+/** What sets values up in the first phase, most of it the same for every request. */
+const constants: fc.Arbitrary<RuleWriter> = fc
+  .tuple(
+    fc.constantFrom('', '', '', '&TX:c "@eq 0"', 'TX:c|TX:d "@ge 1"', 'TX:c "@eq %{tx.d}"'),
+    fc.constantFrom('c', 'd', 'late_c', 'copy_c', 'score'),
+    fc.constantFrom('0', '1', '+1', '%{tx.d}', '/a/'),
+    fc.constantFrom('', '', ",tag:'t1'", ",tag:'%{MATCHED_VAR}'", ",msg:'m;n'", ",tag:'%{tx.0}'"),
+    fc.constantFrom('', '', '', ',skipAfter:M1', ',skip:1'),
+    fc.constantFrom('', '', '', 'TX:c "@eq 0"', 'ARGS "@rx a"'),
+  )
+  .map(([asked, name, value, more, jump, next]) => {
+    return (id) => {
+      const head = asked === '' ? 'SecRule &TX:none "@eq 0"' : `SecRule ${asked}`;
+      const list = `id:${id},phase:1,pass,nolog,setvar:'tx.${name}=${value}'${more}${jump}`;
+      if (next !== '') return [`${head} "${list},chain"\nSecRule ${next}`];
+      return [asked === '' ? `SecAction "${list}"` : `${head} "${list}"`];
     };
   });
 
@@ -123,6 +142,19 @@ const interference: fc.Arbitrary<RuleWriter> = fc
       'ctl:auditLogParts=+E',
       "initcol:'ip=%{tx.total}',setvar:'ip.n=+1'",
       "setenv:'e=%{tx.score}'",
+      "setenv:'e=%{tx:total}'",
+      "setenv:'e=%{tx./^(?:late|c)/}'",
+      "setenv:'e=%{tx}'",
+      "setvar:'tx.other=%{tx./^to/}'",
+      'ctl:ruleRemoveByTag=t1',
+      "ctl:ruleRemoveByTag='t1'",
+      'ctl:ruleRemoveByTag=a',
+      "ctl:'ruleRemoveByMsg=m;n'",
+      "ctl:'ruleRemoveById = 1-20'",
+      "ctl:' ruleRemoveTargetByTag = t1;TX:c'",
+      "ctl:'ruleRemoveTargetByTag=t1;TX:pl'",
+      "setvar:'tx.c%{tx.other}=5'",
+      "setvar:'!tx.c'",
     ),
     fc.constantFrom('nolog', 'nolog', "log,msg:'%{tx.score} %{tx.total}'"),
     fc.constantFrom('pass', 'pass', 'pass', 'pass,skip:1', 'allow:phase', 'deny'),
@@ -172,6 +204,26 @@ const plots: readonly (readonly (readonly [head: string, actions: string])[])[] 
     ['SecAction', countOne],
     [onA, 'pass,nolog,ctl:ruleRemoveTargetByTag=1;ARGS'],
     [onA, "pass,log,tag:'%{tx.total}'"],
+  ],
+  [
+    [onA, "pass,nolog,ctl:ruleRemoveByTag='t1'"],
+    ['SecAction', "pass,nolog,tag:'t1',setvar:'tx.c=1'"],
+    ['SecRule &TX:c "@eq 0"', countOne],
+  ],
+  [
+    [onA, "pass,nolog,ctl:'ruleRemoveByMsg = m;n'"],
+    ['SecAction', "pass,nolog,msg:'m;n',skip:1"],
+    ['SecAction', countOne],
+  ],
+  [
+    [onA, "pass,nolog,setenv:'e=%{tx:c}%{tx./^late/}'"],
+    ['SecAction', "pass,nolog,setvar:'tx.c=1',setvar:'tx.late_c=2'"],
+    ['SecRule ENV:e "@rx ."', 'pass,log'],
+  ],
+  [
+    ['SecAction', "pass,nolog,setvar:'tx.c=1',setvar:'tx.d=2'"],
+    ['SecRule TX:c|TX:d "@ge 1"', "pass,nolog,setvar:'tx.d=0',setvar:'tx.total=+1'"],
+    ['SecRule TX:total "@eq 2"', 'pass,log'],
   ],
 ];
 
@@ -228,6 +280,8 @@ export const standingRules: fc.Arbitrary<RuleWriter> = fc.oneof(
   jumps,
   sums,
   sums,
+  constants,
+  constants,
   questions,
   interference,
 );
