@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toAppError } from '../engine/base/errors.ts';
 import { createLogger, type LogLevel } from '../engine/base/log.ts';
-import { onStopAsked, tellSupervisor } from '../engine/base/supervisor-channel.ts';
+import {
+  onStopAsked,
+  surviveClosedOutput,
+  tellSupervisor,
+} from '../engine/base/supervisor-channel.ts';
 import type { ManagementTls } from './api/management-tls.ts';
 import { startControl, type Control } from './start.ts';
 
@@ -77,6 +81,7 @@ function readTls(
   throw new Error(`--management-tls wants own or off\n${usage}`);
 }
 
+surviveClosedOutput();
 main().catch((error: unknown) => {
   const { message } = toAppError(error);
   tellSupervisor({ type: 'fatal', message });

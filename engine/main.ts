@@ -11,7 +11,7 @@ import { engineLimits } from './base/limits.ts';
 import { createLogger } from './base/log.ts';
 import type { Logger } from './base/log.ts';
 import type { PolicyFault } from './base/policy-faults.ts';
-import { onStopAsked, tellSupervisor } from './base/supervisor-channel.ts';
+import { onStopAsked, surviveClosedOutput, tellSupervisor } from './base/supervisor-channel.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import { readSignedBundle } from './bundle/signed-bundle.ts';
@@ -482,6 +482,7 @@ function sibling(name: string): URL {
   return new URL(`./${name}${ending}`, import.meta.url);
 }
 
+surviveClosedOutput();
 try {
   const engine = new Engine(readOptions(process.argv.slice(2)));
   onStopAsked(() => {

@@ -1,6 +1,6 @@
 /** `waf bundle build`: documents to the signed bundle that the engine serves. */
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
@@ -24,8 +24,7 @@ export const bundleBuildCommand: CommandDefinition = {
     const { bytes, sha256, warnings } = built;
     for (const warning of warnings) output.note(`warning: ${warning}`);
     // Written whole or not at all: an engine may be reading the old one.
-    writeFileSync(`${out}.tmp`, bytes, { mode: 0o600 });
-    renameSync(`${out}.tmp`, out);
+    writeWhole(out, bytes);
     const { sites, policies } = built;
     output.result(
       { file: out, bytes: bytes.length, sha256, sites, policies, warnings },
@@ -37,6 +36,18 @@ export const bundleBuildCommand: CommandDefinition = {
     return 0;
   },
 };
+
+function writeWhole(out: string, bytes: Uint8Array): void {
+  try {
+    writeFileSync(`${out}.tmp`, bytes, { mode: 0o600 });
+    renameSync(`${out}.tmp`, out);
+  } catch (cause) {
+    rmSync(`${out}.tmp`, { force: true });
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message = `--out: ${out} cannot be written (${code})`;
+    throw new AppError('bundle_unwritable', message, { source: 'config', cause });
+  }
+}
 
 function readText(path: string): string {
   try {

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { readChildMessage } from '../supervisor/messages.ts';
+import { ignoreClosedOutput } from './closed-output.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
 
 /** The command. */
@@ -33,6 +34,7 @@ export const engineCommand: CommandDefinition = {
     });
     const zones = textFlag(flags, 'rblZones');
     if (zones !== undefined) passed.push('--rbl-zones', zones);
+    ignoreClosedOutput();
     const script = join(packageFolder, '.build', 'engine', 'main.js');
     const common = ['--data', options.data, '--log-level', options.logLevel];
     return runForeground(script, [...common, ...passed]);

@@ -6,6 +6,7 @@ import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';
 import { supervise, type Supervised } from '../supervisor/supervise.ts';
+import { ignoreClosedOutput } from './closed-output.ts';
 import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
 
 /** The command. */
@@ -60,6 +61,7 @@ export const runCommand: CommandDefinition = {
     });
     const began = performance.now();
     const asked = stopSignals();
+    ignoreClosedOutput();
     const product = await supervise({
       buildFolder: join(context.packageFolder, '.build'),
       data: options.data,

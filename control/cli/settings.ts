@@ -84,7 +84,12 @@ async function readConfig(path: string): Promise<Partial<Record<Name, string>>> 
   if (text.length > commandLineLimits.configBytesMax)
     throw badConfig(path, 'it is longer than 64 KiB');
   const { parse } = await import('yaml');
-  const value: unknown = parse(text);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch {
+    throw badConfig(path, 'it is no YAML');
+  }
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw badConfig(path, 'it is no mapping');
   const found: Partial<Record<Name, string>> = {};

@@ -1,7 +1,12 @@
 /**
  * Owns a child's side of the channel to the process that started it: what it tells, and when it is
- * to stop. Never decides what stopping means.
+ * to stop, and that its output may go away. Never decides what stopping means.
  */
+
+/** A log that nobody reads any more, or a full disk below it, ends no process that serves. */
+export function surviveClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+}
 
 /** Tells the process that started this one, if it listens; one that is gone is no error. */
 export function tellSupervisor(message: Readonly<Record<string, unknown>>): void {
