@@ -1,4 +1,4 @@
-/** Tests commands whose output nobody reads, or cannot be written: no stack, an honest exit code. */
+/** Tests commands whose output nobody reads, or cannot be written: no stack, the right code. */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
