@@ -26,8 +26,8 @@ napi_value DropFilePages(napi_env env, napi_callback_info) {
     while (fgets(line, sizeof(line), maps) != nullptr) {
       unsigned long start = 0, end = 0;
       char permissions[8] = "", path[4200] = "";
-      const int read = sscanf(line, "%lx-%lx %7s %*s %*s %*s %4199[^\n]", &start, &end,
-                              permissions, path);
+      const int read =
+          sscanf(line, "%lx-%lx %7s %*s %*s %*s %4199[^\n]", &start, &end, permissions, path);
       if (read != 4 || !IsStore(permissions, path)) continue;
       if (madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED) == 0) dropped++;
     }
