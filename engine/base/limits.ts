@@ -303,6 +303,9 @@ export const linkLimits = {
   batchesInFlightMax: 8,
   /** Matches of one request that travel; the rest is counted. */
   matchesMax: 64,
+  /** Rules whose texts are kept encoded, and what is kept of one, in characters. */
+  ruleTextsMax: 1_024,
+  ruleTextBytesMax: 4_096,
   /** One matched value; the rest is cut. */
   matchedValueBytesMax: 512,
   /** Findings of a policy that an answer to a configuration names. */

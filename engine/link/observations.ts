@@ -3,12 +3,10 @@
  * that wait on disk until control has them. Knows when to send, not how a stream is held up.
  */
 
-import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   CounterBatchSchema,
-  SecurityFactBatchSchema,
   type CounterBatch,
-  type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { AgentObservationHealthSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
 import {
@@ -23,7 +21,7 @@ import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { counterSchemaVersion, CounterSums } from './counter-batch.ts';
-import { toSecurityFact, weightOf } from './security-fact.ts';
+import { encodeFact, encodeFactBatch, type EncodedFact } from './security-fact.ts';
 import { memorySpoolStore, Spool } from './spool.ts';
 
 /** Version of the facts' meaning. */
@@ -39,7 +37,7 @@ type Send = (message: MessageInitShape<typeof ConnectRequestSchema>['message']) 
 
 /** Facts and counts on their way to control. */
 export class Observations {
-  readonly #facts: Spool<SecurityFact>;
+  readonly #facts: Spool<EncodedFact>;
   readonly #counters: Spool<CounterBatch>;
   readonly #sums = new CounterSums(Date.now());
   #send: Send | null = null;
@@ -48,18 +46,15 @@ export class Observations {
   #lastAckMs = Date.now();
 
   constructor(stores: SpoolStores | undefined) {
-    this.#facts = new Spool<SecurityFact>({
+    this.#facts = new Spool<EncodedFact>({
       kind: ObservationStreamKind.SECURITY_FACT,
       schemaVersion: securityFactSchemaVersion,
-      encode: (facts) => {
-        const batch = create(SecurityFactBatchSchema, { facts: [...facts] });
-        return toBinary(SecurityFactBatchSchema, batch);
-      },
-      timeOf: (fact) => Number(fact.receivedAtMs),
+      encode: encodeFactBatch,
+      timeOf: (fact) => fact.receivedAtMs,
       store: stores?.facts ?? memorySpoolStore(),
       bytesMax: linkLimits.factBytesMax,
       batchItemsMax: linkLimits.batchFactsMax,
-      weightOf,
+      weightOf: ({ bytes }) => bytes.length,
     });
     this.#counters = new Spool<CounterBatch>({
       kind: ObservationStreamKind.METRIC,
@@ -75,7 +70,7 @@ export class Observations {
 
   /** Takes a finished request; never throws, never blocks. */
   observe(event: RequestEvent): void {
-    const fact = toSecurityFact(event);
+    const fact = encodeFact(event);
     if (fact === null) return;
     if (this.#facts.add(fact)) this.#flush();
     else this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.batchDelayMs);
@@ -162,7 +157,7 @@ export class Observations {
     return this.#send !== null && this.#facts.held + this.#counters.held > 0;
   }
 
-  #spoolOf(kind: ObservationStreamKind): Spool<SecurityFact> | Spool<CounterBatch> | null {
+  #spoolOf(kind: ObservationStreamKind): Spool<EncodedFact> | Spool<CounterBatch> | null {
     if (kind === ObservationStreamKind.SECURITY_FACT) return this.#facts;
     return kind === ObservationStreamKind.METRIC ? this.#counters : null;
   }

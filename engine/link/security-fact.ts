@@ -1,28 +1,41 @@
 /** Owns which finished requests travel to control as security facts, and in which form. */
 
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import {
   SecurityMatchSchema,
   type SecurityMatch,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import {
+  SecurityFactBatchSchema,
   SecurityFactSchema,
-  type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { decodeUtf8, fromByteString } from '../base/byte-string.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { MatchedRule } from '../contract/verdict.ts';
 
-/** The fact of a request that a rule matched, or that was refused; null for every other one. */
-export function toSecurityFact(event: RequestEvent): SecurityFact | null {
+/** A fact in its encoded form: a `SecurityFact`. */
+export interface EncodedFact {
+  readonly receivedAtMs: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Some fields of a match. */
+type MatchParts = Exclude<MessageInitShape<typeof SecurityMatchSchema>, SecurityMatch>;
+
+/**
+ * The fact of a request that a rule matched, or that was refused; null for every other one. Cost:
+ * the texts of a rule are encoded once, not with every request that it matches.
+ */
+export function encodeFact(event: RequestEvent): EncodedFact | null {
   const record = event.transaction;
   const logged = record === null ? [] : record.matchedRules.filter((rule) => rule.log);
   const refused = event.outcome === 'refused' || event.outcome === 'inspection_failed';
   const failed = record?.failure !== undefined;
   if (logged.length === 0 && !event.blocked && !refused && !failed) return null;
   const kept = logged.slice(0, linkLimits.matchesMax);
-  return create(SecurityFactSchema, {
+  const fact = create(SecurityFactSchema, {
     requestId: event.requestId,
     siteId: event.siteId,
     receivedAtMs: BigInt(event.receivedAtMs),
@@ -41,44 +54,77 @@ export function toSecurityFact(event: RequestEvent): SecurityFact | null {
     outboundScore: record?.outboundScore ?? 0,
     detectionOnly: record?.detectionOnly ?? false,
     inspectionUs: BigInt(Math.max(0, Math.round(record?.inspectionUs ?? 0))),
-    matches: kept.map(toSecurityMatch),
     matchesDropped: logged.length - kept.length + (record?.matchesLeftOut ?? 0),
     failure: record?.failure ?? '',
   });
+  const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
+  for (const rule of kept) {
+    const texts = encodedTexts(rule);
+    const findings = toBinary(SecurityMatchSchema, create(SecurityMatchSchema, findingsOf(rule)));
+    parts.push(frameOf(matchesField, texts.length + findings.length), texts, findings);
+  }
+  return { receivedAtMs: event.receivedAtMs, bytes: Buffer.concat(parts) };
 }
 
-/** About what a fact weighs as it travels, in bytes; it costs no encoding. */
-export function weightOf({ target, userAgent, matches }: SecurityFact): number {
-  let bytes = 256 + target.length + userAgent.length;
-  for (const { message, data, operator, tags, matched, file } of matches) {
-    bytes += 32 + message.length + data.length + operator.length + file.length;
-    for (const tag of tags) bytes += 2 + tag.length;
-    for (const { name, value } of matched) bytes += 4 + name.length + value.length;
-  }
+/** A `SecurityFactBatch` of encoded facts. */
+export function encodeFactBatch(facts: readonly EncodedFact[]): Uint8Array {
+  return Buffer.concat(facts.flatMap(({ bytes }) => [frameOf(factsField, bytes.length), bytes]));
+}
+
+const matchesField = SecurityFactSchema.field.matches.number;
+const factsField = SecurityFactBatchSchema.field.facts.number;
+
+/** What stands before a message of `length` bytes within another. */
+function frameOf(field: number, length: number): Uint8Array {
+  return new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(length).finish();
+}
+
+/** Encoded texts of rules, by themselves. */
+const textsByRule = new Map<string, Uint8Array>();
+
+/** What a rule brings, encoded: the first part of its match, since parts of a message add up. */
+function encodedTexts(rule: MatchedRule): Uint8Array {
+  const { ruleId, phase, message, severity, tags, operator, file, line } = rule;
+  const key = JSON.stringify([ruleId, phase, message, severity, tags, operator, file, line]);
+  const known = textsByRule.get(key);
+  if (known !== undefined) return known;
+  // Macros may make ever new texts of one rule.
+  if (textsByRule.size >= linkLimits.ruleTextsMax) textsByRule.clear();
+  const bytes = toBinary(SecurityMatchSchema, create(SecurityMatchSchema, textsOf(rule)));
+  if (key.length <= linkLimits.ruleTextBytesMax) textsByRule.set(key, bytes);
   return bytes;
 }
 
 /** One matched rule as it travels; long values are cut and marked. */
 export function toSecurityMatch(rule: MatchedRule): SecurityMatch {
-  const variables = rule.matched.slice(0, linkLimits.matchedVariablesMax);
-  const bytesMax = linkLimits.matchedValueBytesMax;
-  return create(SecurityMatchSchema, {
+  return create(SecurityMatchSchema, { ...textsOf(rule), ...findingsOf(rule) });
+}
+
+function textsOf(rule: MatchedRule): MatchParts {
+  return {
     ruleId: rule.ruleId,
     phase: rule.phase,
     message: decodeUtf8(rule.message),
-    data: decodeUtf8(rule.data.slice(0, bytesMax)),
     severity: rule.severity,
     tags: [...rule.tags],
-    operator: decodeUtf8(rule.operator.slice(0, bytesMax)),
+    operator: decodeUtf8(rule.operator.slice(0, linkLimits.matchedValueBytesMax)),
+    file: rule.file,
+    line: rule.line,
+  };
+}
+
+function findingsOf(rule: MatchedRule): MatchParts {
+  const variables = rule.matched.slice(0, linkLimits.matchedVariablesMax);
+  const bytesMax = linkLimits.matchedValueBytesMax;
+  return {
+    data: decodeUtf8(rule.data.slice(0, bytesMax)),
     matched: variables.map(({ name, value }) => ({
       name: fromByteString(name.slice(0, bytesMax)),
       value: fromByteString(value.slice(0, bytesMax)),
     })),
     disruptive: rule.disruptive,
-    file: rule.file,
-    line: rule.line,
     truncated:
       variables.length < rule.matched.length ||
       variables.some(({ value }) => value.length > bytesMax),
-  });
+  };
 }
