@@ -6,8 +6,8 @@ import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
-import type { ThreadSettings } from '../../engine/inspection-config.ts';
-import type { PooledSource } from '../../engine/policy-registry.ts';
+import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
+import type { PooledSource } from '../../engine/policies/policy-registry.ts';
 import { Pool } from '../../engine/pool/dispatch.ts';
 
 /** A cold cache makes the thread compile rule databases first. */
@@ -26,7 +26,7 @@ export async function startPool(
     countryFile: join(cacheFolder, 'country.mmdb'),
   };
   const pool = new Pool({
-    workerFile: new URL('../../engine/pool-thread.js', import.meta.url),
+    workerFile: new URL('../../engine/threads/pool-thread.js', import.meta.url),
     workerData: settings,
     clock: systemClock,
     log: createLogger('bench', 'error'),

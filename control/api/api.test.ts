@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
-import { startControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
+import { createControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
 import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
-import type { RuntimeConfig } from '../../engine/contract/policy.ts';
+import type { RuntimeConfig } from '../../engine/contract/runtime.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import {
   startTestControl,
@@ -48,18 +48,19 @@ beforeAll(async () => {
       spoofNotes: () => [],
     },
   });
-  link = startControllerLink({
+  link = createControllerLink({
     socketPath: waf.socket,
     agentId: 'local',
     version: 'test',
     bundles: new BundleKeeper(join(waf.folder, 'bundle')),
     configHash: () => applied.at(-1)?.sha256 ?? '',
-    apply: (verified) => {
-      applied.push(toRuntimeConfig(verified));
-      return Promise.resolve();
+    rollOut: async (obtain, keep) => {
+      applied.push(toRuntimeConfig(await obtain()));
+      await keep();
     },
     logger: silentLogger,
   });
+  link.connect();
 });
 
 afterAll(async () => {
@@ -174,8 +175,7 @@ test('a created site reaches the engine, and nobody asks for it', async () => {
   expect(created.status).toBe(200);
   const site = created.body['site'] as Record<string, unknown>;
   expect(site).toMatchObject({ primaryHost: 'shop.example.com', revision: '1' });
-  const named = (one: RuntimeConfig): boolean =>
-    one.routes.sites.some(({ name }) => name === 'shop');
+  const named = (one: RuntimeConfig): boolean => one.sites.some(({ name }) => name === 'shop');
   await eventually(() => applied.some(named));
   const policy = applied.at(-1)?.policies.find(({ name }) => name === 'Light');
   expect(policy?.seclangEntry).toContain('Include crs/rules/REQUEST-942.conf');

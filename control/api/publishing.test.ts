@@ -11,7 +11,7 @@ import { AppError } from '../../engine/base/errors.ts';
 import { policyInvalidCode, writePolicyFaults } from '../../engine/base/policy-faults.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
-import { startControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
+import { createControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
 
 let waf: TestControl;
 let link: ControllerLink;
@@ -27,23 +27,27 @@ const rulesAreWrong = (ids: readonly string[]): AppError => {
   return new AppError(policyInvalidCode, writePolicyFaults(faults, 10), { source: 'config' });
 };
 
-const connect = (): ControllerLink =>
-  startControllerLink({
+function connect(): ControllerLink {
+  const made = createControllerLink({
     socketPath: waf.socket,
     agentId: 'local',
     version: 'test',
     bundles: new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-'))),
     configHash: () => applied.at(-1)?.sha256 ?? '',
-    apply: (verified) => {
+    rollOut: async (obtain, keep) => {
+      const verified = await obtain();
       attempts++;
-      if (fails) return Promise.reject(rulesAreWrong(['unknown']));
+      if (fails) throw rulesAreWrong(['unknown']);
       const wrong = verified.bundle.policies.filter(({ id }) => refused.has(id));
-      if (wrong.length > 0) return Promise.reject(rulesAreWrong(wrong.map(({ id }) => id)));
+      if (wrong.length > 0) throw rulesAreWrong(wrong.map(({ id }) => id));
       applied.push(verified);
-      return Promise.resolve();
+      await keep();
     },
     logger: silentLogger,
   });
+  made.connect();
+  return made;
+}
 
 beforeAll(async () => {
   waf = await startTestControl();

@@ -55,11 +55,11 @@ async function served(publisher: Publisher, { signed }: Publication) {
   const verified = await keeper.complete(verifySignedBundle(signed), async function* (wanted) {
     for (const sha256 of wanted) yield await Promise.resolve(publisher.part(sha256)!);
   });
-  const { policies: found, routes } = toRuntimeConfig(verified);
+  const { policies: found, sites } = toRuntimeConfig(verified);
   return {
     revisions: Object.fromEntries(found.map(({ id, revision }) => [id, revision])),
     held: verified.bundle.heldPolicies,
-    sites: routes.sites.map(({ id }) => id),
+    sites: sites.map(({ id }) => id),
   };
 }
 

@@ -54,7 +54,7 @@ test('a manifest becomes a bundle that the engine side reads', () => {
   expect(built).toMatchObject({ sites: 1, policies: 1, warnings: [] });
   const config = toRuntimeConfig(readSignedBundle(built.bytes));
   expect(config.sha256).toBe(built.sha256);
-  const site = config.routes.sites[0];
+  const site = config.sites[0];
   expect(site?.hosts).toEqual(['shop.example.com', '*.shop.example.com']);
   expect(site?.upstream.endpoints).toEqual([{ host: '127.0.0.1', port: 9000, weight: 2 }]);
   const policy = config.policies[0];

@@ -46,8 +46,8 @@ function signed(from: RuntimeBundle): Uint8Array {
 test('a good bundle reads back', () => {
   const config = toRuntimeConfig(readSignedBundle(signed(bundle()), { publicKey }));
   expect(config.revision).toBe('7');
-  expect(config.routes.sites[0]).toMatchObject({ id: 's', hosts: ['shop.example'] });
-  expect(config.routes.sites[0]?.upstream.endpoints[0]?.weight).toBe(1);
+  expect(config.sites[0]).toMatchObject({ id: 's', hosts: ['shop.example'] });
+  expect(config.sites[0]?.upstream.endpoints[0]?.weight).toBe(1);
 });
 
 test('every single changed byte of the content is refused', () => {

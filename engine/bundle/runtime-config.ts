@@ -12,7 +12,8 @@ import type {
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
-import type { PolicySource, RuntimeConfig } from '../contract/policy.ts';
+import type { PolicySource } from '../contract/policy.ts';
+import type { RuntimeConfig } from '../contract/runtime.ts';
 import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { trustOf } from './runtime-trust.ts';
@@ -34,7 +35,7 @@ export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
   }
   const trust = trustOf(bundle);
   const sites = bundle.sites.map((site) => toSite(site, upstreams, responses, trust(site.id)));
-  return { revision, sha256, routes: { revision, sites }, policies };
+  return { revision, sha256, sites, policies };
 }
 
 function toSite(

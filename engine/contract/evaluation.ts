@@ -77,3 +77,6 @@ export interface ClientSamples {
   readonly samples: readonly ClientSample[];
   readonly active: boolean;
 }
+
+/** Answers about senders that the front gives. */
+export type SenderAnswers = Pick<EngineHandler, 'sampleClients' | 'spoofNotes'>;

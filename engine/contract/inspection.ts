@@ -3,6 +3,9 @@
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from './message.ts';
 import type { BodyNeed, TransactionRecord, Verdict } from './verdict.ts';
 
+/** Where inspection runs; `auto`: on the front's own thread, but large bodies in the pool. */
+export type InspectionPlace = 'auto' | 'pool' | 'inline';
+
 /** Synchronous where inspection runs inline, a promise where it runs in the pool. */
 export type MaybePromise<T> = T | Promise<T>;
 

@@ -1,9 +1,9 @@
 /**
- * Owns the shape in which policies and sites reach the composition root: plain data, decoded from a
- * verified bundle. Never holds compiled rules.
+ * The shape in which policies travel: plain data, decoded from a verified bundle. Never holds
+ * compiled rules.
  */
 
-import type { RoutesConfig } from './site.ts';
+import type { SharedGroups } from './databases.ts';
 
 /** Name under which the text of a policy stands in diagnostics and matched rules. */
 export const policyEntryFile = 'policy.conf';
@@ -20,12 +20,27 @@ export interface PolicySource {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Everything that one engine generation serves. */
-export interface RuntimeConfig {
-  readonly revision: string;
-  /** SHA-256 of the bundle, hex. */
-  readonly sha256: string;
-  readonly routes: RoutesConfig;
-  /** Every policy that a site names, but for those that control holds back. */
-  readonly policies: readonly PolicySource[];
+/** A policy with the name under which threads share it: equal keys mean equal text and files. */
+export interface KeyedPolicy {
+  readonly key: string;
+  readonly source: PolicySource;
 }
+
+/** Which policies a generation inspects with, and how threads come by them. */
+export interface InspectionConfig {
+  readonly policies: readonly KeyedPolicy[];
+  /** Policy key by site id; sites without inspection are absent. */
+  readonly keyOfSite: ReadonlyMap<string, string>;
+  /** Policies are built on first use, so that a cold start serves at once. */
+  readonly lazy: boolean;
+  /** Databases in shared memory by their cache key; what is missing comes from the cache. */
+  readonly shared: SharedGroups;
+}
+
+/** Nothing is inspected. */
+export const noInspection: InspectionConfig = {
+  policies: [],
+  keyOfSite: new Map(),
+  lazy: false,
+  shared: new Map(),
+};

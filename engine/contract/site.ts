@@ -3,6 +3,7 @@
  * data, as the runtime bundle carries it; resolved, so that nothing here needs a look-up elsewhere.
  */
 
+import { noInspection, type InspectionConfig } from './policy.ts';
 import type { TrustConfig } from './trust.ts';
 
 /** One origin address. */
@@ -137,11 +138,29 @@ export interface ResponseSettings {
 /** Revision of the routes that serve before there is a configuration. */
 export const noConfiguration = '0';
 
-/** Everything one generation of the traffic path serves. */
-export interface RoutesConfig {
+/** The sites of one generation. */
+export interface SiteTable {
   /** Identifies the generation, for example the bundle's revision. */
   readonly revision: string;
   readonly sites: readonly SiteConfig[];
-  /** What the composition root needs to make this generation's inspectors; cloneable plain data. */
-  readonly inspection?: unknown;
+}
+
+/** Everything one generation of the traffic path serves. */
+export interface RoutesConfig extends SiteTable {
+  readonly inspection: InspectionConfig;
+}
+
+/** Serves no site. */
+export const noRoutes: RoutesConfig = {
+  revision: noConfiguration,
+  sites: [],
+  inspection: noInspection,
+};
+
+/** Every upstream of a generation; one that several sites use comes several times. */
+export function* upstreamsOf({ sites }: SiteTable): Generator<UpstreamConfig> {
+  for (const { upstream, routes = [] } of sites) {
+    yield upstream;
+    for (const route of routes) yield route.upstream;
+  }
 }

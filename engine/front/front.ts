@@ -8,7 +8,7 @@ import { Deadlines } from '../base/deadlines.ts';
 import { frontLimits, httpLimits } from '../base/limits.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
-import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { SiteTable, SiteConfig } from '../contract/site.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
 import { UpstreamRegistry, type UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { FrontContext, FrontSettings } from './front-context.ts';
@@ -22,7 +22,7 @@ import { SenderWatch } from './sender-watch.ts';
 
 /** What a generation is made of, for `Front.swap`. */
 export interface NextGeneration {
-  readonly routes: RoutesConfig;
+  readonly routes: SiteTable;
   /** The inspector of a site's policy; called once per site and generation. */
   readonly inspectorOf: (site: SiteConfig) => Inspector | null;
   /** Called when the last request on it has finished after it was replaced. */

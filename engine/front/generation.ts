@@ -4,7 +4,7 @@
  */
 
 import type { Inspector } from '../contract/inspection.ts';
-import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { SiteConfig, SiteTable } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { UpstreamRegistry } from '../upstream/upstream.ts';
@@ -22,7 +22,7 @@ export interface Route {
 
 /** What a generation is made of. */
 export interface GenerationOptions {
-  readonly routes: RoutesConfig;
+  readonly routes: SiteTable;
   /** The inspector of a site's policy; null turns inspection off. */
   readonly inspectorOf: (site: SiteConfig) => Inspector | null;
   readonly upstreams: UpstreamRegistry;

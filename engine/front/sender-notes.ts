@@ -1,6 +1,7 @@
 /** Owns what all front threads noticed of senders, on the main thread, for control to ask. */
 
 import { accessLimits } from '../base/limits.ts';
+import type { SenderAnswers } from '../contract/evaluation.ts';
 import type { ClientSample, SenderNotes, SpoofNote } from '../contract/trust.ts';
 
 /** Samples that were asked for, and forged headers of the last hour. */
@@ -27,6 +28,19 @@ export class SenderMemory {
     const known = this.samples.get(siteId);
     if (known === undefined) return null;
     return { samples: known.found, active: known.found.length < known.wanted };
+  }
+
+  /** What control asks; `ask` wants so many samples of a site's senders of every thread. */
+  answers(ask: (siteId: string, count: number) => void): SenderAnswers {
+    return {
+      sampleClients: (siteId, count, end) => {
+        if (end) this.end(siteId);
+        else if (count > 0) this.begin(siteId, count);
+        if (end || count > 0) ask(siteId, end ? 0 : count);
+        return this.collected(siteId) ?? { samples: [], active: false };
+      },
+      spoofNotes: () => this.warnings(Date.now()),
+    };
   }
 
   take({ samples, spoofs }: SenderNotes): void {

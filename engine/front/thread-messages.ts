@@ -1,6 +1,7 @@
 /** Owns the messages between the main thread and its front threads; structured-cloneable data. */
 
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
+import type { SharedGroups } from '../contract/databases.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { SenderNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
@@ -23,8 +24,7 @@ export interface FrontThreadData {
 export type ToFrontThread =
   | { readonly kind: 'routes'; readonly id: number; readonly routes: RoutesConfig }
   | { readonly kind: 'events_taken' }
-  /** For the thread's own composition, as `extra` is. */
-  | { readonly kind: 'extra'; readonly extra: unknown }
+  | { readonly kind: 'databases'; readonly groups: SharedGroups }
   | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
   | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }
   | { readonly kind: 'drain' };

@@ -8,6 +8,7 @@ import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits } from '../base/limits.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
+import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
@@ -62,8 +63,8 @@ export interface FrontThreads {
   apply(routes: RoutesConfig): Promise<void>;
   /** Wants so many samples of a site's senders of every thread; 0 for no more. */
   sample(siteId: string, count: number): void;
-  /** Tells every thread something that its own composition understands. */
-  tell(extra: unknown): void;
+  /** Offers every thread databases for policies that it builds on first use. */
+  offerDatabases(groups: SharedGroups): void;
   /** Tells every thread, present and future, which addresses probes found unhealthy. */
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
   /** Lets requests finish, then ends the threads. */
@@ -181,8 +182,8 @@ class Threads implements FrontThreads {
     for (const thread of this.threads) thread.tell({ kind: 'sample', siteId, count });
   }
 
-  tell(extra: unknown): void {
-    for (const thread of this.threads) thread.tell({ kind: 'extra', extra });
+  offerDatabases(groups: SharedGroups): void {
+    for (const thread of this.threads) thread.tell({ kind: 'databases', groups });
   }
 
   setUnhealthy(unhealthy: UnhealthyAddresses): void {

@@ -6,6 +6,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { toAppError } from '../base/errors.ts';
 import { frontLimits } from '../base/limits.ts';
+import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
@@ -29,8 +30,8 @@ export interface PreparedInspection {
 export interface FrontWorkerParts {
   /** Builds inspection for a generation, off the request path; may take its time. */
   readonly prepare: (routes: RoutesConfig) => Promise<PreparedInspection>;
-  /** What the main thread's composition has to say. */
-  readonly takeExtra?: (extra: unknown) => void;
+  /** Databases for policies that are built on first use. */
+  readonly takeDatabases?: (groups: SharedGroups) => void;
   /** False for finished requests that nobody asks about; they stay in the thread. */
   readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */
@@ -96,7 +97,7 @@ class FrontWorker {
       return;
     }
     if (message.kind === 'drain') return void this.drain();
-    if (message.kind === 'extra') return this.parts.takeExtra?.(message.extra);
+    if (message.kind === 'databases') return this.parts.takeDatabases?.(message.groups);
     if (message.kind === 'sample') return this.senders.want(message.siteId, message.count);
     const { id, routes } = message;
     this.applying = this.applying.then(() => this.apply(id, routes));

@@ -18,7 +18,7 @@ import {
   type ConnectRequest,
   type ConnectResponse,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import { supersededCode, toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
@@ -52,15 +52,18 @@ export interface LinkOptions {
   readonly spools?: SpoolStores;
   /** SHA-256 of the bundle that serves, '' when none does. */
   configHash(): string;
-  /** Serves a configuration; resolves when traffic uses it, rejects when it cannot be served. */
-  apply(verified: VerifiedBundle): Promise<void>;
-  /** A later configuration came: what is being applied may fail as superseded. */
-  readonly newerCame?: () => void;
+  /**
+   * Serves a configuration: `obtain` fetches what is missing of it, `keep` stores it. Resolves when
+   * traffic uses it, rejects when it cannot be served or when a later one takes its place.
+   */
+  rollOut(obtain: () => Promise<VerifiedBundle>, keep: () => Promise<void>): Promise<void>;
   readonly logger: Logger;
 }
 
-/** The link while it runs. */
+/** The link to control. */
 export interface ControllerLink {
+  /** Connects, again whenever the stream ends. */
+  connect(): void;
   /**
    * Takes a finished request; never throws, never blocks. Cost: one small object when it matters.
    */
@@ -79,11 +82,11 @@ export interface ControllerLink {
 
 type Outgoing = MessageInitShape<typeof ConnectRequestSchema>['message'];
 
-/** Starts the link; it connects in the background and for ever. */
-export function startControllerLink(options: LinkOptions): ControllerLink {
+/** Makes the link; what it is told before `connect` waits. */
+export function createControllerLink(options: LinkOptions): ControllerLink {
   const link = new Link(options);
-  void link.run();
   return {
+    connect: () => void link.run(),
     observe: (event) => link.observations.observe(event),
     count: (deltas) => link.count(deltas),
     rank: (deltas) => link.observations.rank(deltas),
@@ -102,9 +105,6 @@ class Link {
   #stopped = false;
   #abort = new AbortController();
   #wakeUp: (() => void) | null = null;
-  #applying: Promise<void> = Promise.resolve();
-  /** The latest configuration that came; older ones that still wait are passed over. */
-  #latest: ConfigUpdate | null = null;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -196,13 +196,9 @@ class Link {
         this.observations.connected((up) => this.#send(outbox, up));
         this.#report(outbox);
         return;
-      case 'configUpdate': {
-        const update = message.value;
-        this.#latest = update;
-        this.#options.newerCame?.();
-        this.#applying = this.#applying.then(() => this.#applyUpdate(outbox, parts, update));
+      case 'configUpdate':
+        void this.#applyUpdate(outbox, parts, message.value);
         return;
-      }
       case 'batchAck':
         return this.observations.batchAcknowledged(message.value);
       case 'gapNoticeAck':
@@ -227,7 +223,6 @@ class Link {
     const revision = String(update.revision);
     let failure = '';
     try {
-      if (update !== this.#latest) throw superseded();
       await this.#serve(parts, update);
       logger.info('configuration applied', { revision });
     } catch (error) {
@@ -263,13 +258,10 @@ class Link {
       const answers = parts.fetchParts({ sha256: [...sha256] }, { signal });
       for await (const { content } of answers) yield content;
     };
-    const whole = await bundles.complete(verified, fetch).catch((error: unknown) => {
-      // Control forgets the pieces of what it replaced.
-      throw update === this.#latest ? error : superseded();
-    });
-    if (update !== this.#latest) throw superseded();
-    await this.#options.apply(whole);
-    await bundles.keep(verified);
+    await this.#options.rollOut(
+      () => bundles.complete(verified, fetch),
+      () => bundles.keep(verified),
+    );
   }
 
   reportHealth(): void {
@@ -316,14 +308,4 @@ class Link {
       };
     });
   }
-}
-
-/** Code of what applying fails with when it gave way. */
-export const supersededCode = 'superseded';
-
-/** What applying fails with when it gives way to a later configuration. */
-export function superseded(): AppError {
-  return new AppError(supersededCode, 'a later configuration came before this one was applied', {
-    source: 'config',
-  });
 }

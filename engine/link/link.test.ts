@@ -9,18 +9,20 @@ import { startFakeController } from '../../test/support/fake-controller.ts';
 import { silentLogger } from '../base/log.ts';
 import { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { FrontCounters } from '../front/counters.ts';
-import { startControllerLink } from './controller-link.ts';
+import { createControllerLink } from './controller-link.ts';
 
 function linkTo(socketPath: string) {
-  return startControllerLink({
+  const link = createControllerLink({
     socketPath,
     agentId: 'local',
     version: 'test',
     bundles: new BundleKeeper(join(socketPath, '..', 'bundle')),
     configHash: () => '',
-    apply: () => Promise.resolve(),
+    rollOut: () => Promise.resolve(),
     logger: silentLogger,
   });
+  link.connect();
+  return link;
 }
 
 test('facts survive a controller that goes away, and arrive once it is back', async () => {

@@ -5,7 +5,12 @@
 
 import { inspectionDeadline } from '../base/errors.ts';
 import { poolLimits } from '../base/limits.ts';
-import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
+import type {
+  InspectionPlace,
+  InspectionSession,
+  Inspector,
+  MaybePromise,
+} from '../contract/inspection.ts';
 import { SPAN } from '../contract/message.ts';
 import type {
   BodySnapshot,
@@ -20,9 +25,6 @@ import type { LaneOptions, LaneResult, PoolFailure } from './lane.ts';
 import { ownHead } from './wire.ts';
 import type { PoolOperation } from './wire.ts';
 import { failVerdict } from './worker.ts';
-
-/** Where inspection runs; `auto`: inline, but large bodies go to the pool. */
-export type InspectionPlace = 'auto' | 'pool' | 'inline';
 
 /** How the pool is started. */
 export interface PoolOptions extends LaneOptions {

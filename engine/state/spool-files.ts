@@ -6,7 +6,7 @@
 
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
-import { AppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import { stateLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { SpoolStore } from '../contract/spool.ts';
@@ -44,6 +44,17 @@ export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
       await root.close();
     },
   };
+}
+
+/** As `openSpoolFiles`; null, with a line in the log, when the disk has no room for it. */
+export function tryOpenSpoolFiles(path: string, log: Logger): SpoolFiles | null {
+  try {
+    return openSpoolFiles(path, log);
+  } catch (thrown) {
+    const { message } = toAppError(thrown);
+    log.error('observations wait in memory only', { reason: message });
+    return null;
+  }
 }
 
 class LmdbSpool implements SpoolStore {

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLogger } from '../../engine/base/log.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
-import { buildEngine } from '../../engine/policy-build.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { fixedPorts } from '../fuzz/compare-engines.ts';

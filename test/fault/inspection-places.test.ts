@@ -10,9 +10,10 @@ import { silentLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import type { TransactionRecord, Verdict } from '../../engine/contract/verdict.ts';
-import type { ThreadSettings } from '../../engine/inspection-config.ts';
-import { Pool, placeInspector, type InspectionPlace } from '../../engine/pool/dispatch.ts';
-import { buildEngine } from '../../engine/policy-build.ts';
+import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
+import type { InspectionPlace } from '../../engine/contract/inspection.ts';
+import { Pool, placeInspector } from '../../engine/pool/dispatch.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
 import {
   makeBody,
   makeConnection,
@@ -51,7 +52,7 @@ let engine: PolicyEngine;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'waf-places-'));
-  const { url, folder: compiled } = transpileTree(root, 'engine/pool-thread.ts');
+  const { url, folder: compiled } = transpileTree(root, 'engine/threads/pool-thread.ts');
   transpiled = compiled;
   engine = buildEngine(policy, { cache: noCache, log: silentLogger, ports: fixedPorts });
   const workerData: ThreadSettings = {

@@ -10,9 +10,9 @@ import { silentLogger } from '../../engine/base/log.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
-import type { ThreadSettings } from '../../engine/inspection-config.ts';
+import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
 import { Pool, placeInspector } from '../../engine/pool/dispatch.ts';
-import { buildEngine } from '../../engine/policy-build.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { fixedPorts, noCache } from '../fuzz/compare-engines.ts';
 import { transpileTree } from '../http/transpile.ts';
 
@@ -50,7 +50,7 @@ export function startRules(pooled: boolean): SoakRules {
   const engine = buildEngine(policy, { cache: noCache, log: silentLogger, ports: fixedPorts });
   if (!pooled) return { inspector: engine, close: async () => engine.retire() };
   const root = path.resolve(import.meta.dirname, '../..');
-  const { url, folder } = transpileTree(root, 'engine/pool-thread.ts');
+  const { url, folder } = transpileTree(root, 'engine/threads/pool-thread.ts');
   const workerData: ThreadSettings = {
     place: 'pool',
     poolThreads: 2,

@@ -16,4 +16,4 @@ setInterval(() => {
   if (longestUs > Atomics.load(cell, 0)) Atomics.store(cell, 0, longestUs);
 }, 5).unref();
 
-await import('../../.build/engine/front-thread.js');
+await import('../../.build/engine/threads/front-thread.js');

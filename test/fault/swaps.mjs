@@ -9,8 +9,8 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFrontThreads } from '../../.build/engine/front/threads.js';
-import { routesOf, SharedFiles } from '../../.build/engine/inspection-config.js';
-import { Planner } from '../../.build/engine/planner.js';
+import { routesOf, SharedFiles } from '../../.build/engine/policies/keyed-policies.js';
+import { Planner } from '../../.build/engine/rollout/planner.js';
 
 const [swaps = '20', threads = '2', place = 'inline', crs = ''] = process.argv.slice(2);
 const warmUpShare = 0.3;
@@ -38,7 +38,7 @@ const settings = {
   logLevel: 'error',
 };
 const planner = new Planner({
-  entry: new URL('../../.build/engine/planner-thread.js', import.meta.url),
+  entry: new URL('../../.build/engine/threads/planner-thread.js', import.meta.url),
   settings,
   onProgress: () => undefined,
 });
@@ -111,10 +111,7 @@ async function routesFor(number) {
   };
   const revision = String(number);
   const policy = policyFor(number % 2);
-  const routes = routesOf(
-    { revision, sha256: '', routes: { revision, sites: [site] }, policies: [policy] },
-    files,
-  );
+  const routes = routesOf({ revision, sha256: '', sites: [site], policies: [policy] }, files);
   const { inspection } = routes;
   const { shared } = await planner.plan(inspection.policies[0]);
   return { ...routes, inspection: { ...inspection, shared } };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestEvent } from '../../engine/contract/events.ts';
+import { noRoutes } from '../../engine/contract/site.ts';
 import { EventPacker, unpackEvents } from '../../engine/front/event-wire.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from '../../engine/front/fixture.ts';
 import { startFrontThreads, type FrontThreadsOptions } from '../../engine/front/threads.ts';
@@ -29,7 +30,7 @@ function optionsFor(
     entry,
     count: 2,
     listen: { host: '127.0.0.1', port: 0 },
-    routes: { revision: 'r1', sites: [siteFor(origin)] },
+    routes: { ...noRoutes, revision: 'r1', sites: [siteFor(origin)] },
     onEvents: () => undefined,
     ...change,
   };
@@ -63,10 +64,12 @@ describe('front threads', () => {
       optionsFor(old, { onReleased: (revision) => released.push(revision) }),
     );
     closing.add(() => threads.drain());
-    await threads.apply({ revision: 'r2', sites: [siteFor(next)] });
+    await threads.apply({ ...noRoutes, revision: 'r2', sites: [siteFor(next)] });
     const answers = await Promise.all(Array.from({ length: 10 }, () => get(threads.port)));
     expect(answers.every((answer) => answer.endsWith('next'))).toBe(true);
-    await expect(threads.apply({ revision: 'broken', sites: [] })).rejects.toMatchObject({
+    await expect(
+      threads.apply({ ...noRoutes, revision: 'broken', sites: [] }),
+    ).rejects.toMatchObject({
       code: 'front_thread',
     });
     expect(await get(threads.port)).toMatch(/next$/);
@@ -81,6 +84,7 @@ describe('front threads', () => {
     );
     closing.add(() => threads.drain());
     const deadly = {
+      ...noRoutes,
       revision: 'r2',
       sites: [
         siteFor(origin, {
@@ -90,7 +94,9 @@ describe('front threads', () => {
       ],
     };
     await threads.apply(deadly).catch(() => undefined);
-    await threads.apply({ revision: 'r3', sites: [siteFor(origin)] }).catch(() => undefined);
+    await threads
+      .apply({ ...noRoutes, revision: 'r3', sites: [siteFor(origin)] })
+      .catch(() => undefined);
     let answer = '';
     while (!answer.endsWith('alive') || deaths === 0) {
       answer = await get(threads.port);

@@ -53,7 +53,6 @@ const rooms = [
   },
   { room: 'engine/state', may: [base, contract] },
   { room: 'engine/guard', may: [base, contract, 'engine/state'] },
-  { room: 'engine/schema', may: [base, contract] },
   { room: 'engine/bundle', may: [base, contract, gen] },
   {
     room: 'engine/pool',
@@ -67,7 +66,6 @@ const rooms = [
       contract,
       'engine/http',
       'engine/guard',
-      'engine/schema',
       'engine/pool',
       'engine/state',
       'engine/upstream',
@@ -76,7 +74,26 @@ const rooms = [
     ],
   },
   { room: 'engine/link', may: [base, contract, 'engine/bundle', 'engine/state', gen] },
-  { room: 'engine/ops', may: [base, contract] },
+  // What the process itself is: options, files it writes, memory it gives back.
+  { room: 'engine/process', may: [base, contract, 'engine/match'] },
+  // From a policy's text to the engine that runs it, and who holds it.
+  { room: 'engine/policies', may: [base, contract, 'engine/rules/*', 'engine/pool'] },
+  { room: 'engine/rollout', may: [base, contract, 'engine/rules/language', 'engine/policies'] },
+  {
+    room: 'engine/simulate',
+    may: [
+      base,
+      contract,
+      'engine/http',
+      'engine/guard',
+      'engine/rules/*',
+      'engine/policies',
+      'engine/rollout',
+      'engine/state',
+    ],
+  },
+  // Entries of worker threads: each wires its rooms.
+  { room: 'engine/threads', may: ['engine/*'] },
 
   { room: 'control', may: ['control/*', base, gen] },
   { room: 'control/domain', may: [base, 'engine/rules/language', gen] },
@@ -107,7 +124,6 @@ const rooms = [
     room: 'control/cli',
     may: [base, 'control/supervisor', 'control/publish', 'control/store', gen],
   },
-  { room: 'control/console', may: [gen] },
   // Plain JavaScript that runs before anything is installed.
   { room: 'control/setup', may: [] },
 
@@ -119,7 +135,7 @@ const rooms = [
 
 /** Packages and Node modules that only the named rooms may import. */
 const packages = [
-  { name: 'uWebSockets.js', only: ['engine/front', 'engine/ops'] },
+  { name: 'uWebSockets.js', only: ['engine/front'] },
   { name: 'piscina', only: ['engine/pool'] },
   { name: 'lmdb', only: ['engine/state', 'control/store'] },
   { name: 're2', only: ['engine/match'] },

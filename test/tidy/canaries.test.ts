@@ -60,8 +60,14 @@ beforeAll(() => {
     'engine/guard/forbidden-package.ts',
     "import { open } from 'lmdb';\nexport const opened = open;\n",
   );
-  plant('engine/ops/one.ts', "import type { Two } from './two.ts';\nexport type One = Two | 1;\n");
-  plant('engine/ops/two.ts', "import type { One } from './one.ts';\nexport type Two = One | 2;\n");
+  plant(
+    'engine/process/one.ts',
+    "import type { Two } from './two.ts';\nexport type One = Two | 1;\n",
+  );
+  plant(
+    'engine/process/two.ts',
+    "import type { One } from './one.ts';\nexport type Two = One | 2;\n",
+  );
   // A value cycle through a file whose type cycles are allowed.
   plant('engine/rules/catalog/types.ts', "export { b } from './b.ts';\nexport const a = 1;\n");
   plant('engine/rules/catalog/b.ts', "export { a } from './types.ts';\nexport const b = 1;\n");
@@ -100,7 +106,7 @@ describe('the real tools find what is planted', () => {
     expect(found).toContain('engine never imports control < engine/front/forbidden.ts');
     expect(found).toContain('pure rooms < engine/rules/run/forbidden-core.ts');
     expect(found).toContain('package: lmdb < engine/guard/forbidden-package.ts');
-    expect(found).toContain('no cycles < engine/ops/one.ts');
+    expect(found).toContain('no cycles < engine/process/one.ts');
     expect(found).toContain('leaves < engine/front/from-leaves.ts');
     expect(found).toContain('nobody imports a main < engine/front/from-leaves.ts');
     expect(found.join('\n')).toMatch(/no cycles of values < engine\/rules\/catalog\/(b|types)\.ts/);

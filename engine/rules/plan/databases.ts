@@ -19,6 +19,12 @@ import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Prefilter } from '../catalog/types.ts';
+import type {
+  CompiledTier,
+  DatabaseImage,
+  ExpressionMode,
+  SharedGroup,
+} from '../../contract/databases.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
 
 /** Where compiled databases are kept between starts. A port: the state room writes files. */
@@ -28,27 +34,6 @@ export interface DatabaseCache {
   put(key: string, bytes: Uint8Array): void;
   /** Databases that another thread has unpacked into shared memory already; optional. */
   shared?(key: string): SharedGroup | null;
-}
-
-/** A database: serialised, or unpacked in memory that threads share. */
-export type DatabaseImage = Uint8Array | SharedArrayBuffer;
-
-/** What one group came to, with its databases in shared memory; cloneable. */
-export interface SharedGroup {
-  readonly modes: readonly ExpressionMode[];
-  readonly tiers: readonly CompiledTier[];
-}
-
-/** How an expression could be compiled: as it is, as an over-approximation, or not at all. */
-export type ExpressionMode = 'exact' | 'prefilter' | 'refused';
-
-/** A tier serves values whose bytes all lie in `allowedMask`; null where nothing can match. */
-export interface CompiledTier<Image = DatabaseImage> {
-  readonly allowedMask: number;
-  /** For values scanned one by one. */
-  readonly database: Image | null;
-  /** For values scanned together, a line each. */
-  readonly lines: Image | null;
 }
 
 /** Databases of one scan group, by tier. */

@@ -14,10 +14,11 @@ import type {
   ScanProgram,
   ScanTest as ScanTestSpec,
 } from '../../match/scan.ts';
+import type { DatabaseImage, SharedGroup } from '../../contract/databases.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
 import { compileGroup, markupFreeMask, plainMask, shareGroup } from './databases.ts';
-import type { CompiledGroup, DatabaseCache, DatabaseImage, SharedGroup } from './databases.ts';
+import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
 import { findForeseeable, type Foreseeable } from './foreseeable.ts';

@@ -1,21 +1,22 @@
 /** Composition root of one front thread: a front with policy engines, inline or behind a pool. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from './base/clock.ts';
-import { AppError } from './base/errors.ts';
-import { collectGarbage } from './base/garbage.ts';
-import { poolLimits } from './base/limits.ts';
-import type { RequestEvent } from './contract/events.ts';
-import type { Inspector } from './contract/inspection.ts';
-import type { RoutesConfig, SiteConfig } from './contract/site.ts';
-import type { FrontThreadData } from './front/thread-messages.ts';
-import { runFrontWorker, type PreparedInspection } from './front/worker.ts';
-import type { InspectionConfig, ThreadSettings } from './inspection-config.ts';
-import { listenReusePort } from './match/listen.ts';
-import { easeThisThread } from './memory-care.ts';
-import { PolicyRegistry, recordOnly, whenAsked } from './policy-registry.ts';
-import { placeInspector, Pool } from './pool/dispatch.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { collectGarbage } from '../base/garbage.ts';
+import { poolLimits } from '../base/limits.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import type { Inspector } from '../contract/inspection.ts';
+import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { FrontThreadData } from '../front/thread-messages.ts';
+import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
+import { noInspection } from '../contract/policy.ts';
+import { listenReusePort } from '../match/listen.ts';
+import { easeThisThread } from '../process/memory-care.ts';
+import { PolicyRegistry, lazyInspector, recordOnly } from '../policies/policy-registry.ts';
+import { placeInspector, Pool } from '../pool/dispatch.ts';
 import { threadParts } from './thread-parts.ts';
+import type { ThreadSettings } from './thread-settings.ts';
 
 const data = workerData as FrontThreadData;
 const settings = data.extra as ThreadSettings;
@@ -33,25 +34,18 @@ const pool = new Pool({
 });
 const registry = new PolicyRegistry(parts, settings.place === 'inline' ? null : pool);
 
-const nothing: InspectionConfig = {
-  policies: [],
-  keyOfSite: new Map(),
-  whenAsked: false,
-  shared: new Map(),
-};
 let started = false;
 /** Linking a policy leaves some 20 MB behind. */
 const ease = easeThisThread();
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
 async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
-  const inspection = (routes.inspection ?? nothing) as InspectionConfig;
-  const { policies, keyOfSite, shared } = inspection;
+  const { policies, keyOfSite, lazy, shared } = routes.inspection;
   const release = (held: readonly string[]): void => {
     registry.releaseAll(held);
     ease();
   };
-  if (inspection.whenAsked) {
+  if (lazy) {
     parts.useShared(shared);
     const held = registry.holdUnbuilt(policies);
     return {
@@ -61,7 +55,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   }
   parts.useShared(shared);
   const held = await registry.holdAll(policies);
-  parts.useShared(nothing.shared);
+  parts.useShared(noInspection.shared);
   // Parsing leaves some 50 MB behind; before the first request nobody minds the pause.
   if (!started) collectGarbage();
   started = true;
@@ -75,7 +69,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
 function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean): Inspector {
   if (key === undefined) return withoutPolicy;
   const records = site.waf.mode === 'detection';
-  const inline = unbuilt ? whenAsked(registry, key, records) : builtInspector(key, records);
+  const inline = unbuilt ? lazyInspector(registry, key, records) : builtInspector(key, records);
   return placeInspector(settings.place, inline, pool, {
     policy: key,
     failPolicy: site.waf.failPolicy,
@@ -107,8 +101,7 @@ function isNotable({ transaction, outcome }: RequestEvent): boolean {
 
 await runFrontWorker(parentPort!, data, {
   prepare,
-  // Databases that were made ready meanwhile, for policies that requests ask for.
-  takeExtra: (extra) => parts.useShared(extra as InspectionConfig['shared']),
+  takeDatabases: (groups) => parts.useShared(groups),
   wantsEvent: (event) => {
     return settings.events === 'all' || (settings.events === 'notable' && isNotable(event));
   },

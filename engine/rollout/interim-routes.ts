@@ -1,14 +1,14 @@
 /**
- * Owns what serves while policies of a new configuration are still made ready: everything else of
- * it, and for these policies what served before. Pure.
+ * What serves while policies of a new configuration still compile: everything else of it, and for
+ * these policies what served before. Pure.
  */
 
-import type { RoutesConfig } from './contract/site.ts';
-import type { InspectionConfig, KeyedPolicy } from './inspection-config.ts';
-import type { SharedGroup } from './rules/plan/databases.ts';
+import type { SharedGroups } from '../contract/databases.ts';
+import type { KeyedPolicy } from '../contract/policy.ts';
+import type { RoutesConfig } from '../contract/site.ts';
 
 /** Databases in shared memory of policies that are ready, by policy key and database key. */
-export type ReadyPolicies = ReadonlyMap<string, ReadonlyMap<string, SharedGroup>>;
+export type ReadyPolicies = ReadonlyMap<string, SharedGroups>;
 
 /**
  * The new routes with policies that can serve at once. A site whose policy is not ready keeps what
@@ -19,27 +19,27 @@ export function interimRoutes(
   before: RoutesConfig,
   ready: ReadyPolicies,
 ): RoutesConfig {
-  const wanted = next.inspection as InspectionConfig;
-  const serving = before.inspection as InspectionConfig | undefined;
-  const known = new Map(serving?.policies.map((policy) => [policy.key, policy]));
-  const keyOfId = new Map(serving?.policies.map(({ key, source }) => [source.id, key]));
+  const wanted = next.inspection;
+  const serving = before.inspection;
+  const known = new Map(serving.policies.map((policy) => [policy.key, policy]));
+  const keyOfId = new Map(serving.policies.map(({ key, source }) => [source.id, key]));
   const used = new Map<string, KeyedPolicy>();
   const keyOfSite = new Map<string, string>();
   const policies = new Map(wanted.policies.map((policy) => [policy.key, policy]));
   for (const { id, waf } of next.sites) {
     const key = wanted.keyOfSite.get(id) ?? '';
     const usable = ready.has(key) || known.has(key);
-    const older = keyOfId.get(waf.policyId ?? '') ?? serving?.keyOfSite.get(id) ?? '';
+    const older = keyOfId.get(waf.policyId ?? '') ?? serving.keyOfSite.get(id) ?? '';
     const chosen = usable ? key : older;
     const policy = policies.get(chosen) ?? known.get(chosen);
     if (policy === undefined) continue;
     used.set(chosen, policy);
     keyOfSite.set(id, chosen);
   }
-  const shared = new Map(serving?.shared);
+  const shared = new Map(serving.shared);
   for (const groups of ready.values()) for (const [key, group] of groups) shared.set(key, group);
   return {
     ...next,
-    inspection: { policies: [...used.values()], keyOfSite, whenAsked: false, shared },
+    inspection: { policies: [...used.values()], keyOfSite, lazy: false, shared },
   };
 }

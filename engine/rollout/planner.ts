@@ -5,21 +5,18 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import { AppError } from './base/errors.ts';
-import { engineLimits } from './base/limits.ts';
-import type { KeyedPolicy, ThreadSettings } from './inspection-config.ts';
-import type { SharedGroup } from './rules/plan/databases.ts';
-import type { Diagnostic } from './rules/language/diagnostic.ts';
-
-/** Databases in shared memory by key. */
-type Groups = ReadonlyMap<string, SharedGroup>;
+import { AppError } from '../base/errors.ts';
+import { engineLimits } from '../base/limits.ts';
+import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
+import type { KeyedPolicy } from '../contract/policy.ts';
+import type { Diagnostic } from '../rules/language/diagnostic.ts';
 
 /** One policy to be planned. */
 export interface PlannerTask {
   readonly id: number;
   readonly policy: KeyedPolicy;
   /** Databases in shared memory that other policies use; equal ones are shared with them. */
-  readonly inUse: Groups;
+  readonly inUse: SharedGroups;
 }
 
 /** Whether a policy can serve, and what there is to say about it. */
@@ -28,7 +25,7 @@ export interface PlanOutcome {
   readonly diagnostics: readonly Diagnostic[];
   readonly rules: number;
   /** Databases in shared memory by key; the caller decides how long they live. */
-  readonly shared: Groups;
+  readonly shared: SharedGroups;
 }
 
 /** What the planner thread says. */
@@ -45,7 +42,8 @@ export type PlannerAnswer =
 /** How the planner thread is started. */
 export interface PlannerOptions {
   readonly entry: URL;
-  readonly settings: ThreadSettings;
+  /** Handed to the entry. */
+  readonly settings: unknown;
   readonly onProgress: (done: number, total: number, what: string) => void;
   /** The threads are gone for now. */
   readonly onEnded?: () => void;
@@ -72,7 +70,7 @@ export class Planner {
   private readonly known = new Map<string, Known>();
   /** Policies that are being planned, by key. */
   private readonly running = new Map<string, Promise<PlanOutcome>>();
-  private inUse: Groups = new Map();
+  private inUse: SharedGroups = new Map();
 
   constructor(options: PlannerOptions) {
     this.options = options;
@@ -103,7 +101,7 @@ export class Planner {
   }
 
   /** Says which databases threads hold on to anyway. */
-  use(groups: Groups): void {
+  use(groups: SharedGroups): void {
     this.inUse = groups;
   }
 
@@ -175,7 +173,7 @@ interface Known {
 }
 
 /** The named groups; undefined when one is missing. */
-function pick(groups: Groups, keys: readonly string[]): Groups | undefined {
+function pick(groups: SharedGroups, keys: readonly string[]): SharedGroups | undefined {
   const picked = new Map<string, SharedGroup>();
   for (const key of keys) {
     const group = groups.get(key);

@@ -3,10 +3,10 @@
  * Never frees anything itself.
  */
 
-import { engineLimits, frontLimits } from './base/limits.ts';
-import { later } from './later.ts';
-import { dropFilePages, easeHeap, trimHeap } from './match/memory.ts';
-import { whenQuiet } from './quiet.ts';
+import { engineLimits, frontLimits } from '../base/limits.ts';
+import { later } from './coalesce.ts';
+import { dropFilePages, easeHeap, trimHeap } from '../match/memory.ts';
+import { whenQuiet } from './idle-detection.ts';
 
 const { quietEveryMs, quietProcessEveryMs, quietShare, quietWorthMs } = engineLimits;
 const { pagesEveryMs, trimDelayMs } = engineLimits;

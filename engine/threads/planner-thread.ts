@@ -4,12 +4,12 @@
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { collectGarbage } from './base/garbage.ts';
-import type { ThreadSettings } from './inspection-config.ts';
-import type { PlannerAnswer, PlannerTask, PlanOutcome } from './planner.ts';
-import { linkPolicy } from './policy-build.ts';
-import { shareDatabases } from './rules/plan/rule-plan.ts';
-import { closeProgram } from './rules/program/build-program.ts';
+import { collectGarbage } from '../base/garbage.ts';
+import type { ThreadSettings } from './thread-settings.ts';
+import type { PlannerAnswer, PlannerTask, PlanOutcome } from '../rollout/planner.ts';
+import { linkPolicy } from '../policies/policy-build.ts';
+import { shareDatabases } from '../rules/plan/rule-plan.ts';
+import { closeProgram } from '../rules/program/build-program.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('planner', workerData as ThreadSettings);

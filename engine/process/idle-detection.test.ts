@@ -1,6 +1,6 @@
 /** Proves that memory is given back behind work, and not without it or in the middle of it. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { whenQuiet } from './quiet.ts';
+import { whenQuiet } from './idle-detection.ts';
 
 let worked = 0;
 let rests = 0;

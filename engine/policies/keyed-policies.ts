@@ -1,46 +1,12 @@
 /**
- * Owns the shape in which policies travel from the main thread to front, pool and planner threads.
- * File bytes lie in shared memory, so that a policy is one copy however many threads hold it.
+ * Names policies by their content and lays their files in shared memory, so that a policy is one
+ * copy however many threads hold it.
  */
 
 import { createHash } from 'node:crypto';
-import type { PolicySource, RuntimeConfig } from './contract/policy.ts';
-import type { RoutesConfig } from './contract/site.ts';
-import type { SharedGroup } from './rules/plan/databases.ts';
-import type { InspectionPlace } from './pool/dispatch.ts';
-
-/** A policy with the name under which threads share it: equal keys mean equal text and files. */
-export interface KeyedPolicy {
-  readonly key: string;
-  readonly source: PolicySource;
-}
-
-/** `RoutesConfig.inspection` as this composition fills it. */
-export interface InspectionConfig {
-  readonly policies: readonly KeyedPolicy[];
-  /** Policy key by site id; sites without inspection are absent. */
-  readonly keyOfSite: ReadonlyMap<string, string>;
-  /** Policies are built when the first request asks for them; so a cold start serves at once. */
-  readonly whenAsked: boolean;
-  /** Databases in shared memory by their cache key; what is missing comes from the cache. */
-  readonly shared: ReadonlyMap<string, SharedGroup>;
-}
-
-/** What every thread of the engine needs to build policies; `extra` of front threads. */
-export interface ThreadSettings {
-  readonly place: InspectionPlace;
-  readonly poolThreads: number;
-  readonly sharedSocket: boolean;
-  /** Which finished requests are reported: all, those with something to tell, or none. */
-  readonly events: 'all' | 'notable' | 'none';
-  readonly cacheFolder: string;
-  readonly collectionsFolder: string;
-  /** Country database in place of the one that comes with the product; it may be missing. */
-  readonly countryFile: string;
-  /** DNS block lists that `@rbl` may ask; none when absent. */
-  readonly rblZones?: readonly string[];
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-}
+import type { InspectionConfig, PolicySource } from '../contract/policy.ts';
+import type { RuntimeConfig } from '../contract/runtime.ts';
+import type { RoutesConfig } from '../contract/site.ts';
 
 /** Routes with their inspection, from a decoded bundle. Files are shared through `keep`. */
 export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig {
@@ -52,17 +18,17 @@ export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig
     }),
   );
   const keyOfSite = new Map<string, string>();
-  for (const { id, waf } of config.routes.sites) {
+  for (const { id, waf } of config.sites) {
     const key = waf.enabled ? keyOf.get(waf.policyId ?? '') : undefined;
     if (key !== undefined) keyOfSite.set(id, key);
   }
   const inspection: InspectionConfig = {
     policies: [...policies.values()],
     keyOfSite,
-    whenAsked: false,
+    lazy: false,
     shared: new Map(),
   };
-  return { ...config.routes, inspection };
+  return { revision: config.revision, sites: config.sites, inspection };
 }
 
 /** Hash of all that decides how a policy acts. */

@@ -1,28 +1,29 @@
 /** Owns what every thread that builds policies wires up in the same way: cache, ports, builder. */
 
-import { systemClock } from './base/clock.ts';
-import { engineLimits } from './base/limits.ts';
-import { createLogger } from './base/log.ts';
-import type { Logger } from './base/log.ts';
-import { runInSlices } from './base/steps.ts';
-import type { PolicySource } from './contract/policy.ts';
-import { DnsBlockLists } from './guard/block-lists.ts';
-import { FollowedCountryDatabase } from './guard/geo.ts';
-import type { ThreadSettings } from './inspection-config.ts';
-import { buildEngine, buildEngineInSteps } from './policy-build.ts';
-import type { RulePorts } from './rules/catalog/ports.ts';
-import type { DatabaseCache, SharedGroup } from './rules/plan/databases.ts';
-import type { PolicyEngine } from './rules/run/policy-engine.ts';
-import { Collections } from './state/collections.ts';
-import { DatabaseFiles } from './state/database-files.ts';
+import { systemClock } from '../base/clock.ts';
+import { engineLimits } from '../base/limits.ts';
+import { createLogger } from '../base/log.ts';
+import type { Logger } from '../base/log.ts';
+import { runInSlices } from '../base/steps.ts';
+import type { PolicySource } from '../contract/policy.ts';
+import { DnsBlockLists } from '../guard/block-lists.ts';
+import { FollowedCountryDatabase } from '../guard/geo.ts';
+import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
+import { buildEngine, buildEngineInSteps } from '../policies/policy-build.ts';
+import type { RulePorts } from '../rules/catalog/ports.ts';
+import type { DatabaseCache } from '../rules/plan/databases.ts';
+import type { ThreadSettings } from './thread-settings.ts';
+import type { PolicyEngine } from '../rules/run/policy-engine.ts';
+import { Collections } from '../state/collections.ts';
+import { DatabaseFiles } from '../state/database-files.ts';
 
 /** What every inspecting thread is made of. */
 export interface ThreadParts {
   readonly log: Logger;
   /** Databases in shared memory that the next builds may attach to. */
-  useShared(groups: ReadonlyMap<string, SharedGroup>): void;
+  useShared(groups: SharedGroups): void;
   /** Those that builds have attached to since the last call. */
-  takeAttached(): ReadonlyMap<string, SharedGroup>;
+  takeAttached(): SharedGroups;
   readonly cache: DatabaseCache;
   readonly ports: RulePorts;
   readonly build: (source: PolicySource) => PolicyEngine;
@@ -34,7 +35,7 @@ export interface ThreadParts {
 export function threadParts(component: string, settings: ThreadSettings): ThreadParts {
   const log = createLogger(component, settings.logLevel);
   const files = new DatabaseFiles(settings.cacheFolder, log);
-  let shared: ReadonlyMap<string, SharedGroup> = new Map();
+  let shared: SharedGroups = new Map();
   let attached = new Map<string, SharedGroup>();
   const cache: DatabaseCache = {
     get: (key) => files.get(key),

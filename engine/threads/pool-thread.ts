@@ -1,9 +1,9 @@
 /** Composition root of one pool thread: policy engines behind the pool's messages. */
 
 import { workerData } from 'node:worker_threads';
-import type { ThreadSettings } from './inspection-config.ts';
-import type { PooledSource } from './policy-registry.ts';
-import { createPoolWorker } from './pool/worker.ts';
+import type { ThreadSettings } from './thread-settings.ts';
+import type { PooledSource } from '../policies/policy-registry.ts';
+import { createPoolWorker } from '../pool/worker.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('pool', poolSettings(workerData));

@@ -1,8 +1,8 @@
 /** Owns the proof that a slow policy holds up nothing but itself. */
 
 import { expect, test } from 'vitest';
-import type { RoutesConfig, SiteConfig } from './contract/site.ts';
-import type { InspectionConfig } from './inspection-config.ts';
+import type { InspectionConfig } from '../contract/policy.ts';
+import { noRoutes, type RoutesConfig, type SiteConfig } from '../contract/site.ts';
 import { interimRoutes } from './interim-routes.ts';
 
 const site = (id: string, policyId: string): SiteConfig => ({
@@ -22,7 +22,7 @@ const routes = (revision: string, sites: Record<string, string>): RoutesConfig =
       source: { id: idOf(key), name: key, revision: '1', seclangEntry: '', files: new Map() },
     })),
     keyOfSite: new Map(Object.entries(sites).filter(([, key]) => key !== '')),
-    whenAsked: false,
+    lazy: false,
     shared: new Map(),
   };
   const all = Object.entries(sites).map(([id, key]) => site(id, idOf(key)));
@@ -31,7 +31,7 @@ const routes = (revision: string, sites: Record<string, string>): RoutesConfig =
 
 const idOf = (key: string): string => key.split('@')[0] ?? '';
 const shown = ({ inspection }: RoutesConfig): Record<string, string> =>
-  Object.fromEntries((inspection as InspectionConfig).keyOfSite);
+  Object.fromEntries(inspection.keyOfSite);
 
 test('what is ready is new, what is not stays as it was, what never was has nothing', () => {
   const before = routes('1', { a: 'p@1', b: 'q@1', c: 'q@1' });
@@ -41,15 +41,14 @@ test('what is ready is new, what is not stays as it was, what never was has noth
   expect(served.sites).toBe(next.sites);
   // Site c had policy q; its new one is not ready, so that it goes on with what it had.
   expect(shown(served)).toEqual({ a: 'p@2', b: 'q@1', c: 'q@1' });
-  const { policies } = served.inspection as InspectionConfig;
+  const { policies } = served.inspection;
   expect(policies.map(({ key }) => key).sort()).toEqual(['p@2', 'q@1']);
 });
 
 test('before anything served, nothing but what is ready does', () => {
-  const empty: RoutesConfig = { revision: '0', sites: [] };
   const next = routes('1', { a: 'p@1', b: 'q@1' });
-  expect(shown(interimRoutes(next, empty, new Map()))).toEqual({});
-  expect(shown(interimRoutes(next, empty, new Map([['q@1', new Map()]])))).toEqual({ b: 'q@1' });
+  expect(shown(interimRoutes(next, noRoutes, new Map()))).toEqual({});
+  expect(shown(interimRoutes(next, noRoutes, new Map([['q@1', new Map()]])))).toEqual({ b: 'q@1' });
 });
 
 test('a policy that serves already is used by further sites at once', () => {

@@ -3,24 +3,24 @@
  * files out of the policy itself, links, plans. Never touches the disk but through the cache port.
  */
 
-import { encodeUtf8, toByteString } from './base/byte-string.ts';
-import { AppError } from './base/errors.ts';
-import { linkLimits } from './base/limits.ts';
-import type { Logger } from './base/log.ts';
-import { policyInvalidCode, writePolicyFaults, type PolicyFault } from './base/policy-faults.ts';
-import { runAtOnce, type Steps } from './base/steps.ts';
-import { policyEntryFile } from './contract/policy.ts';
-import type { PolicySource } from './contract/policy.ts';
-import { fullCatalog } from './rules/catalog/full-catalog.ts';
-import type { RulePorts } from './rules/catalog/ports.ts';
-import type { Diagnostic } from './rules/language/diagnostic.ts';
-import { createFileSet } from './rules/language/file-set.ts';
-import { loadInSteps } from './rules/language/include.ts';
-import type { DatabaseCache } from './rules/plan/databases.ts';
-import { buildPlanInSteps } from './rules/plan/rule-plan.ts';
-import { buildProgramInSteps } from './rules/program/build-program.ts';
-import type { BuildResult } from './rules/program/build-program.ts';
-import { PolicyEngine } from './rules/run/policy-engine.ts';
+import { encodeUtf8, toByteString } from '../base/byte-string.ts';
+import { AppError } from '../base/errors.ts';
+import { linkLimits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import { policyInvalidCode, writePolicyFaults, type PolicyFault } from '../base/policy-faults.ts';
+import { runAtOnce, type Steps } from '../base/steps.ts';
+import { policyEntryFile } from '../contract/policy.ts';
+import type { PolicySource } from '../contract/policy.ts';
+import { fullCatalog } from '../rules/catalog/full-catalog.ts';
+import type { RulePorts } from '../rules/catalog/ports.ts';
+import type { Diagnostic } from '../rules/language/diagnostic.ts';
+import { createFileSet } from '../rules/language/file-set.ts';
+import { loadInSteps } from '../rules/language/include.ts';
+import type { DatabaseCache } from '../rules/plan/databases.ts';
+import { buildPlanInSteps } from '../rules/plan/rule-plan.ts';
+import { buildProgramInSteps } from '../rules/program/build-program.ts';
+import type { BuildResult } from '../rules/program/build-program.ts';
+import { PolicyEngine } from '../rules/run/policy-engine.ts';
 
 /** What building a policy needs from outside. */
 export interface BuildOptions {

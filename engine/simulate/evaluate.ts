@@ -3,7 +3,7 @@
  * code that serves traffic, on the engine's main thread and away from it.
  */
 
-import { engineLimits } from './base/limits.ts';
+import { engineLimits } from '../base/limits.ts';
 import type {
   CompileOutcome,
   EngineHandler,
@@ -11,20 +11,21 @@ import type {
   EvaluationInput,
   EvaluationOutcome,
   PolicyDiagnostic,
-} from './contract/evaluation.ts';
-import type { BodySnapshot, RequestSnapshot } from './contract/message.ts';
-import type { PolicySource } from './contract/policy.ts';
-import { ClientIpResolver } from './guard/client-ip.ts';
-import { SCAN } from './http/head-scanner.ts';
-import type { Refusal } from './http/refusal.ts';
-import { RequestHeadParser } from './http/request-head.ts';
-import { policyKey } from './inspection-config.ts';
-import type { SharedFiles } from './inspection-config.ts';
-import type { Planner } from './planner.ts';
-import { linkPolicy } from './policy-build.ts';
-import type { Diagnostic } from './rules/language/diagnostic.ts';
-import type { PolicyEngine } from './rules/run/policy-engine.ts';
-import { closeProgram } from './rules/program/build-program.ts';
+  SenderAnswers,
+} from '../contract/evaluation.ts';
+import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
+import type { PolicySource } from '../contract/policy.ts';
+import { ClientIpResolver } from '../guard/client-ip.ts';
+import { SCAN } from '../http/head-scanner.ts';
+import type { Refusal } from '../http/refusal.ts';
+import { RequestHeadParser } from '../http/request-head.ts';
+import { policyKey } from '../policies/keyed-policies.ts';
+import type { SharedFiles } from '../policies/keyed-policies.ts';
+import type { Planner } from '../rollout/planner.ts';
+import { linkPolicy } from '../policies/policy-build.ts';
+import type { Diagnostic } from '../rules/language/diagnostic.ts';
+import type { PolicyEngine } from '../rules/run/policy-engine.ts';
+import { closeProgram } from '../rules/program/build-program.ts';
 
 /** What the evaluator works with. */
 export interface EvaluatorOptions {
@@ -34,9 +35,6 @@ export interface EvaluatorOptions {
   readonly status: () => EngineStatus;
   readonly senders: SenderAnswers;
 }
-
-/** Answers about senders that the front gives. */
-export type SenderAnswers = Pick<EngineHandler, 'sampleClients' | 'spoofNotes'>;
 
 /** Makes the handler that the engine's own socket serves. */
 export function createEvaluator(options: EvaluatorOptions): EngineHandler {

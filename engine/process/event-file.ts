@@ -4,11 +4,11 @@
  */
 
 import { closeSync, createWriteStream, openSync, type WriteStream } from 'node:fs';
-import { AppError } from './base/errors.ts';
-import type { Clock } from './base/clock.ts';
-import { eventFileLimits } from './base/limits.ts';
-import type { Logger } from './base/log.ts';
-import type { RequestEvent } from './contract/events.ts';
+import { AppError } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { eventFileLimits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import type { RequestEvent } from '../contract/events.ts';
 
 /** Appends to one file. */
 export class EventFile {

@@ -2,10 +2,10 @@
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { AppError } from './base/errors.ts';
-import { blockListLimits } from './base/limits.ts';
-import type { LogLevel } from './base/log.ts';
-import type { InspectionPlace } from './pool/dispatch.ts';
+import { AppError } from '../base/errors.ts';
+import { blockListLimits } from '../base/limits.ts';
+import type { LogLevel } from '../base/log.ts';
+import type { InspectionPlace } from '../contract/inspection.ts';
 
 /** The command line of the engine process. */
 export interface EngineOptions {

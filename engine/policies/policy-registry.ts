@@ -3,20 +3,19 @@
  * generations that use it, freed when the last generation that does is gone.
  */
 
-import { AppError } from './base/errors.ts';
-import type { Inspector } from './contract/inspection.ts';
-import type { PolicySource } from './contract/policy.ts';
-import type { Pool } from './pool/dispatch.ts';
-import type { SharedGroup } from './rules/plan/databases.ts';
-import type { PolicyEngine } from './rules/run/policy-engine.ts';
-import type { KeyedPolicy } from './inspection-config.ts';
+import { AppError } from '../base/errors.ts';
+import type { Inspector } from '../contract/inspection.ts';
+import type { SharedGroups } from '../contract/databases.ts';
+import type { KeyedPolicy, PolicySource } from '../contract/policy.ts';
+import type { Pool } from '../pool/dispatch.ts';
+import type { PolicyEngine } from '../rules/run/policy-engine.ts';
 
 interface Held {
   readonly source: PolicySource;
   /** Null until it is built. */
   engine: PolicyEngine | null;
-  /** Built in a hurry for a request, perhaps with databases of its own; built again when held. */
-  hasty: boolean;
+  /** Built for its first request, perhaps with databases of its own; built again when held. */
+  provisional: boolean;
   uses: number;
 }
 
@@ -31,7 +30,7 @@ export interface PolicyBuilders {
 /** A policy on its way to a pool thread, with the databases that it may attach to. */
 export interface PooledSource {
   readonly source: PolicySource;
-  readonly shared: ReadonlyMap<string, SharedGroup>;
+  readonly shared: SharedGroups;
 }
 
 /** Policy engines of one thread by key, counted by use. */
@@ -85,7 +84,7 @@ export class PolicyRegistry {
     }
     if (held.engine === null) {
       held.engine = this.builders.build(held.source);
-      held.hasty = true;
+      held.provisional = true;
     }
     return held.engine;
   }
@@ -107,7 +106,7 @@ export class PolicyRegistry {
 
   private async hold({ key, source }: KeyedPolicy): Promise<void> {
     const known = this.held.get(key);
-    if (known?.engine && !known.hasty) {
+    if (known?.engine && !known.provisional) {
       known.uses++;
       return;
     }
@@ -117,7 +116,7 @@ export class PolicyRegistry {
     // What a request had built gives way: its databases are not those that all threads share.
     held.engine?.retire();
     held.engine = built;
-    held.hasty = false;
+    held.provisional = false;
   }
 
   private use(key: string, source: PolicySource, shared: PooledSource['shared']): Held {
@@ -126,15 +125,15 @@ export class PolicyRegistry {
       known.uses++;
       return known;
     }
-    const held: Held = { source, engine: null, hasty: false, uses: 1 };
+    const held: Held = { source, engine: null, provisional: false, uses: 1 };
     this.held.set(key, held);
     this.pool?.load(key, { source, shared } satisfies PooledSource);
     return held;
   }
 }
 
-/** Opens sessions on an engine that is built when the first request asks for it. */
-export function whenAsked(registry: PolicyRegistry, key: string, records: boolean): Inspector {
+/** Opens sessions on an engine that is built for its first request. */
+export function lazyInspector(registry: PolicyRegistry, key: string, records: boolean): Inspector {
   return { open: (request) => registry.engine(key).open(request, records) };
 }
 

@@ -1,6 +1,6 @@
 /** Proves that work put off is done once for all calls that came meanwhile, and again later. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { later } from './later.ts';
+import { later } from './coalesce.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

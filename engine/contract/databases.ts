@@ -1,0 +1,28 @@
+/**
+ * Compiled databases as threads hand them to each other: cloneable data, the bytes in memory that
+ * all threads share. Never compiles or attaches one.
+ */
+
+/** A database: serialised, or unpacked in memory that threads share. */
+export type DatabaseImage = Uint8Array | SharedArrayBuffer;
+
+/** What one group came to, with its databases in shared memory; cloneable. */
+export interface SharedGroup {
+  readonly modes: readonly ExpressionMode[];
+  readonly tiers: readonly CompiledTier[];
+}
+
+/** How an expression could be compiled: as it is, as an over-approximation, or not at all. */
+export type ExpressionMode = 'exact' | 'prefilter' | 'refused';
+
+/** A tier serves values whose bytes all lie in `allowedMask`; null where nothing can match. */
+export interface CompiledTier<Image = DatabaseImage> {
+  readonly allowedMask: number;
+  /** For values scanned one by one. */
+  readonly database: Image | null;
+  /** For values scanned together, a line each. */
+  readonly lines: Image | null;
+}
+
+/** Groups by their cache key. */
+export type SharedGroups = ReadonlyMap<string, SharedGroup>;

@@ -1,0 +1,36 @@
+/** What every thread that inspects is started with. Plain, cloneable data. */
+
+import { join } from 'node:path';
+import type { InspectionPlace } from '../contract/inspection.ts';
+import type { EngineOptions } from '../process/options.ts';
+
+/** What every thread of the engine needs to build policies. */
+export interface ThreadSettings {
+  readonly place: InspectionPlace;
+  readonly poolThreads: number;
+  readonly sharedSocket: boolean;
+  /** Which finished requests are reported: all, those with something to tell, or none. */
+  readonly events: 'all' | 'notable' | 'none';
+  readonly cacheFolder: string;
+  readonly collectionsFolder: string;
+  /** Country database in place of the one that comes with the product; it may be missing. */
+  readonly countryFile: string;
+  /** DNS block lists that `@rbl` may ask; none when absent. */
+  readonly rblZones?: readonly string[];
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+}
+
+/** The settings of an engine with these options and this folder of its own. */
+export function threadSettings(options: EngineOptions, folder: string): ThreadSettings {
+  return {
+    place: options.inspection,
+    poolThreads: options.poolThreads,
+    sharedSocket: options.workers > 1,
+    events: options.events !== null ? 'all' : options.controller !== null ? 'notable' : 'none',
+    cacheFolder: join(folder, 'databases'),
+    collectionsFolder: join(folder, 'collections'),
+    countryFile: join(folder, 'geo', 'country.mmdb'),
+    rblZones: options.rblZones,
+    logLevel: options.logLevel,
+  };
+}
