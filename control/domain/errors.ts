@@ -36,3 +36,8 @@ export function invalidField(field: string, problem: string): AppError {
 export function notFound(kind: string): AppError {
   return refusal('not_found', `no ${kind} has this id`);
 }
+
+/** What a message calls a resource: its name where that is plain text, else its id. */
+export function plainName(name: string, id: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9 ._:/-]{0,63}$/.test(name) ? name : id;
+}

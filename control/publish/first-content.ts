@@ -7,6 +7,7 @@ import { builtInTemplates, templateIds } from '../domain/policy-templates.ts';
 import { defaultTenantId, type PolicyRecord } from '../domain/records.ts';
 import { policies, rulesets, sites } from '../store/collections.ts';
 import type { Store, WriteStore } from '../store/store.ts';
+import { keepFactoryVersions } from './policy-versions.ts';
 import { storeRuleset } from './stored-rulesets.ts';
 import { debianCrsFolder, readRulesetFolder } from './ruleset-folder.ts';
 
@@ -43,6 +44,7 @@ export async function ensureFirstContent(
       }
     });
   }
+  await store.write(keepFactoryVersions);
   const { demoOrigin } = options;
   if (demoOrigin !== null) await store.write((tx) => keepDemoSite(tx, demoOrigin, now, empty));
   return empty;

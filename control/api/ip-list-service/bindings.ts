@@ -16,6 +16,7 @@ import { checkTarget, type CountryTarget } from '../../domain/country-access.ts'
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { checkAccessChoice, checkPathPrefix, checkSortOrder } from '../../domain/ip-list-checks.ts';
 import type { IpListBinding, IpListRecord } from '../../domain/ip-list.ts';
+import { keepBindingsVersion } from '../../publish/policy-versions.ts';
 import { ipListBindings, ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
@@ -117,6 +118,7 @@ export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'appl
         requireTarget(tx, caller, target, `targets[${at}]`);
         return keepBinding(tx, caller, { ...choice, ...target, ipListId: list.id }, now);
       });
+      keepVersionsOf(tx, caller, bound, now);
       return bound.map((one) => bindingReference(tx, one));
     });
     const { applied, error } = await applyNow(parts);
@@ -156,10 +158,12 @@ export function bindOnlyGlobally(
   kind: string,
   now: string,
 ): void {
-  for (const binding of tx.find(ipListBindings, 'list', list.id)) {
+  const gone = tx.find(ipListBindings, 'list', list.id);
+  for (const binding of gone) {
     tx.remove(ipListBindings, binding.id);
     tx.audit({ ...bindingNote(caller, binding), action: 'delete', before: binding });
   }
+  keepVersionsOf(tx, caller, gone, now);
   const choice = checkAccessChoice(
     { kind, addressSource: 'client_ip', matchMode: 'in_list' },
     'exclusiveGlobalKind.',
@@ -214,10 +218,25 @@ async function upsert(
     const list = storedList(tx, caller, asked.ipListId ?? '', 'binding.ipListId');
     requireTarget(tx, caller, target, 'binding');
     const id = asked.id ?? '';
-    if (id !== '') storedBinding(tx, caller, id, 'binding.id', global);
+    const moved = id === '' ? undefined : storedBinding(tx, caller, id, 'binding.id', global);
     const fresh = { ...choice, ...target, pathPrefix, sortOrder, ipListId: list.id, id };
-    return keepBinding(tx, caller, fresh, now);
+    const kept = keepBinding(tx, caller, fresh, now);
+    keepVersionsOf(tx, caller, moved === undefined ? [kept] : [moved, kept], now);
+    return kept;
   });
+}
+
+/** Policies whose own bindings changed get a version that says so. */
+function keepVersionsOf(
+  tx: WriteStore,
+  caller: Caller,
+  changed: readonly IpListBinding[],
+  now: string,
+): void {
+  const own = changed.filter(({ scope }) => scope === 'policy');
+  for (const policyId of new Set(own.map((one) => one.policyId))) {
+    keepBindingsVersion(tx, policyId, caller.username, now);
+  }
 }
 
 /** Keeps a binding; one of the same list, place, path and address is replaced. */
@@ -255,10 +274,12 @@ export function keepBinding(
 }
 
 async function remove(parts: ApiParts, caller: Caller, id: string, global: boolean): Promise<void> {
+  const now = isoNow(parts.clock);
   await parts.store.write((tx) => {
     const before = storedBinding(tx, caller, id, 'id', global);
     tx.remove(ipListBindings, before.id);
     tx.audit({ ...bindingNote(caller, before), action: 'delete', before });
+    keepVersionsOf(tx, caller, [before], now);
   });
 }
 

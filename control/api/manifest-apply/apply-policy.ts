@@ -3,15 +3,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { refusal } from '../../domain/errors.ts';
 import { checkPolicy } from '../../domain/policy.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import type { ManifestDocument } from '../../publish/manifest-documents.ts';
 import { policySpec, readPolicySpec } from '../../publish/manifest-specs.ts';
-import { policies, sites } from '../../store/collections.ts';
+import { policies } from '../../store/collections.ts';
 import { checkPolicyPlugins } from '../policy-service/check-plugins.ts';
 import { refuseSameName } from '../policy-service/create-policy.ts';
-import { refuseInUse, refuseTemplate, savePolicy } from '../policy-service/stored-policy.ts';
+import { refuseTemplate, savePolicy } from '../policy-service/stored-policy.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
 
@@ -44,13 +43,6 @@ export function applyPolicy(run: ApplyRun, document: ManifestDocument): Document
   if (change.action === 'unchanged' && !renamed) return change;
   checkPolicyPlugins(tx, draft, 'policy.plugins');
   refuseSameName(tx, draft);
-  if (draft.status === 'archived' && before !== null && before.status !== 'archived') {
-    if (draft.isDefault === true) {
-      throw refusal('failed_precondition', 'policy.status: it protects sites that name no policy');
-    }
-    const users = tx.list(sites).filter((site) => site.waf?.policyId === draft.id);
-    refuseInUse('policy.status', 'sites', users);
-  }
   const saved = savePolicy(tx, caller, before, draft, nowMs, before === null ? 'create' : 'update');
   references.add('policy', saved.id, saved.name);
   run.policiesChanged.set(saved.id, { policy: saved, where: document.where });

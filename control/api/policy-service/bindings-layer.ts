@@ -55,16 +55,20 @@ function readBinding(value: unknown, at: string, policyId: string): NewBinding {
   };
 }
 
-/** Makes `wanted` all bindings of the policy itself; those of its sites stay. */
+/**
+ * Makes `wanted` all bindings of the policy itself; those of its sites stay. Errors: not_found for
+ * a list that is gone, by its place under `at`.
+ */
 export function replaceBindings(
   tx: WriteStore,
   caller: Caller,
   policy: PolicyRecord,
   wanted: readonly NewBinding[],
   now: string,
+  at = 'config',
 ): void {
-  for (const [at, { ipListId }] of wanted.entries()) {
-    storedList(tx, caller, ipListId, `config.bindings[${at}].ipListId`);
+  for (const [index, { ipListId }] of wanted.entries()) {
+    storedList(tx, caller, ipListId, `${at}.bindings[${index}].ipListId`);
   }
   const kept = new Set(wanted.map((one) => keepBinding(tx, caller, one, now).id));
   const before = tx.find(ipListBindings, 'policy', policy.id).filter((one) => one.siteId === '');

@@ -14,12 +14,8 @@ import { setEngineState } from './set-engine-state.ts';
 import { testPolicy } from './test-policy.ts';
 import { updatePolicy } from './update-policy.ts';
 import { updatePolicyLayer } from './update-policy-layer.ts';
-import {
-  diffPolicyVersions,
-  getPolicyVersion,
-  listPolicyVersions,
-  rollbackPolicy,
-} from './versions.ts';
+import { diffPolicyVersions, getPolicyVersion, listPolicyVersions } from './versions.ts';
+import { rollbackPolicy } from './rollback-policy.ts';
 
 /** PolicyService. */
 export function policyService(parts: ApiParts): Built<typeof PolicyService> {

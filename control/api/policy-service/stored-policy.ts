@@ -1,12 +1,10 @@
 /** Owns finding a caller's policy, and keeping a new revision of it with its version. */
 
-import { createHash } from 'node:crypto';
-import { controlLimits } from '../../../engine/base/limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound, refusal } from '../../domain/errors.ts';
-import { renderPolicy } from '../../domain/policy-seclang.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
-import { policies, policyVersions, rulesets } from '../../store/collections.ts';
+import { digestOf, keepVersion } from '../../publish/policy-versions.ts';
+import { policies, sites } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote } from '../context.ts';
 import { nextRevision, requireText } from '../convert.ts';
@@ -43,18 +41,25 @@ export function refuseInUse(
   throw refusal('failed_precondition', `${field}: ${kind} use it: ${named.join(', ')}${more}`);
 }
 
-/** Digest of what a policy renders to. */
-export function digestOf(store: ReadStore, policy: PolicyRecord): string {
-  const ruleset = store.get(rulesets, policy.crsRulesetId) ?? null;
-  const { seclang } = renderPolicy(policy, ruleset);
-  return createHash('sha256')
-    .update(ruleset?.fingerprint ?? '')
-    .update(seclang)
-    .update(JSON.stringify(policy.plugins ?? []))
-    .digest('hex');
+/** Errors: failed_precondition when the change archives a policy that protects sites. */
+function refuseArchivingUsed(
+  tx: ReadStore,
+  before: PolicyRecord | null,
+  after: PolicyRecord,
+): void {
+  if (after.status !== 'archived' || before === null || before.status === 'archived') return;
+  if (before.isDefault === true) {
+    const problem = 'policy.status: it protects sites that name no policy';
+    throw refusal('failed_precondition', `${problem}; it cannot be archived`);
+  }
+  const users = tx.list(sites).filter((site) => site.waf?.policyId === after.id);
+  refuseInUse('policy.status', 'sites', users);
 }
 
-/** Keeps `changed` as the next revision, with its version and audit row. */
+/**
+ * Keeps `changed` as the next revision, with its version and audit row. Errors: failed_precondition
+ * when it would be archived while sites use it.
+ */
 export function savePolicy(
   tx: WriteStore,
   caller: Caller,
@@ -63,24 +68,13 @@ export function savePolicy(
   nowMs: number,
   action: string,
 ): PolicyRecord {
+  refuseArchivingUsed(tx, before, changed);
   const now = new Date(nowMs).toISOString();
   const revision = before === null ? '1' : nextRevision(before.revision);
   const draft: PolicyRecord = { ...changed, revision, updatedAt: now };
   const after: PolicyRecord = { ...draft, bundleSha256: digestOf(tx, draft) };
   tx.put(policies, after);
-  tx.put(policyVersions, {
-    id: `${after.id}.${revision.padStart(8, '0')}`,
-    policyId: after.id,
-    revision,
-    bundleSha256: after.bundleSha256 ?? '',
-    snapshot: after as never,
-    createdAt: now,
-    createdBy: caller.username,
-  });
-  const versions = tx.find(policyVersions, 'policy', after.id);
-  for (const old of versions.slice(0, Math.max(0, versions.length - controlLimits.versionsMax))) {
-    tx.remove(policyVersions, old.id);
-  }
+  keepVersion(tx, after, caller.username, now);
   tx.audit({
     ...actorNote(caller),
     action,

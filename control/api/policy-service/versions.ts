@@ -1,26 +1,17 @@
-/**
- * Owns PolicyService/ListPolicyVersions, GetPolicyVersion, DiffPolicyVersions and RollbackPolicy.
- */
+/** Owns PolicyService/ListPolicyVersions, GetPolicyVersion and DiffPolicyVersions. */
 
 import type { JsonObject } from '@bufbuild/protobuf';
-import {
-  PolicySchema,
-  PolicyVersionSchema,
-  type PolicyService,
-} from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { PolicyVersionSchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { changedPaths } from '../../domain/changed-paths.ts';
-import { notFound, refusal } from '../../domain/errors.ts';
-import type { PolicyRecord, PolicyVersionRecord } from '../../domain/records.ts';
-import { policies, policyVersions, rulesets } from '../../store/collections.ts';
+import { notFound } from '../../domain/errors.ts';
+import type { PolicyVersionRecord } from '../../domain/records.ts';
+import { policies, policyVersions } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { checkPolicyPlugins } from './check-plugins.ts';
-import { refuseUncompiled } from './compile.ts';
-import { refuseSameName } from './create-policy.ts';
-import { refuseTemplate, savePolicy, storedPolicy } from './stored-policy.ts';
+import { storedPolicy } from './stored-policy.ts';
 
 /** Saved versions of a policy, newest first. */
 export function listPolicyVersions(
@@ -62,53 +53,8 @@ export function diffPolicyVersions(
   };
 }
 
-/** Restores a saved version as a new revision; its ruleset must still exist. */
-export function rollbackPolicy(parts: ApiParts): Method<typeof PolicyService, 'rollbackPolicy'> {
-  return async (request, context) => {
-    const caller = callerOf(context);
-    const before = storedPolicy(parts.store, caller, request.policyId, 'policyId');
-    refuseTemplate(before);
-    const version = storedVersion(parts.store, caller, request.versionId, 'versionId');
-    if (version.policyId !== before.id) throw notFound('version of this policy');
-    const snapshot = version.snapshot as unknown as PolicyRecord;
-    if (
-      snapshot.crsRulesetId !== '' &&
-      parts.store.get(rulesets, snapshot.crsRulesetId) === undefined
-    ) {
-      throw refusal('failed_precondition', 'versionId: its ruleset is no longer there');
-    }
-    const restored: PolicyRecord = {
-      ...snapshot,
-      id: before.id,
-      tenantId: before.tenantId,
-      createdAt: before.createdAt,
-      isTemplate: false,
-      isDefault: before.isDefault ?? false,
-      builtin: before.builtin ?? false,
-    };
-    refuseSameName(parts.store, restored);
-    refuseMissingPlugins(parts.store, restored);
-    await refuseUncompiled(parts, restored, 'versionId');
-    const saved = await parts.store.write((tx) => {
-      const current = storedPolicy(tx, caller, before.id, 'policyId');
-      refuseSameName(tx, restored);
-      return savePolicy(tx, caller, current, restored, parts.clock.nowMs(), 'rollback');
-    });
-    return { policy: toMessage(PolicySchema, saved) };
-  };
-}
-
-/** Errors: failed_precondition when the ruleset no longer has a plugin that is switched on. */
-function refuseMissingPlugins(store: ReadStore, policy: PolicyRecord): void {
-  const used = (policy.plugins ?? []).filter(({ enabled }) => enabled === true);
-  try {
-    checkPolicyPlugins(store, { ...policy, plugins: used }, 'plugins');
-  } catch {
-    throw refusal('failed_precondition', 'versionId: a plugin that it uses is no longer there');
-  }
-}
-
-function storedVersion(
+/** A version of a policy of the caller. Errors: invalid_argument at `field`, not_found. */
+export function storedVersion(
   store: ReadStore,
   caller: Caller,
   id: string,
