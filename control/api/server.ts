@@ -19,6 +19,7 @@ import { openBrowserSignIn, type BrowserSignIn } from './auth-service/browser-si
 import { authorize, authorizeInterceptor } from './authorize.ts';
 import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
 import { addressKey, entranceKey, type ApiParts, type Entrance } from './context.ts';
+import { enforcementInterceptor } from './enforcement-notes.ts';
 import { errorInterceptor, toConnectError } from './errors.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -73,6 +74,7 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
       errorInterceptor(parts.logger),
       authorizeInterceptor(parts.sessions),
       validateInterceptor((method) => built.has(method)),
+      enforcementInterceptor(),
     ],
     contextValues: (request) =>
       createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),

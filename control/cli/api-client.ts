@@ -59,9 +59,15 @@ export interface ApiClient {
   readonly audit: Client<typeof AuditService>;
 }
 
-/** Makes a client; nothing is sent before the first call. Errors: AppError bad_flag. */
-export function createApiClient(options: GlobalOptions): ApiClient {
-  const transport = openTransport(options, identify(options));
+/**
+ * Makes a client; nothing is sent before the first call. `warn` gets the warnings of answers, each
+ * once. Errors: AppError bad_flag.
+ */
+export function createApiClient(
+  options: GlobalOptions,
+  warn: (warning: string) => void = () => undefined,
+): ApiClient {
+  const transport = openTransport(options, [...identify(options), warnings(warn)]);
   return {
     sites: createClient(SiteService, transport),
     policies: createClient(PolicyService, transport),
@@ -137,6 +143,22 @@ export function readBaseUrl(text: string): string {
 
 function badFlag(message: string): AppError {
   return new AppError('bad_flag', message, { source: 'config' });
+}
+
+/** Hands on the field `warnings` of answers, whatever the method. */
+function warnings(warn: (warning: string) => void): Interceptor {
+  const said = new Set<string>();
+  return (next) => async (request) => {
+    const response = await next(request);
+    if (response.stream) return response;
+    const { warnings: found } = response.message as { readonly warnings?: unknown };
+    for (const one of Array.isArray(found) ? (found as unknown[]) : []) {
+      if (typeof one !== 'string' || said.has(one)) continue;
+      said.add(one);
+      warn(one);
+    }
+    return response;
+  };
 }
 
 function bearer(token: string): Interceptor {

@@ -56,6 +56,8 @@ export interface CommandDefinition {
   readonly flags: readonly FlagDefinition[];
   /** Changes what nodes serve: the command ends when the built-in one does, or says why not. */
   readonly published?: boolean;
+  /** Shows the warnings of answers itself; those of other commands are printed as they come. */
+  readonly showsWarnings?: boolean;
   run(context: CommandContext, args: readonly string[], flags: FlagValues): Promise<number>;
 }
 

@@ -14,6 +14,7 @@ import {
 import { bySeverity, error, type Check, type Finding, type Patient } from './doctor/finding.ts';
 import { addonCheck, buildCheck, nodeCheck, rulesetCheck } from './doctor/installation.ts';
 import { descriptorsCheck, diskCheck, memoryCheck } from './doctor/machine.ts';
+import { controlsCheck } from './doctor/controls.ts';
 import { healthCheck, portsCheck, socketCheck } from './doctor/service.ts';
 import { storeCheck } from './doctor/store.ts';
 
@@ -27,6 +28,7 @@ const checks: readonly Check[] = [
   storeCheck,
   socketCheck,
   healthCheck,
+  controlsCheck,
   portsCheck,
   diskCheck,
   memoryCheck,
@@ -48,6 +50,7 @@ them is an error. Changes nothing.`,
     { flags: '--proxy <host:port>', summary: 'as for waf run', default: '127.0.0.1:8080' },
     { flags: '--management <host:port>', summary: 'as for waf run', default: '127.0.0.1:9080' },
   ],
+  showsWarnings: true,
   run: async (context, _args, flags) => {
     requireLocal(context);
     const { options, output } = context;

@@ -31,7 +31,6 @@ export const policyPreviewCommand: CommandDefinition = {
         ? {}
         : { candidate: await readMessage(PolicySchema, readInputObject(file), file) };
     const response = await policies.previewSecLang({ policyId, siteId, ...candidate });
-    for (const warning of response.warnings) context.output.note(`warning: ${warning}`);
     if (context.output.format === 'table') context.output.line(response.seclang.trimEnd());
     else {
       const value = toJson(PreviewSecLangResponseSchema, response);

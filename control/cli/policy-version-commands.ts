@@ -118,7 +118,6 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
         await import('../../proto/gen/waf/v1/policy_pb.ts');
       const { policies } = await context.api();
       const response = await policies.previewCrsImpact({ policyId, crsRulesetId });
-      for (const warning of response.warnings) context.output.note(`warning: ${warning}`);
       const added = response.addedRuleIds.map((id) => [String(id), 'added', '']);
       const removed = response.removedRuleIds.map((id) => [String(id), 'removed', '']);
       const changed = response.changedRules.map(({ ruleId, changes }) => [

@@ -2,6 +2,7 @@
 
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { AppError } from '../../engine/base/errors.ts';
+import type { ApiClient } from './api-client.ts';
 import { groupSummaries } from './command-groups.ts';
 import { readTree } from './command-tree.ts';
 import type {
@@ -89,7 +90,7 @@ function addCommand(
   addGlobalFlags(command);
   command.action(async () => {
     const flags = { ...program.opts(), ...command.opts() };
-    const context = await createContext(flags as GlobalFlags, program);
+    const context = await createContext(flags as GlobalFlags, program, definition);
     try {
       onExit(await runDefinition(definition, context, command.args, flags as FlagValues));
     } catch (error) {
@@ -156,16 +157,25 @@ function toOption(flag: FlagDefinition): Option {
   return option;
 }
 
-async function createContext(flags: GlobalFlags, program: Command): Promise<CommandContext> {
+async function createContext(
+  flags: GlobalFlags,
+  program: Command,
+  { showsWarnings }: CommandDefinition,
+): Promise<CommandContext> {
   const packageFolder = findPackageFolder();
   const options = await resolveSettings(flags, process.env, packageFolder);
   const toYaml = options.output === 'yaml' ? (await import('yaml')).stringify : undefined;
+  const output = createOutput(options.output, undefined, undefined, toYaml);
+  const warn =
+    showsWarnings === true ? undefined : (text: string) => output.note(`warning: ${text}`);
+  let client: ApiClient | undefined;
   return {
     options,
     packageFolder,
     commandTree: () => readTree(program),
-    output: createOutput(options.output, undefined, undefined, toYaml),
-    api: async () => (await import('./api-client.ts')).createApiClient(options),
+    output,
+    // One client a command line: each warning is said once.
+    api: async () => (client ??= (await import('./api-client.ts')).createApiClient(options, warn)),
   };
 }
 

@@ -179,7 +179,6 @@ export const ruleCommands: readonly CommandDefinition[] = [
       const value = readNewRule(flags);
       const rule = await readMessage(CustomRuleSchema, { ...value, enabled: true }, 'flags');
       const response = await (await context.api()).customRules.previewCustomRule({ rule });
-      for (const warning of response.warnings) context.output.note(`warning: ${warning}`);
       if (context.output.format === 'table') context.output.line(response.seclang.trimEnd());
       else {
         const nothing = { columns: [], rows: [] };

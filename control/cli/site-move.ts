@@ -65,8 +65,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
           one as Record<string, unknown>,
           what,
         );
-        const { site, warnings } = await sites.importSite({ configuration });
-        for (const warning of warnings) context.output.note(`${what}: ${warning}`);
+        const { site } = await sites.importSite({ configuration });
         if (site !== undefined) made.push(site);
       }
       context.output.result(
@@ -86,7 +85,6 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
       const { sites } = await context.api();
       const { site } = await sites.getSite({ id });
       const preview = await sites.previewCompiledConfig(site === undefined ? {} : { site });
-      for (const warning of preview.warnings) context.output.note(warning);
       process.stdout.write(`${JSON.stringify(preview.compiledJson ?? {}, null, 2)}\n`);
       return 0;
     },

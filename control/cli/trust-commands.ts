@@ -94,7 +94,6 @@ export const trustCommands: readonly CommandDefinition[] = [
         ]),
       });
       context.output.line(`client: ${response.ip} from ${response.sourceHeader || 'the peer'}`);
-      for (const warning of response.warnings) context.output.note(warning);
       return 0;
     },
   },

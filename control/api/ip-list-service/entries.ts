@@ -19,6 +19,7 @@ import {
   stageContent,
 } from '../../access/list-contents.ts';
 import { referencesOf } from '../../access/references.ts';
+import { warningsOf } from '../../domain/enforcement.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { checkListTexts, oneOf } from '../../domain/ip-list-checks.ts';
 import {
@@ -31,7 +32,7 @@ import {
   type ReadChunk,
 } from '../../domain/ip-list-content.ts';
 import { checkEntriesInSteps, showEntry } from '../../domain/ip-list.ts';
-import { ipLists } from '../../store/collections.ts';
+import { ipListBindings, ipLists } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -161,6 +162,7 @@ export function replaceIpListEntries(
       ipList: showList(parts, list, { entries: true }),
       affectedConsumers,
       rollout: await rolloutOf(parts, affectedConsumers),
+      warnings: kind === '' ? [] : warningsOf(ipListBindings.name),
     };
   };
 }

@@ -16,18 +16,32 @@ beforeAll(async () => {
 });
 afterAll(() => waf.control.close());
 
-const ok = async (rpc: string, body: object): Promise<Record<string, any>> => {
-  const answer = await waf.call(rpc, body);
-  expect(answer, rpc).toMatchObject({ status: 200 });
-  return answer.body;
-};
-
-async function versionsOf(policyId: string): Promise<Record<string, any>[]> {
-  return (await ok('PolicyService/ListPolicyVersions', { policyId }))['items'] ?? [];
+interface Resource {
+  readonly id: string;
+  readonly revision: string;
+  readonly updatedAt?: string;
+  readonly bundleSha256?: string;
+  readonly snapshot?: { readonly ipListBindings?: unknown };
 }
 
-const getPolicy = async (id: string) =>
-  (await ok('PolicyService/GetPolicy', { id }))['policy'] as Record<string, any>;
+interface Body {
+  readonly policy: Resource;
+  readonly ipList: Resource;
+  readonly binding: Resource;
+  readonly items?: readonly Resource[];
+}
+
+const ok = async (rpc: string, body: object): Promise<Body> => {
+  const answer = await waf.call(rpc, body);
+  expect(answer, rpc).toMatchObject({ status: 200 });
+  return answer.body as unknown as Body;
+};
+
+async function versionsOf(policyId: string): Promise<readonly Resource[]> {
+  return (await ok('PolicyService/ListPolicyVersions', { policyId })).items ?? [];
+}
+
+const getPolicy = async (id: string) => (await ok('PolicyService/GetPolicy', { id })).policy;
 
 test('a built-in policy returns to its factory state', async () => {
   for (const id of ['policy-light', 'policy-standard', 'policy-strict']) {
@@ -36,10 +50,10 @@ test('a built-in policy returns to its factory state', async () => {
     expect(first).toMatchObject({ revision: '1', createdBy: 'waf' });
     await ok('PolicyService/UpdatePolicy', {
       policy: { id, crsCore: { blockingParanoiaLevel: 3, detectionParanoiaLevel: 4 } },
-      revision: factory['revision'],
+      revision: factory.revision,
       updateMask: 'crs_core.blocking_paranoia_level,crsCore.detectionParanoiaLevel',
     });
-    await ok('PolicyService/RollbackPolicy', { policyId: id, versionId: first!['id'] });
+    await ok('PolicyService/RollbackPolicy', { policyId: id, versionId: first!.id });
     const { revision, updatedAt, bundleSha256, ...restored } = await getPolicy(id);
     expect(revision).toBe('3');
     const { revision: _1, updatedAt: _2, bundleSha256: _3, ...wanted } = factory;
@@ -57,23 +71,23 @@ test('bindings are part of a version, however they were set, and come back with 
     binding: { ipListId: ipList.id, policyId: policy.id, pathPrefix: '/a', ...choice },
   });
   const [bound, unbound] = await versionsOf(policy.id);
-  expect(unbound!['snapshot'].ipListBindings).toEqual([]);
-  expect(bound!['snapshot'].ipListBindings).toEqual([
+  expect(unbound!.snapshot?.ipListBindings).toEqual([]);
+  expect(bound!.snapshot?.ipListBindings).toEqual([
     expect.objectContaining({ ipListName: 'office', pathPrefix: '/a', kind: 'deny' }),
   ]);
   await ok('IpListService/DeleteIpListBinding', { id: binding.id });
   expect(await versionsOf(policy.id)).toHaveLength(3);
-  await ok('PolicyService/RollbackPolicy', { policyId: policy.id, versionId: bound!['id'] });
+  await ok('PolicyService/RollbackPolicy', { policyId: policy.id, versionId: bound!.id });
   const list = { policyId: policy.id };
-  expect((await ok('IpListService/ListIpListBindings', list))['items']).toMatchObject([
+  expect((await ok('IpListService/ListIpListBindings', list)).items).toMatchObject([
     { ipListId: ipList.id, pathPrefix: '/a', kind: 'deny', scope: 'policy' },
   ]);
-  await ok('PolicyService/RollbackPolicy', { policyId: policy.id, versionId: unbound!['id'] });
-  expect((await ok('IpListService/ListIpListBindings', list))['items'] ?? []).toEqual([]);
+  await ok('PolicyService/RollbackPolicy', { policyId: policy.id, versionId: unbound!.id });
+  expect((await ok('IpListService/ListIpListBindings', list)).items ?? []).toEqual([]);
   await ok('IpListService/DeleteIpList', { id: ipList.id });
   const refused = await waf.call('PolicyService/RollbackPolicy', {
     policyId: policy.id,
-    versionId: bound!['id'],
+    versionId: bound!.id,
   });
   expect(refused.body).toMatchObject({ code: 'failed_precondition' });
   expect(refused.text).toContain('the IP list office');
@@ -136,14 +150,14 @@ spec: { status: archived }`;
     await update('2', 'archived'),
     await waf.call('PolicyService/RollbackPolicy', {
       policyId: policy.id,
-      versionId: archived!['id'],
+      versionId: archived!.id,
     }),
     await waf.call('SystemService/Apply', {
       manifestYaml: Buffer.from(manifest).toString('base64'),
     }),
     await waf.call('PolicyService/UpdatePolicy', {
       policy: { id: 'policy-light', status: 'archived' },
-      revision: (await getPolicy('policy-light'))['revision'],
+      revision: (await getPolicy('policy-light')).revision,
       updateMask: 'status',
     }),
   ];

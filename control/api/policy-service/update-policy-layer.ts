@@ -7,8 +7,10 @@ import {
   type PolicyJson,
   type PolicyService,
 } from '../../../proto/gen/waf/v1/policy_pb.ts';
+import { warningsOf } from '../../domain/enforcement.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { checkPolicy, layerFields } from '../../domain/policy.ts';
+import { ipListBindings } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -36,7 +38,8 @@ export function updatePolicyLayer(
         replaceBindings(tx, caller, current, wanted, new Date(nowMs).toISOString());
         return savePolicy(tx, caller, current, current, nowMs, 'update_layer');
       });
-      return { policy: toMessage(PolicySchema, saved) };
+      const warnings = wanted.length === 0 ? [] : warningsOf(ipListBindings.name);
+      return { policy: toMessage(PolicySchema, saved), warnings };
     }
     const layer = readLayer(request.layer, request.config as JsonValue);
     const changed = { ...before, ...layer };

@@ -3,12 +3,13 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { sites } from '../../store/collections.ts';
-import type { ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
+import { unenforcedOf } from './unenforced.ts';
 
 /** The health of each part. */
 export function health(parts: ApiParts): Method<typeof SystemService, 'health'> {
-  return () => {
+  return (_request, context) => {
     const checkedAt = timestampFromMs(parts.clock.nowMs());
     const startedMs = performance.now();
     const active = parts.store
@@ -42,6 +43,7 @@ export function health(parts: ApiParts): Method<typeof SystemService, 'health'> 
       checkedAt,
       configRevision: BigInt(current?.revision ?? 0),
       activeSites: active,
+      warnings: unenforcedOf(parts.store, callerOf(context)),
       remoteAgentsConnected: parts.nodes
         .list()
         .filter(({ id, connected: up }) => up && id !== 'local').length,

@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/rule_override.proto.
  */
 export const file_waf_v1_rule_override: GenFile = /*@__PURE__*/
-  fileDesc("Chp3YWYvdjEvcnVsZV9vdmVycmlkZS5wcm90bxIGd2FmLnYxImQKGExpc3RSdWxlT3ZlcnJpZGVzUmVxdWVzdBIlCglwb2xpY3lfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIhCgRwYWdlGAIgASgLMhMud2FmLnYxLlBhZ2VSZXF1ZXN0ImQKGUxpc3RSdWxlT3ZlcnJpZGVzUmVzcG9uc2USIwoFaXRlbXMYASADKAsyFC53YWYudjEuUnVsZU92ZXJyaWRlEiIKBHBhZ2UYAiABKAsyFC53YWYudjEuUGFnZVJlc3BvbnNlIjsKFkdldFJ1bGVPdmVycmlkZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJBChdHZXRSdWxlT3ZlcnJpZGVSZXNwb25zZRImCghvdmVycmlkZRgBIAEoCzIULndhZi52MS5SdWxlT3ZlcnJpZGUiSwoZVXBzZXJ0UnVsZU92ZXJyaWRlUmVxdWVzdBIuCghvdmVycmlkZRgBIAEoCzIULndhZi52MS5SdWxlT3ZlcnJpZGVCBrpIA8gBASJEChpVcHNlcnRSdWxlT3ZlcnJpZGVSZXNwb25zZRImCghvdmVycmlkZRgBIAEoCzIULndhZi52MS5SdWxlT3ZlcnJpZGUiPgoZRGVsZXRlUnVsZU92ZXJyaWRlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIkQKGkRlbGV0ZVJ1bGVPdmVycmlkZVJlc3BvbnNlEiYKBnJlc3VsdBgBIAEoCzIWLndhZi52MS5NdXRhdGlvblJlc3VsdCJUCh5CdWxrVXBzZXJ0UnVsZU92ZXJyaWRlc1JlcXVlc3QSMgoJb3ZlcnJpZGVzGAEgAygLMhQud2FmLnYxLlJ1bGVPdmVycmlkZUIJukgGkgEDEPQDIkoKH0J1bGtVcHNlcnRSdWxlT3ZlcnJpZGVzUmVzcG9uc2USJwoJb3ZlcnJpZGVzGAEgAygLMhQud2FmLnYxLlJ1bGVPdmVycmlkZSKBAQocTGlzdENyc1J1bGVzRm9yUG9saWN5UmVxdWVzdBIlCglwb2xpY3lfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIhCgRwYWdlGAIgASgLMhMud2FmLnYxLlBhZ2VSZXF1ZXN0EhcKBXF1ZXJ5GAMgASgJQgi6SAVyAxiACCJjCh1MaXN0Q3JzUnVsZXNGb3JQb2xpY3lSZXNwb25zZRIeCgVpdGVtcxgBIAMoCzIPLndhZi52MS5DcnNSdWxlEiIKBHBhZ2UYAiABKAsyFC53YWYudjEuUGFnZVJlc3BvbnNlIvMDCgxSdWxlT3ZlcnJpZGUSHgoCaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIlCglwb2xpY3lfaWQYAiABKAlCErpID3INGIACMgheWyEtfl0qJBInCgtjcnNfcnVsZV9pZBgDIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEhcKD3JlbW92ZWRfdGFyZ2V0cxgEIAMoCRIVCg1hZGRlZF90YXJnZXRzGAUgAygJEh0KBHRhZ3MYBiADKAlCD7pIDJIBCRBAIgVyAxiAARIbCglyYXRpb25hbGUYByABKAlCCLpIBXIDGIAgEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKB3NpdGVfaWQYCiABKAlCErpID3INGIACMgheWyEtfl0qJBIXCgVzY29wZRgLIAEoCUIIukgFcgMYgBASGwoOc2NvcmVfb3ZlcnJpZGUYDCABKAVIAIgBARI5CgthY3Rpb25fZW51bRgNIAEoDjIaLndhZi52MS5SdWxlT3ZlcnJpZGVBY3Rpb25CCLpIBYIBAhABQhEKD19zY29yZV9vdmVycmlkZSrKAQoSUnVsZU92ZXJyaWRlQWN0aW9uEiQKIFJVTEVfT1ZFUlJJREVfQUNUSU9OX1VOU1BFQ0lGSUVEEAASIAocUlVMRV9PVkVSUklERV9BQ1RJT05fREVGQVVMVBABEiAKHFJVTEVfT1ZFUlJJREVfQUNUSU9OX0RJU0FCTEUQAhIhCh1SVUxFX09WRVJSSURFX0FDVElPTl9MT0dfT05MWRADEicKI1JVTEVfT1ZFUlJJREVfQUNUSU9OX1NDT1JFX09WRVJSSURFEAQy3QUKE1J1bGVPdmVycmlkZVNlcnZpY2USawoRTGlzdFJ1bGVPdmVycmlkZXMSIC53YWYudjEuTGlzdFJ1bGVPdmVycmlkZXNSZXF1ZXN0GiEud2FmLnYxLkxpc3RSdWxlT3ZlcnJpZGVzUmVzcG9uc2UiEaK7GA0SC3BvbGljeTpyZWFkEmUKD0dldFJ1bGVPdmVycmlkZRIeLndhZi52MS5HZXRSdWxlT3ZlcnJpZGVSZXF1ZXN0Gh8ud2FmLnYxLkdldFJ1bGVPdmVycmlkZVJlc3BvbnNlIhGiuxgNEgtwb2xpY3k6cmVhZBJ3ChJVcHNlcnRSdWxlT3ZlcnJpZGUSIS53YWYudjEuVXBzZXJ0UnVsZU92ZXJyaWRlUmVxdWVzdBoiLndhZi52MS5VcHNlcnRSdWxlT3ZlcnJpZGVSZXNwb25zZSIaorsYFhIUcG9saWN5OnJ1bGU6b3ZlcnJpZGUSdwoSRGVsZXRlUnVsZU92ZXJyaWRlEiEud2FmLnYxLkRlbGV0ZVJ1bGVPdmVycmlkZVJlcXVlc3QaIi53YWYudjEuRGVsZXRlUnVsZU92ZXJyaWRlUmVzcG9uc2UiGqK7GBYSFHBvbGljeTpydWxlOm92ZXJyaWRlEoYBChdCdWxrVXBzZXJ0UnVsZU92ZXJyaWRlcxImLndhZi52MS5CdWxrVXBzZXJ0UnVsZU92ZXJyaWRlc1JlcXVlc3QaJy53YWYudjEuQnVsa1Vwc2VydFJ1bGVPdmVycmlkZXNSZXNwb25zZSIaorsYFhIUcG9saWN5OnJ1bGU6b3ZlcnJpZGUSdwoVTGlzdENyc1J1bGVzRm9yUG9saWN5EiQud2FmLnYxLkxpc3RDcnNSdWxlc0ZvclBvbGljeVJlcXVlc3QaJS53YWYudjEuTGlzdENyc1J1bGVzRm9yUG9saWN5UmVzcG9uc2UiEaK7GA0SC3BvbGljeTpyZWFkYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_crs, file_waf_v1_options]);
+  fileDesc("Chp3YWYvdjEvcnVsZV9vdmVycmlkZS5wcm90bxIGd2FmLnYxImQKGExpc3RSdWxlT3ZlcnJpZGVzUmVxdWVzdBIlCglwb2xpY3lfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIhCgRwYWdlGAIgASgLMhMud2FmLnYxLlBhZ2VSZXF1ZXN0ImQKGUxpc3RSdWxlT3ZlcnJpZGVzUmVzcG9uc2USIwoFaXRlbXMYASADKAsyFC53YWYudjEuUnVsZU92ZXJyaWRlEiIKBHBhZ2UYAiABKAsyFC53YWYudjEuUGFnZVJlc3BvbnNlIjsKFkdldFJ1bGVPdmVycmlkZVJlcXVlc3QSIQoCaWQYASABKAlCFbpIEsgBAXINGIACMgheWyEtfl0qJCJBChdHZXRSdWxlT3ZlcnJpZGVSZXNwb25zZRImCghvdmVycmlkZRgBIAEoCzIULndhZi52MS5SdWxlT3ZlcnJpZGUifgoZVXBzZXJ0UnVsZU92ZXJyaWRlUmVxdWVzdBIuCghvdmVycmlkZRgBIAEoCzIULndhZi52MS5SdWxlT3ZlcnJpZGVCBrpIA8gBARIxCgtsaXN0X2NoYW5nZRgCIAEoDjISLndhZi52MS5MaXN0Q2hhbmdlQgi6SAWCAQIQASJEChpVcHNlcnRSdWxlT3ZlcnJpZGVSZXNwb25zZRImCghvdmVycmlkZRgBIAEoCzIULndhZi52MS5SdWxlT3ZlcnJpZGUiPgoZRGVsZXRlUnVsZU92ZXJyaWRlUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIkQKGkRlbGV0ZVJ1bGVPdmVycmlkZVJlc3BvbnNlEiYKBnJlc3VsdBgBIAEoCzIWLndhZi52MS5NdXRhdGlvblJlc3VsdCJUCh5CdWxrVXBzZXJ0UnVsZU92ZXJyaWRlc1JlcXVlc3QSMgoJb3ZlcnJpZGVzGAEgAygLMhQud2FmLnYxLlJ1bGVPdmVycmlkZUIJukgGkgEDEPQDIkoKH0J1bGtVcHNlcnRSdWxlT3ZlcnJpZGVzUmVzcG9uc2USJwoJb3ZlcnJpZGVzGAEgAygLMhQud2FmLnYxLlJ1bGVPdmVycmlkZSKBAQocTGlzdENyc1J1bGVzRm9yUG9saWN5UmVxdWVzdBIlCglwb2xpY3lfaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIhCgRwYWdlGAIgASgLMhMud2FmLnYxLlBhZ2VSZXF1ZXN0EhcKBXF1ZXJ5GAMgASgJQgi6SAVyAxiACCJjCh1MaXN0Q3JzUnVsZXNGb3JQb2xpY3lSZXNwb25zZRIeCgVpdGVtcxgBIAMoCzIPLndhZi52MS5DcnNSdWxlEiIKBHBhZ2UYAiABKAsyFC53YWYudjEuUGFnZVJlc3BvbnNlIvMDCgxSdWxlT3ZlcnJpZGUSHgoCaWQYASABKAlCErpID3INGIACMgheWyEtfl0qJBIlCglwb2xpY3lfaWQYAiABKAlCErpID3INGIACMgheWyEtfl0qJBInCgtjcnNfcnVsZV9pZBgDIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEhcKD3JlbW92ZWRfdGFyZ2V0cxgEIAMoCRIVCg1hZGRlZF90YXJnZXRzGAUgAygJEh0KBHRhZ3MYBiADKAlCD7pIDJIBCRBAIgVyAxiAARIbCglyYXRpb25hbGUYByABKAlCCLpIBXIDGIAgEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiMKB3NpdGVfaWQYCiABKAlCErpID3INGIACMgheWyEtfl0qJBIXCgVzY29wZRgLIAEoCUIIukgFcgMYgBASGwoOc2NvcmVfb3ZlcnJpZGUYDCABKAVIAIgBARI5CgthY3Rpb25fZW51bRgNIAEoDjIaLndhZi52MS5SdWxlT3ZlcnJpZGVBY3Rpb25CCLpIBYIBAhABQhEKD19zY29yZV9vdmVycmlkZSpvCgpMaXN0Q2hhbmdlEhsKF0xJU1RfQ0hBTkdFX1VOU1BFQ0lGSUVEEAASFwoTTElTVF9DSEFOR0VfUkVQTEFDRRABEhMKD0xJU1RfQ0hBTkdFX0FERBACEhYKEkxJU1RfQ0hBTkdFX1JFTU9WRRADKsoBChJSdWxlT3ZlcnJpZGVBY3Rpb24SJAogUlVMRV9PVkVSUklERV9BQ1RJT05fVU5TUEVDSUZJRUQQABIgChxSVUxFX09WRVJSSURFX0FDVElPTl9ERUZBVUxUEAESIAocUlVMRV9PVkVSUklERV9BQ1RJT05fRElTQUJMRRACEiEKHVJVTEVfT1ZFUlJJREVfQUNUSU9OX0xPR19PTkxZEAMSJwojUlVMRV9PVkVSUklERV9BQ1RJT05fU0NPUkVfT1ZFUlJJREUQBDLdBQoTUnVsZU92ZXJyaWRlU2VydmljZRJrChFMaXN0UnVsZU92ZXJyaWRlcxIgLndhZi52MS5MaXN0UnVsZU92ZXJyaWRlc1JlcXVlc3QaIS53YWYudjEuTGlzdFJ1bGVPdmVycmlkZXNSZXNwb25zZSIRorsYDRILcG9saWN5OnJlYWQSZQoPR2V0UnVsZU92ZXJyaWRlEh4ud2FmLnYxLkdldFJ1bGVPdmVycmlkZVJlcXVlc3QaHy53YWYudjEuR2V0UnVsZU92ZXJyaWRlUmVzcG9uc2UiEaK7GA0SC3BvbGljeTpyZWFkEncKElVwc2VydFJ1bGVPdmVycmlkZRIhLndhZi52MS5VcHNlcnRSdWxlT3ZlcnJpZGVSZXF1ZXN0GiIud2FmLnYxLlVwc2VydFJ1bGVPdmVycmlkZVJlc3BvbnNlIhqiuxgWEhRwb2xpY3k6cnVsZTpvdmVycmlkZRJ3ChJEZWxldGVSdWxlT3ZlcnJpZGUSIS53YWYudjEuRGVsZXRlUnVsZU92ZXJyaWRlUmVxdWVzdBoiLndhZi52MS5EZWxldGVSdWxlT3ZlcnJpZGVSZXNwb25zZSIaorsYFhIUcG9saWN5OnJ1bGU6b3ZlcnJpZGUShgEKF0J1bGtVcHNlcnRSdWxlT3ZlcnJpZGVzEiYud2FmLnYxLkJ1bGtVcHNlcnRSdWxlT3ZlcnJpZGVzUmVxdWVzdBonLndhZi52MS5CdWxrVXBzZXJ0UnVsZU92ZXJyaWRlc1Jlc3BvbnNlIhqiuxgWEhRwb2xpY3k6cnVsZTpvdmVycmlkZRJ3ChVMaXN0Q3JzUnVsZXNGb3JQb2xpY3kSJC53YWYudjEuTGlzdENyc1J1bGVzRm9yUG9saWN5UmVxdWVzdBolLndhZi52MS5MaXN0Q3JzUnVsZXNGb3JQb2xpY3lSZXNwb25zZSIRorsYDRILcG9saWN5OnJlYWRiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_crs, file_waf_v1_options]);
 
 /**
  * Request of ListRuleOverrides.
@@ -202,6 +202,13 @@ export type UpsertRuleOverrideRequest = Message<"waf.v1.UpsertRuleOverrideReques
    * @generated from field: waf.v1.RuleOverride override = 1;
    */
   override?: RuleOverride | undefined;
+
+  /**
+   * What becomes of the targets and tags that the override has already; unspecified replaces them.
+   *
+   * @generated from field: waf.v1.ListChange list_change = 2;
+   */
+  listChange: ListChange;
 };
 
 /**
@@ -216,6 +223,13 @@ export type UpsertRuleOverrideRequestJson = {
    * @generated from field: waf.v1.RuleOverride override = 1;
    */
   override?: RuleOverrideJson;
+
+  /**
+   * What becomes of the targets and tags that the override has already; unspecified replaces them.
+   *
+   * @generated from field: waf.v1.ListChange list_change = 2;
+   */
+  listChange?: ListChangeJson;
 };
 
 /**
@@ -716,6 +730,61 @@ export const RuleOverrideSchema: GenMessage<RuleOverride, {jsonType: RuleOverrid
   messageDesc(file_waf_v1_rule_override, 12);
 
 /**
+ * What named items do to the lists that are kept already.
+ *
+ * @generated from enum waf.v1.ListChange
+ */
+export const ListChange = {
+  /**
+   * As replace.
+   *
+   * @generated from enum value: LIST_CHANGE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The lists become what is named.
+   *
+   * @generated from enum value: LIST_CHANGE_REPLACE = 1;
+   */
+  REPLACE: 1,
+
+  /**
+   * What is named is added; action, score and rationale that are not stated stay.
+   *
+   * @generated from enum value: LIST_CHANGE_ADD = 2;
+   */
+  ADD: 2,
+
+  /**
+   * What is named is taken away; an override that says nothing any more is removed.
+   *
+   * @generated from enum value: LIST_CHANGE_REMOVE = 3;
+   */
+  REMOVE: 3,
+} as const;
+
+/**
+ * What named items do to the lists that are kept already.
+ *
+ * @generated from enum waf.v1.ListChange
+ */
+export type ListChange = (typeof ListChange)[keyof typeof ListChange] | UnknownEnum;
+
+/**
+ * What named items do to the lists that are kept already.
+ *
+ * @generated from enum waf.v1.ListChange
+ */
+export type ListChangeJson = "LIST_CHANGE_UNSPECIFIED" | "LIST_CHANGE_REPLACE" | "LIST_CHANGE_ADD" | "LIST_CHANGE_REMOVE";
+
+/**
+ * Describes the enum waf.v1.ListChange.
+ */
+export const ListChangeSchema: GenEnum<ListChange, ListChangeJson> = /*@__PURE__*/
+  enumDesc(file_waf_v1_rule_override, 0);
+
+/**
  * What becomes of the rule.
  *
  * @generated from enum waf.v1.RuleOverrideAction
@@ -775,7 +844,7 @@ export type RuleOverrideActionJson = "RULE_OVERRIDE_ACTION_UNSPECIFIED" | "RULE_
  * Describes the enum waf.v1.RuleOverrideAction.
  */
 export const RuleOverrideActionSchema: GenEnum<RuleOverrideAction, RuleOverrideActionJson> = /*@__PURE__*/
-  enumDesc(file_waf_v1_rule_override, 0);
+  enumDesc(file_waf_v1_rule_override, 1);
 
 /**
  * Manages what a policy changes in single CRS rules.

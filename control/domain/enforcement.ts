@@ -1,0 +1,110 @@
+/**
+ * Owns the table of controls that are stored but not enforced yet. A row goes when the engine (or
+ * control) enforces what it names; answers, `waf doctor` and the documentation read this table.
+ */
+
+/** A record or message in its JSON form. */
+export type ControlJson = Readonly<Record<string, unknown>>;
+
+/** A control that has no effect yet. */
+export interface UnenforcedControl {
+  /** What people read: what is stored and what does not happen. */
+  readonly says: string;
+  /** Collection of the store that holds it. */
+  readonly collection: string;
+  /** API messages that show it. */
+  readonly messages: readonly string[];
+  /** Whether a record or message states the control. */
+  readonly states: (json: ControlJson) => boolean;
+}
+
+/** Every control that is stored but not enforced. */
+export const unenforcedControls: readonly UnenforcedControl[] = [
+  {
+    says: 'IP-list bindings are stored but not enforced yet: they neither allow nor deny a request',
+    collection: 'ip-list-bindings',
+    messages: ['waf.v1.IpListBindingRecord', 'waf.v1.IpListScopeHit', 'waf.v1.IpListReference'],
+    states: ({ role }) => role === undefined || role === 'access_control',
+  },
+  {
+    says: 'country rules are stored but not enforced yet: they neither allow nor deny a request',
+    collection: 'country-rules',
+    messages: ['waf.v1.CountryAccessRule'],
+    states: ({ enabled }) => enabled === true,
+  },
+  {
+    says: 'rate limits are stored but not enforced yet: no request is counted, blocked or challenged by them',
+    collection: 'rate-limits',
+    messages: ['waf.v1.RateLimitEndpointRecord'],
+    states: () => true,
+  },
+  {
+    says: 'bot protection is stored but not enforced yet: no client is checked or challenged',
+    collection: 'sites',
+    messages: ['waf.v1.Site'],
+    states: ({ botProtection }) =>
+      isOneOf(botProtection, 'mode', [
+        'BOT_PROTECTION_MODE_BROWSER_CHECK',
+        'BOT_PROTECTION_MODE_HUMAN_VERIFICATION',
+      ]),
+  },
+  {
+    says: 'TLS settings of sites are stored but not enforced yet: clients are served over plain HTTP only',
+    collection: 'sites',
+    messages: ['waf.v1.Site'],
+    states: ({ tls }) => isOneOf(tls, 'mode', ['TLS_MODE_MANAGED_ACME', 'TLS_MODE_UPLOADED']),
+  },
+  {
+    says: 'certificates are stored but not enforced yet: they are not delivered to nodes and not renewed',
+    collection: 'certificates',
+    messages: ['waf.v1.Certificate'],
+    states: () => true,
+  },
+  {
+    says: 'DNS providers are stored but not enforced yet: no certificate is issued with them',
+    collection: 'dns-providers',
+    messages: ['waf.v1.ACMEDNSProvider'],
+    states: () => true,
+  },
+  {
+    says: 'answer pages for IP lists, countries, rate limits and bots are stored but not enforced yet: no request gets them',
+    collection: 'settings',
+    messages: ['waf.v1.SystemSettings'],
+    states: ({ values }) => {
+      const responses = objectOf(objectOf(values)['security.responses.config']);
+      const scenarios = Object.keys(objectOf(responses['scenarios']));
+      const unused = ['ip_deny', 'country_deny', 'rate_limit', 'bot_block'];
+      return scenarios.some((name) => unused.includes(name));
+    },
+  },
+];
+
+/** What an answer that shows `json` has to say; empty where all it states is enforced. */
+export function warningsFor(message: string, json: ControlJson): string[] {
+  return unenforcedControls
+    .filter(({ messages, states }) => messages.includes(message) && states(json))
+    .map(({ says }) => says);
+}
+
+/** What an answer has to say about a control by its collection. */
+export function warningsOf(collection: string): string[] {
+  return unenforcedControls.filter((one) => one.collection === collection).map(({ says }) => says);
+}
+
+/** What the store holds without effect, in words with counts. */
+export function unenforcedIn(recordsOf: (collection: string) => Iterable<ControlJson>): string[] {
+  return unenforcedControls.flatMap((control) => {
+    let count = 0;
+    for (const record of recordsOf(control.collection)) if (control.states(record)) count += 1;
+    return count === 0 ? [] : [`${control.says} (${count} stored)`];
+  });
+}
+
+function isOneOf(value: unknown, field: string, words: readonly string[]): boolean {
+  const word = objectOf(value)[field];
+  return typeof word === 'string' && words.includes(word);
+}
+
+function objectOf(value: unknown): ControlJson {
+  return typeof value === 'object' && value !== null ? (value as ControlJson) : {};
+}
