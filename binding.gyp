@@ -10,7 +10,6 @@
         "native-bindings/hyperscan-database.cc",
         "native-bindings/hyperscan-stream.cc",
         "native-bindings/injection.cc",
-        "native-bindings/listen.cc",
         "native-bindings/memory.cc",
         "native-bindings/pcre.cc",
         "native-bindings/scan-memo.cc",
@@ -43,6 +42,15 @@
         "<!@(pkg-config --libs libhs libpcre2-8)",
         "<!@(node native-bindings/find-libinjection.mjs)"
       ]
+    },
+    {
+      "target_name": "waf_listen",
+      "sources": ["native-bindings/listen/listen.cc"],
+      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "defines": ["NAPI_VERSION=8", "NAPI_DISABLE_CPP_EXCEPTIONS", "NODE_ADDON_API_DISABLE_DEPRECATED"],
+      "cflags": ["-Wall", "-Wextra", "-Werror", "-O2"],
+      "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
+      "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"]
     },
     {
       "target_name": "waf_pages",

@@ -3,6 +3,7 @@
  * publishes or a bundle file holds, and hands what was observed up. Wires rooms; holds no logic.
  */
 
+import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from './base/clock.ts';
@@ -87,6 +88,8 @@ class Engine {
   }
 
   async stop(): Promise<void> {
+    // With the last descriptor of a socket closed, the kernel refuses new clients.
+    for (const fd of this.options.listenFds) closeSync(fd);
     this.rollouts.close();
     this.prober.close();
     await this.threads?.drain();
@@ -106,7 +109,7 @@ class Engine {
       apply: async (routes) => this.threads?.apply(routes),
       offerDatabases: (groups) => this.threads?.offerDatabases(groups),
       onRoutes: (routes) => this.prober.watch(upstreamsOf(routes)),
-      readPlanned: () => (eager ? '' : mark.read()),
+      isPlanned: (sha256) => !eager && mark.names(sha256),
       keepPlanned: (sha256) => mark.keep(sha256),
       interimDelay: () => delay(engineLimits.interimAfterMs, undefined, { ref: false }),
       log: this.log,
@@ -114,11 +117,12 @@ class Engine {
   }
 
   private startThreads(routes: RoutesConfig): Promise<FrontThreads> {
-    const { host, port, workers } = this.options;
+    const { host, port, workers, listenFds } = this.options;
     return startFrontThreads({
       entry: threadEntry('front-thread'),
       count: workers,
       listen: { host, port },
+      inheritedFds: listenFds,
       routes,
       extra: this.settings,
       onEvents: (events, dropped) => {

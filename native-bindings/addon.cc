@@ -14,7 +14,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterHyperscanStream(env, exports);
   waf::RegisterScanProgram(env, exports);
   waf::RegisterPcre(env, exports);
-  waf::RegisterListen(env, exports);
   waf::RegisterMemory(env, exports);
   waf::RegisterAccept(env, exports);
   return exports;

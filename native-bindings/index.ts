@@ -47,4 +47,4 @@ export type {
   ScanTier,
 } from './scan-program.ts';
 export { easeHeap, trimHeap } from './memory.ts';
-export { acceptClients, listenReusePort } from './listen.ts';
+export { acceptClients } from './accept.ts';

@@ -82,7 +82,6 @@ export interface NativeAddon {
     memoEntries: number,
   ) => NativeScanProgram;
   readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
-  listenReusePort(host: string, port: number): { fd: number; port: number };
   easeHeap(): boolean;
   trimHeap(): boolean;
   acceptClients(fd: number, owned: Int32Array, onClient: (fd: number) => void): () => void;

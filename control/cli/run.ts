@@ -1,6 +1,9 @@
 /** `waf run`: the whole product in the foreground. */
 
+import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { AppError } from '../../engine/base/errors.ts';
+import { supervisorLimits } from '../../engine/base/limits.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
@@ -13,7 +16,7 @@ import { switchFlag, textFlag, type CommandContext, type CommandDefinition } fro
 export const runCommand: CommandDefinition = {
   path: ['run'],
   summary: 'Run control and engine in the foreground',
-  help: 'Stops cleanly on SIGTERM and SIGINT. The first start makes a demo site on a demo origin.',
+  help: 'Stops cleanly on SIGTERM and SIGINT. SIGUSR2 restarts control and engine. The first start makes a demo site on a demo origin.',
   arguments: [],
   flags: [
     {
@@ -49,10 +52,8 @@ export const runCommand: CommandDefinition = {
     const { options } = context;
     const proxy = readAddress(textFlag(flags, 'proxy') ?? '', '--proxy');
     const management = readAddress(textFlag(flags, 'management') ?? '', '--management');
-    const engineArgs = (['workers', 'inspection'] as const).flatMap((name) => {
-      const value = textFlag(flags, name);
-      return value === undefined ? [] : [`--${name}`, value];
-    });
+    const inspection = textFlag(flags, 'inspection');
+    const engineArgs = inspection === undefined ? [] : ['--inspection', inspection];
     const tlsFlags = ['management-tls', 'management-cert', 'management-key'] as const;
     const controlArgs = tlsFlags.flatMap((name) => {
       const value = textFlag(flags, camelCase(name));
@@ -70,6 +71,7 @@ export const runCommand: CommandDefinition = {
       management,
       demo: switchFlag(flags, 'demo'),
       controlArgs,
+      workers: readWorkers(textFlag(flags, 'workers')),
       engineArgs,
       prepareData: settleRestore,
       logLevel: options.logLevel,
@@ -86,11 +88,12 @@ export const runCommand: CommandDefinition = {
     });
     if (product === null) return 0;
     asked.addEventListener('abort', () => void product.stop(), { once: true });
+    onRestartAsked(() => product.restart());
     if (asked.aborted) await product.stop();
     const plain =
       textFlag(flags, 'managementTls') === 'off' && textFlag(flags, 'managementCert') === undefined;
     const urls = {
-      proxy: `http://${formatAddress(proxy)}`,
+      proxy: `http://${formatAddress(product.proxy)}`,
       management: `${plain ? 'http' : 'https'}://${formatAddress(management)}`,
     };
     const demo = switchFlag(flags, 'demo');
@@ -105,6 +108,25 @@ function stopSignals(): AbortSignal {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => asked.abort());
   return asked.signal;
+}
+
+/** SIGUSR2, which an upgrade sends when the new files are in place; one restart at a time. */
+function onRestartAsked(restart: () => Promise<void>): void {
+  let running: Promise<void> | null = null;
+  process.on('SIGUSR2', () => {
+    running ??= restart().finally(() => (running = null));
+  });
+}
+
+/** Errors: AppError bad_option. */
+function readWorkers(text: string | undefined): number {
+  if (text === undefined) return availableParallelism();
+  const workers = Number(text);
+  if (Number.isInteger(workers) && workers >= 1 && workers <= supervisorLimits.workersMax) {
+    return workers;
+  }
+  const wanted = `--workers takes a whole number from 1 to ${supervisorLimits.workersMax}`;
+  throw new AppError('bad_option', `${wanted}, not ${text}.`, { source: 'config' });
 }
 
 function camelCase(name: string): string {

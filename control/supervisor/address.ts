@@ -63,7 +63,8 @@ async function bindOnce(address: Address, flag: string): Promise<void> {
   }
 }
 
-function portError(address: Address, flag: string, cause: unknown): AppError {
+/** Why an address cannot be listened on, and which flag chooses another. */
+export function portError(address: Address, flag: string, cause: unknown): AppError {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   const where = formatAddress(address);
   const options = { source: 'config', cause } as const;

@@ -14,6 +14,8 @@ export interface ChildOptions {
   readonly script: string;
   readonly args: readonly string[];
   readonly nodeArgs?: readonly string[];
+  /** Descriptors that it inherits, as `firstInheritedFd` and those after it. */
+  readonly inheritedFds?: readonly number[];
   /** Settings of its memory allocator; what the person's own environment says goes first. */
   readonly allocator?: Readonly<Record<string, string>>;
   readonly logger: Logger;
@@ -22,68 +24,107 @@ export interface ChildOptions {
   readonly onStartFailure: (reason: string) => void;
 }
 
+/** In the child: 0 to 2 are the standard streams, 3 is the process channel. */
+export const firstInheritedFd = 4;
+
 /** A running child; `stop` ends it and resolves when it is gone. */
 export interface SupervisedChild {
   readonly name: string;
   readonly pid: number | undefined;
+  /** Ends it and starts it from what its script is now, at once; resolves when that is ready. */
+  restart(graceMs: number): Promise<void>;
   stop(graceMs: number): Promise<void>;
 }
 
 /** Starts a child and keeps it running. Errors: told through `onStartFailure`, never thrown. */
 export function startChild(options: ChildOptions): SupervisedChild {
-  const { name, logger } = options;
-  let child: ChildProcess | null = null;
-  let stopping = false;
-  let everReady = false;
-  let backOff = initialBackOff;
-  let timer: NodeJS.Timeout | null = null;
-  let fatal = '';
+  const child = new KeptChild(options);
+  child.begin();
+  return child;
+}
 
-  const begin = (): void => {
+class KeptChild implements SupervisedChild {
+  readonly name: string;
+  private readonly options: ChildOptions;
+  private child: ChildProcess | null = null;
+  private stopping = false;
+  private everReady = false;
+  private backOff = initialBackOff;
+  private timer: NodeJS.Timeout | null = null;
+  private fatal = '';
+  /** Its end is wanted, and the next start follows at once. */
+  private restarting = false;
+  private onRestarted: (() => void) | null = null;
+
+  constructor(options: ChildOptions) {
+    this.options = options;
+    this.name = options.name;
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  begin(): void {
+    const { nodeArgs = [], script, args, inheritedFds = [], allocator } = this.options;
     const startedAtMs = performance.now();
-    fatal = '';
-    const started = spawn(
-      process.execPath,
-      [...(options.nodeArgs ?? []), options.script, ...options.args],
-      { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: childEnvironment(options.allocator) },
-    );
-    child = started;
-    started.on('message', (raw) => {
-      const message = readChildMessage(raw);
-      if (message === null) return;
-      if (message.type === 'ready') everReady = true;
-      if (message.type === 'fatal') fatal = message.message;
-      options.onMessage(message);
+    this.fatal = '';
+    const started = spawn(process.execPath, [...nodeArgs, script, ...args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...inheritedFds],
+      env: childEnvironment(allocator),
     });
+    this.child = started;
+    started.on('message', (raw) => this.onMessage(readChildMessage(raw)));
     started.on('error', (error) => {
-      fatal = error.message;
+      this.fatal = error.message;
     });
     started.on('close', (code, signal) => {
-      child = null;
-      if (stopping) return;
-      const reason = fatal || `ended with ${signal ?? `exit code ${code ?? -1}`}`;
-      if (!everReady) return options.onStartFailure(reason);
-      const next = nextBackOff(backOff, performance.now() - startedAtMs);
-      backOff = next.state;
-      const { delayMs } = next;
-      const facts = { child: name, reason, ...next.state, delayMs };
-      logger.error('child ended; starting it again', facts);
-      timer = setTimeout(begin, delayMs);
+      const reason = this.fatal || `ended with ${signal ?? `exit code ${code ?? -1}`}`;
+      this.onClose(reason, performance.now() - startedAtMs);
     });
-  };
-  begin();
+  }
 
-  return {
-    name,
-    get pid() {
-      return child?.pid;
-    },
-    stop: async (graceMs) => {
-      stopping = true;
-      if (timer !== null) clearTimeout(timer);
-      if (child !== null) await endProcess(child, graceMs);
-    },
-  };
+  async restart(graceMs: number): Promise<void> {
+    // One that waits to be started again starts from the new files anyway.
+    if (this.stopping || this.child === null) return;
+    this.restarting = true;
+    const ready = new Promise<void>((resolve) => (this.onRestarted = resolve));
+    await endProcess(this.child, graceMs);
+    await ready;
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
+    this.onRestarted?.();
+    if (this.timer !== null) clearTimeout(this.timer);
+    if (this.child !== null) await endProcess(this.child, graceMs);
+  }
+
+  private onMessage(message: ChildMessage | null): void {
+    if (message === null) return;
+    if (message.type === 'ready') {
+      this.everReady = true;
+      this.onRestarted?.();
+      this.onRestarted = null;
+    }
+    if (message.type === 'fatal') this.fatal = message.message;
+    this.options.onMessage(message);
+  }
+
+  private onClose(reason: string, livedMs: number): void {
+    this.child = null;
+    if (this.stopping) return;
+    if (!this.everReady) return this.options.onStartFailure(reason);
+    if (this.restarting) {
+      this.restarting = false;
+      return this.begin();
+    }
+    const { delayMs, state } = nextBackOff(this.backOff, livedMs);
+    this.backOff = state;
+    const facts = { child: this.name, reason, ...state, delayMs };
+    this.options.logger.error('child ended; starting it again', facts);
+    this.timer = setTimeout(() => this.begin(), delayMs);
+  }
 }
 
 /** Asks with SIGTERM, then insists with SIGKILL when `graceMs` passed. */

@@ -1,11 +1,12 @@
 /** Tests a whole run with stand-ins for control and engine: order, arguments, failure, stop. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../engine/base/log.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { supervise, type SuperviseOptions } from './supervise.ts';
 
 let folder = '';
@@ -32,7 +33,9 @@ function program(name: string, body: string): void {
 
 const socketServer = `
   import { createServer } from 'node:http';
+  import { rmSync } from 'node:fs';
   const at = process.argv.indexOf('--admin-socket');
+  rmSync(process.argv[at + 1], { force: true });
   createServer((_, response) => response.end()).listen(process.argv[at + 1], () =>
     process.send({ type: 'ready', passwordFile: '/tmp/password' }));`;
 
@@ -43,7 +46,8 @@ function options(more: Partial<SuperviseOptions> = {}): SuperviseOptions {
     proxy: { host: '127.0.0.1', port: 0 },
     management: { host: '127.0.0.1', port: 0 },
     demo: true,
-    engineArgs: ['--workers', '1'],
+    workers: 2,
+    engineArgs: ['--inspection', 'inline'],
     logLevel: 'warn',
     logger: silentLogger,
     progress: { show: (what) => void shown.push(what), finish: () => undefined },
@@ -72,8 +76,8 @@ test('control and engine are told what they need and stopped engine first', asyn
   expect([...notes.slice(0, 2).toSorted(), ...notes.slice(2)]).toEqual([
     `control start --data ${join(folder, 'var')} --log-level warn --management 127.0.0.1:0 ` +
       `--admin-socket ${socket} --demo-origin http://127.0.0.1:${port}`,
-    `engine start --data ${join(folder, 'var')} --log-level warn --listen 127.0.0.1:0 ` +
-      `--controller unix:${socket} --workers 1`,
+    `engine start --data ${join(folder, 'var')} --log-level warn --listen 127.0.0.1:${product.proxy.port} ` +
+      `--workers 2 --listen-fds 4,5 --controller unix:${socket} --inspection inline`,
     'engine stop',
     'control stop',
   ]);
@@ -132,4 +136,46 @@ test('a busy port is found before anything starts', async () => {
 
 test('a build that is missing is named', async () => {
   await expect(supervise(options())).rejects.toThrow('main.js is missing: run npm start');
+});
+
+/** An engine that accepts, answers with its process id, and dies of SIGKILL like the real one. */
+const acceptingEngine = `
+  import { createServer } from 'node:net';
+  process.send({ type: 'ready' });
+  // Only a while later, so that clients have to wait for it.
+  if (readFileSync(notes, 'utf8').split('engine start').length > 2)
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  createServer((client) => client.end(String(process.pid))).listen({ fd: 4 });`;
+
+/** What one client gets: the engine's process id, or the code of its error. */
+function meet(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const client = connect(port, '127.0.0.1');
+    client.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
+    client.on('data', (bytes) => resolve(bytes.toString()));
+  });
+}
+
+test('clients wait for an engine that was killed or restarted; a stop refuses them', async () => {
+  program('control', socketServer);
+  program('engine', `import { readFileSync } from 'node:fs'; ${acceptingEngine}`);
+  const product = await supervise(options({ workers: 1 }));
+  const { port } = product.proxy;
+  const first = await eventually(async () => Number(await meet(port)) || null);
+  process.kill(first, 'SIGKILL');
+  await eventually(() => !existsSync(`/proc/${first}`));
+  const second = Number(await meet(port));
+  expect(second).toBeGreaterThan(0);
+  expect(second).not.toBe(first);
+  const restarting = product.restart();
+  await eventually(() => !existsSync(`/proc/${second}`));
+  const third = Number(await meet(port));
+  expect(third).toBeGreaterThan(0);
+  expect([first, second]).not.toContain(third);
+  await restarting;
+  const starts = readNotes().split('\n');
+  expect(starts.filter((line) => line.startsWith('engine start'))).toHaveLength(3);
+  expect(starts.filter((line) => line.startsWith('control start'))).toHaveLength(2);
+  await product.stop();
+  expect(await meet(port)).toBe('ECONNREFUSED');
 });

@@ -9,9 +9,10 @@ import { AppError } from '../../engine/base/errors.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import { supervisorLimits } from '../../engine/base/limits.ts';
 import { formatAddress, requireFreePort, type Address } from './address.ts';
-import { startChild, type SupervisedChild } from './child.ts';
+import { firstInheritedFd, startChild, type SupervisedChild } from './child.ts';
 import { claimDataFolder, type DataFolder } from './data-folder.ts';
 import { startDemoOrigin, type DemoOrigin } from './demo-origin.ts';
+import { holdSockets, type HeldSockets } from './held-sockets.ts';
 import type { ChildMessage } from './messages.ts';
 import type { ProgressView } from './progress.ts';
 import { waitUntilReady } from './readiness.ts';
@@ -29,6 +30,8 @@ export interface SuperviseOptions {
   readonly controlArgs?: readonly string[];
   /** Called with the data folder when it is ours, before anything starts. */
   readonly prepareData?: (folder: string) => void;
+  /** Front threads of the engine; each serves one of the sockets that this process holds. */
+  readonly workers: number;
   /** Passed on to the engine as they are. */
   readonly engineArgs: readonly string[];
   readonly logLevel: string;
@@ -42,9 +45,23 @@ export interface SuperviseOptions {
 export interface Supervised {
   readonly adminSocket: string;
   readonly passwordFile: string;
+  /** Where clients connect. */
+  readonly proxy: Address;
+  /**
+   * Starts control, then the engine again from what is on disk now, which an upgrade has replaced.
+   * Clients that connect meanwhile wait. Never rejects: what does not start again is logged.
+   */
+  restart(): Promise<void>;
   /** Resolves with the exit code when the product stopped by itself or through `stop`. */
   readonly ended: Promise<number>;
   stop(): Promise<void>;
+}
+
+/** What a stop has to end. */
+interface Parts {
+  readonly children: SupervisedChild[];
+  demo: DemoOrigin | null;
+  sockets: HeldSockets | null;
 }
 
 /**
@@ -53,10 +70,7 @@ export interface Supervised {
  */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const data = claimDataFolder(options.data, options.adminSocket);
-  const parts: { children: SupervisedChild[]; demo: DemoOrigin | null } = {
-    children: [],
-    demo: null,
-  };
+  const parts: Parts = { children: [], demo: null, sockets: null };
   const ended = deferred<number>();
   const stop = stopOnce(parts, data, () => ended.resolve(0));
   try {
@@ -64,7 +78,14 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       whenAsked(options.stopAsked),
       startAll(options, data, parts),
     ]);
-    return { adminSocket: data.adminSocket, passwordFile, ended: ended.promise, stop };
+    return {
+      adminSocket: data.adminSocket,
+      passwordFile,
+      proxy: parts.sockets?.address ?? options.proxy,
+      restart: () => restartBoth(parts.children, options.logger),
+      ended: ended.promise,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -85,26 +106,30 @@ function whenAsked(stopAsked: AbortSignal | undefined): Promise<never> {
 async function startAll(
   options: SuperviseOptions,
   data: DataFolder,
-  parts: { children: SupervisedChild[]; demo: DemoOrigin | null },
+  parts: Parts,
 ): Promise<string> {
   // Children of a supervisor that was killed need a moment to notice.
   const patienceMs = data.leftOver ? supervisorLimits.leftOverMs : 0;
   await requireFreePort(options.proxy, '--proxy', patienceMs);
+  const sockets = await holdSockets(options.proxy, options.workers, '--proxy');
+  parts.sockets = sockets;
   await requireFreePort(options.management, '--management', patienceMs);
   options.prepareData?.(data.path);
   if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
   if (options.stopAsked?.aborted === true) {
     await parts.demo?.close();
+    sockets.close();
     return '';
   }
-  return startBoth(options, data, parts);
+  return startBoth(options, data, parts, sockets);
 }
 
 /** Starts control and engine. Resolves to the password file's path. */
 async function startBoth(
   options: SuperviseOptions,
   data: DataFolder,
-  parts: { children: SupervisedChild[]; demo: DemoOrigin | null },
+  parts: Parts,
+  sockets: HeldSockets,
 ): Promise<string> {
   let passwordFile = join(data.path, 'admin-password');
   const demoFlag = parts.demo === null ? ['--no-demo'] : ['--demo-origin', parts.demo.url];
@@ -116,7 +141,9 @@ async function startBoth(
     options.controlArgs ?? [],
   ];
   const engineArgs = [
-    ['--listen', formatAddress(options.proxy)],
+    ['--listen', formatAddress(sockets.address)],
+    ['--workers', String(options.workers)],
+    ['--listen-fds', sockets.fds.map((_, index) => firstInheritedFd + index).join(',')],
     ['--controller', `unix:${data.adminSocket}`],
     options.engineArgs,
   ];
@@ -124,7 +151,7 @@ async function startBoth(
   // Side by side: an engine with a bundle from before serves it without waiting for control.
   const [ready] = await Promise.all([
     startOne(options, children, 'control', [...shared, ...controlArgs.flat()]),
-    startOne(options, children, 'engine', [...shared, ...engineArgs.flat()]),
+    startOne(options, children, 'engine', [...shared, ...engineArgs.flat()], sockets.fds),
   ]);
   if (ready.type === 'ready' && ready.passwordFile !== undefined) passwordFile = ready.passwordFile;
   options.progress.finish();
@@ -163,6 +190,7 @@ async function startOne(
   children: SupervisedChild[],
   name: 'control' | 'engine',
   args: readonly string[],
+  inheritedFds: readonly number[] = [],
 ): Promise<ChildMessage> {
   const script = join(options.buildFolder, name, 'main.js');
   if (!existsSync(script)) {
@@ -193,6 +221,7 @@ async function startOne(
     script,
     args,
     nodeArgs: memoryFlags[name],
+    inheritedFds,
     allocator: allocators[name],
     logger,
     onMessage,
@@ -206,14 +235,20 @@ async function startOne(
   }
 }
 
+/** Control first: should it not come back, the engine serves on. */
+async function restartBoth(children: readonly SupervisedChild[], logger: Logger): Promise<void> {
+  for (const child of children) {
+    logger.info('restarting', { child: child.name });
+    await child.restart(supervisorLimits.stopGraceMs);
+  }
+}
+
 /** Engine before control: what it observed while draining still finds its way. */
-function stopOnce(
-  parts: { children: SupervisedChild[]; demo: DemoOrigin | null },
-  data: DataFolder,
-  done: () => void,
-): () => Promise<void> {
+function stopOnce(parts: Parts, data: DataFolder, done: () => void): () => Promise<void> {
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
+    // The engine closes its own descriptors when it stops: then clients are refused.
+    parts.sockets?.close();
     for (const child of parts.children.toReversed()) await child.stop(supervisorLimits.stopGraceMs);
     await parts.demo?.close();
     data.release();

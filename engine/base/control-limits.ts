@@ -317,6 +317,8 @@ export const supervisorLimits = {
   stopGraceMs: 15_000,
   /** Children of a supervisor that was killed go by themselves; their ports are free by then. */
   leftOverMs: 5_000,
+  /** Front threads, each with a socket and some 60 MB of its own. */
+  workersMax: 256,
   /** Path of a Unix socket: the kernel takes 108 bytes with the final NUL. */
   socketPathBytesMax: 107,
   /** One body that the demo origin takes. */

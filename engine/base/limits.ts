@@ -97,6 +97,8 @@ export const frontLimits = {
   sweepIntervalMs: 250,
   /** Graceful stop: when what is left is cut. */
   drainTimeoutMs: 30_000,
+  /** A client that was accepted just before the drain: its first request is on its way. */
+  drainFirstRequestMs: 1_000,
   /** Target, host or user agent kept in an event. */
   eventTextBytesMax: 2_048,
   /** Events a thread sends in one message, their bytes, and the longest wait for them. */

@@ -141,9 +141,11 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.onClose();
   }
 
-  /** Closes as soon as no request runs. */
+  /** Closes as soon as no request runs; a client that has just come gets its first one answered. */
   drain(): void {
-    if (this.idle) this.linger();
+    if (!this.idle) return;
+    if (this.wait === WAIT.HEAD) this.await(WAIT.HEAD, this.front.settings.drainFirstRequestMs);
+    else this.linger();
   }
 
   onDeadline(nowMs: number): void {

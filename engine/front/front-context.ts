@@ -24,6 +24,7 @@ export interface FrontSettings extends HeadLimits {
   readonly lingerTimeoutMs: number;
   readonly sweepIntervalMs: number;
   readonly drainTimeoutMs: number;
+  readonly drainFirstRequestMs: number;
 }
 
 /** Shared state of one front thread. */

@@ -300,6 +300,17 @@ describe('the end of things', () => {
     expect(front.front.connections).toBe(0);
   });
 
+  test('draining answers the first request of a client that has just come', async () => {
+    const origin = await httpOrigin(closing, (_, response) => void response.end('served'));
+    const front = await startFront(closing, [siteFor(origin)]);
+    const client = new RawClient(front.port);
+    await eventually(() => front.front.connections === 1);
+    const drained = front.front.drain();
+    client.send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await client.all()).toContain('served');
+    await drained;
+  });
+
   test('draining cuts what is left at its deadline', async () => {
     let asked = 0;
     const origin = await rawOrigin(closing, (socket) => void socket.once('data', () => asked++));

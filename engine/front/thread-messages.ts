@@ -14,6 +14,7 @@ import type { ListenAddress, ListenerKind } from './listener.ts';
  * message: what stands here is never freed.
  */
 export interface FrontThreadData {
+  /** With `fd`: an inherited socket, of which the thread takes a descriptor of its own. */
   readonly listen: ListenAddress;
   readonly settings: Partial<FrontSettings>;
   readonly listener: ListenerKind;

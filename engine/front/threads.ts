@@ -32,6 +32,11 @@ export interface FrontThreadsOptions {
   readonly count: number;
   /** Port 0: the first thread takes a free one and the others join it. */
   readonly listen: ListenAddress;
+  /**
+   * Sockets bound to `listen`, one a thread, that somebody else holds, too: clients wait in them
+   * while a thread, or this process, is being replaced. Not for the listener `uws`.
+   */
+  readonly inheritedFds?: readonly number[];
   readonly routes: RoutesConfig;
   readonly settings?: Partial<FrontSettings>;
   /** Default `strict`. */
@@ -91,9 +96,12 @@ class FrontThread {
   readonly pending = new Map<number, Pending>();
   port = 0;
   connections = 0;
+  /** The inherited socket that it serves. */
+  readonly fd: number | undefined;
 
-  constructor(worker: Worker) {
+  constructor(worker: Worker, fd: number | undefined) {
     this.worker = worker;
+    this.fd = fd;
   }
 
   tell(message: ToFrontThread): void {
@@ -136,7 +144,8 @@ class Threads implements FrontThreads {
   }
 
   async start(): Promise<void> {
-    await probePort(this.options.listen);
+    const { inheritedFds = [], listen } = this.options;
+    if (inheritedFds.length === 0) await probePort(listen);
     // The first alone, so that a free port is known before the others bind it.
     await this.startThread();
     await Promise.all(Array.from({ length: this.options.count - 1 }, () => this.startThread()));
@@ -211,13 +220,14 @@ class Threads implements FrontThreads {
 
   private async startThread(): Promise<void> {
     const { host } = this.options.listen;
+    const fd = this.freeFd();
     const workerData: FrontThreadData = {
-      listen: { host, port: this.port },
+      listen: { host, port: this.port, ...(fd === undefined ? {} : { fd }) },
       settings: this.options.settings ?? {},
       listener: this.options.listener ?? 'strict',
       extra: this.options.extra,
     };
-    const thread = new FrontThread(new Worker(this.options.entry, { workerData }));
+    const thread = new FrontThread(new Worker(this.options.entry, { workerData }), fd);
     this.threads.add(thread);
     let cause: Error | null = null;
     thread.worker.on('error', (error) => (cause = error));
@@ -226,6 +236,12 @@ class Threads implements FrontThreads {
     thread.tell({ kind: 'health', unhealthy: this.unhealthy });
     thread.tell({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
+  }
+
+  /** The inherited socket that no thread serves; undefined when none was inherited. */
+  private freeFd(): number | undefined {
+    const served = new Set([...this.threads].map(({ fd }) => fd));
+    return this.options.inheritedFds?.find((fd) => !served.has(fd));
   }
 
   private onMessage(thread: FrontThread, message: FromFrontThread): void {

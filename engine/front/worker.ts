@@ -10,6 +10,7 @@ import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import { shareListening } from '../match/listen.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
@@ -179,7 +180,9 @@ function failure(id: number, thrown: unknown): FromFrontThread {
 }
 
 function bind(front: Front, data: FrontThreadData, parts: FrontWorkerParts): Promise<number> {
-  const { host, port } = data.listen;
+  const { host, port, fd } = data.listen;
+  // A descriptor of its own: the listener closes it when it stops, and others hold the socket.
+  if (fd !== undefined) return front.listen({ host, port, fd: shareListening(fd) });
   // uWebSockets.js binds by itself, with SO_REUSEPORT.
   if (parts.openSocket === null || data.listener === 'uws') return front.listen({ host, port });
   return front.listen({ host, ...parts.openSocket(host, port) });

@@ -1,2 +1,3 @@
-/** Owns the engine's door to listening sockets that several threads share. */
-export { acceptClients, listenReusePort } from '../../native-bindings/index.ts';
+/** The engine's door to listening sockets that threads and processes share. */
+export { acceptClients } from '../../native-bindings/index.ts';
+export { listenReusePort, shareListening } from '../../native-bindings/listen/listen.ts';

@@ -12,6 +12,8 @@ export interface EngineOptions {
   readonly data: string;
   readonly host: string;
   readonly port: number;
+  /** Sockets bound to it that were inherited, one a front thread; none: it binds its own. */
+  readonly listenFds: readonly number[];
   /** Path of the controller's socket, null when the engine runs alone. */
   readonly controller: string | null;
   readonly workers: number;
@@ -30,12 +32,14 @@ export interface EngineOptions {
 export function readOptions(args: readonly string[]): EngineOptions {
   const { values } = parse(args);
   const { host, port } = address(values.listen);
+  const workers = count('--workers', values.workers, availableParallelism(), 1);
   return {
     data: values.data,
     host,
     port,
+    listenFds: descriptors(values['listen-fds'], workers),
     controller: values.controller === undefined ? null : socketPath(values.controller),
-    workers: count('--workers', values.workers, availableParallelism(), 1),
+    workers,
     poolThreads: count('--pool-threads', values['pool-threads'], 1, 1),
     inspection: oneOf('--inspection', values.inspection, ['auto', 'pool', 'inline'] as const),
     bundle: values.bundle ?? null,
@@ -57,6 +61,7 @@ function parse(args: readonly string[]) {
       options: {
         data: { type: 'string', default: 'var' },
         listen: { type: 'string', default: '127.0.0.1:8080' },
+        'listen-fds': { type: 'string' },
         controller: { type: 'string' },
         workers: { type: 'string' },
         'pool-threads': { type: 'string' },
@@ -77,6 +82,20 @@ function address(text: string): { host: string; port: number } {
   const port = Number(found?.[3]);
   if (!found || port > 65_535) throw bad(`--listen takes HOST:PORT, not ${text}`);
   return { host: found[1] ?? found[2]!, port };
+}
+
+/** Descriptors with commas between, as many as there are workers: each serves one socket. */
+function descriptors(text: string | undefined, workers: number): readonly number[] {
+  if (text === undefined) return [];
+  const fds = text.split(',').map(Number);
+  // 0 to 2 are the standard streams.
+  if (fds.some((fd) => !Number.isInteger(fd) || fd < 3) || new Set(fds).size !== fds.length) {
+    throw bad(`--listen-fds takes different descriptors from 3 on, not ${text}`);
+  }
+  if (fds.length !== workers) {
+    throw bad(`--listen-fds has ${fds.length} descriptors for ${workers} --workers`);
+  }
+  return fds;
 }
 
 /** Names of zones with commas between. */

@@ -51,7 +51,7 @@ class FakeEngine implements RolloutPorts {
   useDatabases(): void {}
   offerDatabases(): void {}
   onRoutes(): void {}
-  readPlanned = (): string => this.planned;
+  isPlanned = (sha256: string): boolean => sha256 === this.planned;
   keepPlanned = (sha256: string): void => void (this.planned = sha256);
 }
 

@@ -44,8 +44,8 @@ export interface RolloutPorts {
   offerDatabases(groups: SharedGroups): void;
   /** The routes that serve changed. */
   onRoutes(routes: RoutesConfig): void;
-  /** The SHA-256 of the configuration whose databases all lie in the cache; '' for none. */
-  readPlanned(): string;
+  /** Whether all databases of the configuration with this SHA-256 lie in the cache. */
+  isPlanned(sha256: string): boolean;
   keepPlanned(sha256: string): void;
   /** Resolves after the time in which a policy should be ready. */
   interimDelay(): Promise<void>;
@@ -130,7 +130,7 @@ export class Rollouts {
     const rollout = this.begin();
     first.placeFiles();
     if (waitForPolicies) this.routes = await this.plan(rollout, first.routes);
-    else if (this.ports.readPlanned() === first.sha256) this.routes = this.lazy(first.routes);
+    else if (this.ports.isPlanned(first.sha256)) this.routes = this.lazy(first.routes);
     else this.routes = interimRoutes(first.routes, noRoutes, new Map());
     return this.routes;
   }
@@ -212,6 +212,8 @@ export class Rollouts {
     await this.ports.apply(routes);
     this.nowServing(rollout, candidate, routes);
     this.validate(candidate.routes);
+    // Each policy was planned just now, or with the configuration that was marked before.
+    this.ports.keepPlanned(candidate.sha256);
     void this.settle(rollout, candidate);
   }
 

@@ -1,4 +1,4 @@
-/** The file that names the last bundle whose databases all lie in the cache. */
+/** The file that names the last two bundles whose databases all lie in the cache. */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
@@ -10,21 +10,31 @@ export class PlannedMark {
     this.path = path;
   }
 
-  /** The SHA-256 in the mark; '' when there is none. */
-  read(): string {
+  /** Whether the mark names this bundle; it names none when it cannot be read. */
+  names(sha256: string): boolean {
+    return this.hashes().includes(sha256);
+  }
+
+  /**
+   * Marks a bundle and leaves the one before it marked: a kill may come before the new bundle is
+   * the last good one. A mark that cannot be written only makes the next start slower.
+   */
+  keep(sha256: string): void {
+    const [before = ''] = this.hashes().filter((one) => one !== sha256);
     try {
-      return readFileSync(this.path, 'utf8');
+      writeFileSync(this.path, `${sha256}\n${before}`, { mode: 0o600 });
     } catch {
-      return '';
+      rmSync(this.path, { force: true });
     }
   }
 
-  /** A mark that cannot be written only makes the next start slower. */
-  keep(sha256: string): void {
+  private hashes(): readonly string[] {
     try {
-      writeFileSync(this.path, sha256, { mode: 0o600 });
+      return readFileSync(this.path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '');
     } catch {
-      rmSync(this.path, { force: true });
+      return [];
     }
   }
 }

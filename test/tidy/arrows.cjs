@@ -18,7 +18,10 @@ const rooms = [
   { room: base, may: [] },
   { room: contract, may: [base] },
   { room: 'engine/http', may: [base, contract] },
-  { room: 'engine/match', may: [base, 'native-bindings', 'native-bindings/pages'] },
+  {
+    room: 'engine/match',
+    may: [base, 'native-bindings', 'native-bindings/listen', 'native-bindings/pages'],
+  },
   { room: 'engine/rules/language', may: [base] },
   { room: 'engine/rules/catalog', may: [base, contract, 'engine/match'] },
   {
@@ -119,7 +122,7 @@ const rooms = [
       gen,
     ],
   },
-  { room: 'control/supervisor', may: [base] },
+  { room: 'control/supervisor', may: [base, 'native-bindings/listen'] },
   {
     room: 'control/cli',
     may: [base, 'control/supervisor', 'control/publish', 'control/store', gen],
@@ -128,6 +131,8 @@ const rooms = [
   { room: 'control/setup', may: [] },
 
   { room: 'native-bindings', may: [] },
+  // Listening sockets: the supervisor holds them, engines accept from them.
+  { room: 'native-bindings/listen', may: [] },
   // Small enough for processes that match nothing.
   { room: 'native-bindings/pages', may: [] },
   { room: gen, may: [] },

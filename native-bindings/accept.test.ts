@@ -1,51 +1,16 @@
-/** Proves that several listeners share a port, and what errors look like. */
+/** Proves that every client is handed over, once, and that accepting survives what goes wrong. */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { createServer, connect, Socket } from 'node:net';
-import type { Server } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { eventually } from '../test/support/eventually.ts';
-import { acceptClients, listenReusePort } from './listen.ts';
+import { acceptClients } from './accept.ts';
+import { listenReusePort } from './listen/listen.ts';
 
-const addonPath = resolve('build/Release/waf_native.node');
-
-async function serve(fd: number): Promise<Server> {
-  const server = createServer((socket) => socket.end('hi'));
-  server.listen({ fd });
-  await once(server, 'listening');
-  return server;
-}
-
-test('two sockets listen on one port and both serve', async () => {
-  const first = listenReusePort('127.0.0.1', 0);
-  const second = listenReusePort('127.0.0.1', first.port);
-  expect(second.port).toBe(first.port);
-  const servers = [await serve(first.fd), await serve(second.fd)];
-  const socket = connect(first.port, '127.0.0.1');
-  const [data] = (await once(socket, 'data')) as [Buffer];
-  expect(data.toString()).toBe('hi');
-  socket.destroy();
-  for (const server of servers) server.close();
-});
-
-test('a port that another socket holds alone is EADDRINUSE', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const wanted = expect.objectContaining({ code: 'EADDRINUSE' }) as Error;
-  expect(() => listenReusePort('127.0.0.1', port)).toThrow(wanted);
-  server.close();
-});
-
-test('takes numeric addresses only', () => {
-  const wanted = expect.objectContaining({ code: 'EINVAL' }) as Error;
-  expect(() => listenReusePort('localhost', 0)).toThrow(wanted);
-  expect(() => listenReusePort('127.0.0.1', 70_000)).toThrow(TypeError);
-});
+const addonPaths = ['native', 'listen'].map((name) => resolve(`build/Release/waf_${name}.node`));
 
 test('hands over every client, and none after it was stopped', async () => {
   const { fd, port } = listenReusePort('127.0.0.1', 0);
@@ -77,8 +42,10 @@ test('wrong arguments and descriptors are refused', () => {
 test('a thread that accepts can be stopped from outside, again and again', async () => {
   const program = `
     const { workerData, parentPort } = require('node:worker_threads');
-    const addon = require(workerData);
-    const { fd, port } = addon.listenReusePort('127.0.0.1', 0);
+    const [addon, sockets] = workerData.map((path) => require(path));
+    const { fd: bound, port } = sockets.bindReusePort('127.0.0.1', 0);
+    const fd = sockets.shareListening(bound);
+    require('node:fs').closeSync(bound);
     const owned = new Int32Array(1);
     addon.acceptClients(fd, owned, (client) => {
       owned[0] = client;
@@ -86,7 +53,7 @@ test('a thread that accepts can be stopped from outside, again and again', async
     });
     parentPort.postMessage({ port });`;
   for (let i = 0; i < 5; i++) {
-    const worker = new Worker(program, { eval: true, workerData: addonPath });
+    const worker = new Worker(program, { eval: true, workerData: addonPaths });
     const [{ port }] = (await once(worker, 'message')) as [{ port: number }];
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -102,9 +69,10 @@ test('a thread that accepts can be stopped from outside, again and again', async
 
 test('short of descriptors it waits, and goes on when there are some', async () => {
   const program = `
-    const addon = require(process.argv[1]);
+    const [addon, sockets] = process.argv.slice(1).map((path) => require(path));
     const { closeSync } = require('node:fs');
-    const { fd, port } = addon.listenReusePort('127.0.0.1', 0);
+    const { fd: bound, port } = sockets.bindReusePort('127.0.0.1', 0);
+    const fd = sockets.shareListening(bound);
     const owned = new Int32Array(1);
     const clients = [];
     let taken = 0;
@@ -117,10 +85,10 @@ test('short of descriptors it waits, and goes on when there are some', async () 
     process.stdout.write('port ' + port + '\\n');`;
   const child = spawn('sh', [
     '-c',
-    'ulimit -n 40; exec "$0" -e "$1" "$2"',
+    'ulimit -n 40; exec "$0" -e "$@"',
     process.execPath,
     program,
-    addonPath,
+    ...addonPaths,
   ]);
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));

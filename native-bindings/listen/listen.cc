@@ -1,16 +1,16 @@
-// Owns listening sockets that several threads of one process bind to the same port.
+// Listening sockets that several threads, or processes one after another, serve from one port. An
+// addon of its own, without the matcher's libraries, so that the supervisor can hold the sockets.
+// Never accepts a connection.
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <napi.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-
-#include "convert.h"
-
-namespace waf {
+#include <string>
 
 namespace {
 
@@ -47,6 +47,18 @@ struct Descriptor {
   }
 };
 
+Napi::Value Fail(Napi::Env env, const char* code, const std::string& message) {
+  Napi::Error error = Napi::Error::New(env, message);
+  error.Set("code", Napi::String::New(env, code));
+  error.ThrowAsJavaScriptException();
+  return env.Undefined();
+}
+
+Napi::Value FailType(Napi::Env env, const char* message) {
+  Napi::TypeError::New(env, message).ThrowAsJavaScriptException();
+  return env.Undefined();
+}
+
 Napi::Value FailErrno(Napi::Env env, const char* call, int number) {
   const char* name = strerrorname_np(number);
   return Fail(env, name == nullptr ? "EUNKNOWN" : name,
@@ -61,7 +73,8 @@ bool SetSocketOptions(int fd, int family) {
   return family != AF_INET6 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)) == 0;
 }
 
-Napi::Value ListenReusePort(const Napi::CallbackInfo& info) {
+// (host, port) -> { fd, port }: bound with SO_REUSEPORT, not listening yet.
+Napi::Value BindReusePort(const Napi::CallbackInfo& info) {
   Napi::Env env = info.Env();
   if (!info[0].IsString() || !info[1].IsNumber()) return FailType(env, "expected host and port");
   const int64_t port = info[1].As<Napi::Number>().Int64Value();
@@ -78,7 +91,6 @@ Napi::Value ListenReusePort(const Napi::CallbackInfo& info) {
   if (bind(socket_fd.fd, reinterpret_cast<sockaddr*>(&address), length) != 0) {
     return FailErrno(env, "bind", errno);
   }
-  if (listen(socket_fd.fd, kBacklog) != 0) return FailErrno(env, "listen", errno);
   if (getsockname(socket_fd.fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
     return FailErrno(env, "getsockname", errno);
   }
@@ -91,10 +103,24 @@ Napi::Value ListenReusePort(const Napi::CallbackInfo& info) {
   return result;
 }
 
-}  // namespace
-
-void RegisterListen(Napi::Env env, Napi::Object exports) {
-  exports.Set("listenReusePort", Napi::Function::New(env, ListenReusePort));
+// (bound fd) -> another descriptor of the same socket, which listens from now on.
+Napi::Value ShareListening(const Napi::CallbackInfo& info) {
+  Napi::Env env = info.Env();
+  if (!info[0].IsNumber()) return FailType(env, "expected a descriptor");
+  Descriptor copy;
+  copy.fd = fcntl(info[0].As<Napi::Number>().Int32Value(), F_DUPFD_CLOEXEC, 3);
+  if (copy.fd < 0) return FailErrno(env, "fcntl", errno);
+  // Only changes the backlog of a socket that listens already.
+  if (listen(copy.fd, kBacklog) != 0) return FailErrno(env, "listen", errno);
+  return Napi::Number::New(env, copy.Release());
 }
 
-}  // namespace waf
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  exports.Set("bindReusePort", Napi::Function::New(env, BindReusePort));
+  exports.Set("shareListening", Napi::Function::New(env, ShareListening));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(waf_listen, Init)

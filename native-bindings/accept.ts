@@ -1,15 +1,5 @@
-/** Owns listening sockets that several threads bind to one port, and accepting from them. */
+/** Accepting clients from a listening socket; the socket itself comes from `listen/`. */
 import { addon } from './load-addon.ts';
-
-/**
- * A TCP listening socket with SO_REUSEADDR and SO_REUSEPORT, non-blocking, backlog 4096; the
- * caller owns `fd` (`acceptClients` or `server.listen({ fd })` takes it over).
- * Units: port 0 picks a free one; `host` is a numeric IPv4 or IPv6 address.
- * Errors: an Error whose code is the errno name (EADDRINUSE, EACCES, ...).
- */
-export function listenReusePort(host: string, port: number): { fd: number; port: number } {
-  return addon.listenReusePort(host, port);
-}
 
 /**
  * Calls `onClient` with the descriptor of every client of a listening socket, non-blocking and

@@ -1,0 +1,108 @@
+/** Clients that connect while the engine is killed or restarted wait; none is refused. */
+
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { missingBuild, startProduct, type Product } from '../support/product.ts';
+
+if (missingBuild !== null) console.log(missingBuild);
+
+/** Milliseconds between two clients; some 400 meet a start of two seconds. */
+const everyMs = 5;
+
+/** How one client fared. */
+interface Visit {
+  readonly outcome: string;
+  readonly beganMs: number;
+  readonly tookMs: number;
+}
+
+function visit(port: number): Promise<Visit> {
+  const beganMs = performance.now();
+  return new Promise((resolve) => {
+    const end = (outcome: string): void =>
+      resolve({ outcome, beganMs, tookMs: performance.now() - beganMs });
+    const client = connect(port, '127.0.0.1');
+    let answer = '';
+    client.setEncoding('latin1');
+    client.on('data', (text: string) => (answer += text));
+    client.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? 'error'));
+    client.on('close', () => end(answer.slice(9, 12) || 'closed'));
+    client.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+  });
+}
+
+/** Sends a client every few milliseconds until `work` has ended and a second more. */
+async function visitDuring(port: number, work: () => Promise<void>): Promise<Visit[]> {
+  const visits: Promise<Visit>[] = [];
+  const coming = setInterval(() => visits.push(visit(port)), everyMs);
+  await work();
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  clearInterval(coming);
+  return Promise.all(visits);
+}
+
+function outcomes(visits: readonly Visit[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { outcome } of visits) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return counts;
+}
+
+/** On a machine that is busy with other tests, waiting clients may wait too long for the origin. */
+const answered = (outcome: string): boolean => outcome === '200' || outcome === '503';
+
+describe.skipIf(missingBuild !== null)('the engine is replaced under load', () => {
+  let product: Product;
+  beforeAll(async () => {
+    product = await startProduct('--workers', '2');
+  }, 600_000);
+  afterAll(async () => {
+    await product?.stop();
+  });
+
+  const engine = (): number => product.childPid('engine/main.js');
+  /** Resolves when another engine than `before` answers. */
+  const replaced = async (before: number): Promise<void> => {
+    await eventually(() => engine() !== 0 && engine() !== before);
+    await eventually(async () => (await visit(product.proxyPort)).outcome === '200');
+  };
+
+  test('kill -9 refuses nobody; only clients that were being served are cut off', async () => {
+    const before = engine();
+    let killedMs = 0;
+    const visits = await visitDuring(product.proxyPort, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      killedMs = performance.now();
+      process.kill(before, 'SIGKILL');
+      await replaced(before);
+    });
+    const counts = outcomes(visits);
+    const longest = Math.max(...visits.map(({ tookMs }) => tookMs));
+    console.log(`kill -9: ${visits.length} clients, longest ${Math.round(longest)} ms`, counts);
+    expect(counts.get('ECONNREFUSED') ?? 0).toBe(0);
+    for (const { outcome, beganMs } of visits) {
+      // A client whose connection the dead engine had accepted is lost with it.
+      if (!answered(outcome)) expect(beganMs).toBeLessThan(killedMs + 50);
+    }
+    expect(longest).toBeLessThan(45_000);
+  });
+
+  test('a restart for an upgrade cuts nobody off', async () => {
+    const before = engine();
+    const supervisor = Number(
+      /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${before}/status`, 'utf8'))?.[1],
+    );
+    const visits = await visitDuring(product.proxyPort, async () => {
+      process.kill(supervisor, 'SIGUSR2');
+      await replaced(before);
+    });
+    console.log(`restart: ${visits.length} clients`, outcomes(visits));
+    expect(visits.filter(({ outcome }) => !answered(outcome))).toEqual([]);
+  });
+
+  test('a product that stopped refuses clients', async () => {
+    await product.stop();
+    expect((await visit(product.proxyPort)).outcome).toBe('ECONNREFUSED');
+  });
+});
