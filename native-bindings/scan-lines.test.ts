@@ -92,3 +92,64 @@ test('more lines than one batch holds', () => {
   const values = Array.from({ length: 3000 }, (_, i) => 'abc '.repeat(i % 200));
   expect(scanAll(values)).toEqual(expectAlone(values));
 });
+
+/** As a plan has it: a database for lines, and one for every value that tells a pattern once. */
+function boundedProgram(): { scan: ScanProgram; close: () => void } {
+  const whole = HsDatabase.compile(
+    patterns.map(([, pattern], id) => {
+      return { pattern, id, flags: HS_FLAG.dotall | HS_FLAG.allowEmpty | HS_FLAG.singleMatch };
+    }),
+    { mode: 'block' },
+  );
+  const scan = new ScanProgram({
+    nodes: Int32Array.from([-1, -1]),
+    databases: [lines, whole],
+    classes: [
+      {
+        chains: Int32Array.of(0),
+        patterns: Int32Array.from(patterns.flatMap((_, id) => [id, 0, 0])),
+        tiers: [
+          { allowedMask: plain, database: -1, lines: 0 },
+          { allowedMask: 0xffffffff, database: 1 },
+        ],
+        tests: [],
+      },
+    ],
+  });
+  return {
+    scan,
+    close: () => {
+      scan.close();
+      whole.close();
+    },
+  };
+}
+
+test('a value that is all matches is told once a pattern', () => {
+  const { scan, close } = boundedProgram();
+  const long = 'a'.repeat(200_000);
+  const values = ['ab', long, 'b', `${long}c`, 'a'];
+  const slab = Buffer.from(values.join(''), 'latin1');
+  let at = 0;
+  const rows = Int32Array.from(
+    values.flatMap(({ length }) => {
+      at += length;
+      return [at - length, at, 0];
+    }),
+  );
+  const hits = new Int32Array(1000);
+  const count = scan.scan(slab, rows, values.length, hits);
+  const found = new Set(
+    Array.from({ length: count }, (_, i) => `${hits[2 * i]}@${hits[2 * i + 1]}`),
+  );
+  const wanted = values.flatMap((value, row) => {
+    return patterns.flatMap((_, id) => (exact[id]!.test(value) ? [`${id}@${row}`] : []));
+  });
+  expect([...found].sort()).toEqual(wanted.sort());
+  const { matches, abandoned, bytes } = scan.stats();
+  expect(abandoned).toBe(1);
+  // The bound of a joined scan, and a few for each value; the two long values have 400,000.
+  expect(matches).toBeLessThan(4_200);
+  expect(bytes).toBeLessThan(2.1 * slab.length);
+  close();
+});

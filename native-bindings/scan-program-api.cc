@@ -178,7 +178,10 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     put("transforms", stats.transforms);
     put("overflows", stats.overflows);
     put("tests", stats.tests);
+    put("matches", stats.matches);
+    put("abandoned", stats.abandoned);
     put("remembered", scanner_->remembered());
+    put("shared", scanner_->shared());
     return result;
   }
 

@@ -18,6 +18,13 @@ constexpr size_t kLinesMax = 1 << 20;
 // What a batch keeps allocated between calls at most.
 constexpr size_t kLinesKept = 256 * 1024;
 
+// A joined scan tells every place where a pattern ends, some 20 ns each, and a value may be made of
+// nothing else: six patterns of CRS match at every byte of one. Past so many it is broken off, and
+// each line is scanned alone, where a pattern is told once. A form of a kilobyte stays below.
+constexpr size_t kLineMatchesMax = 4096;
+// Shorter lines stay together all the same: they cannot tell more than a call of their own costs.
+constexpr size_t kApartMin = 16;
+
 }  // namespace
 
 uint8_t* Arena::Reserve(size_t size) {
@@ -52,9 +59,14 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
   if (!unicode_map_.empty()) context_.unicode_map = unicode_map_.data();
   size_t steps = 1;
   size_t patterns = 0;
-  for (const ScanClass& c : classes_) {
+  for (ScanClass& c : classes_) {
     steps = std::max(steps, c.steps.size());
     patterns = std::max(patterns, c.patterns.size());
+    for (ScanGroup& group : c.groups) {
+      if (group.tiers.empty()) continue;
+      const ScanTier& widest = group.tiers.back();
+      if (widest.allowed_mask == 0xFFFFFFFFu) group.whole = widest.database;
+    }
   }
   outputs_.resize(steps);
   output_of_step_.resize(steps);
@@ -98,6 +110,8 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
       const Output& output = outputs_[k];
       if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
     }
+    // Between rows: what is known of a row's scans does not outlive other scans.
+    if (lines_full_) ScanFullBatches();
   }
   while (!waiting_.empty()) ScanLines(waiting_.back());
   return count_;
@@ -187,7 +201,7 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
     ++stats_.skipped;
     return;
   }
-  if (found->lines >= 0) AddLine(static_cast<size_t>(found->lines), data, size);
+  if (found->lines >= 0) AddLine(static_cast<size_t>(found->lines), group.whole, data, size);
   if (found->database < 0) return;
   ++stats_.scans;
   stats_.bytes += size;
@@ -196,33 +210,87 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
 }
 
 // Every line ends with a newline, the last too: `^` finds no empty line behind the final newline.
-void ScanProgram::AddLine(size_t database, const uint8_t* data, uint32_t size) {
+void ScanProgram::AddLine(size_t database, int32_t whole, const uint8_t* data, uint32_t size) {
   LineBatch& batch = batches_[database];
   if (batch.lines.empty()) waiting_.push_back(database);
-  batch.lines.push_back(Line{static_cast<uint32_t>(batch.text.size()), origin_, class_, chains_});
+  batch.lines.push_back(
+      Line{static_cast<uint32_t>(batch.text.size()), origin_, class_, chains_, whole});
+  batch.wholes = batch.wholes && whole >= 0;
   batch.text.insert(batch.text.end(), data, data + size);
   batch.text.push_back('\n');
-  if (batch.text.size() >= kLinesMax) ScanLines(database);
+  lines_full_ = lines_full_ || batch.text.size() >= kLinesMax;
+}
+
+void ScanProgram::ScanFullBatches() {
+  lines_full_ = false;
+  for (size_t i = waiting_.size(); i-- > 0;) {
+    if (batches_[waiting_[i]].text.size() >= kLinesMax) ScanLines(waiting_[i]);
+  }
 }
 
 void ScanProgram::ScanLines(size_t database) {
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), database));
   LineBatch& batch = batches_[database];
-  batch_ = &batch;
-  batch.at = 0;
-  std::fill(last_origin_.begin(), last_origin_.end(), -1);
-  ++stats_.scans;
-  stats_.bytes += batch.text.size();
-  hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(batch.text.data()),
-          static_cast<unsigned>(batch.text.size()), 0, scratch_.get(), OnLineMatch, this);
+  const size_t before = count_;
+  if (!ScanJoined(database, &batch, batch.wholes ? kLineMatchesMax : SIZE_MAX)) {
+    ++stats_.abandoned;
+    count_ = before;
+    ScanApart(database, &batch);
+  }
   batch.text.clear();
   batch.lines.clear();
+  batch.wholes = true;
   if (batch.text.capacity() > kLinesKept) batch.text.shrink_to_fit();
+}
+
+bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
+  if (batch->lines.empty()) return true;
+  batch_ = batch;
+  batch->at = 0;
+  batch->matches = 0;
+  batch->bound = bound;
+  std::fill(last_origin_.begin(), last_origin_.end(), -1);
+  ++stats_.scans;
+  stats_.bytes += batch->text.size();
+  hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(batch->text.data()),
+          static_cast<unsigned>(batch->text.size()), 0, scratch_.get(), OnLineMatch, this);
+  stats_.matches += batch->matches;
+  return batch->matches <= bound;
+}
+
+// Scans each line with the whole database of its group; the short ones together once more.
+void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
+  LineBatch rest;
+  for (size_t i = 0; i < batch->lines.size(); ++i) {
+    const Line& line = batch->lines[i];
+    const size_t end = i + 1 < batch->lines.size() ? batch->lines[i + 1].start : batch->text.size();
+    const size_t size = end - 1 - line.start;
+    const uint8_t* data = batch->text.data() + line.start;
+    if (size < kApartMin) {
+      Line short_line = line;
+      short_line.start = static_cast<uint32_t>(rest.text.size());
+      rest.lines.push_back(short_line);
+      rest.text.insert(rest.text.end(), data, data + size + 1);
+      continue;
+    }
+    class_ = line.owner;
+    origin_ = line.origin;
+    chains_ = line.chains;
+    NextRow();
+    NextScan();
+    ++stats_.scans;
+    stats_.bytes += size;
+    hs_scan(databases_[static_cast<size_t>(line.whole)]->get(), reinterpret_cast<const char*>(data),
+            static_cast<unsigned>(size), 0, scratch_.get(), OnMatch, this);
+  }
+  ScanJoined(database, &rest, SIZE_MAX);
 }
 
 int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long to, unsigned,
                              void* context) {
-  static_cast<ScanProgram*>(context)->NoteLine(id, to);
+  auto* self = static_cast<ScanProgram*>(context);
+  if (++self->batch_->matches > self->batch_->bound) return 1;
+  self->NoteLine(id, to);
   return 0;
 }
 
@@ -254,6 +322,7 @@ void ScanProgram::NoteLine(unsigned id, uint64_t to) {
 int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, unsigned,
                          void* context) {
   auto* self = static_cast<ScanProgram*>(context);
+  ++self->stats_.matches;
   if (id >= self->class_->patterns.size()) return 0;
   const ScanPattern& pattern = self->class_->patterns[id];
   if (((self->chains_ >> pattern.chain) & 1) == 0 || pattern.slot == kNoSlot) return 0;

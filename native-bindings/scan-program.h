@@ -53,6 +53,8 @@ struct ScanTier {
 struct ScanGroup {
   uint64_t chains;
   std::vector<ScanTier> tiers;
+  // The database that serves every value and tells each pattern once; -1 when there is none.
+  int32_t whole = -1;
 };
 
 struct ScanTest {
@@ -100,6 +102,8 @@ struct ScanStats {
   uint64_t transforms = 0;  // transformations that ran
   uint64_t overflows = 0;   // transformations left out because the arena's limit was reached
   uint64_t tests = 0;       // tests that ran
+  uint64_t matches = 0;     // matches that hs_scan told, however often the same one
+  uint64_t abandoned = 0;   // scans of lines broken off because they told too many
 };
 
 // Bump allocation that is reset for every row; pointers stay valid within the row.
@@ -173,17 +177,25 @@ class ScanProgram {
     int32_t origin;
     const ScanClass* owner;
     uint64_t chains;
+    int32_t whole;  // of its group
   };
   struct LineBatch {
     std::vector<uint8_t> text;
     std::vector<Line> lines;
-    size_t at = 0;  // the line of the last match
+    size_t at = 0;       // the line of the last match
+    size_t matches = 0;  // told by the scan that runs
+    size_t bound = 0;    // of them, before the scan is broken off
+    bool wholes = true;  // every line has a database of its group
   };
 
   static int OnLineMatch(unsigned id, unsigned long long from, unsigned long long to,
                          unsigned flags, void* context);
-  void AddLine(size_t database, const uint8_t* data, uint32_t size);
+  void AddLine(size_t database, int32_t whole, const uint8_t* data, uint32_t size);
+  void ScanFullBatches();
   void ScanLines(size_t database);
+  // False when the scan was broken off.
+  bool ScanJoined(size_t database, LineBatch* batch, size_t bound);
+  void ScanApart(size_t database, LineBatch* batch);
   void NoteLine(unsigned id, uint64_t to);
 
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
@@ -217,6 +229,7 @@ class ScanProgram {
   std::vector<LineBatch> batches_;
   std::vector<size_t> waiting_;
   LineBatch* batch_ = nullptr;
+  bool lines_full_ = false;
   std::vector<int32_t> last_origin_;  // by slot, within one batch
 
   // The state of the running call.

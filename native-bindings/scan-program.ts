@@ -108,6 +108,12 @@ export interface ScanStats {
   /** Transformations left out because their output would not fit the arena. */
   readonly overflows: number;
   readonly tests: number;
+  /** Matches that Hyperscan told, the same one again included. */
+  readonly matches: number;
+  /** Scans of joined values broken off because they told too many; each value is scanned alone. */
+  readonly abandoned: number;
+  /** Names equal to an earlier one of the same call, which share its scan. */
+  readonly shared: number;
   /** Values whose hits were known from before. */
   readonly remembered: number;
 }

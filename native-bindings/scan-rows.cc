@@ -2,6 +2,7 @@
 #include "scan-rows.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace waf {
 
@@ -24,6 +25,10 @@ bool SameKey(const std::string& lower, const uint8_t* key, size_t size) {
 }
 
 const uint8_t kNothing = 0;
+
+// Shorter names cost less than it takes to compare them.
+constexpr size_t kSharedNameMin = 24;
+constexpr size_t kNamesAtFirst = 64;
 
 }  // namespace
 
@@ -75,6 +80,11 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   count_ = 0;
   items_.clear();
   pending_.clear();
+  sharers_.clear();
+  if (!names_.empty()) {
+    names_.clear();
+    std::fill(name_at_.begin(), name_at_.end(), -1);
+  }
   for (size_t row = from; row < to; ++row) {
     const size_t face = 2 * size_t{table.source[row]};
     if (!faces_[face].empty()) AddFace(table, row, face);
@@ -86,6 +96,7 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   int32_t* own = hits + 2 * std::min(count_, capacity);
   const size_t found = program_->Scan(items_.data(), items_.size(), own, room);
   count_ += found;
+  if (!sharers_.empty()) EmitShared(own, std::min(found, room));
   // What was not looked at completely is not remembered.
   if (found <= room && program_->stats().overflows == overflows) KeepPending(own, found);
   return count_;
@@ -105,25 +116,74 @@ void RowScanner::AddFace(const RowTable& table, size_t row, size_t face) {
   }
   if (size == 0) data = &kNothing;
   const auto origin = static_cast<int32_t>(row * 2 + (face & 1));
-  if (memo_.enabled() && size <= ScanMemo::kValueMax) {
-    const uint32_t profile = static_cast<uint32_t>(face) | static_cast<uint32_t>(named + 1) << 8;
-    const uint64_t hash = memo_.HashOf(profile, data, size);
+  const uint32_t profile = static_cast<uint32_t>(face) | static_cast<uint32_t>(named + 1) << 8;
+  const bool remembers = memo_.enabled() && size <= ScanMemo::kValueMax;
+  const bool shares = (face & 1) == 1 && size >= kSharedNameMin;
+  const uint64_t hash = remembers || shares ? memo_.HashOf(profile, data, size) : 0;
+  if (remembers) {
     const ScanMemo::Entry* known = memo_.Find(hash, profile, data, size);
     if (known != nullptr) {
       ++remembered_;
       for (size_t i = 0; i < known->hit_count; ++i) Emit(known->slots[i], origin);
       return;
     }
+    if (shares && SharesName(hash, profile, data, size, origin)) return;
     if (memo_.SeenBefore(hash)) {
       pending_.push_back(Pending{hash, data, static_cast<uint32_t>(size), profile, origin, -1});
     }
   }
+  if (shares && !remembers && SharesName(hash, profile, data, size, origin)) return;
   const auto add = [&](uint16_t id) {
     items_.push_back(ScanItem{data, static_cast<uint32_t>(size), id, origin});
   };
   for (const uint16_t id : plan.any) add(id);
   if (named < 0) return;
   for (const uint16_t id : plan.named[static_cast<size_t>(named)].classes) add(id);
+}
+
+bool RowScanner::SharesName(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+                            int32_t origin) {
+  if (2 * names_.size() >= name_at_.size()) GrowNames();
+  const size_t mask = name_at_.size() - 1;
+  size_t at = hash & mask;
+  for (; name_at_[at] >= 0; at = (at + 1) & mask) {
+    Name& known = names_[static_cast<size_t>(name_at_[at])];
+    if (known.hash != hash || known.profile != profile || known.size != size) continue;
+    if (std::memcmp(known.data, data, size) != 0) continue;
+    sharers_.push_back(Sharer{origin, known.sharer});
+    known.sharer = static_cast<int32_t>(sharers_.size() - 1);
+    ++shared_;
+    return true;
+  }
+  name_at_[at] = static_cast<int32_t>(names_.size());
+  names_.push_back(Name{hash, data, static_cast<uint32_t>(size), profile, origin, -1});
+  return false;
+}
+
+void RowScanner::GrowNames() {
+  name_at_.assign(std::max(kNamesAtFirst, 4 * names_.size()), -1);
+  const size_t mask = name_at_.size() - 1;
+  for (size_t i = 0; i < names_.size(); ++i) {
+    size_t at = names_[i].hash & mask;
+    while (name_at_[at] >= 0) at = (at + 1) & mask;
+    name_at_[at] = static_cast<int32_t>(i);
+  }
+}
+
+// `names_` is in order of origins, as rows are.
+void RowScanner::EmitShared(const int32_t* hits, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t origin = hits[2 * i + 1];
+    const auto found =
+        std::lower_bound(names_.begin(), names_.end(), origin,
+                         [](const Name& one, int32_t wanted) { return one.origin < wanted; });
+    if (found == names_.end() || found->origin != origin) continue;
+    for (int32_t sharer = found->sharer; sharer >= 0;) {
+      const Sharer& one = sharers_[static_cast<size_t>(sharer)];
+      Emit(static_cast<uint32_t>(hits[2 * i]), one.origin);
+      sharer = one.next;
+    }
+  }
 }
 
 void RowScanner::Emit(uint32_t slot, int32_t origin) {

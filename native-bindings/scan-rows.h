@@ -55,6 +55,7 @@ class RowScanner {
   // Writes pairs [slot, row * 2 + face], at most `capacity`; returns how many there are.
   size_t Scan(const RowTable& table, size_t from, size_t to, int32_t* hits, size_t capacity);
   uint64_t remembered() const { return remembered_; }
+  uint64_t shared() const { return shared_; }
 
  private:
   // A value that is to be kept once its hits are known.
@@ -67,7 +68,27 @@ class RowScanner {
     int32_t hit;  // newest of its hits, -1 when none
   };
 
+  // A name of this call, by its hash; later rows with the same name get its hits.
+  struct Name {
+    uint64_t hash;
+    const uint8_t* data;
+    uint32_t size;
+    uint32_t profile;
+    int32_t origin;
+    int32_t sharer;  // newest of the rows that share it, -1 when none
+  };
+  // One row that shares a name.
+  struct Sharer {
+    int32_t origin;
+    int32_t next;
+  };
+
   void AddFace(const RowTable& table, size_t row, size_t face);
+  // True when an earlier row of the call has the same name.
+  bool SharesName(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+                  int32_t origin);
+  void GrowNames();
+  void EmitShared(const int32_t* hits, size_t count);
   void Emit(uint32_t slot, int32_t origin);
   void KeepPending(const int32_t* hits, size_t count);
 
@@ -77,10 +98,15 @@ class RowScanner {
   std::vector<ScanItem> items_;
   std::vector<Pending> pending_;
   std::vector<int32_t> next_;
+  // Names in order of their rows, those that share them, and a hash table of indices into names_.
+  std::vector<Name> names_;
+  std::vector<Sharer> sharers_;
+  std::vector<int32_t> name_at_;
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;
   uint64_t remembered_ = 0;
+  uint64_t shared_ = 0;
 };
 
 }  // namespace waf

@@ -142,6 +142,20 @@ describe('scanRows', () => {
     program.close();
   });
 
+  test.each([0, 64])('scans a name once that many rows have (%d remembered)', (entries) => {
+    const program = programWith(entries);
+    const named = (key: string): Row => ({ source: 1, key, value: '' });
+    const long = `evil${'n'.repeat(3000)}`;
+    const short = `evil${'m'.repeat(60)}`;
+    const rows = Array.from({ length: 60 }, (_, i) => named([long, short, `${long}${i}`][i % 3]!));
+    expect(hitsOf(program, rows)).toEqual(naiveHits(rows));
+    const { scans, shared } = program.stats();
+    // Two names of 20 rows each, and 20 that differ.
+    expect(scans).toBe(22);
+    expect(shared).toBe(38);
+    program.close();
+  });
+
   test('finds more hits than there was room for', () => {
     const program = programWith(64);
     const rows = Array.from({ length: 500 }, () => ({ source: 0, key: '', value: 'bax' }));

@@ -1,4 +1,4 @@
-/** `npm run bench` and `npm run bench:e2e`: set-up, then the compiled benchmark. */
+/** `npm run bench`, `bench:e2e` and `bench:worst`: set-up, then the compiled benchmark. */
 
 import { inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
@@ -6,7 +6,9 @@ import { main, SetupError } from './process.mjs';
 
 await main(async () => {
   const [which = ''] = process.argv.splice(2, 1);
-  if (which !== 'micro' && which !== 'e2e') throw new SetupError('bench.mjs wants micro or e2e');
+  if (!['micro', 'e2e', 'worst'].includes(which)) {
+    throw new SetupError('bench.mjs: expected micro, e2e or worst.');
+  }
   await prepare();
   const script = inRoot('.build', 'bench', which, 'main.js');
   process.argv[1] = script;

@@ -182,6 +182,14 @@ export const valueLimits = {
   jsonStackMax: 65_536,
   /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */
   jsonPathBytesMax: 2_048,
+  /**
+   * Names of one JSON document together, each with its path: so many bytes of any document, so many
+   * more for each of its bytes, never more than the last. A thousand leaves with paths of 85 bytes,
+   * as in a Kubernetes manifest of 30 KB, stay below.
+   */
+  jsonNameBytesMin: 32_768,
+  jsonNamesPerByte: 2,
+  jsonNameBytesMax: 163_840,
   /** Elements of one XML document, with their nesting; libxml2 stops at 256 too. */
   xmlElementsMax: 50_000,
   xmlDepthMax: 256,

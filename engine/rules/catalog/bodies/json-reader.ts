@@ -57,6 +57,10 @@ export class JsonReader {
   // Where we are: the name of the value that comes next, and the containers around it.
   private readonly path = new Uint8Array(valueLimits.jsonPathBytesMax + 16);
   private pathLength = 0;
+  // The last argument's name in the slab, and the bytes that names may still take.
+  private nameStart = 0;
+  private nameEnd = 0;
+  private nameRoom = 0;
   private depth = 0;
   private counters = new Int32Array(64);
   private marks = new Int32Array(64);
@@ -74,6 +78,9 @@ export class JsonReader {
     this.depth = 0;
     this.path.set(rootName);
     this.pathLength = rootName.length;
+    this.nameStart = 0;
+    this.nameEnd = 0;
+    this.nameRoom = nameRoomOf(end - start);
     this.skipByteOrderMark();
     this.readValues();
     if (this.highBits >= 0x80) this.checkUtf8(start);
@@ -235,15 +242,36 @@ export class JsonReader {
       this.failed = true;
       return false;
     }
-    const values = this.values;
-    const length = this.pathLength;
+    if (!this.isLastName() && !this.writeName()) return false;
+    this.values.add(SOURCE.argPost, this.nameStart, this.nameEnd, start, end);
+    return true;
+  }
+
+  /** True when the path is the name that was written last: members may repeat it. */
+  private isLastName(): boolean {
+    const { path, pathLength, nameStart, slab } = this;
+    if (this.nameEnd - nameStart !== pathLength) return false;
+    // Names mostly differ at their ends.
+    for (let i = pathLength - 1; i >= 0; i--) if (slab[nameStart + i] !== path[i]) return false;
+    return true;
+  }
+
+  /** Writes the path to the slab as a name. False when the document's names take too much. */
+  private writeName(): boolean {
+    const { values, path, pathLength: length } = this;
+    this.nameRoom -= length;
+    if (this.nameRoom < 0) {
+      this.failed = true;
+      failBody(this.tx, 'JSON: names too long together');
+      return false;
+    }
     values.reserve(length);
     const slab = (this.slab = values.slab);
-    const path = this.path;
     const key = values.used;
     for (let i = 0; i < length; i++) slab[key + i] = path[i]!;
     values.used = key + length;
-    values.add(SOURCE.argPost, key, key + length, start, end);
+    this.nameStart = key;
+    this.nameEnd = key + length;
     return true;
   }
 
@@ -402,6 +430,15 @@ export class JsonReader {
     this.counters = counters;
     this.marks = marks;
   }
+}
+
+/**
+ * What the names of a document may take together. Every argument repeats the names around it, so a
+ * long one around a long list would be looked at once an item.
+ */
+function nameRoomOf(documentBytes: number): number {
+  const { jsonNameBytesMin, jsonNamesPerByte, jsonNameBytesMax } = valueLimits;
+  return Math.min(jsonNameBytesMax, jsonNameBytesMin + jsonNamesPerByte * documentBytes);
 }
 
 function isDigit(byte: number): boolean {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { decodeUtf8, encodeUtf8 } from '../../../base/byte-string.ts';
+import { valueLimits } from '../../../base/limits.ts';
 import { misplacedRows, rowTexts, transactionWithBody } from '../load/test-sample.ts';
 import { SOURCE } from '../values.ts';
 
@@ -189,3 +190,50 @@ function leavesOf(text: string, path: string): string[] {
   };
   return walk(JSON.parse(text), path).map((leaf) => Buffer.from(leaf).toString());
 }
+
+describe('what names take', () => {
+  const bytesOfNames = (text: string): [bytes: number, rows: number, error: string] => {
+    const tx = transactionWithBody('JSON', encodeUtf8(text), { argumentsMax: 100_000 });
+    const rows = tx.values.rowsOf(SOURCE.argPost);
+    const names = new Map(rows.map((row) => [tx.values.keyStart[row], tx.values.key(row)]));
+    const bytes = [...names.values()].reduce((sum, name) => sum + name.length, 0);
+    return [bytes, rows.length, tx.bodyErrorMessage];
+  };
+  const { jsonNameBytesMin, jsonNamesPerByte, jsonNameBytesMax } = valueLimits;
+
+  test('a long name around a long list', () => {
+    const text = JSON.stringify({ ['n'.repeat(1900)]: Array.from({ length: 900 }, () => 1) });
+    const [bytes, rows, error] = bytesOfNames(text);
+    expect(bytes).toBeLessThanOrEqual(jsonNameBytesMin + jsonNamesPerByte * text.length);
+    expect(rows).toBeGreaterThan(10);
+    expect(error).toBe('JSON: names too long together');
+  });
+
+  test('never more than the bound, however large the document', () => {
+    const list = Array.from({ length: 3000 }, () => 'v'.repeat(300));
+    const [bytes, , error] = bytesOfNames(JSON.stringify({ ['n'.repeat(500)]: list }));
+    expect(bytes).toBeLessThanOrEqual(jsonNameBytesMax);
+    expect(bytes).toBeGreaterThan(jsonNameBytesMax - 600);
+    expect(error).toBe('JSON: names too long together');
+  });
+
+  test('a member that is repeated shares one name', () => {
+    const name = 'n'.repeat(1000);
+    const text = `{${Array.from({ length: 500 }, (_, i) => `"${name}":${i}`).join(',')}}`;
+    expect(bytesOfNames(text)).toEqual([1005, 500, '']);
+  });
+
+  test('a deep document of usual names stays below', () => {
+    const item = {
+      spec: { template: { containers: [{ env: { valueFrom: { secretKeyRef: 'v' } } }] } },
+    };
+    const [, rows, error] = bytesOfNames(JSON.stringify({ items: Array(490).fill(item) }));
+    expect([rows, error]).toEqual([981, '']);
+  });
+
+  test('an error behind the cut of a body is told, too', () => {
+    const text = JSON.stringify({ ['n'.repeat(1900)]: Array.from({ length: 900 }, () => 1) });
+    const tx = transactionWithBody('JSON', encodeUtf8(text.slice(0, -900)), {}, true);
+    expect(tx.bodyErrorMessage).toBe('JSON: names too long together');
+  });
+});
