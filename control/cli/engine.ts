@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { logFormatVariable } from '../../engine/base/log.ts';
 import { readChildMessage } from '../supervisor/messages.ts';
 import { ignoreClosedOutput } from './closed-output.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
@@ -34,6 +35,7 @@ export const engineCommand: CommandDefinition = {
     });
     const zones = textFlag(flags, 'rblZones');
     if (zones !== undefined) passed.push('--rbl-zones', zones);
+    process.env[logFormatVariable] = options.logFormat;
     ignoreClosedOutput();
     const script = join(packageFolder, '.build', 'engine', 'main.js');
     const common = ['--data', options.data, '--log-level', options.logLevel];

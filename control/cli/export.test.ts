@@ -98,6 +98,7 @@ async function run(
     data: waf.folder,
     insecure: false,
     logLevel: 'error',
+    logFormat: 'json',
     output: 'table',
   } as CommandContext['options'];
   const context = {

@@ -12,6 +12,8 @@ export interface GlobalOptions {
   readonly data: string;
   readonly adminSocket: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  /** How log lines look; text when standard error is a terminal. */
+  readonly logFormat: 'json' | 'text';
   readonly output: 'table' | 'json' | 'yaml';
   /** File with the sessions of `waf auth login`. */
   readonly credentials: string;

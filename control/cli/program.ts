@@ -61,6 +61,7 @@ function addGlobalFlags(command: Command): void {
     .option('--admin-socket <path>', 'local administration socket (WAF_ADMIN_SOCKET)')
     .option('-c, --config <path>', 'YAML file with any of these settings')
     .option('--log-level <level>', 'debug, info, warn or error')
+    .option('--log-format <format>', 'json or text; default is text on a terminal, json elsewhere')
     .option('--output <format>', 'table, json or yaml')
     .option('--data <dir>', 'data folder; default is var/ in the package (WAF_DATA)');
 }

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import { supervisorLimits } from '../../engine/base/limits.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { createLogger, logFormatVariable } from '../../engine/base/log.ts';
 import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';
@@ -60,6 +60,8 @@ export const runCommand: CommandDefinition = {
       if (value === undefined) return [];
       return [`--${name}`, name === 'management-tls' ? value : resolve(value)];
     });
+    // Both programs and their threads write to the standard error of this one.
+    process.env[logFormatVariable] = options.logFormat;
     const began = performance.now();
     const asked = stopSignals();
     ignoreClosedOutput();

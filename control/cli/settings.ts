@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../../engine/base/limits.ts';
+import { logFormatVariable } from '../../engine/base/log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { unreadableText } from './input.ts';
 
@@ -18,11 +19,21 @@ export interface GlobalFlags {
   readonly insecure?: boolean;
   readonly config?: string;
   readonly logLevel?: string;
+  readonly logFormat?: string;
   readonly output?: string;
   readonly data?: string;
 }
 
-const names = ['api', 'token', 'caFile', 'adminSocket', 'logLevel', 'output', 'data'] as const;
+const names = [
+  'api',
+  'token',
+  'caFile',
+  'adminSocket',
+  'logLevel',
+  'logFormat',
+  'output',
+  'data',
+] as const;
 type Name = (typeof names)[number];
 
 /** The nearest folder upward that holds package.json. */
@@ -48,6 +59,7 @@ export async function resolveSettings(
   const file = flags.config === undefined ? {} : await readConfig(flags.config);
   const pick = (name: Name, variable: string): string | undefined =>
     flags[name] ?? environment[variable] ?? file[name];
+  const fitting = process.stderr.isTTY ? 'text' : 'json';
   const data = resolve(pick('data', 'WAF_DATA') ?? join(packageFolder, 'var'));
   return {
     api: pick('api', 'WAF_API'),
@@ -57,12 +69,14 @@ export async function resolveSettings(
     data,
     adminSocket: resolve(pick('adminSocket', 'WAF_ADMIN_SOCKET') ?? join(data, 'admin.sock')),
     logLevel: oneOf('--log-level', pick('logLevel', 'WAF_LOG_LEVEL') ?? 'info', logLevels),
+    logFormat: oneOf('--log-format', pick('logFormat', logFormatVariable) ?? fitting, logFormats),
     output: oneOf('--output', pick('output', 'WAF_OUTPUT') ?? 'table', outputFormats),
     credentials: credentialsFile(environment),
   };
 }
 
 const outputFormats = ['table', 'json', 'yaml'] as const;
+const logFormats = ['json', 'text'] as const;
 const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 function oneOf<T extends string>(flag: string, value: string, allowed: readonly T[]): T {

@@ -1,4 +1,4 @@
-/** Owns how progress looks: a bar that redraws itself on a terminal, plain lines elsewhere. */
+/** How progress looks: a bar that redraws itself on a terminal. A log file gets none. */
 
 /** Where progress is written. */
 export interface ProgressTarget {
@@ -15,27 +15,16 @@ export interface ProgressView {
 }
 
 const barCells = 30;
-/** Without a terminal, a line each time this share of the work is done. */
-const plainShare = 0.25;
 
 /** A view on `target`. */
 export function createProgressView(target: ProgressTarget): ProgressView {
   let open = false;
-  let lastPlain = '';
   return {
     show(what, done, total) {
-      if (total <= 0) return;
-      if (target.isTty) {
-        target.write('\r' + renderBar(what, done, total, target.columns) + '\u001b[K');
-        open = true;
-        if (done >= total) this.finish();
-        return;
-      }
-      const step = Math.floor(done / total / plainShare);
-      const key = `${what} ${step}`;
-      if (key === lastPlain) return;
-      lastPlain = key;
-      target.write(`${what}: ${done} of ${total}\n`);
+      if (total <= 0 || !target.isTty) return;
+      target.write('\r' + renderBar(what, done, total, target.columns) + '\u001b[K');
+      open = true;
+      if (done >= total) this.finish();
     },
     finish() {
       if (open) target.write('\n');

@@ -8,6 +8,9 @@ import type { SharedGroups } from './databases.ts';
 /** Name under which the text of a policy stands in diagnostics and matched rules. */
 export const policyEntryFile = 'policy.conf';
 
+/** Where the rule set's own files stand among a policy's files; others are the operator's. */
+export const rulesetFolder = 'crs/';
+
 /** One policy as text: the entry includes the files by their paths. */
 export interface PolicySource {
   readonly id: string;

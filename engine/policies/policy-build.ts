@@ -83,6 +83,7 @@ export function* buildEngineInSteps(
   if (program === null) throw new PolicyError([faultOf(policy, diagnostics)]);
   const plan = yield* buildPlanInSteps(program, options);
   const components = program.settings.componentSignatures.join(', ');
-  options.log.info('policy is ready', { policy: policy.id, components, ...plan.facts });
+  // Each thread builds it: at the usual level the engine says once what serves.
+  options.log.debug('policy is ready', { policy: policy.id, components, ...plan.facts });
   return new PolicyEngine(plan, options.ports);
 }

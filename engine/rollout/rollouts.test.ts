@@ -19,7 +19,7 @@ class FakeEngine implements RolloutPorts {
   readonly log = {
     debug: () => undefined,
     info: (text: string) => void this.done.push(`log ${text}`),
-    warn: () => undefined,
+    warn: (text: string) => void this.done.push(`warn ${text}`),
     error: (text: string) => void this.done.push(`error ${text}`),
   };
 
@@ -104,6 +104,20 @@ test('a configuration is planned, applied, kept, settled', async () => {
   expect(rollouts.serving).toEqual({ revision: '1', sha256: 'sha-1' });
   expect(rollouts.state).toBe('settled');
   expect(engine.planned).toBe('sha-1');
+});
+
+test('warnings about a rule set of others are no warnings; about own rules they are', async () => {
+  const engine = new FakeEngine();
+  const at = (file: string): Diagnostic => ({
+    ...diagnostic,
+    severity: 'warning',
+    message: `about ${file}`,
+    span: { ...diagnostic.span, file },
+  });
+  const diagnostics = ['crs/rules/a.conf', 'policy.conf'].map(at);
+  engine.plan = () => Promise.resolve({ ...good, diagnostics });
+  await rollOut(new Rollouts(engine), engine, candidate('1', 'p@1'));
+  expect(engine.done).toEqual(['warn about policy.conf', 'apply 1 p@1', 'keep 1']);
 });
 
 test('a slow policy: the rest serves, its site keeps the previous one', async () => {

@@ -8,7 +8,7 @@ import { AppError, supersededCode, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PolicyFault } from '../base/policy-faults.ts';
 import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
-import type { KeyedPolicy } from '../contract/policy.ts';
+import { rulesetFolder, type KeyedPolicy } from '../contract/policy.ts';
 import { noConfiguration, noRoutes, type RoutesConfig } from '../contract/site.ts';
 import { faultOf, PolicyError } from '../policies/policy-build.ts';
 import { interimRoutes, type ReadyPolicies } from './interim-routes.ts';
@@ -337,7 +337,10 @@ export class Rollouts {
   private logDiagnostics({ diagnostics }: PlanOutcome): void {
     for (const { severity, message, span } of diagnostics) {
       const place = `${span.file}:${span.line}:${span.column}`;
-      this.ports.log[severity === 'error' ? 'error' : 'warn'](message, { place });
+      // Nobody here can change a rule set that was published by others.
+      const others = span.file.startsWith(rulesetFolder);
+      const level = severity === 'error' ? 'error' : others ? 'debug' : 'warn';
+      this.ports.log[level](message, { place });
     }
   }
 

@@ -21,6 +21,7 @@ beforeAll(async () => {
     data: join(waf.folder, 'elsewhere'),
     adminSocket: waf.socket,
     logLevel: 'info',
+    logFormat: 'json',
     output: 'json',
     credentials: join(waf.folder, 'credentials'),
   };

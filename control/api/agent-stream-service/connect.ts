@@ -109,7 +109,11 @@ function welcome(
     configHash: hello.configHash,
     lastSeenMs: clock.nowMs(),
   });
-  logger.info('node connected', { node: nodeId, version: hello.version.slice(0, 64) });
+  // The local node says itself that it is connected.
+  logger[nodeId === localNodeId ? 'debug' : 'info']('node connected', {
+    node: nodeId,
+    version: hello.version.slice(0, 64),
+  });
   send(outgoing, {
     case: 'welcome',
     value: {
