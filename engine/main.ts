@@ -6,6 +6,7 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readBuildInfo } from './base/build-info.ts';
 import { systemClock } from './base/clock.ts';
 import { toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
@@ -15,13 +16,13 @@ import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
-import type { AddressHealth } from './contract/health.ts';
-import { noRoutes, upstreamsOf, type RoutesConfig } from './contract/site.ts';
+import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { SenderMemory } from './front/sender-notes.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { serveEngineService } from './link/engine-service.ts';
+import { nativeLibraries } from './match/libraries.ts';
 import { routesOf, SharedFiles } from './policies/keyed-policies.ts';
 import { EventFile } from './process/event-file.ts';
 import { trimThisProcess } from './process/memory-care.ts';
@@ -34,9 +35,10 @@ import { PlannedMark } from './state/planned-mark.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './threads/thread-parts.ts';
 import { threadSettings, type ThreadSettings } from './threads/thread-settings.ts';
-import { HealthProber, unhealthyOf } from './upstream/health-prober.ts';
+import { OriginHealth, probePool } from './upstream/origin-health.ts';
 
-const version = '3.8.0';
+const buildInfo = readBuildInfo();
+const { version } = buildInfo;
 
 class Engine {
   private readonly options: EngineOptions;
@@ -46,7 +48,7 @@ class Engine {
   private readonly trim = trimThisProcess();
   private readonly files = new SharedFiles();
   private readonly senders = new SenderMemory();
-  private readonly prober = new HealthProber({ onChange: (health) => this.noteHealth(health) });
+  private readonly origins: OriginHealth;
   private readonly planner: Planner;
   private readonly bundles: BundleKeeper;
   private readonly rollouts: Rollouts;
@@ -59,6 +61,11 @@ class Engine {
   constructor(options: EngineOptions) {
     this.options = options;
     this.log = createLogger('engine', options.logLevel);
+    this.origins = new OriginHealth({
+      logger: this.log,
+      onUnhealthy: (unhealthy) => this.threads?.setUnhealthy(unhealthy),
+      onChange: () => this.link?.reportHealth(),
+    });
     this.folder = makeEngineFolder(options.data);
     this.settings = threadSettings(options, this.folder);
     this.bundles = new BundleKeeper(this.folder);
@@ -91,7 +98,7 @@ class Engine {
     // With the last descriptor of a socket closed, the kernel refuses new clients.
     for (const fd of this.options.listenFds) closeSync(fd);
     this.rollouts.close();
-    this.prober.close();
+    this.origins.close();
     await this.threads?.drain();
     await this.link?.close();
     for (const close of this.closers.reverse()) await close();
@@ -108,7 +115,7 @@ class Engine {
       useDatabases: (groups) => this.planner.use(groups),
       apply: async (routes) => this.threads?.apply(routes),
       offerDatabases: (groups) => this.threads?.offerDatabases(groups),
-      onRoutes: (routes) => this.prober.watch(upstreamsOf(routes)),
+      onRoutes: (routes) => this.origins.watch(routes, this.rollouts.serving),
       isPlanned: (sha256) => !eager && mark.names(sha256),
       keepPlanned: (sha256) => mark.keep(sha256),
       interimDelay: () => delay(engineLimits.interimAfterMs, undefined, { ref: false }),
@@ -133,6 +140,7 @@ class Engine {
       onCounters: (deltas) => this.link?.count(deltas),
       onRankings: (deltas) => this.link?.rank(deltas),
       onSenders: (notes) => this.senders.take(notes),
+      onOrigins: (notes) => this.origins.take(notes),
       onCollected: this.trim,
       onThreadDied: (cause) => {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
@@ -149,7 +157,7 @@ class Engine {
       version,
       bundles: this.bundles,
       configHash: () => this.rollouts.serving.sha256,
-      health: () => this.prober.health(),
+      health: () => this.origins.report(),
       connections: () => this.threads?.connections ?? 0,
       frontThreads: this.options.workers,
       rollOut: (obtain, keep) =>
@@ -166,11 +174,13 @@ class Engine {
       planner: this.planner,
       files: this.files,
       build,
+      probeUpstream: probePool,
       senders: this.senders.answers((siteId, count) => this.threads?.sample(siteId, count)),
       status: () => ({
         ...this.rollouts.serving,
         version,
         uptimeMs: Math.round(performance.now() - this.startedMs),
+        libraries: { ...buildInfo.libraries, ...nativeLibraries() },
       }),
     });
     const socketPath = join(this.options.data, 'engine.sock');
@@ -188,12 +198,6 @@ class Engine {
       routes: routesOf(toRuntimeConfig(verified), this.files),
       placeFiles: () => placeCountryDatabase(this.settings.countryFile, country?.content ?? null),
     };
-  }
-
-  /** Every probe is made once, here; threads and control are told what it found. */
-  private noteHealth(health: readonly AddressHealth[]): void {
-    this.threads?.setUnhealthy(unhealthyOf(health));
-    this.link?.reportHealth();
   }
 }
 

@@ -46,6 +46,10 @@ export const controlLimits = {
   scannedMax: 200_000,
   /** Events of one export; narrow the query for more. */
   exportedEventsMax: 20_000,
+  /** Origin addresses of one health report of a node; pools of 64 for some sites each. */
+  healthReportsMax: 20_000,
+  /** Failing origins that a health message names. */
+  originsNamedMax: 10,
   /** Events waiting for one slow reader of the tail; more are skipped and counted. */
   tailWaitingMax: 1_000,
   /** Entries of an IP list that a plan shows; longer lists are shown by their length. */

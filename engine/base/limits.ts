@@ -168,6 +168,14 @@ export const upstreamLimits = {
   probesAtOnceMax: 64,
   /** A probe that has to wait tries again after this. */
   probeWaitMs: 200,
+  /** A pool that is created is probed once at each address, so long at most. */
+  firstProbeTimeoutMs: 3_000,
+  /** Origins that fail: a line in the log so often, of so many at a time. */
+  originLogEveryMs: 60_000,
+  originsLoggedMax: 20,
+  /** Failing addresses that are remembered, and how long after their last failure. */
+  originsWatchedMax: 10_000,
+  originForgottenMs: 600_000,
   /** An endpoint that refused is asked last for so long. */
   downAfterFailureMs: 3_000,
   /** Endpoints or connections tried for one request. */

@@ -76,7 +76,8 @@ function toSite(
   };
 }
 
-function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
+/** A set of origins as plain data. Errors: AppError bundle_invalid without an endpoint. */
+export function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
   if (upstream.endpoints.length === 0) throw invalid(`upstream ${upstream.id} has no endpoint`);
   const endpoints = upstream.endpoints.map(({ host, port, weight }) => ({
     host,
@@ -85,13 +86,15 @@ function toUpstream(upstream: RuntimeUpstream): UpstreamConfig {
   }));
   const scheme = upstream.tls ? 'https' : 'http';
   const server = upstream.serverName === '' ? {} : { serverName: upstream.serverName };
-  const { healthCheck, resilience } = upstream;
+  const { healthCheck, resilience, caPem, skipVerify } = upstream;
   const requestHeaders = upstream.requestHeaders.map(({ name, value }) => ({ name, value }));
   return {
     id: upstream.id,
     scheme,
     endpoints,
     ...server,
+    ...(caPem === '' ? {} : { caPem }),
+    ...(skipVerify ? { verifyTls: false } : {}),
     ...(requestHeaders.length === 0 ? {} : { requestHeaders }),
     ...(healthCheck === undefined ? {} : { healthCheck: withoutType(healthCheck) }),
     ...(resilience === undefined ? {} : { resilience: withoutType(resilience) }),

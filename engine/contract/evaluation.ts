@@ -1,6 +1,8 @@
 /** Owns what control may ask the engine beside traffic: to compile a policy, to try a request. */
 
+import type { ProbedAddress } from './health.ts';
 import type { PolicySource } from './policy.ts';
+import type { UpstreamConfig } from './site.ts';
 import type { ClientIpFinding, ClientSample, SpoofNote, TrustConfig } from './trust.ts';
 import type { TransactionRecord } from './verdict.ts';
 
@@ -52,6 +54,8 @@ export interface EngineStatus {
   readonly sha256: string;
   readonly version: string;
   readonly uptimeMs: number;
+  /** Versions of the libraries that it runs with, by name. */
+  readonly libraries: Readonly<Record<string, string>>;
 }
 
 /** What the composition root supplies to answer control. */
@@ -68,6 +72,8 @@ export interface EngineHandler {
   ): ClientIpFinding;
   /** Begins (`count` > 0) or ends collecting senders of a site; says what there is. */
   sampleClients(siteId: string, count: number, end: boolean): ClientSamples;
+  /** Asks every address of a pool once, whether any site uses it or not. */
+  probeUpstream(upstream: UpstreamConfig): Promise<readonly ProbedAddress[]>;
   /** Forged address headers of the last hour, oldest first. */
   spoofNotes(): readonly SpoofNote[];
 }

@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
 import { frontLimits, httpLimits } from '../base/limits.ts';
 import type { RequestDone } from '../contract/events.ts';
+import type { OriginNote } from '../contract/health.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { SiteTable, SiteConfig } from '../contract/site.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
@@ -51,6 +52,8 @@ export interface Front {
   swap(next: NextGeneration): void;
   /** Takes over which addresses probes found unhealthy. */
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
+  /** Origin addresses that failed since the last call, or answer again. */
+  takeOriginNotes(): OriginNote[];
   /** Stops accepting, lets requests finish, cuts what is left at the deadline. */
   drain(): Promise<void>;
   /** Closes everything at once. */
@@ -111,6 +114,10 @@ class ThreadFront implements Front {
 
   setUnhealthy(unhealthy: UnhealthyAddresses): void {
     this.upstreams.setUnhealthy(unhealthy);
+  }
+
+  takeOriginNotes(): OriginNote[] {
+    return this.upstreams.takeNotes();
   }
 
   async drain(): Promise<void> {

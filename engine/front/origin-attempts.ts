@@ -7,7 +7,12 @@
 import type { Deadlines } from '../base/deadlines.ts';
 import { upstreamLimits } from '../base/limits.ts';
 import type { EndpointPool } from '../upstream/endpoint-pool.ts';
-import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from '../upstream/origin-sink.ts';
+import {
+  neverConnected,
+  ORIGIN_FAILURE,
+  type OriginFailure,
+  type OriginSink,
+} from '../upstream/origin-sink.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** Attempts of one request. */
@@ -52,9 +57,7 @@ export class OriginAttempts {
       this.connect(null, true);
       return true;
     }
-    if (failure !== ORIGIN_FAILURE.connect && failure !== ORIGIN_FAILURE.connectTimeout) {
-      return false;
-    }
+    if (!neverConnected(failure)) return false;
     if (this.attempts < upstreamLimits.attemptsMax) {
       const other = upstream.pick(this.deadlines.nowMs, this.pool);
       if (other !== null && other !== this.pool) {

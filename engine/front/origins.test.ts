@@ -187,6 +187,22 @@ describe('addresses that fail', () => {
     expect(statuses.slice(4).every((text) => text.startsWith('[good'))).toBe(true);
   });
 
+  test('are noted with their count and cause, and once more when they answer again', async () => {
+    const [dead, good] = [await deadPort(), await named('good')];
+    const upstream = upstreamOf([dead, good]);
+    const { port, front } = await startFront(closing, [siteFor(good, { upstream })]);
+    const answers = await ask(port, ['/1', '/2']);
+    // The other address answered: no request failed, and the dead one is seen all the same.
+    expect(answers.every((text) => text.startsWith('[good'))).toBe(true);
+    const [note, ...rest] = front.takeOriginNotes();
+    expect(rest).toEqual([]);
+    expect(note).toMatchObject({ upstreamId: upstream.id, scheme: 'http', answered: false });
+    expect(note).toMatchObject({ name: `127.0.0.1:${dead}`, failure: 'origin_connect' });
+    expect(note!.failed).toBeGreaterThan(0);
+    await ask(port, ['/3']);
+    expect(front.takeOriginNotes()).toEqual([]);
+  });
+
   test('those that probes found unhealthy are asked last', async () => {
     const [first, second] = [await named('first'), await named('second')];
     const upstream = upstreamOf([first, second]);

@@ -2,6 +2,7 @@
 
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedGroups } from '../contract/databases.ts';
+import type { OriginNote } from '../contract/health.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { SenderNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
@@ -46,6 +47,7 @@ export type FromFrontThread =
   | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
   | { readonly kind: 'connections'; readonly count: number }
   | { readonly kind: 'senders'; readonly notes: SenderNotes }
+  | { readonly kind: 'origins'; readonly notes: readonly OriginNote[] }
   | { readonly kind: 'drained' };
 
 /** `id` of the routes a thread starts with; it listens once it can serve them. */

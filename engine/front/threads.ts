@@ -10,6 +10,7 @@ import { frontLimits } from '../base/limits.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import type { OriginNote } from '../contract/health.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { SenderNotes } from '../contract/trust.ts';
@@ -51,6 +52,8 @@ export interface FrontThreadsOptions {
   readonly onRankings?: (deltas: readonly RankingDelta[]) => void;
   /** What was noticed of senders since the last call. */
   readonly onSenders?: (notes: SenderNotes) => void;
+  /** Origin addresses of one thread that failed since the last call, or answer again. */
+  readonly onOrigins?: (notes: readonly OriginNote[]) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
   /** The main thread has collected what a change of generations left behind. */
@@ -273,6 +276,8 @@ class Threads implements FrontThreads {
         return;
       case 'senders':
         return this.options.onSenders?.(message.notes);
+      case 'origins':
+        return this.options.onOrigins?.(message.notes);
       default:
     }
   }

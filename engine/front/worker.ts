@@ -171,6 +171,8 @@ class FrontWorker {
     if (deltas.length > 0) this.tell({ kind: 'counters', deltas });
     const notes = this.senders.take();
     if (notes !== null) this.tell({ kind: 'senders', notes });
+    const origins = this.front?.takeOriginNotes() ?? [];
+    if (origins.length > 0) this.tell({ kind: 'origins', notes: origins });
   }
 }
 

@@ -14,24 +14,28 @@ import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import {
   AgentStreamService,
   ConnectRequestSchema,
+  type AgentWelcome,
   type ConfigUpdate,
   type ConnectRequest,
   type ConnectResponse,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { supersededCode, toAppError } from '../base/errors.ts';
+import { AppError, supersededCode, toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
+import {
+  metricPayloadVersion,
+  observationProtocolVersion,
+  ownCapabilities,
+  versionMismatch,
+} from '../base/protocol-versions.ts';
 import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import type { AddressHealth } from '../contract/health.ts';
+import type { HealthReport } from '../contract/health.ts';
 import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from './outbox.ts';
-
-/** Version of the observation protocol; both sides must have the same. */
-export const observationProtocolVersion = 1;
 
 /** What the link connects, and to what. */
 export interface LinkOptions {
@@ -42,8 +46,8 @@ export interface LinkOptions {
   readonly version: string;
   /** Where pieces of configurations and the last one that served are kept. */
   readonly bundles: BundleKeeper;
-  /** What probes found of origin addresses; default nothing. */
-  readonly health?: () => readonly AddressHealth[];
+  /** What is known of the origins of the generation that serves; default nothing. */
+  readonly health?: () => HealthReport;
   /** Open client connections; default none. */
   readonly connections?: () => number;
   /** Threads that serve requests. */
@@ -137,9 +141,9 @@ class Link {
         await this.#stream();
       } catch (error) {
         if (this.#stopped) return;
-        this.#options.logger.debug('the stream to control ended', {
-          reason: toAppError(error).message,
-        });
+        const { code, message } = toAppError(error);
+        const level = code === versionMismatchCode ? 'error' : 'debug';
+        this.#options.logger[level]('the stream to control ended', { reason: message });
       }
       this.#outbox = null;
       this.observations.disconnected();
@@ -165,7 +169,7 @@ class Link {
         version: this.#options.version,
         configHash: this.#options.configHash(),
         observationProtocolVersion,
-        capabilities: { version: 1, artifactFormat: 'waf.runtime.v1', metricPayloadVersion: 9 },
+        capabilities: ownCapabilities,
       },
     });
     const reports = setInterval(() => this.#report(outbox), linkLimits.reportIntervalMs);
@@ -190,6 +194,7 @@ class Link {
   ): void {
     switch (message.case) {
       case 'welcome':
+        refuseOtherVersions(message.value);
         this.#signingKey = message.value.bundleSigningPublicKey;
         this.#outbox = outbox;
         this.#options.logger.info('connected to control', { server: message.value.serverId });
@@ -266,11 +271,12 @@ class Link {
 
   reportHealth(): void {
     const outbox = this.#outbox;
-    const health = this.#options.health?.() ?? [];
-    if (outbox === null) return;
+    const report = this.#options.health?.();
+    if (outbox === null || report === undefined) return;
     const { agentId } = this.#options;
-    const artifactSha256 = this.#options.configHash();
-    const upstreamHealth = health.map((one) => ({
+    const configGeneration = BigInt(report.revision);
+    const artifactSha256 = report.sha256;
+    const upstreamHealth = report.addresses.map((one) => ({
       nodeId: agentId,
       upstreamId: one.upstreamId,
       endpointUrl: one.url,
@@ -278,9 +284,20 @@ class Link {
       status: one.status,
       reportedAt: timestampNow(),
       ...(one.changedAtMs > 0 ? { lastTransitionAt: timestampFromMs(one.changedAtMs) } : {}),
+      configGeneration,
       artifactSha256,
+      lastError: one.error,
     }));
-    this.#send(outbox, { case: 'metricsPush', value: { agentId, upstreamHealth } });
+    this.#send(outbox, {
+      case: 'metricsPush',
+      value: {
+        agentId,
+        observedAt: timestampNow(),
+        upstreamHealth,
+        upstreamHealthConfigGeneration: configGeneration,
+        upstreamHealthArtifactSha256: artifactSha256,
+      },
+    });
   }
 
   #report(outbox: Outbox<ConnectRequest>): void {
@@ -309,3 +326,16 @@ class Link {
     });
   }
 }
+
+/** Errors: AppError version_mismatch; the stream ends, and observations wait on disk. */
+function refuseOtherVersions(welcome: AgentWelcome): void {
+  const payload = welcome.metricPayloadVersion === metricPayloadVersion;
+  const problem = payload
+    ? versionMismatch(welcome)
+    : `metricPayloadVersion: must be ${metricPayloadVersion}`;
+  if (problem === '') return;
+  const message = `control speaks another version (${problem}); run the same version on both sides`;
+  throw new AppError(versionMismatchCode, message, { source: 'config' });
+}
+
+const versionMismatchCode = 'version_mismatch';

@@ -10,9 +10,6 @@ import {
 import { durationBoundsUs } from '../contract/counters.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 
-/** Version of the payload's meaning, duration bounds included. */
-export const counterSchemaVersion = 1;
-
 /** Families of ranked values begin so; nothing else does. */
 const rankedPrefix = 'top_';
 

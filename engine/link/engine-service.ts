@@ -15,12 +15,14 @@ import {
   EngineService,
   EvaluateResponseSchema,
   GetStatusResponseSchema,
+  ProbeUpstreamResponseSchema,
   type Diagnostic,
+  type ProbeUpstreamRequest,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
-import { toPolicySource } from '../bundle/runtime-config.ts';
+import { toPolicySource, toUpstream } from '../bundle/runtime-config.ts';
 import type { EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
@@ -91,13 +93,21 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
       });
     }),
     ...trustMethods(handler, logger),
+    probeUpstream: guarded(logger, async ({ upstream }: ProbeUpstreamRequest) => {
+      if (upstream === undefined) {
+        throw new ConnectError('upstream: is required', Code.InvalidArgument);
+      }
+      const found = await handler.probeUpstream(toUpstream(upstream));
+      return create(ProbeUpstreamResponseSchema, { endpoints: found.map((one) => ({ ...one })) });
+    }),
     getStatus: () => {
-      const { revision, sha256, version, uptimeMs } = handler.status();
+      const { revision, sha256, version, uptimeMs, libraries } = handler.status();
       return create(GetStatusResponseSchema, {
         revision: BigInt(revision),
         sha256,
         version,
         uptimeMs: BigInt(Math.round(uptimeMs)),
+        libraries: { ...libraries },
       });
     },
   };

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { startFakeController } from '../../test/support/fake-controller.ts';
+import { ownCapabilities } from '../base/protocol-versions.ts';
 import { silentLogger } from '../base/log.ts';
 import { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { FrontCounters } from '../front/counters.ts';
-import { createControllerLink } from './controller-link.ts';
+import { createControllerLink, type LinkOptions } from './controller-link.ts';
 
-function linkTo(socketPath: string) {
+function linkTo(socketPath: string, change: Partial<LinkOptions> = {}) {
   const link = createControllerLink({
     socketPath,
     agentId: 'local',
@@ -20,6 +21,7 @@ function linkTo(socketPath: string) {
     configHash: () => '',
     rollOut: () => Promise.resolve(),
     logger: silentLogger,
+    ...change,
   });
   link.connect();
   return link;
@@ -64,6 +66,53 @@ test('counts of several threads arrive as one batch, exactly once', async () => 
     ['refusal', 'bad_head', 2],
   ]);
   await server.end();
+});
+
+test('a health report names the generation that its addresses are of', async () => {
+  const socketPath = join(mkdtempSync(join(tmpdir(), 'waf-link-')), 's');
+  const server = await startFakeController(socketPath, true);
+  const address = { upstreamId: 'u', url: 'http://a:1', name: 'a:1', status: 'unhealthy' } as const;
+  const link = linkTo(socketPath, {
+    configHash: () => 'of-another-generation',
+    health: () => ({
+      revision: '7',
+      sha256: 'seven',
+      addresses: [{ ...address, probedAtMs: 1, changedAtMs: 1, error: 'it refuses' }],
+    }),
+  });
+  await eventually(() => server.pushes.length > 0);
+  const [push] = server.pushes;
+  expect(push?.upstreamHealthConfigGeneration).toBe(7n);
+  expect(push?.upstreamHealthArtifactSha256).toBe('seven');
+  const [state] = push!.upstreamHealth;
+  expect(state).toMatchObject({ configGeneration: 7n, artifactSha256: 'seven' });
+  expect(state).toMatchObject({ status: 'unhealthy', lastError: 'it refuses' });
+  await link.close();
+  await server.end();
+});
+
+test('a controller of another version is not spoken to', async () => {
+  const wrong = [
+    { metricPayloadVersion: 8 },
+    { capabilities: undefined },
+    { capabilities: { ...ownCapabilities, artifactFormat: 'waf.runtime.v2' } },
+  ];
+  for (const change of wrong) {
+    const socketPath = join(mkdtempSync(join(tmpdir(), 'waf-link-')), 's');
+    const server = await startFakeController(socketPath, true, change);
+    const lines: string[] = [];
+    const error = (_message: string, facts?: object): void => {
+      lines.push(JSON.stringify(facts));
+    };
+    const link = linkTo(socketPath, { logger: { ...silentLogger, error } });
+    link.observe(refused('waits'));
+    await eventually(() => lines.length > 0);
+    expect(lines[0]).toMatch(/another version \((?:capabilities\.\w+|metricPayloadVersion): must/);
+    expect(link.stats()).toMatchObject({ connected: false, held: 1 });
+    expect(server.requestIds()).toEqual([]);
+    await link.close();
+    await server.end();
+  }
 });
 
 function refused(requestId: string) {

@@ -17,15 +17,13 @@ import {
   type GapNoticeAck,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { linkLimits } from '../base/limits.ts';
+import { metricPayloadVersion, securityFactVersion } from '../base/protocol-versions.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { SpoolStore } from '../contract/spool.ts';
-import { counterSchemaVersion, CounterSums } from './counter-batch.ts';
+import { CounterSums } from './counter-batch.ts';
 import { encodeFact, encodeFactBatch, type EncodedFact } from './security-fact.ts';
 import { memorySpoolStore, Spool } from './spool.ts';
-
-/** Version of the facts' meaning. */
-const securityFactSchemaVersion = 1;
 
 /** Where the two streams wait; in memory unless given. */
 export interface SpoolStores {
@@ -48,7 +46,7 @@ export class Observations {
   constructor(stores: SpoolStores | undefined) {
     this.#facts = new Spool<EncodedFact>({
       kind: ObservationStreamKind.SECURITY_FACT,
-      schemaVersion: securityFactSchemaVersion,
+      schemaVersion: securityFactVersion,
       encode: encodeFactBatch,
       timeOf: (fact) => fact.receivedAtMs,
       store: stores?.facts ?? memorySpoolStore(),
@@ -58,7 +56,7 @@ export class Observations {
     });
     this.#counters = new Spool<CounterBatch>({
       kind: ObservationStreamKind.METRIC,
-      schemaVersion: counterSchemaVersion,
+      schemaVersion: metricPayloadVersion,
       encode: ([batch]) => toBinary(CounterBatchSchema, batch!),
       timeOf: (batch) => Number(batch.fromMs),
       store: stores?.counters ?? memorySpoolStore(),

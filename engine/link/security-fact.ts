@@ -56,6 +56,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     inspectionUs: BigInt(Math.max(0, Math.round(record?.inspectionUs ?? 0))),
     matchesDropped: logged.length - kept.length + (record?.matchesLeftOut ?? 0),
     failure: record?.failure ?? '',
+    endpoint: event.endpoint ?? '',
   });
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
   for (const rule of kept) {

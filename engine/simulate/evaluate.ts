@@ -34,6 +34,7 @@ export interface EvaluatorOptions {
   readonly build: (source: PolicySource) => PolicyEngine;
   readonly status: () => EngineStatus;
   readonly senders: SenderAnswers;
+  readonly probeUpstream: EngineHandler['probeUpstream'];
 }
 
 /** Makes the handler that the engine's own socket serves. */
@@ -41,6 +42,7 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
   const engines = new EngineCache(options.build);
   return {
     status: options.status,
+    probeUpstream: options.probeUpstream,
     ...options.senders,
     explainTrust: (config, peer, headers) =>
       new ClientIpResolver(config).resolve(peer, (name) => {

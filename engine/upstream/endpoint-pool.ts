@@ -25,6 +25,16 @@ export interface FailureTolerance {
   readonly downMs: number;
 }
 
+/** What became of requests to one address, in one thread, since the note before. */
+export interface EndpointNote {
+  /** `host:port`, as pools are named. */
+  readonly name: string;
+  readonly failed: number;
+  readonly answered: boolean;
+  /** Code of the last failure. */
+  readonly failure: string;
+}
+
 const standardTolerance: FailureTolerance = {
   failsMax: 1,
   downMs: upstreamLimits.downAfterFailureMs,
@@ -55,6 +65,12 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   private readonly tolerance: FailureTolerance;
   private fails = 0;
   private lastFailMs = 0;
+  /** Since the last note: failures, the last of them, and whether anything was answered. */
+  private failed = 0;
+  private failure = '';
+  private answered = false;
+  /** The last note told of failures alone. */
+  private troubled = false;
 
   constructor(
     deadlines: Deadlines,
@@ -129,9 +145,23 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   requestAnswered(): void {
     this.fails = 0;
     this.downUntilMs = 0;
+    this.answered = true;
   }
 
-  requestFailed(): void {
+  /** What became of requests since the last call; null where nothing is worth a word. */
+  takeNote(): EndpointNote | null {
+    const { failed, answered, failure, troubled, name } = this;
+    this.failed = 0;
+    this.answered = false;
+    if (failed === 0 && !(troubled && answered)) return null;
+    this.troubled = !answered;
+    return { name, failed, answered, failure };
+  }
+
+  requestFailed(failure: OriginFailure): void {
+    this.failed++;
+    this.troubled = true;
+    this.failure = failure.code;
     const { failsMax, downMs } = this.tolerance;
     const now = this.deadlines.nowMs;
     // What lies further back than an address is left alone for says nothing any more.
@@ -141,7 +171,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   }
 
   private onConnectFailed(failure: OriginFailure): void {
-    this.requestFailed();
+    this.requestFailed(failure);
     // It was opened for one waiter: one fails with it.
     if (this.waiters.length > this.connecting()) {
       this.waiters.shift()!.sink.originFailed(failure);

@@ -41,9 +41,12 @@ function upstreamOf(port: number, change: Partial<HealthCheckConfig> = {}): Upst
   return { id: 'u', scheme: 'http', endpoints, healthCheck: { ...standard, ...change } };
 }
 
-function probe(port: number, change: Partial<HealthCheckConfig> = {}): Promise<boolean> {
+async function probe(port: number, change: Partial<HealthCheckConfig> = {}): Promise<boolean> {
   const upstream = upstreamOf(port, change);
-  return probeAddress(upstream, `127.0.0.1:${port}`, upstream.healthCheck!);
+  const finding = await probeAddress(upstream, `127.0.0.1:${port}`, upstream.healthCheck!);
+  // Whatever is wrong has a code and a text.
+  expect([finding.code !== '', finding.error !== '']).toEqual([!finding.healthy, !finding.healthy]);
+  return finding.healthy;
 }
 
 test('an answer is well by its status, its text, its time and its host', async () => {

@@ -5,7 +5,7 @@
  */
 
 import { upstreamLimits } from '../base/limits.ts';
-import type { AddressHealth } from '../contract/health.ts';
+import type { AddressHealth, ProbeFinding } from '../contract/health.ts';
 import type { HealthCheckConfig, UpstreamConfig } from '../contract/site.ts';
 import { endpointName } from './endpoint-pool.ts';
 import { probeAddress } from './probe-address.ts';
@@ -52,6 +52,8 @@ export class HealthProber {
           name,
           upstream.scheme,
           upstream.serverName,
+          upstream.verifyTls,
+          upstream.caPem,
           check,
         ]);
         if (next.has(key)) continue;
@@ -89,6 +91,7 @@ export class HealthProber {
         status: 'unknown',
         probedAtMs: 0,
         changedAtMs: 0,
+        error: '',
       },
       upstream,
       check,
@@ -111,26 +114,27 @@ export class HealthProber {
       return this.plan(watched, upstreamLimits.probeWaitMs);
     }
     this.running++;
-    const well = await probeAddress(watched.upstream, watched.health.name, check);
+    const finding = await probeAddress(watched.upstream, watched.health.name, check);
     this.running--;
     if (watched.stopped) return;
-    this.take(watched, well);
+    this.take(watched, finding);
     this.plan(watched, check.intervalSeconds * 1000);
   }
 
   /** The first answer decides at once; later ones need so many in a row to change it. */
-  private take(watched: Watched, well: boolean): void {
+  private take(watched: Watched, { healthy, error }: ProbeFinding): void {
     const { check, health } = watched;
     const probedAtMs = this.now();
-    const status = well ? ('healthy' as const) : ('unhealthy' as const);
-    const needed = well ? check.healthyThreshold : check.unhealthyThreshold;
+    const status = healthy ? ('healthy' as const) : ('unhealthy' as const);
+    const needed = healthy ? check.healthyThreshold : check.unhealthyThreshold;
     watched.against = status === health.status ? 0 : watched.against + 1;
     if (status === health.status || (health.status !== 'unknown' && watched.against < needed)) {
-      watched.health = { ...health, probedAtMs };
+      const latest = status === health.status ? error : health.error;
+      watched.health = { ...health, probedAtMs, error: latest };
       return;
     }
     watched.against = 0;
-    watched.health = { ...health, status, probedAtMs, changedAtMs: probedAtMs };
+    watched.health = { ...health, status, probedAtMs, changedAtMs: probedAtMs, error };
     this.options.onChange(this.health());
   }
 }

@@ -11,6 +11,7 @@ import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { ResponseHeadParser } from '../http/response-head.ts';
+import { connectFailure } from './connect-failure.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
 
 /** What a connection reports to the pool it belongs to. */
@@ -21,7 +22,7 @@ export interface ConnectionOwner {
   /** An answer has begun. */
   requestAnswered(): void;
   /** A request failed by the origin's doing. */
-  requestFailed(): void;
+  requestFailed(failure: OriginFailure): void;
   /** Free for the next request. */
   connectionFree(connection: OriginConnection): void;
   /** Gone; `failure` is set when it never connected, `busy` says that it had a request. */
@@ -71,6 +72,7 @@ export class OriginConnection implements DeadlineHolder {
   private last = false;
   private responseBegun = false;
   private readPaused = false;
+  private readonly secure: boolean;
 
   constructor(owner: ConnectionOwner, target: ConnectTarget) {
     this.owner = owner;
@@ -82,6 +84,7 @@ export class OriginConnection implements DeadlineHolder {
       },
     };
     const { host, port } = target;
+    this.secure = target.tls !== null;
     const opened = (): void => this.onOpened();
     if (target.tls === null) {
       this.socket = net.connect({ host, port, noDelay: true, onread }, opened);
@@ -93,7 +96,7 @@ export class OriginConnection implements DeadlineHolder {
     this.out = new TurnWriter(this.socket);
     this.socket.on('drain', () => this.sink?.originDrain());
     this.socket.on('end', () => this.onEnd());
-    this.socket.on('error', () => this.onGone());
+    this.socket.on('error', (error) => this.onGone(error));
     this.socket.on('close', () => this.onGone());
     this.deadlineMs = owner.deadlines.nowMs + upstreamLimits.connectTimeoutMs;
     owner.deadlines.add(this);
@@ -231,15 +234,15 @@ export class OriginConnection implements DeadlineHolder {
     const sink = this.sink;
     this.sink = null;
     this.destroy();
-    if (failure !== ORIGIN_FAILURE.stale) this.owner.requestFailed();
+    if (failure !== ORIGIN_FAILURE.stale) this.owner.requestFailed(failure);
     sink?.originFailed(failure);
   }
 
-  private onGone(): void {
+  private onGone(error?: Error): void {
     if (this.phase === PHASE.HEAD || this.phase === PHASE.BODY) {
       const stale = this.reused && !this.responseBegun;
       this.fail(stale ? ORIGIN_FAILURE.stale : ORIGIN_FAILURE.closed);
-    } else this.destroy();
+    } else this.close(connectFailure(error, this.secure));
   }
 
   private onEnd(): void {

@@ -4,8 +4,16 @@ import type { OriginConnection } from './origin-connection.ts';
 
 /** Stable codes; `status` is what the client gets when nothing was sent to it yet. */
 export const ORIGIN_FAILURE = {
-  /** Address unknown, refused, unreachable, or TLS failed. */
+  /** Address unknown, refused, unreachable. */
   connect: { code: 'origin_connect', status: 502 },
+  /** TLS could not be agreed on. */
+  tls: { code: 'origin_tls', status: 502 },
+  /** The certificate leads to no accepted authority. */
+  tlsAuthority: { code: 'origin_tls_authority', status: 502 },
+  /** The certificate is expired or not yet valid. */
+  tlsExpired: { code: 'origin_tls_expired', status: 502 },
+  /** The certificate is for another name. */
+  tlsName: { code: 'origin_tls_name', status: 502 },
   connectTimeout: { code: 'origin_connect_timeout', status: 504 },
   /** Too many requests wait for a connection, or waited too long. */
   busy: { code: 'origin_busy', status: 503 },
@@ -22,6 +30,21 @@ export const ORIGIN_FAILURE = {
 
 /** Why an origin gave no whole answer. */
 export type OriginFailure = (typeof ORIGIN_FAILURE)[keyof typeof ORIGIN_FAILURE];
+
+/** Failures before a connection was there: no request was sent. */
+const beforeConnected: ReadonlySet<OriginFailure> = new Set([
+  ORIGIN_FAILURE.connect,
+  ORIGIN_FAILURE.tls,
+  ORIGIN_FAILURE.tlsAuthority,
+  ORIGIN_FAILURE.tlsExpired,
+  ORIGIN_FAILURE.tlsName,
+  ORIGIN_FAILURE.connectTimeout,
+]);
+
+/** True where another address may be asked: this one saw nothing of the request. */
+export function neverConnected(failure: OriginFailure): boolean {
+  return beforeConnected.has(failure);
+}
 
 /**
  * One request's side of an origin connection. Bytes are valid during the call only: the read buffer

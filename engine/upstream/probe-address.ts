@@ -5,9 +5,14 @@
 
 import http from 'node:http';
 import https from 'node:https';
+import net from 'node:net';
+import tls from 'node:tls';
+import type { ProbeFinding } from '../contract/health.ts';
 import type { HealthCheckConfig, UpstreamConfig } from '../contract/site.ts';
 import { upstreamLimits } from '../base/limits.ts';
+import { connectFailure, failureText } from './connect-failure.ts';
 import { endpointName } from './endpoint-pool.ts';
+import { ORIGIN_FAILURE, type OriginFailure } from './origin-sink.ts';
 import { tlsOptions } from './upstream.ts';
 
 interface Answer {
@@ -16,27 +21,77 @@ interface Answer {
   readonly body: string;
 }
 
-/** True when the address named `name` answers as `check` expects, within its time. */
+const well: ProbeFinding = { healthy: true, code: '', error: '' };
+
+/** What the address named `name` answers to `check`, within its time. */
 export async function probeAddress(
   upstream: UpstreamConfig,
   name: string,
   check: HealthCheckConfig,
-): Promise<boolean> {
+): Promise<ProbeFinding> {
   const signal = AbortSignal.timeout(check.timeoutSeconds * 1000);
   let path = check.path;
   try {
     for (let hop = 0; hop <= upstreamLimits.probeRedirectsMax; hop++) {
       const answer = await ask(upstream, name, check, path, signal);
       const next = check.followRedirects ? redirectPath(answer, upstream, name, path) : null;
-      if (next === null) {
-        return answer.status === check.expectedStatus && answer.body.includes(check.expectedBody);
-      }
+      if (next === null) return judge(answer, check);
       path = next;
     }
-  } catch {
-    // Refused, reset, too late: all of them mean that it is not well.
+  } catch (error) {
+    return failed(reasonOf(error, signal, upstream));
   }
-  return false;
+  return wrong('probe_redirects', 'the probe is redirected too often');
+}
+
+/** Whether the address named `name` can be connected to at all, TLS included. */
+export async function connectAddress(
+  upstream: UpstreamConfig,
+  name: string,
+  timeoutMs: number,
+): Promise<ProbeFinding> {
+  const endpoint = upstream.endpoints.find((one) => endpointName(one) === name);
+  if (endpoint === undefined) return failed(ORIGIN_FAILURE.noEndpoint);
+  const { host, port } = endpoint;
+  const secure = tlsOptions(upstream, endpoint);
+  return new Promise((resolve) => {
+    const end = (finding: ProbeFinding): void => {
+      socket.destroy();
+      resolve(finding);
+    };
+    const opened = (): void => end(well);
+    const socket =
+      secure === null
+        ? net.connect({ host, port }, opened)
+        : tls.connect({ ...secure, host, port }, opened);
+    socket.setTimeout(timeoutMs, () => end(failed(ORIGIN_FAILURE.connectTimeout)));
+    socket.on('error', (error) => end(failed(connectFailure(error, secure !== null))));
+  });
+}
+
+function judge(answer: Answer, check: HealthCheckConfig): ProbeFinding {
+  if (answer.status !== check.expectedStatus) {
+    const text = `the probe got status ${answer.status} instead of ${check.expectedStatus}`;
+    return wrong('probe_status', text);
+  }
+  if (answer.body.includes(check.expectedBody)) return well;
+  return wrong('probe_body', 'the answer to the probe lacks the expected text');
+}
+
+function reasonOf(error: unknown, signal: AbortSignal, upstream: UpstreamConfig): OriginFailure {
+  if (signal.aborted) return ORIGIN_FAILURE.firstByteTimeout;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code.startsWith('HPE_')) return ORIGIN_FAILURE.badResponse;
+  if (code === 'ECONNRESET') return ORIGIN_FAILURE.closed;
+  return connectFailure(error, upstream.scheme === 'https');
+}
+
+function failed({ code }: OriginFailure): ProbeFinding {
+  return wrong(code, failureText(code));
+}
+
+function wrong(code: string, error: string): ProbeFinding {
+  return { healthy: false, code, error };
 }
 
 /** The path that an answer points to on the same address; null when it points nowhere there. */

@@ -17,8 +17,11 @@ const commonNameId = Buffer.from('0603550403', 'hex');
 const subjectAltNameId = Buffer.from('0603551d11', 'hex');
 const ecdsaWithSha256Id = Buffer.from('06082a8648ce3d040302', 'hex');
 
-/** A self-signed certificate (RFC 5280) for `name`, and its key; both PEM. */
-export function makeCertificate(name: string): { certificatePem: string; privateKeyPem: string } {
+/** A self-signed certificate (RFC 5280) for `name`, and its key; both PEM. `ends` as YYMMDD. */
+export function makeCertificate(
+  name: string,
+  ends = '491231',
+): { certificatePem: string; privateKeyPem: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const algorithm = sequence(ecdsaWithSha256Id);
   const subject = sequence(set(sequence(commonNameId, der(0x0c, Buffer.from(name)))));
@@ -28,7 +31,7 @@ export function makeCertificate(name: string): { certificatePem: string; private
     der(0x02, Buffer.from([1])),
     algorithm,
     subject,
-    sequence(utcTime('200101000000Z'), utcTime('491231235959Z')),
+    sequence(utcTime('200101000000Z'), utcTime(`${ends}235959Z`)),
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(sequence(subjectAltNameId, der(0x04, names)))),

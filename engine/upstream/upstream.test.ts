@@ -10,6 +10,7 @@ import type { UpstreamConfig } from '../contract/site.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { OriginConnection } from './origin-connection.ts';
 import type { OriginFailure, OriginSink } from './origin-sink.ts';
+import { connectAddress } from './probe-address.ts';
 import { makeCertificate } from './test-certificate.ts';
 import { Upstream, UpstreamRegistry } from './upstream.ts';
 
@@ -232,16 +233,19 @@ describe('an upstream', () => {
 });
 
 describe('TLS origins', () => {
-  async function tlsOrigin(): Promise<number> {
-    const server = tls.createServer({ key: privateKeyPem, cert: certificatePem }, (socket) => {
+  const valid = { certificatePem, privateKeyPem };
+
+  async function tlsOrigin(identity = valid): Promise<number> {
+    const options = { key: identity.privateKeyPem, cert: identity.certificatePem };
+    const server = tls.createServer(options, (socket) => {
       socket.on('error', () => undefined);
       socket.on('data', () => socket.write(hello));
     });
     return listen(server);
   }
 
-  async function ask(change: Partial<UpstreamConfig>): Promise<Collector> {
-    const port = await tlsOrigin();
+  async function ask(change: Partial<UpstreamConfig>, to?: number): Promise<Collector> {
+    const port = to ?? (await tlsOrigin());
     const endpoints = [{ host: '127.0.0.1', port, weight: 1 }];
     const upstream = new Upstream(deadlines(), { id: 'u', scheme: 'https', endpoints, ...change });
     cleanups.push(() => upstream.close());
@@ -251,10 +255,35 @@ describe('TLS origins', () => {
   }
 
   test('a certificate is verified against the name and the authorities', async () => {
-    expect((await ask({})).failure).toBe('origin_connect');
+    expect((await ask({})).failure).toBe('origin_tls_authority');
     const trusted = { caPem: certificatePem, serverName: 'origin.test' };
     expect((await ask(trusted)).body).toBe('hello');
-    expect((await ask({ ...trusted, serverName: 'other.test' })).failure).toBe('origin_connect');
+    expect((await ask({ ...trusted, serverName: 'other.test' })).failure).toBe('origin_tls_name');
     expect((await ask({ verifyTls: false })).body).toBe('hello');
+  });
+
+  function poolOf(port: number): [UpstreamConfig, string] {
+    const endpoints = [{ host: '127.0.0.1', port, weight: 1 }];
+    return [{ id: 'u', scheme: 'https', endpoints }, `127.0.0.1:${port}`];
+  }
+
+  test('a failure names its cause in TLS, a probe says it to people', async () => {
+    const old = makeCertificate('origin.test', '210101');
+    const expired = await tlsOrigin(old);
+    const trustsOld = { caPem: old.certificatePem, serverName: 'origin.test' };
+    expect((await ask(trustsOld, expired)).failure).toBe('origin_tls_expired');
+    const { port: plain } = await origin('HTTP/1.1 400 Bad Request\r\n\r\n');
+    expect((await ask({}, plain)).failure).toBe('origin_tls');
+    const [upstream, name] = poolOf(await tlsOrigin());
+    const [lapsed, lapsedName] = poolOf(expired);
+    expect(await connectAddress(upstream, name, 3_000)).toEqual({
+      healthy: false,
+      code: 'origin_tls_authority',
+      error: 'TLS: the certificate is of an unknown authority; give the pool its CA certificate',
+    });
+    const found = await connectAddress({ ...lapsed, ...trustsOld }, lapsedName, 3_000);
+    expect(found.error).toBe('TLS: the certificate is expired or not yet valid');
+    const blind = await connectAddress({ ...upstream, verifyTls: false }, name, 3_000);
+    expect(blind).toEqual({ healthy: true, code: '', error: '' });
   });
 });

@@ -6,6 +6,7 @@
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { Deadlines } from '../base/deadlines.ts';
+import type { OriginNote } from '../contract/health.ts';
 import type { EndpointConfig, UpstreamConfig } from '../contract/site.ts';
 import { upstreamLimits } from '../base/limits.ts';
 import { EndpointPool } from './endpoint-pool.ts';
@@ -25,9 +26,11 @@ export class Upstream {
   readonly retryDurationMs: number;
   readonly retryIntervalMs: number;
   private readonly pools: readonly WeightedPool[];
+  private readonly scheme: 'http' | 'https';
 
   constructor(deadlines: Deadlines, config: UpstreamConfig) {
     const { resilience } = config;
+    this.scheme = config.scheme;
     this.fields = originFields(config.requestHeaders);
     this.retryDurationMs = resilience?.retryDurationMs ?? 0;
     this.retryIntervalMs = Math.max(
@@ -65,6 +68,14 @@ export class Upstream {
   /** Takes over what probes found: names of the addresses that are unhealthy. */
   setUnhealthy(names: ReadonlySet<string>): void {
     for (const { pool } of this.pools) pool.healthy = !names.has(pool.name);
+  }
+
+  /** What became of requests to its addresses since the last call. Cost: a look at each. */
+  takeNotes(id: string, notes: OriginNote[]): void {
+    for (const { pool } of this.pools) {
+      const note = pool.takeNote();
+      if (note !== null) notes.push({ upstreamId: id, scheme: this.scheme, ...note });
+    }
   }
 
   /** Every eligible address gains its weight, the richest is taken and pays the total. */
@@ -134,6 +145,13 @@ export class UpstreamRegistry {
     for (const { id, upstream } of this.held.values()) {
       upstream.setUnhealthy(unhealthy.get(id) ?? none);
     }
+  }
+
+  /** Addresses that failed since the last call, or answer again. */
+  takeNotes(): OriginNote[] {
+    const notes: OriginNote[] = [];
+    for (const { id, upstream } of this.held.values()) upstream.takeNotes(id, notes);
+    return notes;
   }
 
   close(): void {

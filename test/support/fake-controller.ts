@@ -14,14 +14,19 @@ import {
   ConnectResponseSchema,
   ObservationBatchAckStatus,
   ObservationStreamKind,
+  type AgentMetricsPush,
   type ConnectRequest,
   type ObservationBatch,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+
+import { metricPayloadVersion, ownCapabilities } from '../../engine/base/protocol-versions.ts';
 
 /** A controller while it listens. */
 export interface FakeController {
   /** Batches in the order in which they came, repeats included. */
   readonly batches: ObservationBatch[];
+  /** Loads and health in the order in which they came. */
+  readonly pushes: AgentMetricsPush[];
   /** Request ids of all facts that came, repeats included. */
   requestIds(): string[];
   /** All counts that came, repeats included. */
@@ -30,15 +35,20 @@ export interface FakeController {
   end(): Promise<void>;
 }
 
-/** Listens on a Unix socket; `acknowledges` false keeps silent about what it hears. */
+/**
+ * Listens on a Unix socket; `acknowledges` false keeps silent about what it hears, `versions`
+ * replaces what its welcome announces.
+ */
 export async function startFakeController(
   socketPath: string,
   acknowledges: boolean,
+  versions: object = {},
 ): Promise<FakeController> {
   const batches: ObservationBatch[] = [];
+  const pushes: AgentMetricsPush[] = [];
   const routes = (router: ConnectRouter): void => {
     router.service(AgentStreamService, {
-      connect: (requests) => answer(requests, batches, acknowledges),
+      connect: (requests) => answer(requests, { batches, pushes }, acknowledges, versions),
     });
   };
   const server = createServer(connectNodeAdapter({ routes }));
@@ -49,6 +59,7 @@ export async function startFakeController(
     batches.filter(({ header }) => header?.streamKind === kind).map(({ payload }) => payload);
   return {
     batches,
+    pushes,
     requestIds: () =>
       payloads(ObservationStreamKind.SECURITY_FACT).flatMap((payload) =>
         fromBinary(SecurityFactBatchSchema, payload).facts.map(({ requestId }) => requestId),
@@ -64,12 +75,16 @@ export async function startFakeController(
 
 async function* answer(
   requests: AsyncIterable<ConnectRequest>,
-  batches: ObservationBatch[],
+  { batches, pushes }: Pick<FakeController, 'batches' | 'pushes'>,
   acknowledges: boolean,
+  versions: object,
 ) {
-  const welcome = { case: 'welcome', value: { serverId: 'fake' } } as const;
+  const own = { serverId: 'fake', metricPayloadVersion, capabilities: ownCapabilities };
+  const value = { ...own, ...versions };
+  const welcome = { case: 'welcome', value } as const;
   yield create(ConnectResponseSchema, { message: welcome });
   for await (const { message } of requests) {
+    if (message.case === 'metricsPush') pushes.push(message.value);
     if (message.case !== 'observationBatch') continue;
     batches.push(message.value);
     if (!acknowledges) continue;

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/v1/upstream.proto.
  */
 export const file_waf_v1_upstream: GenFile = /*@__PURE__*/
-  fileDesc("ChV3YWYvdjEvdXBzdHJlYW0ucHJvdG8SBndhZi52MSJSChRMaXN0VXBzdHJlYW1zUmVxdWVzdBIhCgRwYWdlGAEgASgLMhMud2FmLnYxLlBhZ2VSZXF1ZXN0EhcKBXF1ZXJ5GAIgASgJQgi6SAVyAxiACCJcChVMaXN0VXBzdHJlYW1zUmVzcG9uc2USHwoFaXRlbXMYASADKAsyEC53YWYudjEuVXBzdHJlYW0SIgoEcGFnZRgCIAEoCzIULndhZi52MS5QYWdlUmVzcG9uc2UiNwoSR2V0VXBzdHJlYW1SZXF1ZXN0EiEKAmlkGAEgASgJQhW6SBLIAQFyDRiAAjIIXlshLX5dKiQiOQoTR2V0VXBzdHJlYW1SZXNwb25zZRIiCgh1cHN0cmVhbRgBIAEoCzIQLndhZi52MS5VcHN0cmVhbSJDChVDcmVhdGVVcHN0cmVhbVJlcXVlc3QSKgoIdXBzdHJlYW0YASABKAsyEC53YWYudjEuVXBzdHJlYW1CBrpIA8gBASI8ChZDcmVhdGVVcHN0cmVhbVJlc3BvbnNlEiIKCHVwc3RyZWFtGAEgASgLMhAud2FmLnYxLlVwc3RyZWFtImIKFVVwZGF0ZVVwc3RyZWFtUmVxdWVzdBIqCgh1cHN0cmVhbRgBIAEoCzIQLndhZi52MS5VcHN0cmVhbUIGukgDyAEBEh0KC3VwZGF0ZV9tYXNrGAIgASgJQgi6SAVyAxiAQCI8ChZVcGRhdGVVcHN0cmVhbVJlc3BvbnNlEiIKCHVwc3RyZWFtGAEgASgLMhAud2FmLnYxLlVwc3RyZWFtIjoKFURlbGV0ZVVwc3RyZWFtUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIkAKFkRlbGV0ZVVwc3RyZWFtUmVzcG9uc2USJgoGcmVzdWx0GAEgASgLMhYud2FmLnYxLk11dGF0aW9uUmVzdWx0Ik0KGUxpc3RVcHN0cmVhbUhlYWx0aFJlcXVlc3QSMAoMdXBzdHJlYW1faWRzGAEgAygJQhq6SBeSARQQyAEiD3INGIACMgheWyEtfl0qJCJjChpMaXN0VXBzdHJlYW1IZWFsdGhSZXNwb25zZRIqCgVpdGVtcxgBIAMoCzIbLndhZi52MS5VcHN0cmVhbUhlYWx0aFN0YXRlEhkKEWV4cGVjdGVkX25vZGVfaWRzGAIgAygJIv8ECghVcHN0cmVhbRIeCgJpZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiUKCXRlbmFudF9pZBgCIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEisKBG5hbWUYAyABKAlCHbpIGnIYGIACMhNeW15ceDAwLVx4MWZceDdmXSokEh0KC2Rlc2NyaXB0aW9uGAQgASgJQgi6SAVyAxiAIBI1CgllbmRwb2ludHMYBSADKAsyGC53YWYudjEuVXBzdHJlYW1FbmRwb2ludEIIukgFkgECEEASMAoGc3RhdHVzGAYgASgOMhYud2FmLnYxLlJlc291cmNlU3RhdHVzQgi6SAWCAQIQARIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWxldGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgxoZWFsdGhfY2hlY2sYCiABKAsyGy53YWYudjEuVXBzdHJlYW1IZWFsdGhDaGVjaxI0CgpyZXNpbGllbmNlGAsgASgLMiAud2FmLnYxLlVwc3RyZWFtUmVzaWxpZW5jZVBvbGljeRJHCg9yZXF1ZXN0X2hlYWRlcnMYDCADKAsyJC53YWYudjEuVXBzdHJlYW0uUmVxdWVzdEhlYWRlcnNFbnRyeUIIukgFmgECEEAaNQoTUmVxdWVzdEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBItYCChNVcHN0cmVhbUhlYWx0aENoZWNrEhYKBHBhdGgYASABKAlCCLpIBXIDGIAQEhcKBm1ldGhvZBgCIAEoCUIHukgEcgIYIBImCg9leHBlY3RlZF9zdGF0dXMYAyABKAVCDbpICtgBARoFGNcEKGQSJQoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoBUILukgIGgYYgKMFKAASJAoPdGltZW91dF9zZWNvbmRzGAUgASgFQgu6SAgaBhiAowUoABIoChN1bmhlYWx0aHlfdGhyZXNob2xkGAYgASgFQgu6SAgaBhiAowUoABImChFoZWFsdGh5X3RocmVzaG9sZBgHIAEoBUILukgIGgYYgKMFKAASGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEhYKBGhvc3QYCiABKAlCCLpIBXIDGP0BItgBChhVcHN0cmVhbVJlc2lsaWVuY2VQb2xpY3kSHgoWcGFzc2l2ZV9oZWFsdGhfZW5hYmxlZBgBIAEoCBIlCh1wYXNzaXZlX2ZhaWxfZHVyYXRpb25fc2Vjb25kcxgCIAEoBRIZChFwYXNzaXZlX21heF9mYWlscxgDIAEoBRIVCg1yZXRyeV9lbmFibGVkGAQgASgIEh4KFnJldHJ5X2R1cmF0aW9uX3NlY29uZHMYBSABKAUSIwobcmV0cnlfaW50ZXJ2YWxfbWlsbGlzZWNvbmRzGAYgASgFIo8CChNVcHN0cmVhbUhlYWx0aFN0YXRlEg8KB25vZGVfaWQYASABKAkSEwoLdXBzdHJlYW1faWQYAiABKAkSFAoMZW5kcG9pbnRfdXJsGAMgASgJEg8KB2FkZHJlc3MYBCABKAkSDgoGc3RhdHVzGAUgASgJEi8KC3JlcG9ydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI2ChJsYXN0X3RyYW5zaXRpb25fYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWNvbmZpZ19nZW5lcmF0aW9uGAggASgDEhcKD2FydGlmYWN0X3NoYTI1NhgJIAEoCTL5BAoPVXBzdHJlYW1TZXJ2aWNlEmEKDUxpc3RVcHN0cmVhbXMSHC53YWYudjEuTGlzdFVwc3RyZWFtc1JlcXVlc3QaHS53YWYudjEuTGlzdFVwc3RyZWFtc1Jlc3BvbnNlIhOiuxgPEg11cHN0cmVhbTpyZWFkElsKC0dldFVwc3RyZWFtEhoud2FmLnYxLkdldFVwc3RyZWFtUmVxdWVzdBobLndhZi52MS5HZXRVcHN0cmVhbVJlc3BvbnNlIhOiuxgPEg11cHN0cmVhbTpyZWFkEmUKDkNyZWF0ZVVwc3RyZWFtEh0ud2FmLnYxLkNyZWF0ZVVwc3RyZWFtUmVxdWVzdBoeLndhZi52MS5DcmVhdGVVcHN0cmVhbVJlc3BvbnNlIhSiuxgQEg51cHN0cmVhbTp3cml0ZRJlCg5VcGRhdGVVcHN0cmVhbRIdLndhZi52MS5VcGRhdGVVcHN0cmVhbVJlcXVlc3QaHi53YWYudjEuVXBkYXRlVXBzdHJlYW1SZXNwb25zZSIUorsYEBIOdXBzdHJlYW06d3JpdGUSZgoORGVsZXRlVXBzdHJlYW0SHS53YWYudjEuRGVsZXRlVXBzdHJlYW1SZXF1ZXN0Gh4ud2FmLnYxLkRlbGV0ZVVwc3RyZWFtUmVzcG9uc2UiFaK7GBESD3Vwc3RyZWFtOmRlbGV0ZRJwChJMaXN0VXBzdHJlYW1IZWFsdGgSIS53YWYudjEuTGlzdFVwc3RyZWFtSGVhbHRoUmVxdWVzdBoiLndhZi52MS5MaXN0VXBzdHJlYW1IZWFsdGhSZXNwb25zZSITorsYDxINdXBzdHJlYW06cmVhZGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_options]);
+  fileDesc("ChV3YWYvdjEvdXBzdHJlYW0ucHJvdG8SBndhZi52MSJSChRMaXN0VXBzdHJlYW1zUmVxdWVzdBIhCgRwYWdlGAEgASgLMhMud2FmLnYxLlBhZ2VSZXF1ZXN0EhcKBXF1ZXJ5GAIgASgJQgi6SAVyAxiACCJcChVMaXN0VXBzdHJlYW1zUmVzcG9uc2USHwoFaXRlbXMYASADKAsyEC53YWYudjEuVXBzdHJlYW0SIgoEcGFnZRgCIAEoCzIULndhZi52MS5QYWdlUmVzcG9uc2UiNwoSR2V0VXBzdHJlYW1SZXF1ZXN0EiEKAmlkGAEgASgJQhW6SBLIAQFyDRiAAjIIXlshLX5dKiQiOQoTR2V0VXBzdHJlYW1SZXNwb25zZRIiCgh1cHN0cmVhbRgBIAEoCzIQLndhZi52MS5VcHN0cmVhbSJDChVDcmVhdGVVcHN0cmVhbVJlcXVlc3QSKgoIdXBzdHJlYW0YASABKAsyEC53YWYudjEuVXBzdHJlYW1CBrpIA8gBASJpChZDcmVhdGVVcHN0cmVhbVJlc3BvbnNlEiIKCHVwc3RyZWFtGAEgASgLMhAud2FmLnYxLlVwc3RyZWFtEisKBnByb2JlcxgCIAMoCzIbLndhZi52MS5VcHN0cmVhbUhlYWx0aFN0YXRlImIKFVVwZGF0ZVVwc3RyZWFtUmVxdWVzdBIqCgh1cHN0cmVhbRgBIAEoCzIQLndhZi52MS5VcHN0cmVhbUIGukgDyAEBEh0KC3VwZGF0ZV9tYXNrGAIgASgJQgi6SAVyAxiAQCJpChZVcGRhdGVVcHN0cmVhbVJlc3BvbnNlEiIKCHVwc3RyZWFtGAEgASgLMhAud2FmLnYxLlVwc3RyZWFtEisKBnByb2JlcxgCIAMoCzIbLndhZi52MS5VcHN0cmVhbUhlYWx0aFN0YXRlIjoKFURlbGV0ZVVwc3RyZWFtUmVxdWVzdBIhCgJpZBgBIAEoCUIVukgSyAEBcg0YgAIyCF5bIS1+XSokIkAKFkRlbGV0ZVVwc3RyZWFtUmVzcG9uc2USJgoGcmVzdWx0GAEgASgLMhYud2FmLnYxLk11dGF0aW9uUmVzdWx0Ik0KGUxpc3RVcHN0cmVhbUhlYWx0aFJlcXVlc3QSMAoMdXBzdHJlYW1faWRzGAEgAygJQhq6SBeSARQQyAEiD3INGIACMgheWyEtfl0qJCJjChpMaXN0VXBzdHJlYW1IZWFsdGhSZXNwb25zZRIqCgVpdGVtcxgBIAMoCzIbLndhZi52MS5VcHN0cmVhbUhlYWx0aFN0YXRlEhkKEWV4cGVjdGVkX25vZGVfaWRzGAIgAygJIqEFCghVcHN0cmVhbRIeCgJpZBgBIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEiUKCXRlbmFudF9pZBgCIAEoCUISukgPcg0YgAIyCF5bIS1+XSokEisKBG5hbWUYAyABKAlCHbpIGnIYGIACMhNeW15ceDAwLVx4MWZceDdmXSokEh0KC2Rlc2NyaXB0aW9uGAQgASgJQgi6SAVyAxiAIBI1CgllbmRwb2ludHMYBSADKAsyGC53YWYudjEuVXBzdHJlYW1FbmRwb2ludEIIukgFkgECEEASMAoGc3RhdHVzGAYgASgOMhYud2FmLnYxLlJlc291cmNlU3RhdHVzQgi6SAWCAQIQARIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWxldGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgxoZWFsdGhfY2hlY2sYCiABKAsyGy53YWYudjEuVXBzdHJlYW1IZWFsdGhDaGVjaxI0CgpyZXNpbGllbmNlGAsgASgLMiAud2FmLnYxLlVwc3RyZWFtUmVzaWxpZW5jZVBvbGljeRJHCg9yZXF1ZXN0X2hlYWRlcnMYDCADKAsyJC53YWYudjEuVXBzdHJlYW0uUmVxdWVzdEhlYWRlcnNFbnRyeUIIukgFmgECEEASIAoDdGxzGA0gASgLMhMud2FmLnYxLlVwc3RyZWFtVGxzGjUKE1JlcXVlc3RIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJcCgtVcHN0cmVhbVRscxIZCgZjYV9wZW0YASABKAlCCbpIBnIEKICAEBIdCgtzZXJ2ZXJfbmFtZRgCIAEoCUIIukgFcgMY/QESEwoLc2tpcF92ZXJpZnkYAyABKAgi1gIKE1Vwc3RyZWFtSGVhbHRoQ2hlY2sSFgoEcGF0aBgBIAEoCUIIukgFcgMYgBASFwoGbWV0aG9kGAIgASgJQge6SARyAhggEiYKD2V4cGVjdGVkX3N0YXR1cxgDIAEoBUINukgK2AEBGgUY1wQoZBIlChBpbnRlcnZhbF9zZWNvbmRzGAQgASgFQgu6SAgaBhiAowUoABIkCg90aW1lb3V0X3NlY29uZHMYBSABKAVCC7pICBoGGICjBSgAEigKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKAVCC7pICBoGGICjBSgAEiYKEWhlYWx0aHlfdGhyZXNob2xkGAcgASgFQgu6SAgaBhiAowUoABIYChBmb2xsb3dfcmVkaXJlY3RzGAggASgIEhUKDWV4cGVjdGVkX2JvZHkYCSABKAkSFgoEaG9zdBgKIAEoCUIIukgFcgMY/QEi2AEKGFVwc3RyZWFtUmVzaWxpZW5jZVBvbGljeRIeChZwYXNzaXZlX2hlYWx0aF9lbmFibGVkGAEgASgIEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgFEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAMgASgFEhUKDXJldHJ5X2VuYWJsZWQYBCABKAgSHgoWcmV0cnlfZHVyYXRpb25fc2Vjb25kcxgFIAEoBRIjChtyZXRyeV9pbnRlcnZhbF9taWxsaXNlY29uZHMYBiABKAUiowIKE1Vwc3RyZWFtSGVhbHRoU3RhdGUSDwoHbm9kZV9pZBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxlbmRwb2ludF91cmwYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIOCgZzdGF0dXMYBSABKAkSLwoLcmVwb3J0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjYKEmxhc3RfdHJhbnNpdGlvbl9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRY29uZmlnX2dlbmVyYXRpb24YCCABKAMSFwoPYXJ0aWZhY3Rfc2hhMjU2GAkgASgJEhIKCmxhc3RfZXJyb3IYCiABKAky+QQKD1Vwc3RyZWFtU2VydmljZRJhCg1MaXN0VXBzdHJlYW1zEhwud2FmLnYxLkxpc3RVcHN0cmVhbXNSZXF1ZXN0Gh0ud2FmLnYxLkxpc3RVcHN0cmVhbXNSZXNwb25zZSITorsYDxINdXBzdHJlYW06cmVhZBJbCgtHZXRVcHN0cmVhbRIaLndhZi52MS5HZXRVcHN0cmVhbVJlcXVlc3QaGy53YWYudjEuR2V0VXBzdHJlYW1SZXNwb25zZSITorsYDxINdXBzdHJlYW06cmVhZBJlCg5DcmVhdGVVcHN0cmVhbRIdLndhZi52MS5DcmVhdGVVcHN0cmVhbVJlcXVlc3QaHi53YWYudjEuQ3JlYXRlVXBzdHJlYW1SZXNwb25zZSIUorsYEBIOdXBzdHJlYW06d3JpdGUSZQoOVXBkYXRlVXBzdHJlYW0SHS53YWYudjEuVXBkYXRlVXBzdHJlYW1SZXF1ZXN0Gh4ud2FmLnYxLlVwZGF0ZVVwc3RyZWFtUmVzcG9uc2UiFKK7GBASDnVwc3RyZWFtOndyaXRlEmYKDkRlbGV0ZVVwc3RyZWFtEh0ud2FmLnYxLkRlbGV0ZVVwc3RyZWFtUmVxdWVzdBoeLndhZi52MS5EZWxldGVVcHN0cmVhbVJlc3BvbnNlIhWiuxgREg91cHN0cmVhbTpkZWxldGUScAoSTGlzdFVwc3RyZWFtSGVhbHRoEiEud2FmLnYxLkxpc3RVcHN0cmVhbUhlYWx0aFJlcXVlc3QaIi53YWYudjEuTGlzdFVwc3RyZWFtSGVhbHRoUmVzcG9uc2UiE6K7GA8SDXVwc3RyZWFtOnJlYWRiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_waf_v1_common, file_waf_v1_options]);
 
 /**
  * Request of ListUpstreams.
@@ -235,6 +235,13 @@ export type CreateUpstreamResponse = Message<"waf.v1.CreateUpstreamResponse"> & 
    * @generated from field: waf.v1.Upstream upstream = 1;
    */
   upstream?: Upstream | undefined;
+
+  /**
+   * What a probe of each endpoint found just now, on the built-in node.
+   *
+   * @generated from field: repeated waf.v1.UpstreamHealthState probes = 2;
+   */
+  probes: UpstreamHealthState[];
 };
 
 /**
@@ -249,6 +256,13 @@ export type CreateUpstreamResponseJson = {
    * @generated from field: waf.v1.Upstream upstream = 1;
    */
   upstream?: UpstreamJson;
+
+  /**
+   * What a probe of each endpoint found just now, on the built-in node.
+   *
+   * @generated from field: repeated waf.v1.UpstreamHealthState probes = 2;
+   */
+  probes?: UpstreamHealthStateJson[];
 };
 
 /**
@@ -319,6 +333,13 @@ export type UpdateUpstreamResponse = Message<"waf.v1.UpdateUpstreamResponse"> & 
    * @generated from field: waf.v1.Upstream upstream = 1;
    */
   upstream?: Upstream | undefined;
+
+  /**
+   * What a probe of each endpoint found just now, on the built-in node.
+   *
+   * @generated from field: repeated waf.v1.UpstreamHealthState probes = 2;
+   */
+  probes: UpstreamHealthState[];
 };
 
 /**
@@ -333,6 +354,13 @@ export type UpdateUpstreamResponseJson = {
    * @generated from field: waf.v1.Upstream upstream = 1;
    */
   upstream?: UpstreamJson;
+
+  /**
+   * What a probe of each endpoint found just now, on the built-in node.
+   *
+   * @generated from field: repeated waf.v1.UpstreamHealthState probes = 2;
+   */
+  probes?: UpstreamHealthStateJson[];
 };
 
 /**
@@ -585,6 +613,13 @@ export type Upstream = Message<"waf.v1.Upstream"> & {
    * @generated from field: map<string, string> request_headers = 12;
    */
   requestHeaders: { [key: string]: string };
+
+  /**
+   * How connections to https endpoints are verified; absent for the system's authorities.
+   *
+   * @generated from field: waf.v1.UpstreamTls tls = 13;
+   */
+  tls?: UpstreamTls | undefined;
 };
 
 /**
@@ -676,6 +711,13 @@ export type UpstreamJson = {
    * @generated from field: map<string, string> request_headers = 12;
    */
   requestHeaders?: { [key: string]: string };
+
+  /**
+   * How connections to https endpoints are verified; absent for the system's authorities.
+   *
+   * @generated from field: waf.v1.UpstreamTls tls = 13;
+   */
+  tls?: UpstreamTlsJson;
 };
 
 /**
@@ -684,6 +726,69 @@ export type UpstreamJson = {
  */
 export const UpstreamSchema: GenMessage<Upstream, {jsonType: UpstreamJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_upstream, 12);
+
+/**
+ * How TLS connections to endpoints are verified.
+ *
+ * @generated from message waf.v1.UpstreamTls
+ */
+export type UpstreamTls = Message<"waf.v1.UpstreamTls"> & {
+  /**
+   * Certificates of the accepted authorities, PEM, in place of the system's; empty for those.
+   *
+   * @generated from field: string ca_pem = 1;
+   */
+  caPem: string;
+
+  /**
+   * Name to ask for and to verify; empty for the host of the endpoint.
+   *
+   * @generated from field: string server_name = 2;
+   */
+  serverName: string;
+
+  /**
+   * Accept any certificate: whoever is between may read and change what is sent.
+   *
+   * @generated from field: bool skip_verify = 3;
+   */
+  skipVerify: boolean;
+};
+
+/**
+ * How TLS connections to endpoints are verified.
+ *
+ * @generated from message waf.v1.UpstreamTls
+ */
+export type UpstreamTlsJson = {
+  /**
+   * Certificates of the accepted authorities, PEM, in place of the system's; empty for those.
+   *
+   * @generated from field: string ca_pem = 1;
+   */
+  caPem?: string;
+
+  /**
+   * Name to ask for and to verify; empty for the host of the endpoint.
+   *
+   * @generated from field: string server_name = 2;
+   */
+  serverName?: string;
+
+  /**
+   * Accept any certificate: whoever is between may read and change what is sent.
+   *
+   * @generated from field: bool skip_verify = 3;
+   */
+  skipVerify?: boolean;
+};
+
+/**
+ * Describes the message waf.v1.UpstreamTls.
+ * Use `create(UpstreamTlsSchema)` to create a new message.
+ */
+export const UpstreamTlsSchema: GenMessage<UpstreamTls, {jsonType: UpstreamTlsJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_upstream, 13);
 
 /**
  * How endpoints are probed.
@@ -844,7 +949,7 @@ export type UpstreamHealthCheckJson = {
  * Use `create(UpstreamHealthCheckSchema)` to create a new message.
  */
 export const UpstreamHealthCheckSchema: GenMessage<UpstreamHealthCheck, {jsonType: UpstreamHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_upstream, 13);
+  messageDesc(file_waf_v1_upstream, 14);
 
 /**
  * How the proxy acts on failing endpoints; on when absent.
@@ -949,7 +1054,7 @@ export type UpstreamResiliencePolicyJson = {
  * Use `create(UpstreamResiliencePolicySchema)` to create a new message.
  */
 export const UpstreamResiliencePolicySchema: GenMessage<UpstreamResiliencePolicy, {jsonType: UpstreamResiliencePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_upstream, 14);
+  messageDesc(file_waf_v1_upstream, 15);
 
 /**
  * What one node reports of one endpoint.
@@ -1019,6 +1124,13 @@ export type UpstreamHealthState = Message<"waf.v1.UpstreamHealthState"> & {
    * @generated from field: string artifact_sha256 = 9;
    */
   artifactSha256: string;
+
+  /**
+   * Why it is not healthy, for people; empty otherwise.
+   *
+   * @generated from field: string last_error = 10;
+   */
+  lastError: string;
 };
 
 /**
@@ -1089,6 +1201,13 @@ export type UpstreamHealthStateJson = {
    * @generated from field: string artifact_sha256 = 9;
    */
   artifactSha256?: string;
+
+  /**
+   * Why it is not healthy, for people; empty otherwise.
+   *
+   * @generated from field: string last_error = 10;
+   */
+  lastError?: string;
 };
 
 /**
@@ -1096,7 +1215,7 @@ export type UpstreamHealthStateJson = {
  * Use `create(UpstreamHealthStateSchema)` to create a new message.
  */
 export const UpstreamHealthStateSchema: GenMessage<UpstreamHealthState, {jsonType: UpstreamHealthStateJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_upstream, 15);
+  messageDesc(file_waf_v1_upstream, 16);
 
 /**
  * Manages upstream pools and reports their health.

@@ -8,7 +8,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { RuntimeIpList, RuntimeIpListJson, RuntimeTrustProfile, RuntimeTrustProfileJson } from "./access_pb.ts";
 import { file_waf_runtime_v1_access } from "./access_pb.ts";
-import type { RuntimePolicy, RuntimePolicyJson, RuntimeRuleset, RuntimeRulesetJson } from "./bundle_pb.ts";
+import type { RuntimePolicy, RuntimePolicyJson, RuntimeRuleset, RuntimeRulesetJson, RuntimeUpstream, RuntimeUpstreamJson } from "./bundle_pb.ts";
 import { file_waf_runtime_v1_bundle } from "./bundle_pb.ts";
 import { file_waf_v1_options } from "../../v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/engine.proto.
  */
 export const file_waf_runtime_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIoQBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkiowIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAki/QEKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIIjYKF1NlY3VyaXR5TWF0Y2hlZFZhcmlhYmxlEgwKBG5hbWUYASABKAwSDQoFdmFsdWUYAiABKAwiEgoQR2V0U3RhdHVzUmVxdWVzdCJZChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQi/QEKE0V4cGxhaW5UcnVzdFJlcXVlc3QSNAoHcHJvZmlsZRgBIAEoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSLwoIaXBfbGlzdHMYAiADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EgwKBHBlZXIYAyABKAkSQQoHaGVhZGVycxgEIAMoCzIwLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QuSGVhZGVyc0VudHJ5Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIukBChRFeHBsYWluVHJ1c3RSZXNwb25zZRIKCgJpcBgBIAEoCRIVCg1zb3VyY2VfaGVhZGVyGAIgASgJEhQKDHBlZXJfdHJ1c3RlZBgDIAEoCBIPCgdzcG9vZmVkGAQgASgIEgwKBGhvcHMYBSADKAkSEAoId2FybmluZ3MYBiADKAkSNAoGdHJhY2VzGAcgAygLMiQud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudElwVHJhY2USGQoRdmVyaWZpZWRfbm9kZV9pZHMYCCADKAkSFgoOdW50cnVzdGVkX3J1bGUYCSABKAgihAEKFFJ1bnRpbWVDbGllbnRJcFRyYWNlEg8KB3J1bGVfaWQYASABKAkSDgoGaGVhZGVyGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMY2FuZGlkYXRlX2lwGAUgASgJEhUKDXBhdGhfbm9kZV9pZHMYBiADKAkiQwoUU2FtcGxlQ2xpZW50c1JlcXVlc3QSDwoHc2l0ZV9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRILCgNlbmQYAyABKAgiXQoVU2FtcGxlQ2xpZW50c1Jlc3BvbnNlEjQKB3NhbXBsZXMYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlEg4KBmFjdGl2ZRgCIAEoCCKWAQoTUnVudGltZUNsaWVudFNhbXBsZRIMCgRwZWVyGAEgASgJEkEKB2hlYWRlcnMYAiADKAsyMC53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlLkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIaChhMaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QiUgoZTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZRI1Cgh3YXJuaW5ncxgBIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTcG9vZldhcm5pbmciagoTUnVudGltZVNwb29mV2FybmluZxIVCg1maXJzdF9zZWVuX21zGAEgASgDEg8KB3NpdGVfaWQYAiABKAkSDAoEcGVlchgDIAEoCRIOCgZoZWFkZXIYBCABKAkSDQoFY291bnQYBSABKA0y4QQKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAESYQoMRXhwbGFpblRydXN0EiMud2FmLnJ1bnRpbWUudjEuRXhwbGFpblRydXN0UmVxdWVzdBokLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlc3BvbnNlIgaiuxgCCAESZAoNU2FtcGxlQ2xpZW50cxIkLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuU2FtcGxlQ2xpZW50c1Jlc3BvbnNlIgaiuxgCCAEScAoRTGlzdFNwb29mV2FybmluZ3MSKC53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QaKS53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1Jlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIoQBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkiowIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAki/QEKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIIjYKF1NlY3VyaXR5TWF0Y2hlZFZhcmlhYmxlEgwKBG5hbWUYASABKAwSDQoFdmFsdWUYAiABKAwiEgoQR2V0U3RhdHVzUmVxdWVzdCLQAQoRR2V0U3RhdHVzUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAMSDgoGc2hhMjU2GAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEQoJdXB0aW1lX21zGAQgASgEEkMKCWxpYnJhcmllcxgFIAMoCzIwLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlLkxpYnJhcmllc0VudHJ5GjAKDkxpYnJhcmllc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSQoUUHJvYmVVcHN0cmVhbVJlcXVlc3QSMQoIdXBzdHJlYW0YASABKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lVXBzdHJlYW0iSgoVUHJvYmVVcHN0cmVhbVJlc3BvbnNlEjEKCWVuZHBvaW50cxgBIAMoCzIeLndhZi5ydW50aW1lLnYxLlByb2JlZEVuZHBvaW50Ik8KDlByb2JlZEVuZHBvaW50Eg8KB2FkZHJlc3MYASABKAkSDwoHaGVhbHRoeRgCIAEoCBIMCgRjb2RlGAMgASgJEg0KBWVycm9yGAQgASgJIv0BChNFeHBsYWluVHJ1c3RSZXF1ZXN0EjQKB3Byb2ZpbGUYASABKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lVHJ1c3RQcm9maWxlEi8KCGlwX2xpc3RzGAIgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwTGlzdBIMCgRwZWVyGAMgASgJEkEKB2hlYWRlcnMYBCADKAsyMC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXF1ZXN0LkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLpAQoURXhwbGFpblRydXN0UmVzcG9uc2USCgoCaXAYASABKAkSFQoNc291cmNlX2hlYWRlchgCIAEoCRIUCgxwZWVyX3RydXN0ZWQYAyABKAgSDwoHc3Bvb2ZlZBgEIAEoCBIMCgRob3BzGAUgAygJEhAKCHdhcm5pbmdzGAYgAygJEjQKBnRyYWNlcxgHIAMoCzIkLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDbGllbnRJcFRyYWNlEhkKEXZlcmlmaWVkX25vZGVfaWRzGAggAygJEhYKDnVudHJ1c3RlZF9ydWxlGAkgASgIIoQBChRSdW50aW1lQ2xpZW50SXBUcmFjZRIPCgdydWxlX2lkGAEgASgJEg4KBmhlYWRlchgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDGNhbmRpZGF0ZV9pcBgFIAEoCRIVCg1wYXRoX25vZGVfaWRzGAYgAygJIkMKFFNhbXBsZUNsaWVudHNSZXF1ZXN0Eg8KB3NpdGVfaWQYASABKAkSDQoFY291bnQYAiABKA0SCwoDZW5kGAMgASgIIl0KFVNhbXBsZUNsaWVudHNSZXNwb25zZRI0CgdzYW1wbGVzGAEgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZRIOCgZhY3RpdmUYAiABKAgilgEKE1J1bnRpbWVDbGllbnRTYW1wbGUSDAoEcGVlchgBIAEoCRJBCgdoZWFkZXJzGAIgAygLMjAud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZS5IZWFkZXJzRW50cnkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiGgoYTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0IlIKGUxpc3RTcG9vZldhcm5pbmdzUmVzcG9uc2USNQoId2FybmluZ3MYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lU3Bvb2ZXYXJuaW5nImoKE1J1bnRpbWVTcG9vZldhcm5pbmcSFQoNZmlyc3Rfc2Vlbl9tcxgBIAEoAxIPCgdzaXRlX2lkGAIgASgJEgwKBHBlZXIYAyABKAkSDgoGaGVhZGVyGAQgASgJEg0KBWNvdW50GAUgASgNMscFCg1FbmdpbmVTZXJ2aWNlEmQKDUNvbXBpbGVQb2xpY3kSJC53YWYucnVudGltZS52MS5Db21waWxlUG9saWN5UmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXNwb25zZSIGorsYAggBElUKCEV2YWx1YXRlEh8ud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXF1ZXN0GiAud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXNwb25zZSIGorsYAggBElgKCUdldFN0YXR1cxIgLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1JlcXVlc3QaIS53YWYucnVudGltZS52MS5HZXRTdGF0dXNSZXNwb25zZSIGorsYAggBEmEKDEV4cGxhaW5UcnVzdBIjLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QaJC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXNwb25zZSIGorsYAggBEmQKDVNhbXBsZUNsaWVudHMSJC53YWYucnVudGltZS52MS5TYW1wbGVDbGllbnRzUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXNwb25zZSIGorsYAggBEnAKEUxpc3RTcG9vZldhcm5pbmdzEigud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0Gikud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZSIGorsYAggBEmQKDVByb2JlVXBzdHJlYW0SJC53YWYucnVudGltZS52MS5Qcm9iZVVwc3RyZWFtUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXNwb25zZSIGorsYAggBYgZwcm90bzM", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
 
 /**
  * Request of CompilePolicy.
@@ -838,6 +838,13 @@ export type GetStatusResponse = Message<"waf.runtime.v1.GetStatusResponse"> & {
    * @generated from field: uint64 uptime_ms = 4;
    */
   uptimeMs: bigint;
+
+  /**
+   * Versions of the libraries that it runs with, by name.
+   *
+   * @generated from field: map<string, string> libraries = 5;
+   */
+  libraries: { [key: string]: string };
 };
 
 /**
@@ -873,6 +880,13 @@ export type GetStatusResponseJson = {
    * @generated from field: uint64 uptime_ms = 4;
    */
   uptimeMs?: string;
+
+  /**
+   * Versions of the libraries that it runs with, by name.
+   *
+   * @generated from field: map<string, string> libraries = 5;
+   */
+  libraries?: { [key: string]: string };
 };
 
 /**
@@ -881,6 +895,153 @@ export type GetStatusResponseJson = {
  */
 export const GetStatusResponseSchema: GenMessage<GetStatusResponse, {jsonType: GetStatusResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_engine, 8);
+
+/**
+ * Request of ProbeUpstream.
+ *
+ * @generated from message waf.runtime.v1.ProbeUpstreamRequest
+ */
+export type ProbeUpstreamRequest = Message<"waf.runtime.v1.ProbeUpstreamRequest"> & {
+  /**
+   * The set whose addresses are asked; without a health check they are only connected to.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeUpstream upstream = 1;
+   */
+  upstream?: RuntimeUpstream | undefined;
+};
+
+/**
+ * Request of ProbeUpstream.
+ *
+ * @generated from message waf.runtime.v1.ProbeUpstreamRequest
+ */
+export type ProbeUpstreamRequestJson = {
+  /**
+   * The set whose addresses are asked; without a health check they are only connected to.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeUpstream upstream = 1;
+   */
+  upstream?: RuntimeUpstreamJson;
+};
+
+/**
+ * Describes the message waf.runtime.v1.ProbeUpstreamRequest.
+ * Use `create(ProbeUpstreamRequestSchema)` to create a new message.
+ */
+export const ProbeUpstreamRequestSchema: GenMessage<ProbeUpstreamRequest, {jsonType: ProbeUpstreamRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 9);
+
+/**
+ * Response of ProbeUpstream.
+ *
+ * @generated from message waf.runtime.v1.ProbeUpstreamResponse
+ */
+export type ProbeUpstreamResponse = Message<"waf.runtime.v1.ProbeUpstreamResponse"> & {
+  /**
+   * One for each address.
+   *
+   * @generated from field: repeated waf.runtime.v1.ProbedEndpoint endpoints = 1;
+   */
+  endpoints: ProbedEndpoint[];
+};
+
+/**
+ * Response of ProbeUpstream.
+ *
+ * @generated from message waf.runtime.v1.ProbeUpstreamResponse
+ */
+export type ProbeUpstreamResponseJson = {
+  /**
+   * One for each address.
+   *
+   * @generated from field: repeated waf.runtime.v1.ProbedEndpoint endpoints = 1;
+   */
+  endpoints?: ProbedEndpointJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.ProbeUpstreamResponse.
+ * Use `create(ProbeUpstreamResponseSchema)` to create a new message.
+ */
+export const ProbeUpstreamResponseSchema: GenMessage<ProbeUpstreamResponse, {jsonType: ProbeUpstreamResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 10);
+
+/**
+ * What a probe of one address found.
+ *
+ * @generated from message waf.runtime.v1.ProbedEndpoint
+ */
+export type ProbedEndpoint = Message<"waf.runtime.v1.ProbedEndpoint"> & {
+  /**
+   * Host and port.
+   *
+   * @generated from field: string address = 1;
+   */
+  address: string;
+
+  /**
+   * True when it answered as it should.
+   *
+   * @generated from field: bool healthy = 2;
+   */
+  healthy: boolean;
+
+  /**
+   * Stable code of what went wrong; empty otherwise.
+   *
+   * @generated from field: string code = 3;
+   */
+  code: string;
+
+  /**
+   * What went wrong, for people.
+   *
+   * @generated from field: string error = 4;
+   */
+  error: string;
+};
+
+/**
+ * What a probe of one address found.
+ *
+ * @generated from message waf.runtime.v1.ProbedEndpoint
+ */
+export type ProbedEndpointJson = {
+  /**
+   * Host and port.
+   *
+   * @generated from field: string address = 1;
+   */
+  address?: string;
+
+  /**
+   * True when it answered as it should.
+   *
+   * @generated from field: bool healthy = 2;
+   */
+  healthy?: boolean;
+
+  /**
+   * Stable code of what went wrong; empty otherwise.
+   *
+   * @generated from field: string code = 3;
+   */
+  code?: string;
+
+  /**
+   * What went wrong, for people.
+   *
+   * @generated from field: string error = 4;
+   */
+  error?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.ProbedEndpoint.
+ * Use `create(ProbedEndpointSchema)` to create a new message.
+ */
+export const ProbedEndpointSchema: GenMessage<ProbedEndpoint, {jsonType: ProbedEndpointJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 11);
 
 /**
  * Request of ExplainTrust.
@@ -957,7 +1118,7 @@ export type ExplainTrustRequestJson = {
  * Use `create(ExplainTrustRequestSchema)` to create a new message.
  */
 export const ExplainTrustRequestSchema: GenMessage<ExplainTrustRequest, {jsonType: ExplainTrustRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 9);
+  messageDesc(file_waf_runtime_v1_engine, 12);
 
 /**
  * Response of ExplainTrust.
@@ -1104,7 +1265,7 @@ export type ExplainTrustResponseJson = {
  * Use `create(ExplainTrustResponseSchema)` to create a new message.
  */
 export const ExplainTrustResponseSchema: GenMessage<ExplainTrustResponse, {jsonType: ExplainTrustResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 10);
+  messageDesc(file_waf_runtime_v1_engine, 13);
 
 /**
  * What one rule did.
@@ -1209,7 +1370,7 @@ export type RuntimeClientIpTraceJson = {
  * Use `create(RuntimeClientIpTraceSchema)` to create a new message.
  */
 export const RuntimeClientIpTraceSchema: GenMessage<RuntimeClientIpTrace, {jsonType: RuntimeClientIpTraceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 11);
+  messageDesc(file_waf_runtime_v1_engine, 14);
 
 /**
  * Request of SampleClients.
@@ -1272,7 +1433,7 @@ export type SampleClientsRequestJson = {
  * Use `create(SampleClientsRequestSchema)` to create a new message.
  */
 export const SampleClientsRequestSchema: GenMessage<SampleClientsRequest, {jsonType: SampleClientsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 12);
+  messageDesc(file_waf_runtime_v1_engine, 15);
 
 /**
  * Response of SampleClients.
@@ -1321,7 +1482,7 @@ export type SampleClientsResponseJson = {
  * Use `create(SampleClientsResponseSchema)` to create a new message.
  */
 export const SampleClientsResponseSchema: GenMessage<SampleClientsResponse, {jsonType: SampleClientsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 13);
+  messageDesc(file_waf_runtime_v1_engine, 16);
 
 /**
  * What one request said of its sender.
@@ -1370,7 +1531,7 @@ export type RuntimeClientSampleJson = {
  * Use `create(RuntimeClientSampleSchema)` to create a new message.
  */
 export const RuntimeClientSampleSchema: GenMessage<RuntimeClientSample, {jsonType: RuntimeClientSampleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 14);
+  messageDesc(file_waf_runtime_v1_engine, 17);
 
 /**
  * Request of ListSpoofWarnings.
@@ -1393,7 +1554,7 @@ export type ListSpoofWarningsRequestJson = {
  * Use `create(ListSpoofWarningsRequestSchema)` to create a new message.
  */
 export const ListSpoofWarningsRequestSchema: GenMessage<ListSpoofWarningsRequest, {jsonType: ListSpoofWarningsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 15);
+  messageDesc(file_waf_runtime_v1_engine, 18);
 
 /**
  * Response of ListSpoofWarnings.
@@ -1428,7 +1589,7 @@ export type ListSpoofWarningsResponseJson = {
  * Use `create(ListSpoofWarningsResponseSchema)` to create a new message.
  */
 export const ListSpoofWarningsResponseSchema: GenMessage<ListSpoofWarningsResponse, {jsonType: ListSpoofWarningsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 16);
+  messageDesc(file_waf_runtime_v1_engine, 19);
 
 /**
  * Someone sent an address header without being trusted.
@@ -1519,7 +1680,7 @@ export type RuntimeSpoofWarningJson = {
  * Use `create(RuntimeSpoofWarningSchema)` to create a new message.
  */
 export const RuntimeSpoofWarningSchema: GenMessage<RuntimeSpoofWarning, {jsonType: RuntimeSpoofWarningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 17);
+  messageDesc(file_waf_runtime_v1_engine, 20);
 
 /**
  * Compiles and evaluates for control, over the engine's own Unix socket.
@@ -1586,6 +1747,16 @@ export const EngineService: GenService<{
     methodKind: "unary";
     input: typeof ListSpoofWarningsRequestSchema;
     output: typeof ListSpoofWarningsResponseSchema;
+  },
+  /**
+   * Asks the addresses of a set of origins once, with the code that serves traffic.
+   *
+   * @generated from rpc waf.runtime.v1.EngineService.ProbeUpstream
+   */
+  probeUpstream: {
+    methodKind: "unary";
+    input: typeof ProbeUpstreamRequestSchema;
+    output: typeof ProbeUpstreamResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_waf_runtime_v1_engine, 0);

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/observation.proto.
  */
 export const file_waf_runtime_v1_observation: GenFile = /*@__PURE__*/
-  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QixgMKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJIlwKDENvdW50ZXJCYXRjaBIPCgdmcm9tX21zGAEgASgDEg0KBXRvX21zGAIgASgDEiwKBmRlbHRhcxgDIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJEZWx0YSLqAQoMQ291bnRlckRlbHRhEg8KB3NpdGVfaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHJlcXVlc3RzGAMgASgEEhAKCGJ5dGVzX2luGAQgASgEEhEKCWJ5dGVzX291dBgFIAEoBBITCgtkdXJhdGlvbl91cxgGIAEoBBIRCglkdXJhdGlvbnMYByADKAQSEQoJaW5zcGVjdGVkGAggASgEEhUKDWluc3BlY3Rpb25fdXMYCSABKAQSLQoHZW50cmllcxgKIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJFbnRyeSI6CgxDb3VudGVyRW50cnkSDgoGZmFtaWx5GAEgASgJEgsKA2tleRgCIAEoCRINCgVjb3VudBgDIAEoBGIGcHJvdG8z", [file_waf_runtime_v1_engine]);
+  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3Qi2AMKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJIlwKDENvdW50ZXJCYXRjaBIPCgdmcm9tX21zGAEgASgDEg0KBXRvX21zGAIgASgDEiwKBmRlbHRhcxgDIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJEZWx0YSLqAQoMQ291bnRlckRlbHRhEg8KB3NpdGVfaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHJlcXVlc3RzGAMgASgEEhAKCGJ5dGVzX2luGAQgASgEEhEKCWJ5dGVzX291dBgFIAEoBBITCgtkdXJhdGlvbl91cxgGIAEoBBIRCglkdXJhdGlvbnMYByADKAQSEQoJaW5zcGVjdGVkGAggASgEEhUKDWluc3BlY3Rpb25fdXMYCSABKAQSLQoHZW50cmllcxgKIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJFbnRyeSI6CgxDb3VudGVyRW50cnkSDgoGZmFtaWx5GAEgASgJEgsKA2tleRgCIAEoCRINCgVjb3VudBgDIAEoBGIGcHJvdG8z", [file_waf_runtime_v1_engine]);
 
 /**
  * Payload of a SECURITY_FACT batch.
@@ -203,6 +203,13 @@ export type SecurityFact = Message<"waf.runtime.v1.SecurityFact"> & {
    * @generated from field: string failure = 21;
    */
   failure: string;
+
+  /**
+   * Origin that was asked last, host and port; empty when none was.
+   *
+   * @generated from field: string endpoint = 22;
+   */
+  endpoint: string;
 };
 
 /**
@@ -357,6 +364,13 @@ export type SecurityFactJson = {
    * @generated from field: string failure = 21;
    */
   failure?: string;
+
+  /**
+   * Origin that was asked last, host and port; empty when none was.
+   *
+   * @generated from field: string endpoint = 22;
+   */
+  endpoint?: string;
 };
 
 /**

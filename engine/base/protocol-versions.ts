@@ -1,0 +1,44 @@
+/**
+ * The versions that a node and its controller compare: exactly, without negotiation. Whoever has
+ * another one is refused with the name of the field, by either side.
+ */
+
+/** Version of the observation protocol: batches, acknowledgements, gaps. */
+export const observationProtocolVersion = 1;
+
+/** Version of the payload of METRIC batches, bounds of durations included, and of load reports. */
+export const metricPayloadVersion = 9;
+
+/** Version of the payload of SECURITY_FACT batches. */
+export const securityFactVersion = 1;
+
+/** Version of a capability report, and the format of the artefact that it names. */
+export const capabilitiesVersion = 1;
+export const artifactFormat = 'waf.runtime.v1';
+
+/** What this build announces of itself. */
+export const ownCapabilities = {
+  version: capabilitiesVersion,
+  artifactFormat,
+  metricPayloadVersion,
+} as const;
+
+/** What the other side announces; nothing is assumed of what it leaves out. */
+export interface AnnouncedVersions {
+  readonly capabilities?:
+    | {
+        readonly version: number;
+        readonly artifactFormat: string;
+        readonly metricPayloadVersion: number;
+      }
+    | undefined;
+}
+
+/** What does not fit, as a sentence that begins with the field; '' when all is equal. */
+export function versionMismatch({ capabilities }: AnnouncedVersions): string {
+  for (const [name, wanted] of Object.entries(ownCapabilities)) {
+    const found = capabilities?.[name as keyof typeof ownCapabilities];
+    if (found !== wanted) return `capabilities.${name}: must be ${wanted}`;
+  }
+  return '';
+}
