@@ -1,7 +1,7 @@
 /** Owns putting control together and taking it apart; main.ts only reads flags. */
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readBuildInfo } from '../engine/base/build-info.ts';
 import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
 import { makeFolder } from '../engine/base/make-folder.ts';
@@ -25,6 +25,7 @@ import { ensureFirstContent } from './publish/first-content.ts';
 import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
 import { settingsId, systemSettings } from './store/collections.ts';
+import { ensureInstallation } from './store/installation.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { openLogs } from './store/open-logs.ts';
 import { careForMemory } from './store/memory-care.ts';
@@ -66,6 +67,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     openLmdbKv({ folder: join(dataFolder, 'control'), durable: true }),
     clock,
   );
+  const installation = await ensureInstallation(store, clock);
   const observed = openLogs(join(dataFolder, 'events'), logger);
   const events = openEventStore(observed);
   const passwordFile = join(dataFolder, 'admin-password');
@@ -101,7 +103,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     subscriptions,
     fetchLimits,
     analyses,
-    version: productVersion(),
+    build: readBuildInfo(),
+    installation,
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
@@ -132,17 +135,4 @@ async function openIdentity(options: ControlOptions): Promise<TlsIdentity | null
   const folder = join(dataFolder, 'tls');
   const { host } = management;
   return openTlsIdentity(managementTls, { folder, host, clock: systemClock, logger });
-}
-
-/** Version in the nearest package.json upward. */
-function productVersion(): string {
-  for (const up of ['../', '../../']) {
-    try {
-      const text = readFileSync(new URL(`${up}package.json`, import.meta.url), 'utf8');
-      return (JSON.parse(text) as { version?: string }).version ?? '';
-    } catch {
-      continue;
-    }
-  }
-  return '';
 }

@@ -34,9 +34,6 @@ export function countryCatalog(store: ReadStore): CountryCatalogJson {
       ...catalog,
       datasetSource: source ?? '',
       ...(blob === undefined || version === '' ? {} : { datasetVersion: version }),
-      ...(uploaded?.activatedAt === undefined ? {} : { activatedAt: uploaded.activatedAt }),
-      activationStatus: uploaded?.activationStatus ?? 'active',
-      lastActivationError: uploaded?.lastActivationError ?? '',
     };
   } catch {
     const lastActivationError = 'the country database cannot be read';

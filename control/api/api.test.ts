@@ -40,11 +40,12 @@ beforeAll(async () => {
           refusal: '',
           refusalStatus: 0,
         }),
-      status: () => ({ revision: '0', sha256: '', version: 'test', uptimeMs: 1 }),
+      status: () => ({ revision: '0', sha256: '', version: 'test', uptimeMs: 1, libraries: {} }),
       explainTrust: () => {
         throw new Error('not asked here');
       },
       sampleClients: () => ({ samples: [], active: false }),
+      probeUpstream: () => Promise.resolve([]),
       spoofNotes: () => [],
     },
   });

@@ -1,6 +1,7 @@
 /** Owns what every RPC works with: the parts of the process, and who calls. */
 
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
+import type { BuildInfo } from '../../engine/base/build-info.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import type { ClientIpAnalyses } from '../access/client-ip-analyses.ts';
@@ -16,6 +17,7 @@ import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
+import type { InstallationRecord } from '../store/installation.ts';
 import type { Store } from '../store/store.ts';
 import type { EngineClient } from './engine-client.ts';
 import type { NodeRegistry } from './node-registry.ts';
@@ -38,7 +40,8 @@ export interface ApiParts {
   /** Bounds of fetches where they differ from the standard ones. */
   readonly fetchLimits: Partial<OutgoingLimits>;
   readonly analyses: ClientIpAnalyses;
-  readonly version: string;
+  readonly build: BuildInfo;
+  readonly installation: InstallationRecord;
   /** Marks cookies Secure; off only where the management listener speaks plain HTTP. */
   readonly secureCookies: boolean;
 }

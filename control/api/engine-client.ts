@@ -4,7 +4,11 @@ import { Agent } from 'node:http';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import type { RuntimePolicy, RuntimeRuleset } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import type {
+  RuntimePolicy,
+  RuntimeRuleset,
+  RuntimeUpstream,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import {
   CompilePolicyRequestSchema,
   EngineService,
@@ -13,7 +17,9 @@ import {
   type EvaluateResponse,
   type ExplainTrustRequestSchema,
   type ExplainTrustResponse,
+  type GetStatusResponse,
   type ListSpoofWarningsResponse,
+  type ProbeUpstreamResponse,
   type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { refusal } from '../domain/errors.ts';
@@ -47,6 +53,10 @@ export interface EngineClient {
   ): Promise<ExplainTrustResponse>;
   /** Senders of a site's requests; see SampleClients. Errors: unavailable. */
   sampleClients(siteId: string, count: number, end: boolean): Promise<SampleClientsResponse>;
+  /** What the engine is and serves. Errors: unavailable. */
+  status(): Promise<GetStatusResponse>;
+  /** Asks every address of a pool once. Errors: unavailable. */
+  probe(upstream: RuntimeUpstream): Promise<ProbeUpstreamResponse>;
   /** Forged address headers of the last hour. Errors: unavailable. */
   spoofWarnings(): Promise<ListSpoofWarningsResponse>;
 }
@@ -98,6 +108,9 @@ export function openEngineClient(socketPath: string): EngineClient {
     explainTrust: (request) => asked(() => client.explainTrust(request)),
     sampleClients: (siteId, count, end) =>
       asked(() => client.sampleClients({ siteId, count, end }, { timeoutMs: quickTimeoutMs })),
+    status: () => asked(() => client.getStatus({}, { timeoutMs: quickTimeoutMs })),
+    probe: (upstream) =>
+      asked(() => client.probeUpstream({ upstream }, { timeoutMs: quickTimeoutMs })),
     spoofWarnings: () => asked(() => client.listSpoofWarnings({}, { timeoutMs: quickTimeoutMs })),
   };
 }

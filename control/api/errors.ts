@@ -39,13 +39,28 @@ export function toConnectError(thrown: unknown, logger: Logger, where: string): 
   return new ConnectError('internal error; the log of the service says more', Code.Internal);
 }
 
-/** Turns what methods throw into RPC errors. */
+/** Turns what methods throw into RPC errors, also when a stream is under way. */
 export function errorInterceptor(logger: Logger): Interceptor {
   return (next) => async (request) => {
+    const where = `${request.service.typeName}/${request.method.name}`;
     try {
-      return await next(request);
+      const response = await next(request);
+      if (!response.stream) return response;
+      return { ...response, message: rethrowing(response.message, logger, where) };
     } catch (thrown) {
-      throw toConnectError(thrown, logger, `${request.service.typeName}/${request.method.name}`);
+      throw toConnectError(thrown, logger, where);
     }
   };
+}
+
+async function* rethrowing<T>(
+  messages: AsyncIterable<T>,
+  logger: Logger,
+  where: string,
+): AsyncGenerator<T> {
+  try {
+    yield* messages;
+  } catch (thrown) {
+    throw toConnectError(thrown, logger, where);
+  }
 }

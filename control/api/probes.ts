@@ -5,7 +5,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { sites } from '../store/collections.ts';
+import { laneStats } from '../observe/lane-stats.ts';
 import type { ApiParts, Entrance } from './context.ts';
+import { checkStore } from './store-check.ts';
 import { metricsText, trafficMetrics, type MetricFamily } from './metrics-text.ts';
 
 interface Answer {
@@ -55,13 +57,18 @@ function probe(parts: ApiParts, entrance: Entrance, path: string): Answer {
   return notFound;
 }
 
-/** Ready when the store answers and the local engine serves the present configuration. */
-function readiness(parts: ApiParts): Answer {
+/** Ready when the store can be read and the local engine serves the present configuration. */
+export function readiness(
+  parts: Pick<ApiParts, 'store' | 'events' | 'publisher' | 'nodes'>,
+): Answer {
+  const { ok: store, message } = checkStore(parts);
   const wanted = parts.publisher.current()?.signed.sha256 ?? '';
   const local = parts.nodes.get('local');
   const serving = local?.connected === true && wanted !== '' && local.configHash === wanted;
-  const body = JSON.stringify({ status: serving ? 'ready' : 'not_ready', store: true, serving });
-  return { status: serving ? 200 : 503, type: json, body };
+  const ready = store && serving;
+  const reason = store ? {} : { reason: message };
+  const body = JSON.stringify({ status: ready ? 'ready' : 'not_ready', store, serving, ...reason });
+  return { status: ready ? 200 : 503, type: json, body };
 }
 
 function metrics(parts: ApiParts): string {
@@ -74,9 +81,11 @@ function metrics(parts: ApiParts): string {
     return { name, type: 'gauge', help, samples: [{ suffix: '', labels: {}, value }] };
   };
   const counts = parts.counters.list();
-  const lanes = parts.pipeline.list().map(({ lane, field, count }) => {
-    return { suffix: '', labels: { lane, field }, value: count };
-  });
+  const lanes = laneStats(parts.pipeline).flatMap(({ name: lane, fields }) =>
+    Object.entries(fields).map(([field, value]) => {
+      return { suffix: '', labels: { lane, field }, value };
+    }),
+  );
   return metricsText([
     gauge('waf_config_revision', 'Configuration that control has published.', Number(revision)),
     gauge('waf_nodes_connected', 'Nodes whose stream is up.', connected),

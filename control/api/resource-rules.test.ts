@@ -16,11 +16,8 @@ import { startTestControl, type TestControl } from '../../test/support/test-cont
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { systemClock } from '../../engine/base/clock.ts';
-import {
-  counterSchemaVersion,
-  durationBoundsSeconds,
-  openCounterStore,
-} from '../observe/counter-store.ts';
+import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { durationBoundsSeconds, openCounterStore } from '../observe/counter-store.ts';
 import { openNodeLoadStore } from '../observe/node-load.ts';
 import { agents } from '../store/collections.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
@@ -89,8 +86,8 @@ async function addObserved(folder: string): Promise<void> {
   const header = { agentId: 'local', tenantId: 'default', bootId: '00', batchSeq: 1n };
   const batch = { ...header, crc32c: crc32c(payload), payload };
   const counters = openCounterStore(kv);
-  expect(await counters.ingest(batch, counterSchemaVersion)).toBe('stored');
-  expect(await counters.ingest(batch, counterSchemaVersion)).toBe('repeated');
+  expect(await counters.ingest(batch, metricPayloadVersion)).toBe('stored');
+  expect(await counters.ingest(batch, metricPayloadVersion)).toBe('repeated');
   const load = openNodeLoadStore(kv);
   for (const cpuPercent of [20, 40]) {
     const numbers = { cpuPercent, activeConnections: 5 };

@@ -10,7 +10,8 @@ import { crc32c } from '../../engine/base/crc32c.ts';
 import { durationBoundsUs } from '../../engine/contract/counters.ts';
 import { metricsText, trafficMetrics } from '../api/metrics-text.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
-import { counterSchemaVersion, durationBoundsSeconds, openCounterStore } from './counter-store.ts';
+import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { durationBoundsSeconds, openCounterStore } from './counter-store.ts';
 
 const delta = (siteId: string, requests: bigint, status: string) =>
   create(CounterDeltaSchema, {
@@ -32,9 +33,9 @@ function batchOf(batchSeq: bigint, deltas: ReturnType<typeof delta>[]) {
 test('adds up by site and policy, and takes each batch once', async () => {
   const store = openCounterStore(openMemoryKv());
   const first = batchOf(1n, [delta('a', 3n, '200'), delta('b', 1n, '403')]);
-  expect(await store.ingest(first, counterSchemaVersion)).toBe('stored');
-  expect(await store.ingest(first, counterSchemaVersion)).toBe('repeated');
-  await store.ingest(batchOf(2n, [delta('a', 2n, '403')]), counterSchemaVersion);
+  expect(await store.ingest(first, metricPayloadVersion)).toBe('stored');
+  expect(await store.ingest(first, metricPayloadVersion)).toBe('repeated');
+  await store.ingest(batchOf(2n, [delta('a', 2n, '403')]), metricPayloadVersion);
   const [a, b, none] = store.list();
   expect(a).toMatchObject({ tenantId: 't', siteId: 'a', requests: 5, bytesIn: 20 });
   expect(a?.entries['status']).toEqual({ 200: 3, 403: 2 });
@@ -46,19 +47,19 @@ test('adds up by site and policy, and takes each batch once', async () => {
 test('another run of a node counts from one again', async () => {
   const store = openCounterStore(openMemoryKv());
   const batch = batchOf(1n, [delta('a', 1n, '200')]);
-  await store.ingest(batch, counterSchemaVersion);
-  expect(await store.ingest({ ...batch, bootId: 'cd' }, counterSchemaVersion)).toBe('stored');
+  await store.ingest(batch, metricPayloadVersion);
+  expect(await store.ingest({ ...batch, bootId: 'cd' }, metricPayloadVersion)).toBe('stored');
   expect(store.list()[0]?.requests).toBe(2);
 });
 
 test('refuses what is damaged or not understood', async () => {
   const store = openCounterStore(openMemoryKv());
   const batch = batchOf(1n, [delta('a', 1n, '200')]);
-  expect(await store.ingest({ ...batch, crc32c: 1 }, counterSchemaVersion)).toBe('crc');
-  expect(await store.ingest(batch, counterSchemaVersion + 1)).toBe('schema');
+  expect(await store.ingest({ ...batch, crc32c: 1 }, metricPayloadVersion)).toBe('crc');
+  expect(await store.ingest(batch, metricPayloadVersion + 1)).toBe('schema');
   const noise = Buffer.from('noise');
   const noisy = { ...batch, payload: noise, crc32c: crc32c(noise) };
-  expect(await store.ingest(noisy, counterSchemaVersion)).toBe('schema');
+  expect(await store.ingest(noisy, metricPayloadVersion)).toBe('schema');
   expect(store.list()).toEqual([]);
 });
 
@@ -68,7 +69,7 @@ test('nodes and control mean the same by the classes of durations', () => {
 
 test('shows them as OpenMetrics, with labels escaped and buckets that add up', async () => {
   const store = openCounterStore(openMemoryKv());
-  await store.ingest(batchOf(1n, [delta('a', 3n, '200')]), counterSchemaVersion);
+  await store.ingest(batchOf(1n, [delta('a', 3n, '200')]), metricPayloadVersion);
   const text = metricsText(trafficMetrics(store.list(), () => 'say "hi"\n'));
   const labels = String.raw`site_id="a",site="say \"hi\"\n",policy_id="p"`;
   expect(text).toContain(`waf_requests_total{${labels}} 3\n`);

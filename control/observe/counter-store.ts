@@ -11,6 +11,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
+import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import type { IncomingBatch, IngestResult } from './event-store.ts';
 import { addRankings, forgetRankings, rankedPrefix, readRankings } from './ranking-series.ts';
@@ -22,9 +23,6 @@ import {
   type TrafficResolution,
   type TrafficStep,
 } from './traffic-series.ts';
-
-/** Version of the payload that is understood. */
-export const counterSchemaVersion = 1;
 
 /** Upper bounds of the duration classes in seconds, of that version; the last class has none. */
 export const durationBoundsSeconds: readonly number[] = [
@@ -81,7 +79,7 @@ export function openCounterStore(kv: Kv): CounterStore {
       readRankings(kv, tenantId, siteId, startMs, endMs),
     ingest: async (batch, schemaVersion) => {
       if (crc32c(batch.payload) !== batch.crc32c) return 'crc';
-      const counted = schemaVersion === counterSchemaVersion ? read(batch.payload) : null;
+      const counted = schemaVersion === metricPayloadVersion ? read(batch.payload) : null;
       if (counted === null) return 'schema';
       const runKey = `cm${separator}seq${separator}${batch.agentId}${separator}${batch.bootId}`;
       return kv.write((writer) => {

@@ -3,6 +3,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SecurityFactBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { prefixRange } from '../store/kv.ts';
@@ -26,7 +27,7 @@ function batch(seq: number, count: number): IncomingBatch {
 test('events are kept small and read back whole; plain ones of earlier versions too', async () => {
   const kv = openMemoryKv();
   const events = openEventStore(kv);
-  expect(await events.ingest(batch(1, 3))).toBe('stored');
+  expect(await events.ingest(batch(1, 3), securityFactVersion)).toBe('stored');
   const [found] = events.byRequestId('r-1-2');
   expect(found?.messages?.map((message) => message.operator)).toEqual(Array(4).fill(operator));
   const [row] = [...kv.range(prefixRange('e\u0000'))];
@@ -41,7 +42,7 @@ test('events are kept small and read back whole; plain ones of earlier versions 
 test('the oldest events give way to what would be too many bytes, and their index with them', async () => {
   const kv = openMemoryKv();
   const events = openEventStore(kv);
-  await events.ingest(batch(1, 10));
+  await events.ingest(batch(1, 10), securityFactVersion);
   const key = 'm\u0000bytes';
   const known = Number(Buffer.from(kv.get(key)!).toString());
   const sizes = [...kv.range(prefixRange('e\u0000'))].map(({ value }) => value.length);
@@ -49,7 +50,7 @@ test('the oldest events give way to what would be too many bytes, and their inde
   // As if so much were kept that five of them have to go.
   const full = controlLimits.eventBytesMax - Math.floor(sizes[0]! / 2);
   await kv.write((writer) => writer.put(key, Buffer.from(String(full))));
-  await events.ingest(batch(2, 5));
+  await events.ingest(batch(2, 5), securityFactVersion);
   expect(events.count()).toBe(10);
   expect([...kv.range(prefixRange('e\u0000'))]).toHaveLength(10);
   expect([...kv.range(prefixRange('r\u0000'))]).toHaveLength(10);

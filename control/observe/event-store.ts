@@ -8,6 +8,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { SecurityFactBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
+import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { prefixRange, type Kv, type KvWriter } from '../store/kv.ts';
 import { toSecurityEvent } from './security-event.ts';
@@ -30,7 +31,7 @@ export type IngestResult = 'stored' | 'repeated' | 'crc' | 'schema';
 /** Security events that are kept. */
 export interface EventStore {
   /** Keeps the events of a batch. Rejects when the disk does not take them. */
-  ingest(batch: IncomingBatch): Promise<IngestResult>;
+  ingest(batch: IncomingBatch, schemaVersion: number): Promise<IngestResult>;
   get(id: string): SecurityEventJson | undefined;
   /** Events with a request id, newest first. */
   byRequestId(requestId: string): SecurityEventJson[];
@@ -57,8 +58,9 @@ export function openEventStore(kv: Kv): EventStore {
   };
   const listeners = new Set<(event: SecurityEventJson) => void>();
   return {
-    ingest: async (batch) => {
+    ingest: async (batch, schemaVersion) => {
       const kept: SecurityEventJson[] = [];
+      if (schemaVersion !== securityFactVersion) return 'schema';
       const result = await ingest(kv, batch, kept);
       for (const event of kept) for (const listener of listeners) listener(event);
       return result;

@@ -6,7 +6,8 @@ import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_p
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
-import { counterSchemaVersion, openCounterStore, type CounterStore } from './counter-store.ts';
+import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { openCounterStore, type CounterStore } from './counter-store.ts';
 
 const hourMs = 3_600_000;
 const startMs = 1_760_000_000_000 - (1_760_000_000_000 % hourMs);
@@ -20,7 +21,7 @@ async function tell(store: CounterStore, atMs: number, siteId: string, entries: 
   const message = create(CounterBatchSchema, { toMs: BigInt(atMs), deltas });
   const payload = toBinary(CounterBatchSchema, message);
   const header = { agentId: 'local', tenantId: 't', bootId: '00', batchSeq: ++seq };
-  return store.ingest({ ...header, crc32c: crc32c(payload), payload }, counterSchemaVersion);
+  return store.ingest({ ...header, crc32c: crc32c(payload), payload }, metricPayloadVersion);
 }
 
 test('values add up over batches and hours, for the site and for all, and are no other counts', async () => {

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
-import { counterSchemaVersion, openCounterStore, type CounterStore } from './counter-store.ts';
+import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { openCounterStore, type CounterStore } from './counter-store.ts';
 
 const hourMs = 3_600_000;
 const startMs = 1_760_000_000_000 - (1_760_000_000_000 % hourMs);
@@ -25,7 +26,7 @@ async function count(store: CounterStore, atMs: number, siteId: string, requests
   const message = create(CounterBatchSchema, { toMs: BigInt(atMs), deltas: [delta] });
   const payload = toBinary(CounterBatchSchema, message);
   const header = { agentId: 'local', tenantId: 't', bootId: '00', batchSeq: ++seq };
-  return store.ingest({ ...header, crc32c: crc32c(payload), payload }, counterSchemaVersion);
+  return store.ingest({ ...header, crc32c: crc32c(payload), payload }, metricPayloadVersion);
 }
 
 test('counts lie in their minute and hour, for the site and for all', async () => {

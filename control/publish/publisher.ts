@@ -53,6 +53,8 @@ export interface Publication {
 export interface Publisher {
   readonly publicKey: Uint8Array;
   current(): Publication | null;
+  /** Whether something stored is not published yet, and why it could not be; '' where it could. */
+  progress(): { readonly waiting: boolean; readonly error: string };
   /** Calls `listener` with every new publication; returns the undo. */
   subscribe(listener: (publication: Publication) => void): () => void;
   /** Hands the current configuration out again; what is held back is tried again first. */
@@ -101,6 +103,8 @@ class LivePublisher implements Publisher {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<unknown> = Promise.resolve();
   #lastCostMs = 0;
+  #publishing = 0;
+  #error = '';
 
   constructor(store: Store, clock: Clock, logger: Logger, key: SigningKey) {
     this.#store = store;
@@ -113,6 +117,10 @@ class LivePublisher implements Publisher {
 
   current(): Publication | null {
     return this.#current;
+  }
+
+  progress(): { readonly waiting: boolean; readonly error: string } {
+    return { waiting: this.#timer !== null || this.#publishing > 0, error: this.#error };
   }
 
   subscribe(listener: (publication: Publication) => void): () => void {
@@ -155,9 +163,21 @@ class LivePublisher implements Publisher {
   }
 
   publish(): Promise<Publication> {
+    // What the timer was set for is part of this one.
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#publishing++;
     const next = this.#running.then(() => this.#publishNow());
-    this.#running = next.catch(() => undefined);
+    this.#running = next.then(
+      () => this.#ended(''),
+      (error: unknown) => this.#ended(`publishing failed: ${toAppError(error).message}`),
+    );
     return next;
+  }
+
+  #ended(error: string): void {
+    this.#publishing--;
+    this.#error = error;
   }
 
   close(): void {

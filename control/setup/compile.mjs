@@ -1,7 +1,7 @@
 /** Owns .build: compiles TypeScript and copies assets when a source changed. */
 
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import {
   cacheFolder,
@@ -29,7 +29,7 @@ export async function ensureCompiled() {
   const names = hashNames(sources);
   const stamp = hashStats([...sources, ...assets, ...settings]);
   const previous = readStamp('compile').split('\n');
-  if (previous[0] === stamp && existsSync(inRoot('.build'))) return;
+  if (previous[0] === stamp && existsSync(inRoot('.build', 'build.json'))) return;
 
   // A deleted source must not live on as its compiled copy.
   if (previous[1] !== names) {
@@ -45,7 +45,27 @@ export async function ensureCompiled() {
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(asset, target);
   }
+  writeFileSync(inRoot('.build', 'build.json'), JSON.stringify(await buildFacts()));
   writeStamp('compile', `${stamp}\n${names}`);
+}
+
+/** What `waf version` says of the build; without git the commit stays unknown. */
+async function buildFacts() {
+  const git = async (...args) => {
+    try {
+      const { code, output } = await run('git', args);
+      return code === 0 ? output.trim() : '';
+    } catch {
+      return '';
+    }
+  };
+  const commit = await git('rev-parse', 'HEAD');
+  const changed = (await git('status', '--porcelain', '--untracked-files=no')) !== '';
+  const known = /^[0-9a-f]{40,64}$/.test(commit);
+  return {
+    commit: known ? commit + (changed ? '+' : '') : '',
+    builtAt: new Date().toISOString(),
+  };
 }
 
 /** Changes when a file comes, goes or is renamed. */

@@ -4,6 +4,7 @@ import type { AnyCollection } from './collection.ts';
 import * as access from './access-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
+import * as installation from './installation.ts';
 import * as plugins from './plugin-collections.ts';
 import * as published from './publication-collections.ts';
 
@@ -17,7 +18,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
 export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
-    [exported, access, answers, plugins, published]
+    [exported, access, answers, installation, plugins, published]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),
   ),

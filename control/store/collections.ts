@@ -183,6 +183,8 @@ export interface SettingsRecord {
   readonly values: Readonly<Record<string, unknown>>;
   /** RFC 3339. */
   readonly updatedAt: string;
+  /** Nodes had to hear of the last change; absent means no. */
+  readonly published?: boolean;
 }
 
 /** Id of the one settings record. */

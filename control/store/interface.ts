@@ -92,5 +92,7 @@ export interface Store extends ReadStore {
    * write nor the others. Errors: a plain Error past `storeLimits.listenersMax`.
    */
   onChange(listener: ChangeListener): () => void;
+  /** Why the last write did not reach the disk; '' when it did. */
+  lastWriteFailure(): string;
   close(): Promise<void>;
 }

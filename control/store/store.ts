@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../engine/base/clock.ts';
+import { AppError } from '../../engine/base/errors.ts';
 import { storeLimits } from '../../engine/base/limits.ts';
 import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
 import { Bystander } from './bystander.ts';
@@ -23,12 +24,13 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
   const cache = new RecordCache();
   const listeners = new Set<ChangeListener>();
   const bystanders = new Set<Bystander>();
+  const lastWrite = new LastWrite();
   const settle = async <T>(changed: Changes, run: Promise<T>): Promise<T> => {
     // At once, before anyone else's turn, and also after a failure: what was read meanwhile may
     // be what was not kept.
     cache.forget(changed);
     for (const one of bystanders) one.note(changed);
-    const result = await run.finally(() => cache.forget(changed));
+    const result = await lastWrite.noted(run).finally(() => cache.forget(changed));
     tell(listeners, new Set(changed.ids.keys()));
     return result;
   };
@@ -78,8 +80,26 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    lastWriteFailure: () => lastWrite.failure,
     close: () => kv.close(),
   };
+}
+
+/** Whether the last write reached the disk. */
+class LastWrite {
+  /** Why it did not; '' when it did. */
+  failure = '';
+
+  async noted<T>(run: Promise<T>): Promise<T> {
+    try {
+      const result = await run;
+      this.failure = '';
+      return result;
+    } catch (error) {
+      if (error instanceof AppError && error.source === 'storage') this.failure = error.message;
+      throw error;
+    }
+  }
 }
 
 function noChanges(): Changes {

@@ -5,7 +5,7 @@ import { toJson } from '@bufbuild/protobuf';
 import { AgentCapabilitiesSchema, type AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { agentsOf, localNodeId, requireNode, storedAgent } from './known-nodes.ts';
@@ -103,10 +103,16 @@ export function getNodeServingState(
 /** Delivers the latest configuration again; policies that are held back are tried again. */
 export function retryNodeConfig(parts: ApiParts): Method<typeof AgentService, 'retryNodeConfig'> {
   return async ({ nodeId }, context) => {
-    const node = requireNode(parts, callerOf(context), nodeId, 'nodeId');
+    const caller = callerOf(context);
+    const node = requireNode(parts, caller, nodeId, 'nodeId');
     if (node?.connected !== true) {
       throw refusal('failed_precondition', 'nodeId: the node is not connected');
     }
+    const note = { ...actorNote(caller), action: 'retry_config', resourceType: 'node' };
+    const configRevision = parts.publisher.current()?.revision ?? '0';
+    await parts.store.write((tx) =>
+      tx.audit({ ...note, resourceId: nodeId, metadata: { configRevision } }),
+    );
     await parts.publisher.redeliver();
     const revision = BigInt(parts.publisher.current()?.revision ?? 0);
     return { result: { id: nodeId, revision, changed: true } };

@@ -22,7 +22,14 @@ import {
   type ObservationBatch,
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import type { AgentMetrics } from '../../../proto/gen/waf/v1/agent_pb.ts';
+import { toAppError } from '../../../engine/base/errors.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
+import {
+  metricPayloadVersion,
+  observationProtocolVersion,
+  ownCapabilities,
+  versionMismatch,
+} from '../../../engine/base/protocol-versions.ts';
 import { readPolicyFaults } from '../../../engine/base/policy-faults.ts';
 import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
@@ -36,8 +43,6 @@ import type { Method } from '../method.ts';
 import { Outgoing } from './outgoing.ts';
 import { warmDefaultPolicy } from './warm-default-policy.ts';
 
-/** Both sides must have the same. */
-const observationProtocolVersion = 1;
 const pingIntervalMs = 15_000;
 const localNodeId = 'local';
 
@@ -90,6 +95,8 @@ function admit(hello: AgentHello, context: HandlerContext): string {
       `observationProtocolVersion: must be ${observationProtocolVersion}`,
     );
   }
+  const problem = versionMismatch(hello);
+  if (problem !== '') throw refusal('failed_precondition', `hello.${problem}`);
   const local = context.values.get(entranceKey) === 'socket';
   if (local && hello.agentId === localNodeId) return localNodeId;
   throw refusal('permission_denied', 'hello: this node is not enrolled');
@@ -117,10 +124,10 @@ function welcome(
   send(outgoing, {
     case: 'welcome',
     value: {
-      serverId: 'control',
+      serverId: parts.installation.controllerId,
       bundleSigningPublicKey: publisher.publicKey,
-      metricPayloadVersion: 9,
-      capabilities: hello.capabilities,
+      metricPayloadVersion,
+      capabilities: ownCapabilities,
     },
   });
   const deliver = (publication: Publication): void => {
@@ -179,7 +186,9 @@ async function take(
       return;
     case 'metricsPush':
       takeLoad(parts, nodeId, message.value.metrics);
-      parts.nodes.update(nodeId, { upstreamHealth: message.value.upstreamHealth.slice(0, 5000) });
+      parts.nodes.update(nodeId, {
+        upstreamHealth: message.value.upstreamHealth.slice(0, controlLimits.healthReportsMax),
+      });
       return;
     case 'observationBatch':
       send(outgoing, {
@@ -265,13 +274,15 @@ async function takeBatch(
     };
     const result = await (lane === 'metric'
       ? parts.counters.ingest(batch, header.payloadSchemaVersion)
-      : parts.events.ingest(batch));
+      : parts.events.ingest(batch, header.payloadSchemaVersion));
     parts.pipeline.add(lane, laneFields[result]);
+    parts.pipeline.note(lane, parts.clock.nowMs(), laneErrors[result]);
     if (result === 'crc') return ack(TERMINAL_GAP, ObservationAckErrorCode.CRC);
     if (result === 'schema') return ack(TERMINAL_GAP, ObservationAckErrorCode.SCHEMA);
     return ack(ACCEPTED_MEMORY, ObservationAckErrorCode.NONE);
-  } catch {
+  } catch (error) {
     parts.pipeline.add(lane, 'batches_failed');
+    parts.pipeline.note(lane, parts.clock.nowMs(), toAppError(error).message);
     parts.logger.error('observations could not be kept', { node: nodeId });
     return ack(RETRYABLE, ObservationAckErrorCode.TEMPORARY_IO);
   }
@@ -282,6 +293,13 @@ const laneFields: Readonly<Record<IngestResult, LaneField>> = {
   repeated: 'batches_repeated',
   crc: 'batches_damaged',
   schema: 'batches_not_understood',
+};
+
+const laneErrors: Readonly<Record<IngestResult, string>> = {
+  stored: '',
+  repeated: '',
+  crc: 'a batch was damaged on its way',
+  schema: 'a batch is of a version that is not understood',
 };
 
 function laneOf(kind: ObservationStreamKind | undefined): ObservationLane {

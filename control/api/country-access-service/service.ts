@@ -17,6 +17,7 @@ import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { countryRules } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { countryActivation } from '../country-activation.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
@@ -44,7 +45,13 @@ export function countryAccessService(parts: ApiParts): Built<typeof CountryAcces
       const stored = await store.write((tx) => upsert(tx, caller, asked, isoNow(parts.clock)));
       return { rule: show(store, stored) };
     },
-    getCountryCatalog: () => ({ catalog: toMessage(CountryCatalogSchema, countryCatalog(store)) }),
+    getCountryCatalog: () => {
+      const catalog = countryCatalog(store);
+      // What cannot be read here was never sent to a node.
+      const activation =
+        catalog.available === true ? countryActivation(parts, catalog.datasetSha256 ?? '') : {};
+      return { catalog: toMessage(CountryCatalogSchema, { ...catalog, ...activation }) };
+    },
     deleteCountryAccessRule: async ({ id }, context) => {
       const caller = callerOf(context);
       await store.write((tx) => {

@@ -24,7 +24,7 @@ import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import { applyNow } from './rollout.ts';
+import { applyNow } from '../deployment.ts';
 import { requireEtag, storedList } from './stored-list.ts';
 
 /** Bindings of a policy, of a site, or of what both name. */
@@ -121,9 +121,9 @@ export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'appl
       keepVersionsOf(tx, caller, bound, now);
       return bound.map((one) => bindingReference(tx, one));
     });
-    const { applied, error } = await applyNow(parts);
+    const { state, error } = await applyNow(parts);
     const shown = references.map((one) => toMessage(IpListReferenceSchema, one));
-    return { references: shown, saved: true, applied, applyError: error };
+    return { references: shown, saved: true, applied: state === 'applied', applyError: error };
   };
 }
 

@@ -16,8 +16,10 @@ import { showSource } from '../../domain/ip-list-source.ts';
 import { showEntry, type IpListRecord } from '../../domain/ip-list.ts';
 import { ipLists, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
+import { localNodeId } from '../agent-service/known-nodes.ts';
 import { actorNote, type ApiParts } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
+import { deploymentOf } from '../deployment.ts';
 
 /** A list of the caller's tenant. Errors: invalid_argument at `field`, not_found. */
 export function storedList(
@@ -107,11 +109,9 @@ export function showList(
     ipv4Count: content.ipv4Count,
     ipv6Count: content.ipv6Count,
     contentStatus: count === 0 ? 'empty' : 'available',
-    deploymentStatus: deploymentStatus(parts, references, changedAt),
+    deploymentStatus: deploymentStatus(parts, references),
     referencePreview: references.slice(0, 2),
-    ...(options.entries
-      ? { deployment: deploymentOf(parts, references, content.etag, changedAt) }
-      : {}),
+    ...(options.entries ? { deployment: showDeployment(parts, references, content.etag) } : {}),
     ...(source === undefined ? {} : { source: showSource(source) }),
     ...(sync === undefined ? {} : { syncStatus: sync }),
     ...(held === undefined ? {} : { heldUpdate: held }),
@@ -119,35 +119,31 @@ export function showList(
   return toMessage(IpListSchema, json);
 }
 
-const localNodeId = 'local';
+/** The words of the contract for how far a change has come. */
+const statusOf = {
+  pending: 'config_pending',
+  applying: 'config_applying',
+  failed: 'config_failed',
+  applied: 'config_receipts_complete',
+} as const;
 
 /** How far the present content of a list has come, by what the local node confirmed. */
-function deploymentStatus(
-  parts: ApiParts,
-  references: readonly ListReference[],
-  changedAt: string,
-): string {
+function deploymentStatus(parts: ApiParts, references: readonly ListReference[]): string {
   if (references.length === 0) return 'not_in_use';
-  const current = parts.publisher.current();
-  const node = parts.nodes.get(localNodeId);
-  if (current === null || node?.connected !== true) return 'unverified';
-  const { apply } = node;
-  if (apply?.success === false && apply.sha256 === current.signed.sha256) return 'config_failed';
-  if (node.configHash !== current.signed.sha256) return 'config_applying';
-  const appliedAtMs = apply?.atMs ?? node.lastSeenMs;
-  return Date.parse(changedAt) > appliedAtMs ? 'config_pending' : 'config_receipts_complete';
+  if (parts.nodes.get(localNodeId)?.connected !== true) return 'unverified';
+  return statusOf[deploymentOf(parts).state];
 }
 
-function deploymentOf(
+function showDeployment(
   parts: ApiParts,
   references: readonly ListReference[],
   etag: string,
-  changedAt: string,
 ): IpListDeploymentJson {
   const current = parts.publisher.current();
-  const apply = parts.nodes.get(localNodeId)?.apply ?? null;
-  const status = deploymentStatus(parts, references, changedAt);
-  const at = apply?.success === true ? { appliedAt: new Date(apply.atMs).toISOString() } : {};
+  const status = deploymentStatus(parts, references);
+  const { state, error, answeredAtMs } = deploymentOf(parts);
+  const applied = state === 'applied' && answeredAtMs > 0;
+  const at = applied ? { appliedAt: new Date(answeredAtMs).toISOString() } : {};
   return {
     revisionId: current === null ? '' : `config-${current.revision}`,
     contentDigest: etag,
@@ -155,7 +151,7 @@ function deploymentOf(
     targets:
       references.length === 0
         ? []
-        : [{ kind: 'local', id: localNodeId, status, lastError: apply?.error ?? '', ...at }],
+        : [{ kind: 'local', id: localNodeId, status, lastError: error, ...at }],
   };
 }
 

@@ -160,8 +160,10 @@ export function testIpListSource(
 /** Fetches a subscription at once. */
 export function syncIpListNow(parts: ApiParts): Method<typeof IpListService, 'syncIpListNow'> {
   return async ({ id }, context) => {
-    const list = storedList(parts.store, callerOf(context), id, 'id');
+    const caller = callerOf(context);
+    const list = storedList(parts.store, caller, id, 'id');
     requireSubscription(list);
+    await parts.store.write((tx) => tx.audit({ ...listNote(caller, list), action: 'sync' }));
     const run = await syncAndWait(parts, list.id, 'manual');
     return run === null ? {} : { syncRun: showRun(run) };
   };

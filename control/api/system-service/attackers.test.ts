@@ -5,6 +5,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { SecurityFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { securityFactVersion } from '../../../engine/base/protocol-versions.ts';
 import { crc32c } from '../../../engine/base/crc32c.ts';
 import { openEventStore } from '../../observe/event-store.ts';
 import { openLmdbKv } from '../../store/lmdb-kv.ts';
@@ -31,7 +32,8 @@ async function keepEvents(folder: string): Promise<void> {
   const payload = toBinary(SecurityFactBatchSchema, create(SecurityFactBatchSchema, { facts }));
   const header = { agentId: 'local', tenantId: 'default', bootId: '00', batchSeq: 1n };
   const events = openEventStore(kv);
-  expect(await events.ingest({ ...header, crc32c: crc32c(payload), payload })).toBe('stored');
+  const batch = { ...header, crc32c: crc32c(payload), payload };
+  expect(await events.ingest(batch, securityFactVersion)).toBe('stored');
   await kv.close();
 }
 

@@ -24,6 +24,7 @@ import { geoDatabases } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
+import { countryActivation } from '../country-activation.ts';
 import type { Method } from '../method.ts';
 
 const versionPattern = /^[A-Za-z0-9][A-Za-z0-9 ._:/+-]{0,63}$/;
@@ -34,7 +35,7 @@ export function listGeoDatabases(
 ): Method<typeof SystemService, 'listGeoDatabases'> {
   return () => {
     const uploaded = parts.store.list(geoDatabases);
-    const own = uploaded.some(({ kind }) => kind === 'country') ? [] : [bundledCountry()];
+    const own = uploaded.some(({ kind }) => kind === 'country') ? [] : [bundledCountry(parts)];
     return { items: [...own, ...uploaded.map((record) => show(parts, record))] };
   };
 }
@@ -129,7 +130,7 @@ export function geoKindOf(text: string): GeoKindName {
   return kind;
 }
 
-function bundledCountry(): GeoDatabase {
+function bundledCountry(parts: ApiParts): GeoDatabase {
   const { sha256, sizeBytes, buildEpoch, nodeCount } = bundledCountryFacts();
   const builtAt = new Date(buildEpoch * 1000).toISOString();
   const facts: GeoDatabaseJson = {
@@ -140,43 +141,22 @@ function bundledCountry(): GeoDatabase {
     sizeBytes: String(sizeBytes),
     buildEpoch: String(buildEpoch),
     nodeCount: String(nodeCount),
-    activationStatus: 'active',
-    activatedSha256: sha256,
+    ...countryActivation(parts, sha256),
   };
   return toMessage(GeoDatabaseSchema, facts);
 }
 
 /** A data set, with what the built-in node made of the configuration that carries it. */
 function show(parts: ApiParts, record: GeoDatabaseRecord): GeoDatabase {
-  const shown = { ...record, ...activationOf(parts, record) };
+  const shown = { ...record, ...activationOf(parts, record.kind, record.sha256) };
   return toMessage(GeoDatabaseSchema, shown);
 }
 
-function activationOf(parts: ApiParts, { kind, sha256, updatedAt }: GeoDatabaseRecord) {
-  if (kind !== 'country') return { activationStatus: 'not_applicable' };
-  const current = parts.publisher.current();
-  const node = parts.nodes.get('local');
-  const apply = node?.apply ?? null;
-  const sinceMs = Date.parse(updatedAt ?? '');
-  if (apply === null || apply.atMs < sinceMs || current === null) {
-    const sent = node?.delivery !== undefined && (node.delivery?.atMs ?? 0) >= sinceMs;
-    return { activationStatus: sent && node.connected ? 'activating' : 'pending' };
-  }
-  const attemptedAt = new Date(apply.atMs).toISOString();
-  if (!apply.success) {
-    return {
-      activationStatus: 'failed',
-      lastActivationError: apply.error,
-      activationAttemptedAt: attemptedAt,
-    };
-  }
-  return {
-    activationStatus: 'active',
-    activatedSha256: sha256,
-    activationAttemptedAt: attemptedAt,
-    activatedAt: attemptedAt,
-  };
+function activationOf(parts: ApiParts, kind: string | undefined, sha256: string) {
+  return kind === 'country' ? countryActivation(parts, sha256) : notApplicable;
 }
+
+const notApplicable = { activationStatus: 'not_applicable' };
 
 function note(caller: Caller, kind: string) {
   return {

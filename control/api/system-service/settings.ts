@@ -11,13 +11,14 @@ import type { ReadStore } from '../../store/store.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
+import { applyNow, deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
 
 /** All settings with their sources. */
 export function getSystemSettings(
   parts: ApiParts,
 ): Method<typeof SystemService, 'getSystemSettings'> {
-  return () => ({ settings: show(parts.store) });
+  return () => ({ settings: show(parts.store), ...applicationOf(parts) });
 }
 
 /** Changes the given settings; null returns one to its standard value. */
@@ -38,7 +39,9 @@ export function updateSystemSettings(
         if (value === null) delete after[key];
         else after[key] = value;
       }
-      tx.put(systemSettings, { id: settingsId, values: after, updatedAt: isoNow(parts.clock) });
+      const published = isPublished(values);
+      const updatedAt = isoNow(parts.clock);
+      tx.put(systemSettings, { id: settingsId, values: after, updatedAt, published });
       tx.audit({
         ...actorNote(caller),
         action: 'update',
@@ -48,18 +51,35 @@ export function updateSystemSettings(
         after: hideIdentitySecrets(after),
       });
     });
-    const published = settings.some(
-      ({ key, published: heard }) => heard && Object.hasOwn(values, key),
-    );
-    return {
-      settings: show(parts.store),
-      application: published
-        ? 'pending'
-        : Object.keys(values).length > 0
-          ? 'applied'
-          : 'not_required',
-    };
+    const heard = isPublished(values);
+    if (heard) await applyNow(parts);
+    const nothing = Object.keys(values).length === 0;
+    const application = nothing ? notRequired : heard ? applicationOf(parts) : applied;
+    return { settings: show(parts.store), ...application };
   };
+}
+
+interface Application {
+  readonly application: string;
+  readonly applyError: string;
+}
+
+const notRequired: Application = { application: 'not_required', applyError: '' };
+const applied: Application = { application: 'applied', applyError: '' };
+
+/** Whether nodes have to hear of a change. */
+function isPublished(values: Readonly<Record<string, unknown>>): boolean {
+  return settings.some(({ key, published }) => published && Object.hasOwn(values, key));
+}
+
+/** What became of the last change, by what the node answered. */
+function applicationOf(parts: ApiParts): Application {
+  const stored = parts.store.get(systemSettings, settingsId);
+  if (stored === undefined) return notRequired;
+  if (stored.published !== true) return applied;
+  const { state, error } = deploymentOf(parts);
+  const application = state === 'applying' ? 'pending' : state;
+  return { application, applyError: error };
 }
 
 function show(store: ReadStore) {

@@ -24,7 +24,7 @@ import { analyseSenders, type AnalysisFindings } from '../../domain/trust-analys
 import { canonicalProfile } from '../../domain/trust.ts';
 import { ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
-import { callerOf, type ApiParts } from '../context.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import { refuseTooManyLists } from '../ip-list-service/lists.ts';
 import { auditedList, listNote } from '../ip-list-service/stored-list.ts';
@@ -40,6 +40,7 @@ export function startClientIPAnalysis(
     const caller = callerOf(context);
     const site = storedSite(parts.store, caller, siteId, 'siteId');
     const session = await parts.analyses.start(site.id, caller.tenantId);
+    await auditAnalysis(parts, caller, session, 'start_analysis');
     return { analysis: showSession(parts.store, session) };
   };
 }
@@ -61,10 +62,25 @@ export function stopClientIPAnalysis(
 ): Method<typeof TrustService, 'stopClientIPAnalysis'> {
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
-    ours(await parts.analyses.get(id), callerOf(context));
-    const session = ours(await parts.analyses.stop(id), callerOf(context));
+    const caller = callerOf(context);
+    const before = ours(await parts.analyses.get(id), caller);
+    const session = ours(await parts.analyses.stop(id), caller);
+    if (before.state === 'collecting') {
+      await auditAnalysis(parts, caller, session, 'stop_analysis');
+    }
     return { analysis: showSession(parts.store, session) };
   };
+}
+
+function auditAnalysis(
+  { store }: ApiParts,
+  caller: Caller,
+  { id, siteId, samples }: ClientIpSession,
+  action: string,
+): Promise<void> {
+  const note = { ...actorNote(caller), action, resourceType: 'client_ip_analysis', resourceId: id };
+  const metadata = { siteId, samples: String(samples.length) };
+  return store.write((tx) => tx.audit({ ...note, metadata }));
 }
 
 /** Makes the suggestion, perhaps edited, the live profile; its addresses become manual lists. */

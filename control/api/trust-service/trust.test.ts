@@ -26,7 +26,7 @@ const spoofs: SpoofNote[] = [];
 const handler: EngineHandler = {
   compile: () => Promise.reject(new Error('not here')),
   evaluate: () => Promise.reject(new Error('not here')),
-  status: () => ({ revision: '0', sha256: '', version: '', uptimeMs: 0 }),
+  status: () => ({ revision: '0', sha256: '', version: '', uptimeMs: 0, libraries: {} }),
   explainTrust: (config, peer, headers) =>
     new ClientIpResolver(config).resolve(peer, (name) => {
       const value = headers[name];
@@ -36,6 +36,7 @@ const handler: EngineHandler = {
     asked.push([site, count, end]);
     return { samples, active: samples.length < 500 };
   },
+  probeUpstream: () => Promise.resolve([]),
   spoofNotes: () => spoofs,
 };
 

@@ -9,10 +9,9 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, pageOf, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedUpstream } from './stored-upstream.ts';
+import { staleAfterMs } from './unhealthy-origins.ts';
 
 const idsMax = 200;
-/** Nodes report every 15 seconds; three missed reports say nothing any more. */
-const staleAfterMs = 45_000;
 
 /** Pools of the caller's tenant, by name. */
 export function listUpstreams(parts: ApiParts): Method<typeof UpstreamService, 'listUpstreams'> {

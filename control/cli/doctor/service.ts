@@ -61,6 +61,7 @@ export const healthCheck: Check = {
 const actions: Readonly<Record<string, string>> = {
   engine: 'look at the log of waf run: the engine is started again with back-off',
   configuration: 'fix what the message names; the configuration from before is served',
+  origins: 'look at these origins, and at waf upstream health; requests to them get 502 or 504',
   store: 'look at the disk and run waf admin verify',
 };
 

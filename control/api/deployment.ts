@@ -1,0 +1,65 @@
+/**
+ * Tells how far the present state of the store has come on the built-in node. Compares hashes: that
+ * of the newest publication, which holds everything stored, with that of what the node applied.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { toAppError } from '../../engine/base/errors.ts';
+import type { ApiParts } from './context.ts';
+
+/** Where the stored state is. */
+export interface Deployment {
+  /**
+   * `pending`: it is not published yet, or no node is there to apply it; `applying`: it was sent;
+   * `failed`: it could not be published, or the node refused it; `applied`: the node serves it.
+   */
+  readonly state: 'pending' | 'applying' | 'failed' | 'applied';
+  /** Why it failed or waits; '' otherwise. */
+  readonly error: string;
+  /** When the node answered on it, milliseconds; 0 where it did not. */
+  readonly answeredAtMs: number;
+}
+
+/** How long a change waits for the node's answer, and how often it looks. */
+const waitMs = 3_000;
+const lookAgainMs = 20;
+const localNodeId = 'local';
+
+/** Publishes and waits shortly for the answer of the built-in node. Never throws. */
+export async function applyNow(parts: ApiParts): Promise<Deployment> {
+  await parts.publisher.publish().catch((error: unknown) => {
+    parts.logger.error('publishing failed', { reason: toAppError(error).message });
+  });
+  const endMs = performance.now() + waitMs;
+  for (;;) {
+    const found = deploymentOf(parts);
+    const settled = found.state === 'applied' || found.state === 'failed';
+    if (settled || parts.nodes.get(localNodeId)?.connected !== true) return found;
+    if (performance.now() > endMs) {
+      return { ...found, error: 'the node has not confirmed the change yet' };
+    }
+    await pause(lookAgainMs);
+  }
+}
+
+/** How far the stored state has come. */
+export function deploymentOf({
+  publisher,
+  nodes,
+}: Pick<ApiParts, 'publisher' | 'nodes'>): Deployment {
+  const { waiting, error } = publisher.progress();
+  if (error !== '') return { state: 'failed', error, answeredAtMs: 0 };
+  const node = nodes.get(localNodeId);
+  if (node?.connected !== true) {
+    const reason = 'no node is connected; it gets the change when it connects';
+    return { state: 'pending', error: reason, answeredAtMs: 0 };
+  }
+  const current = publisher.current();
+  if (waiting || current === null) return { state: 'pending', error: '', answeredAtMs: 0 };
+  const { sha256 } = current.signed;
+  const apply = node.apply?.sha256 === sha256 ? node.apply : null;
+  const answeredAtMs = apply?.atMs ?? 0;
+  if (apply?.success === false) return { state: 'failed', error: apply.error, answeredAtMs };
+  if (node.configHash !== sha256) return { state: 'applying', error: '', answeredAtMs };
+  return { state: 'applied', error: '', answeredAtMs };
+}
