@@ -8,6 +8,7 @@ import type { CrsCoreSettingsJson, HttpPolicyJson } from '../../proto/gen/waf/v1
 const processorRules = 199_300;
 const excessRule = 199_400;
 const multipartErrorRule = 199_401;
+const ambiguousPartRule = 199_402;
 
 /** SecLang: the policy's own media types, then the rules 200000 to 200006 that CRS expects. */
 export function renderBodyRules(core: CrsCoreSettingsJson, http: HttpPolicyJson): string {
@@ -16,6 +17,7 @@ export function renderBodyRules(core: CrsCoreSettingsJson, http: HttpPolicyJson)
     excessSection(core),
     parseErrorSection(http),
     multipartSection,
+    ambiguousPartSection(http),
   ].join('\n');
 }
 
@@ -80,6 +82,15 @@ function parseErrorSection({ requestBodyParseFailureAction }: HttpPolicyJson): s
   ${message}"`;
 }
 
+/** Where it is observed, the part is inspected as a field and as a file, under all its names. */
+function ambiguousPartSection({ requestBodyParseFailureAction }: HttpPolicyJson): string {
+  const observed = requestBodyParseFailureAction === 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE';
+  return `SecRule MULTIPART_AMBIGUOUS_PART "!@eq 0" \\
+  "id:${ambiguousPartRule},phase:2,t:none,log,${observed ? 'pass' : 'deny,status:400'},severity:2,\\
+  msg:'A multipart part can be read as a field and as a file, or under several names.'"
+`;
+}
+
 const multipartSection = `SecRule MULTIPART_STRICT_ERROR "!@eq 0" \\
   "id:200003,phase:2,t:none,log,deny,status:400,severity:2,\\
   msg:'Multipart request body failed strict validation: \\
@@ -88,7 +99,7 @@ BW %{MULTIPART_BOUNDARY_WHITESPACE}, DB %{MULTIPART_DATA_BEFORE}, \\
 DA %{MULTIPART_DATA_AFTER}, HF %{MULTIPART_HEADER_FOLDING}, LF %{MULTIPART_LF_LINE}, \\
 SM %{MULTIPART_MISSING_SEMICOLON}, IQ %{MULTIPART_INVALID_QUOTING}, \\
 IP %{MULTIPART_INVALID_PART}, IH %{MULTIPART_INVALID_HEADER_FOLDING}, \\
-FL %{MULTIPART_FILE_LIMIT_EXCEEDED}'"
+FL %{MULTIPART_FILE_LIMIT_EXCEEDED}, AB %{MULTIPART_AMBIGUOUS_BOUNDARY}'"
 SecRule MULTIPART_UNMATCHED_BOUNDARY "@eq 1" \\
   "id:200004,phase:2,t:none,log,deny,status:400,severity:2,\\
   msg:'Multipart parser detected a possible unmatched boundary.'"

@@ -213,6 +213,10 @@ export const valueLimits = {
   multipartPartHeadersMax: 64,
   /** One header line of a part; ModSecurity's buffer has the same size. */
   multipartHeaderBytesMax: 4_096,
+  /** Names that backends may give one part beside the first; its content is searched under each. */
+  multipartPartNamesMax: 8,
+  /** Boundary of a multipart body. Source: RFC 2046 section 5.1.1. */
+  multipartBoundaryBytesMax: 70,
   /** Content-Type of a multipart request. */
   multipartContentTypeBytesMax: 1_024,
   /** Cookies of one request; browsers keep 180 a site. */

@@ -72,6 +72,15 @@ function override(crsRuleId: number, change: object): RowCall {
 const core = (crsCore: object, path: string): RowCall => masked({ crsCore }, path);
 const http = (config: object): RowCall => layer('POLICY_LAYER_KIND_HTTP_POLICY', config);
 const limits = (config: object): RowCall => layer('POLICY_LAYER_KIND_ARG_LIMITS', config);
+/** PHP, multer, Flask and Django differ on what filename* makes of a part. */
+const eitherPart = (content: string): RowRequest => ({
+  url: '/',
+  method: 'POST',
+  headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+  body:
+    `--x\r\nContent-Disposition: form-data; name="a"; filename*=utf-8''f\r\n\r\n` +
+    `${content}\r\n--x--\r\n`,
+});
 const longBody = (bytes: number): RowRequest => ({
   url: '/',
   method: 'POST',
@@ -394,6 +403,14 @@ export const effectRows: readonly EffectRow[] = [
       body: '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb',
       expected: { status: 400 },
     },
+  },
+  {
+    name: 'a part that is a field to some and a file to others',
+    changes: [http({ requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE' })],
+    request: eitherPart('b'),
+    before: { status: 400, with: [199_402] },
+    after: { status: 200, with: [199_402] },
+    other: { ...eitherPart("1' OR '1'='1"), expected: { status: 403, with: [942_100] } },
   },
   {
     name: 'a media type that is read as JSON',

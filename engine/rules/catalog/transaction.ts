@@ -75,6 +75,10 @@ export interface MultipartFlags {
   invalidPart: number;
   invalidHeaderFolding: number;
   fileLimitExceeded: number;
+  /** Ours: backends differ on whether some part is a field or a file, or on its names. */
+  ambiguousPart: number;
+  /** Ours: some backends take less than all of it for the boundary. */
+  ambiguousBoundary: number;
   /** What Content-Disposition named, in order; with duplicates. */
   readonly names: ByteString[];
   readonly fileNames: ByteString[];

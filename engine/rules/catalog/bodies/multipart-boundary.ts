@@ -13,13 +13,21 @@ export interface BoundaryReading {
   readonly quoted: boolean;
   readonly whitespace: boolean;
   readonly missingSemicolon: boolean;
+  /** Some readers end the boundary earlier, or take none that long. */
+  readonly ambiguous: boolean;
 }
 
 const mediaType = 'multipart/form-data';
 
+/**
+ * What every reader takes whole, as it is. Others end a boundary without quotes at a comma, a blank
+ * or what RFC 2045 wants quoted. `=` stands in those of mail libraries and is taken by all.
+ */
+const commonPattern = /^[0-9A-Za-z'+_\-.=]+$/;
+
 /** Reads the boundary parameter of `contentType`. Source: RFC 2046 section 5.1.1; ModSecurity. */
 export function readBoundary(contentType: ByteString): BoundaryReading {
-  const flags = { quoted: false, whitespace: false, missingSemicolon: false };
+  const flags = { quoted: false, whitespace: false, missingSemicolon: false, ambiguous: false };
   const fail = (why: string): BoundaryReading => ({ ...flags, boundary: '', failure: why });
   if (contentType === '') return fail('Multipart: Content-Type header not available.');
   if (contentType.length > valueLimits.multipartContentTypeBytesMax) {
@@ -63,6 +71,8 @@ export function readBoundary(contentType: ByteString): BoundaryReading {
   if (!/^[0-9A-Za-z'()+_,\-./:=? ]*[0-9A-Za-z'()+_,\-./:=?]$/.test(boundary)) {
     return fail('Multipart: Invalid boundary in C-T (characters).');
   }
+  flags.ambiguous =
+    !commonPattern.test(boundary) || boundary.length > valueLimits.multipartBoundaryBytesMax;
   return { ...flags, boundary, failure: null };
 }
 

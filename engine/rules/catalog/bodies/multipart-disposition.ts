@@ -1,9 +1,11 @@
 /**
- * Owns reading a part's Content-Disposition: `form-data` with name, filename and filename*, and
- * nothing else. What other parsers may read differently is an error or a flag.
+ * Reads a part's Content-Disposition: `form-data` with name, filename and filename*, and nothing
+ * else. Decides whether every backend reads the part the same way; where one may not, lists all
+ * names that one could read. What ModSecurity refuses is an error or a flag.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
+import { valueLimits } from '../../../base/limits.ts';
 
 /** What a part calls itself; empty texts for what it does not say. */
 export interface Disposition {
@@ -15,6 +17,10 @@ export interface Disposition {
   invalidQuoting: boolean;
   /** What is wrong first; null when nothing is. */
   failure: string | null;
+  /** `either` where backends differ on whether it is a field or a file, or on its names. */
+  kind: 'field' | 'file' | 'either';
+  /** For `either`: further names that a backend may read; empty otherwise. */
+  otherNames: readonly ByteString[];
 }
 
 const tokenPattern = /[!#$%&'*+\-.0-9A-Z^_`a-z{|}~]*/y;
@@ -24,6 +30,24 @@ const extendedPattern =
   /^[\w!#$%&+\-^`{}~]+'[A-Za-z0-9-]*'((?:[\w!#$&+\-.^`|~]|%[0-9A-Fa-f]{2})*)$/;
 const blanksPattern = /[\t ]*/y;
 
+/** A name without quotes, backslashes and control characters: no parser ends it elsewhere. */
+const fieldPattern =
+  // oxlint-disable-next-line no-control-regex
+  /^form-data ?; *name=(?:"[^"\\\0-\x1f\x7f]*"|[!#$&+\-.0-9A-Z^_`a-z{|}~]+) ?;?$/;
+/**
+ * The spelling that every backend reads as a file, and that browsers send. Old ones send paths: a
+ * backslash before a letter or a digit escapes nothing. Source: test/backends, RFC 7578 section 4.2.
+ */
+const filePattern =
+  // oxlint-disable-next-line no-control-regex
+  /^form-data; name="[^"\\\0-\x1f\x7f]+"; filename="(?:[^"\\\0-\x1f\x7f]|\\(?=[0-9A-Za-z]))*"$/;
+/** How parsers may cut a parameter's value out of the header: with and without escapes. */
+const valuePatterns: readonly RegExp[] = [
+  /=[\t ]*"((?:[^"\\]|\\[^])*)"?/g,
+  /=[\t ]*"([^"]*)"?/g,
+  /=[\t ]*([^"; \t][^;]*)/g,
+];
+
 /** Reads the value. Never throws; names found before a mistake are kept. Source: RFC 7578. */
 export function readDisposition(value: ByteString): Disposition {
   const found: Disposition = {
@@ -32,10 +56,36 @@ export function readDisposition(value: ByteString): Disposition {
     extendedFileName: '',
     invalidQuoting: false,
     failure: null,
+    kind: fieldPattern.test(value) ? 'field' : filePattern.test(value) ? 'file' : 'either',
+    otherNames: [],
   };
+  readParameters(value, found);
+  if (found.kind !== 'either') return found;
+  const names = possibleNames(value);
+  names.delete(found.name);
+  if (names.size > valueLimits.multipartPartNamesMax) fail(found, 'too many names');
+  found.otherNames = [...names].slice(0, valueLimits.multipartPartNamesMax);
+  return found;
+}
+
+/** Everything that one of several readings takes for a value. */
+function possibleNames(value: ByteString): Set<ByteString> {
+  const names = new Set<ByteString>();
+  for (const pattern of valuePatterns) {
+    for (const match of value.matchAll(pattern)) {
+      const text = match[1]!.trim();
+      names.add(text);
+      if (text.includes('\\')) names.add(text.replaceAll(/\\([^])/g, '$1'));
+    }
+  }
+  names.delete('');
+  return names;
+}
+
+function readParameters(value: ByteString, found: Disposition): void {
   if (!value.startsWith('form-data')) return fail(found, 'type');
   let at = skipBlanks(value, 9);
-  if (at === value.length) return found;
+  if (at === value.length) return;
   if (value[at] !== ';') return fail(found, 'separator');
   at++;
   while (at < value.length) {
@@ -46,9 +96,9 @@ export function readDisposition(value: ByteString): Disposition {
     if (at === value.length) return fail(found, 'value missing');
     const text = readText(value, at, found, parameter[1] === 'filename*');
     if (text === null) return fail(found, 'quoting');
-    if (!keep(found, parameter[1]!, text.text)) return found;
+    if (!keep(found, parameter[1]!, text.text)) return;
     at = skipBlanks(value, text.end);
-    if (at === value.length) return found;
+    if (at === value.length) return;
     if (value[at] !== ';') {
       const previous = value[text.end - 1];
       if (previous === '"' || previous === "'") found.invalidQuoting = true;
@@ -56,7 +106,6 @@ export function readDisposition(value: ByteString): Disposition {
     }
     at++;
   }
-  return found;
 }
 
 /** A quoted string or a token; null when a quoted one ends in a backslash or nowhere. */
@@ -87,7 +136,10 @@ function readText(
   return at < value.length ? { text, end: at + 1 } : null;
 }
 
-/** False when the parameter is unknown, ill-formed or there twice. */
+/**
+ * False when the parameter is unknown, ill-formed or there twice. One whose first value is empty may
+ * come again, as in ModSecurity: the part is `either` then.
+ */
 function keep(found: Disposition, name: string, text: ByteString): boolean {
   if (name === 'filename*') {
     const extended = decodeExtended(text);
@@ -126,7 +178,6 @@ function skipBlanks(value: ByteString, start: number): number {
   return blanksPattern.lastIndex;
 }
 
-function fail(found: Disposition, what: string): Disposition {
+function fail(found: Disposition, what: string): void {
   found.failure ??= `Multipart: Invalid Content-Disposition header (${what}).`;
-  return found;
 }

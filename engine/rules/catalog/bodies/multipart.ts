@@ -1,7 +1,8 @@
 /**
- * Owns the MULTIPART body processor: walks the body from boundary to boundary, sets every
- * MULTIPART_* flag, and turns parts into arguments, files and header rows. Reads on behind
- * mistakes, so that what a laxer parser would see is inspected, too. Copies no content.
+ * The MULTIPART body processor: walks the body from boundary to boundary, sets every MULTIPART_*
+ * flag, and turns parts into arguments, files and header rows. A part is only a file where every
+ * backend reads a file; else its content is an argument, too. Reads on after mistakes, so that what
+ * a laxer parser would see is inspected. Copies no content.
  */
 
 import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
@@ -14,6 +15,7 @@ import { SOURCE } from '../values.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
 import { readBoundary } from './multipart-boundary.ts';
 import { type Disposition, readDisposition } from './multipart-disposition.ts';
+import { findControl, headerOf, isPlainText, skipSpaces } from './multipart-headers.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -55,7 +57,10 @@ class MultipartReader {
   private at: number;
   private delimiter: Buffer = noBytes;
   private boundary: Buffer = noBytes;
-  private nextDelimiter = -1;
+  /** The delimiter stands where it is no boundary. */
+  private strayDelimiter = false;
+  /** Where the part or the text before the first one begins. */
+  private sectionStart: number;
   private quoted = false;
   private flagError = false;
   private crlfLine = false;
@@ -68,6 +73,7 @@ class MultipartReader {
   constructor(tx: Transaction, start: number, end: number, truncated: boolean) {
     this.tx = tx;
     this.at = start;
+    this.sectionStart = start;
     this.end = end;
     this.truncated = truncated;
   }
@@ -80,6 +86,7 @@ class MultipartReader {
     flags.boundaryQuoted = reading.quoted ? 1 : 0;
     flags.boundaryWhitespace = reading.whitespace ? 1 : 0;
     flags.missingSemicolon = reading.missingSemicolon ? 1 : 0;
+    flags.ambiguousBoundary = reading.ambiguous ? 1 : 0;
     if (reading.failure === null) {
       this.delimiter = fromByteString(`--${reading.boundary}`);
       this.boundary = fromByteString(reading.boundary);
@@ -102,10 +109,11 @@ class MultipartReader {
       const boundaryLike = this.isBoundaryLike(at, stop) && !this.isCutLine(stop);
       if (boundaryLike && this.readBoundaryLine(at, stop)) continue;
       if (part !== null && part.contentStart < 0) this.readHeaderLine(part, at, stop);
-      else this.skipContent(at, stop);
+      else this.skipContent(stop);
     }
     if (this.complete && this.at < this.end) this.flags.dataAfter = 1;
     if (this.complete) return;
+    this.findStrayDelimiter(this.truncated ? this.lastLineStart() : this.end);
     this.finishPart(this.end);
     if (this.truncated) return;
     const found = this.boundaries > 0;
@@ -113,6 +121,11 @@ class MultipartReader {
       this.tx,
       found ? 'Multipart: Final boundary missing.' : 'Multipart: No boundaries found in payload.',
     );
+  }
+
+  /** The last line of a body that goes on after our limit may be a boundary. */
+  private lastLineStart(): number {
+    return this.tx.values.slab.lastIndexOf(LF, this.end - 1) + 1;
   }
 
   /** Offset behind the line that starts at `at`. */
@@ -152,8 +165,13 @@ class MultipartReader {
       this.fail('Multipart: Invalid boundary.');
       return false;
     }
-    if (this.boundaries > 0 && flags.unmatchedBoundary === 1) flags.unmatchedBoundary = 2;
-    if (lf) flags.lfLine = 1;
+    this.findStrayDelimiter(at);
+    if (this.boundaries > 0 && flags.unmatchedBoundary === 1 && !this.strayDelimiter) {
+      flags.unmatchedBoundary = 2;
+    }
+    // Some parsers want CRLF before a boundary, too.
+    const afterLf = at > this.sectionStart && slab[at - 2] !== CR;
+    if (lf || afterLf) flags.lfLine = 1;
     if (crlf) this.crlfLine = true;
     this.finishPart(at);
     this.boundaries++;
@@ -161,7 +179,21 @@ class MultipartReader {
     this.part = final ? null : { lines: [], names: new Set(), disposition: null, contentStart: -1 };
     if (!final) this.parts++;
     this.at = stop;
+    this.sectionStart = stop;
     return true;
+  }
+
+  /**
+   * Looks for the delimiter in the section that ends at `end`. Some parsers end a part there: after
+   * a bare CR, within a line, in a header. MULTIPART_UNMATCHED_BOUNDARY is 1 then, and stays so.
+   * Cost: one native search.
+   */
+  private findStrayDelimiter(end: number): void {
+    if (this.strayDelimiter || this.flagError) return;
+    const section = this.tx.values.slab.subarray(this.sectionStart, end);
+    if (!section.includes(this.delimiter)) return;
+    this.strayDelimiter = true;
+    this.flags.unmatchedBoundary = 1;
   }
 
   /** A line that begins like a boundary but is another one. */
@@ -188,10 +220,9 @@ class MultipartReader {
   }
 
   /**
-   * Passes over content up to the next line that begins with two dashes. Cost: native searches,
-   * each byte at most twice.
+   * Passes over content up to the next line that begins with two dashes. Cost: native searches.
    */
-  private skipContent(at: number, stop: number): void {
+  private skipContent(stop: number): void {
     const { slab } = this.tx.values;
     if (this.part === null) this.flags.dataBefore = 1;
     let next = stop;
@@ -199,12 +230,6 @@ class MultipartReader {
       const dashes = slab.indexOf(dashedLine, stop);
       next = dashes < 0 || dashes + 1 >= this.end ? this.end : dashes + 1;
     }
-    const from = this.isBoundaryLike(at, stop) || this.isCutLine(stop) ? stop : at;
-    if (this.nextDelimiter < from && this.nextDelimiter !== this.end) {
-      const found = slab.indexOf(this.delimiter, from);
-      this.nextDelimiter = found < 0 || found >= this.end ? this.end : found;
-    }
-    if (this.nextDelimiter < next) this.flags.unmatchedBoundary = 1;
     this.at = next;
   }
 
@@ -231,8 +256,13 @@ class MultipartReader {
     if (end - at > valueLimits.multipartHeaderBytesMax) {
       this.fail('Multipart: Part header line too long.');
     }
-    if (findByte(slab, 0, at, end) < end) this.fail('Multipart: Nul byte in part headers.');
-    if (isSpace(slab[at]!)) this.foldLine(part, at, end);
+    const folded = isSpace(slab[at]!);
+    const control = findControl(slab, folded ? skipSpaces(slab, at, end) : at, end);
+    if (control < end) {
+      const which = slab[control] === 0 ? 'Nul byte' : 'Control character';
+      this.fail(`Multipart: ${which} in part headers.`);
+    }
+    if (folded) this.foldLine(part, at, end);
     else this.addHeaderLine(part, at, end);
   }
 
@@ -282,22 +312,19 @@ class MultipartReader {
   private endHeaders(part: Part): void {
     const { slab } = this.tx.values;
     part.contentStart = this.at;
-    let value: ByteString | null = null;
-    for (const [start, end] of part.lines) {
-      const colon = findByte(slab, COLON, start, end);
-      if (colon === end || !nameIs(slab, start, colon, 'content-disposition')) continue;
-      value = slab.latin1Slice(colon + 1, end).trim();
-      break;
-    }
+    const value = headerOf(slab, part.lines, 'content-disposition');
     if (value === null) return this.fail('Multipart: Part missing Content-Disposition header.');
     const disposition = readDisposition(value);
     part.disposition = disposition;
+    if (disposition.kind === 'field' && !isPlainText(slab, part.lines)) disposition.kind = 'either';
     if (disposition.invalidQuoting) this.flags.invalidQuoting = 1;
     if (disposition.failure !== null) {
       this.flags.invalidPart = 1;
       this.fail(disposition.failure);
     } else if (disposition.name === '') {
       this.fail('Multipart: Content-Disposition header missing name field.');
+    } else if (disposition.kind === 'either') {
+      this.flags.ambiguousPart = 1;
     }
     if (disposition.name !== '') this.flags.names.push(disposition.name);
     for (const name of [disposition.fileName, disposition.extendedFileName]) {
@@ -325,14 +352,30 @@ class MultipartReader {
     }
     const start = part.contentStart;
     const end = Math.max(start, this.contentEnd(start, boundary));
-    const files = [part.disposition?.fileName, part.disposition?.extendedFileName];
-    const fileNames = files.filter((file) => file !== undefined && file !== '') as ByteString[];
-    if (fileNames.length > 0) {
-      this.addFile(name, fileNames, keyStart, keyEnd, start, end);
-      return;
-    }
+    const kind = part.disposition?.kind ?? 'either';
+    if (kind !== 'field') this.addFile(part.disposition, keyStart, keyEnd, start, end);
+    if (kind === 'file' && (end === start || part.disposition!.fileName !== '')) return;
+    // A file without a name but with content is a field to some.
+    if (kind === 'file') this.flags.ambiguousPart = 1;
     this.noFilesBytes += end - start;
+    this.addArguments(part.disposition, keyStart, keyEnd, start, end);
+  }
+
+  /** The content as an argument, under every name that a backend may give it. */
+  private addArguments(
+    disposition: Disposition | null,
+    keyStart: number,
+    keyEnd: number,
+    start: number,
+    end: number,
+  ): void {
+    const { values } = this.tx;
     if (hasArgumentRoom(this.tx)) values.add(SOURCE.argPost, keyStart, keyEnd, start, end);
+    for (const name of disposition?.otherNames ?? []) {
+      if (!hasArgumentRoom(this.tx)) return;
+      const at = values.appendText(name);
+      values.add(SOURCE.argPost, at, values.used, start, end);
+    }
   }
 
   /** The line end in front of a boundary belongs to the boundary. */
@@ -344,19 +387,23 @@ class MultipartReader {
   }
 
   private addFile(
-    field: ByteString,
-    fileNames: readonly ByteString[],
+    disposition: Disposition | null,
     keyStart: number,
     keyEnd: number,
     start: number,
     end: number,
   ): void {
     const { tx, flags } = this;
+    const names = [disposition?.fileName ?? '', disposition?.extendedFileName ?? ''];
+    const fileNames = names.filter((name) => name !== '');
+    if (fileNames.length === 0) return;
     for (const fileName of fileNames) {
       const at = tx.values.appendText(fileName);
       tx.values.add(SOURCE.file, keyStart, keyEnd, at, tx.values.used);
     }
-    tx.files.push({ field, fileName: fileNames[0]!, sizeBytes: end - start, start, end });
+    const [fileName = ''] = fileNames;
+    const field = disposition?.name ?? '';
+    tx.files.push({ field, fileName, sizeBytes: end - start, start, end });
     if (tx.files.length <= tx.settings.uploadFilesMax) return;
     flags.fileLimitExceeded = 1;
     failBody(tx, 'Multipart: Upload file limit exceeded.');
@@ -374,7 +421,7 @@ class MultipartReader {
       flags.boundaryQuoted + flags.boundaryWhitespace + flags.missingSemicolon > 0 ||
       flags.dataBefore + flags.dataAfter + flags.lfLine + flags.invalidPart > 0 ||
       flags.headerFolding + flags.invalidHeaderFolding + flags.invalidQuoting > 0 ||
-      flags.fileLimitExceeded > 0;
+      flags.fileLimitExceeded + flags.ambiguousBoundary > 0;
     flags.strictError = strict ? 1 : 0;
   }
 
@@ -382,13 +429,6 @@ class MultipartReader {
     this.flagError = true;
     failBody(this.tx, reason);
   }
-}
-
-/** Offset of the first such byte in [start, end), or `end`. */
-function findByte(bytes: Uint8Array, byte: number, start: number, end: number): number {
-  let at = start;
-  while (at < end && bytes[at] !== byte) at++;
-  return at;
 }
 
 /** The last Content-Type, as the choice of the processor goes by. */
@@ -419,6 +459,8 @@ function newFlags(): MultipartFlags {
     invalidPart: 0,
     invalidHeaderFolding: 0,
     fileLimitExceeded: 0,
+    ambiguousPart: 0,
+    ambiguousBoundary: 0,
     names: [],
     fileNames: [],
   };

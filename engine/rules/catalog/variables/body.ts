@@ -135,6 +135,16 @@ export const bodyVariables: readonly VariableDefinition[] = [
     'fileLimitExceeded',
     'more files than SecUploadFileLimit',
   ),
+  ...multipartFlag(
+    'MULTIPART_AMBIGUOUS_BOUNDARY',
+    'ambiguousBoundary',
+    'a boundary that some backends end earlier',
+  ),
+  ...multipartFlag(
+    'MULTIPART_AMBIGUOUS_PART',
+    'ambiguousPart',
+    'a part that some backends read as a field and others as a file, or under other names',
+  ),
   collection(
     {
       name: 'MULTIPART_NAME',
