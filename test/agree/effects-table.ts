@@ -4,48 +4,8 @@
  */
 
 import { packArchive } from '../../control/publish/ruleset-pack.ts';
-
-/** What a row says of an answer. */
-export interface Expected {
-  /** Status of the refusal; 200 when it passes. */
-  readonly status: number;
-  /** Rules that must have matched, and must not have. */
-  readonly with?: readonly number[];
-  readonly without?: readonly number[];
-  readonly score?: number;
-}
-
-/** A request as TestPolicy takes it; the body as text. */
-export interface RowRequest {
-  readonly url: string;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly protocol?: string;
-  readonly clientIp?: string;
-}
-
-/**
- * One call; `$policy` and `$revision` stand for the row's own policy, `$list` for the IP list that
- * an earlier call of the row made.
- */
-export interface RowCall {
-  readonly rpc: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-/** One row. */
-export interface EffectRow {
-  readonly name: string;
-  readonly changes: readonly RowCall[];
-  readonly request: RowRequest;
-  readonly before: Expected;
-  readonly after: Expected;
-  /** The one ruleset under which the row holds. */
-  readonly only?: string;
-  /** A second request that the change must leave alone. */
-  readonly other?: RowRequest & { readonly expected: Expected };
-}
+import type { EffectRow, Expected, RowCall, RowRequest } from './effect-row.ts';
+import { multipartRows } from './multipart-rows.ts';
 
 /** Matches 942100 and nothing else under both rulesets. */
 const sqli = '1%27%20OR%20%271%27=%271';
@@ -72,15 +32,6 @@ function override(crsRuleId: number, change: object): RowCall {
 const core = (crsCore: object, path: string): RowCall => masked({ crsCore }, path);
 const http = (config: object): RowCall => layer('POLICY_LAYER_KIND_HTTP_POLICY', config);
 const limits = (config: object): RowCall => layer('POLICY_LAYER_KIND_ARG_LIMITS', config);
-/** PHP, multer, Flask and Django differ on what filename* makes of a part. */
-const eitherPart = (content: string): RowRequest => ({
-  url: '/',
-  method: 'POST',
-  headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
-  body:
-    `--x\r\nContent-Disposition: form-data; name="a"; filename*=utf-8''f\r\n\r\n` +
-    `${content}\r\n--x--\r\n`,
-});
 const longBody = (bytes: number): RowRequest => ({
   url: '/',
   method: 'POST',
@@ -390,28 +341,7 @@ export const effectRows: readonly EffectRow[] = [
     before: { status: 400, with: [200_002] },
     after: { status: 200, with: [200_002] },
   },
-  {
-    name: 'multipart stays strict while parse failures are observed',
-    changes: [http({ requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE' })],
-    request: json('{"a":'),
-    before: { status: 400 },
-    after: passes,
-    other: {
-      url: '/',
-      method: 'POST',
-      headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
-      body: '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb',
-      expected: { status: 400 },
-    },
-  },
-  {
-    name: 'a part that is a field to some and a file to others',
-    changes: [http({ requestBodyParseFailureAction: 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE' })],
-    request: eitherPart('b'),
-    before: { status: 400, with: [199_402] },
-    after: { status: 200, with: [199_402] },
-    other: { ...eitherPart("1' OR '1'='1"), expected: { status: 403, with: [942_100] } },
-  },
+  ...multipartRows,
   {
     name: 'a media type that is read as JSON',
     changes: [

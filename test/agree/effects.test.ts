@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packFolder } from '../../control/publish/ruleset-pack.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
 import { missingBuild } from '../support/product.ts';
-import { effectRows, type Expected, type RowCall, type RowRequest } from './effects-table.ts';
+import type { Expected, RowCall, RowRequest } from './effect-row.ts';
+import { effectRows } from './effects-table.ts';
 import { startLiveWaf, type LiveWaf } from './live-waf.ts';
 
 const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
