@@ -36,7 +36,7 @@ const fieldPattern =
   /^form-data ?; *name=(?:"[^"\\\0-\x1f\x7f]*"|[!#$&+\-.0-9A-Z^_`a-z{|}~]+) ?;?$/;
 /**
  * The spelling that every backend reads as a file, and that browsers send. Old ones send paths: a
- * backslash before a letter or a digit escapes nothing. Source: test/backends, RFC 7578 section 4.2.
+ * backslash before a letter or a digit escapes nothing. Source: RFC 7578 section 4.2.
  */
 const filePattern =
   // oxlint-disable-next-line no-control-regex
@@ -137,8 +137,8 @@ function readText(
 }
 
 /**
- * False when the parameter is unknown, ill-formed or there twice. One whose first value is empty may
- * come again, as in ModSecurity: the part is `either` then.
+ * False when the parameter is unknown, ill-formed or there twice. One whose first value is empty
+ * may come again, as in ModSecurity: the part is `either` then.
  */
 function keep(found: Disposition, name: string, text: ByteString): boolean {
   if (name === 'filename*') {
