@@ -56,9 +56,11 @@ class HsStream : public Napi::ObjectWrap<HsStream> {
   // () -> Int32Array of ids that matched only at the end; a second close gives none.
   Napi::Value Close(const Napi::CallbackInfo& info) {
     fresh_.clear();
-    if (stream_ != nullptr) hs_close_stream(stream_, scratch_.get(), OnMatch, this);
-    stream_ = nullptr;
+    hs_error_t error = HS_SUCCESS;
+    if (stream_ != nullptr) error = hs_close_stream(stream_, scratch_.get(), OnMatch, this);
+    if (error == HS_SUCCESS) stream_ = nullptr;
     Release();
+    if (error != HS_SUCCESS) return Fail(info.Env(), "hs_invalid", ErrorText(error));
     return NewInt32Array(info.Env(), fresh_);
   }
 

@@ -80,7 +80,16 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
       }
     }
     const size_t found = program_->Scan(items_.data(), items_.size(), hits, hit_length / 2);
+    if (program_->end() != ScanEnd::kDone) return FailScan(env);
     return Napi::Number::New(env, static_cast<double>(found));
+  }
+
+  // A scan that was not completed has found nothing out.
+  Napi::Value FailScan(Napi::Env env) {
+    if (program_->end() == ScanEnd::kArenaFull) {
+      return Fail(env, "arena_full", "the outputs of a value's transformations exceed their limit");
+    }
+    return Fail(env, "scan_failed", "Hyperscan could not scan a value");
   }
 
   bool AddItem(const uint8_t* slab, size_t slab_size, const int32_t* row, size_t origin) {
@@ -157,6 +166,7 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     }
     const size_t count = object->scanner_->Scan(table, numbers[1], numbers[2], object->hits_,
                                                 object->hit_length_ / 2);
+    if (object->program_->end() != ScanEnd::kDone) return object->FailScan(env);
     napi_value result = nullptr;
     napi_create_uint32(env, static_cast<uint32_t>(count), &result);
     return result;

@@ -86,6 +86,7 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
   hits_ = hits;
   capacity_ = capacity;
   count_ = 0;
+  end_ = ScanEnd::kDone;
   stats_.rows += item_count;
   uint32_t mask = 0;
   const uint8_t* masked = nullptr;
@@ -160,6 +161,7 @@ uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
   uint8_t* out = arena_.Reserve(OutputBound(t, length) + 1);
   if (out == nullptr) {
     ++stats_.overflows;
+    end_ = ScanEnd::kArenaFull;
     return parent;
   }
   ++stats_.transforms;
@@ -203,10 +205,18 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
   }
   if (found->lines >= 0) AddLine(static_cast<size_t>(found->lines), group.whole, data, size);
   if (found->database < 0) return;
+  Search(static_cast<size_t>(found->database), data, size, OnMatch);
+}
+
+// Whatever Hyperscan returns is an error, but success and the end that a callback of ours asked
+// for.
+void ScanProgram::Search(size_t database, const uint8_t* data, size_t size,
+                         match_event_handler on_match) {
   ++stats_.scans;
   stats_.bytes += size;
-  hs_scan(databases_[static_cast<size_t>(found->database)]->get(),
-          reinterpret_cast<const char*>(data), size, 0, scratch_.get(), OnMatch, this);
+  const hs_error_t error = hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(data),
+                                   static_cast<unsigned>(size), 0, scratch_.get(), on_match, this);
+  if (error != HS_SUCCESS && error != HS_SCAN_TERMINATED) end_ = ScanEnd::kFailed;
 }
 
 // Every line ends with a newline, the last too: `^` finds no empty line behind the final newline.
@@ -250,10 +260,7 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
   batch->matches = 0;
   batch->bound = bound;
   std::fill(last_origin_.begin(), last_origin_.end(), -1);
-  ++stats_.scans;
-  stats_.bytes += batch->text.size();
-  hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(batch->text.data()),
-          static_cast<unsigned>(batch->text.size()), 0, scratch_.get(), OnLineMatch, this);
+  Search(database, batch->text.data(), batch->text.size(), OnLineMatch);
   stats_.matches += batch->matches;
   return batch->matches <= bound;
 }
@@ -278,10 +285,7 @@ void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
     chains_ = line.chains;
     NextRow();
     NextScan();
-    ++stats_.scans;
-    stats_.bytes += size;
-    hs_scan(databases_[static_cast<size_t>(line.whole)]->get(), reinterpret_cast<const char*>(data),
-            static_cast<unsigned>(size), 0, scratch_.get(), OnMatch, this);
+    Search(static_cast<size_t>(line.whole), data, size, OnMatch);
   }
   ScanJoined(database, &rest, SIZE_MAX);
 }

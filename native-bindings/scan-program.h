@@ -93,6 +93,13 @@ struct ScanClass {
   bool always = false;
 };
 
+// How a call ended. After anything but kDone its hits are not all there are.
+enum class ScanEnd : uint8_t {
+  kDone,
+  kFailed,     // Hyperscan returned an error
+  kArenaFull,  // a transformation's output did not fit
+};
+
 struct ScanStats {
   uint64_t scans = 0;  // calls of hs_scan
   uint64_t bytes = 0;  // bytes given to them
@@ -100,7 +107,7 @@ struct ScanStats {
   uint64_t outputs = 0;     // distinct values that chains end in
   uint64_t skipped = 0;     // scans of them left out because nothing of the group can match
   uint64_t transforms = 0;  // transformations that ran
-  uint64_t overflows = 0;   // transformations left out because the arena's limit was reached
+  uint64_t overflows = 0;   // transformations that did not fit the arena
   uint64_t tests = 0;       // tests that ran
   uint64_t matches = 0;     // matches that hs_scan told, however often the same one
   uint64_t abandoned = 0;   // scans of lines broken off because they told too many
@@ -154,8 +161,10 @@ class ScanProgram {
 
   size_t class_count() const { return classes_.size(); }
   uint32_t slot_count() const { return static_cast<uint32_t>(slot_stamp_.size()); }
-  // Writes pairs [slot, origin], at most `capacity` of them; returns how many there are.
+  // Writes pairs [slot, origin], at most `capacity` of them; returns how many there are. They are
+  // complete only where `end()` says kDone.
   size_t Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity);
+  ScanEnd end() const { return end_; }
   const ScanStats& stats() const { return stats_; }
   size_t scratch_size() const { return scratch_.Size(); }
 
@@ -205,6 +214,7 @@ class ScanProgram {
   uint16_t AddOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
   void ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
   void ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size, uint32_t mask);
+  void Search(size_t database, const uint8_t* data, size_t size, match_event_handler on_match);
   void RunTests(const uint8_t* data, uint32_t size, uint32_t mask);
   void Emit(uint32_t slot);
   void NextRow();
@@ -239,6 +249,7 @@ class ScanProgram {
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;
+  ScanEnd end_ = ScanEnd::kDone;
   ScanStats stats_;
 };
 

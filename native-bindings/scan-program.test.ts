@@ -335,7 +335,7 @@ describe('ScanProgram', () => {
     );
   });
 
-  test('skips a test within its mask and leaves transformations out past the arena', () => {
+  test('skips a test within its mask, and fails where transformations do not fit the arena', () => {
     const scanTest = { chain: 0, slot: 1, negated: false, kind: 'urlEncoding' as const };
     const classes = [
       {
@@ -350,8 +350,10 @@ describe('ScanProgram', () => {
     const program = new ScanProgram(spec, { arenaBytesMax: 128 * 1024 });
     expect(scanSlots(program, ['%zz', '%z1'])).toEqual([[], []]);
     const long = `%${'z'.repeat(100_000)}!`;
-    expect(scanSlots(program, [long])).toEqual([[1]]);
+    const full = expect.objectContaining({ code: 'arena_full' }) as Error;
+    expect(() => scanSlots(program, [long])).toThrow(full);
     expect(program.stats()).toMatchObject({ rows: 3, overflows: 1, skipped: 3, scans: 0 });
+    expect(scanSlots(program, ['%zz'])).toEqual([[]]);
   });
 
   test('has 32 byte classes that agree with the masks', () => {

@@ -105,7 +105,7 @@ export interface ScanStats {
   readonly outputs: number;
   readonly skipped: number;
   readonly transforms: number;
-  /** Transformations left out because their output would not fit the arena. */
+  /** Transformations whose output did not fit the arena; each ended its call with an error. */
   readonly overflows: number;
   readonly tests: number;
   /** Matches that Hyperscan told, the same one again included. */
@@ -170,7 +170,9 @@ export class ScanProgram {
    * Shape: rows are triples [start, end, class] of byte offsets into `slab`; hits are written as
    * pairs [slot, row]; a pair may come twice, in any order. The result counts all hits: when it is
    * more than fits, `hits` is full and the caller repeats with a larger array.
-   * Errors: TypeError for a row outside the slab. Cost: transformations and scans.
+   * Errors: TypeError for a row outside the slab; `scan_failed` when Hyperscan returns an error,
+   * `arena_full` when the outputs of one value's transformations are too large: nothing is known of
+   * the values then. Cost: transformations and scans.
    */
   scan(slab: Uint8Array, rows: Int32Array, rowCount: number, hits: Int32Array): number {
     return this.#native.scan(slab, rows, rowCount, hits);
@@ -196,7 +198,7 @@ export class ScanProgram {
   /**
    * Looks at the rows [from, to) of an attached table, values and names, by their sources' faces.
    * The result counts the pairs in `hits`; one may come twice, in any order.
-   * Errors: TypeError for a row outside the slab. Cost: no allocation; values that were met before
+   * Errors: as `scan`. Cost: no allocation; values that were met before
    * cost some 30 ns, others their transformations and scans.
    */
   scanRows(id: number, from: number, to: number): number {

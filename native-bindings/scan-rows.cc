@@ -91,14 +91,13 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
     if (!faces_[face + 1].empty()) AddFace(table, row, face + 1);
   }
   if (items_.empty()) return count_;
-  const uint64_t overflows = program_->stats().overflows;
   const size_t room = capacity > count_ ? capacity - count_ : 0;
   int32_t* own = hits + 2 * std::min(count_, capacity);
   const size_t found = program_->Scan(items_.data(), items_.size(), own, room);
   count_ += found;
   if (!sharers_.empty()) EmitShared(own, std::min(found, room));
   // What was not looked at completely is not remembered.
-  if (found <= room && program_->stats().overflows == overflows) KeepPending(own, found);
+  if (found <= room && program_->end() == ScanEnd::kDone) KeepPending(own, found);
   return count_;
 }
 

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { maskOfClasses } from './byte-class.ts';
 import { HS_FLAG, HsDatabase } from './hyperscan.ts';
 import { ScanProgram } from './scan-program.ts';
 import type { ScanTable } from './scan-program.ts';
@@ -184,5 +185,51 @@ describe('scanRows', () => {
     expect(() => program.scanRows(id, 0, 1)).toThrow(TypeError);
     program.close();
     expect(() => program.scanRows(id, 0, 0)).toThrow(/closed/);
+  });
+});
+
+describe('a scan that Hyperscan cannot make', () => {
+  const failed = expect.objectContaining({ code: 'scan_failed' }) as Error;
+  const row: Row = { source: 0, key: 'k', value: 'evil' };
+
+  /** A program over a database in shared memory whose header is then overwritten. */
+  function damaged(lines: boolean): { program: ScanProgram; repair: () => void } {
+    const own = lines ? HS_FLAG.multiline : HS_FLAG.singleMatch;
+    const shared = HsDatabase.deserializeShared(
+      HsDatabase.compile([{ pattern: 'evil', flags: HS_FLAG.dotall | own, id: 0 }], {
+        mode: 'block',
+      }).serialize(),
+    );
+    const tier = lines ? { database: -1, lines: 0 } : { database: 0 };
+    const one = {
+      chains: Int32Array.of(0),
+      patterns: Int32Array.of(0, 0, 0),
+      tiers: [{ allowedMask: lines ? maskOfClasses('lower') : 0xffffffff, ...tier }],
+      tests: [],
+    };
+    const nodes = Int32Array.from([-1, -1]);
+    const databases = [HsDatabase.attach(shared)];
+    const face = [{ classes: Int32Array.of(0), named: [] }];
+    const nothing = [{ classes: Int32Array.of(), named: [] }];
+    const spec = { nodes, databases, classes: [one], faces: [...face, ...nothing] };
+    const program = new ScanProgram(spec, { memoEntries: 16 });
+    const bytes = new Uint8Array(shared);
+    const magic = bytes.slice(0, 4);
+    bytes.fill(0, 0, 4);
+    return { program, repair: () => bytes.set(magic) };
+  }
+
+  test.each([
+    ['one by one', false],
+    ['joined with others', true],
+  ])('is an error for values scanned %s, and is not remembered', (_, lines) => {
+    const { program, repair } = damaged(lines);
+    for (let round = 0; round < 3; round++) {
+      expect(() => hitsOf(program, [row])).toThrow(failed);
+    }
+    repair();
+    expect(hitsOf(program, [row])).toHaveLength(1);
+    expect(hitsOf(program, [row, { ...row, value: 'good' }])).toHaveLength(1);
+    program.close();
   });
 });

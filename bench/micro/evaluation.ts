@@ -1,6 +1,7 @@
 /** Owns the timing of whole inspections: head, body and end of a request through a policy. */
 
 import type { InspectionSession, Inspector } from '../../engine/contract/inspection.ts';
+import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';
 import type { MicroGroup, MicroTask } from './group.ts';
 import { sampleResponse, type SampleRequest, type SampleShape } from './samples.ts';
 
@@ -107,7 +108,7 @@ function blocks(verdict: ReturnType<InspectionSession['requestHead']>): boolean 
 
 async function inspect({ snapshot, body }: SampleRequest, inspector: Inspector): Promise<boolean> {
   const session = inspector.open(snapshot);
-  let verdict = await session.requestHead();
+  let verdict: PhaseResult = await session.requestHead();
   if (verdict.action === 'pass') verdict = await session.requestBody(body);
   const record = await session.finish();
   if (record.failure !== undefined) throw new Error(`inspection failed: ${record.failure}`);

@@ -33,9 +33,10 @@ export async function startPool(
     deadlineMs,
     threads: 1,
   });
-  pool.load('bench', { source, shared: new Map() } satisfies PooledSource);
+  pool.load('bench', { source, shared: new Map() } satisfies PooledSource, true);
+  pool.start();
   await pool.settled();
-  const how = { policy: 'bench', failPolicy: 'closed', recordOnly: false } as const;
+  const how = { policy: 'bench', recordOnly: false } as const;
   return {
     inspector: { open: (request) => pool.open(request, how) },
     close: () => pool.close(),

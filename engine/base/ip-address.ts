@@ -81,6 +81,20 @@ export function containsKey(network: string, inner: string): boolean {
   return prefix <= prefixOf(inner) && maskKey(inner, prefix) === network;
 }
 
+/** Bits of an IPv6 address that name a network: its holder has all addresses below. RFC 6177. */
+const ipv6NetworkBits = 64;
+
+/**
+ * What one client is counted under: an IPv4 address by itself, an IPv6 address by its network, any
+ * other text as it is. Cost: nothing for IPv4.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(':')) return address;
+  const key = parseAddress(address);
+  if (key === null) return address;
+  return familyOf(key) === '4' ? textOfKey(key) : maskKey(key, ipv6NetworkBits);
+}
+
 function parsePrefix(text: string, start: number): number | null {
   const digits = text.slice(start);
   return /^(?:0|[1-9]\d{0,2})$/.test(digits) ? Number(digits) : null;

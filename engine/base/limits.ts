@@ -63,10 +63,21 @@ export const frontLimits = {
   /** Input kept while a request is served; past it the socket is not read. */
   heldInputBytesMax: 65_536,
   /**
-   * Unfinished heads and held bodies of all clients of a thread; past it their senders get 503.
-   * Room for two thousand bodies of the usual inspection limit.
+   * Unfinished heads, held bodies and held answers of all clients of a thread; past it those whose
+   * they are get 503. Room for two thousand bodies of the usual inspection limit.
    */
   heldBytesMax: 268_435_456,
+  /**
+   * What one client (an IPv4 address or an IPv6 /64) and one site may hold of it, as multiples of
+   * what is left then: a client at most half of all, a site two thirds, many together never all.
+   */
+  heldClientShare: 1,
+  heldSiteShare: 2,
+  /** What a client may hold whatever others hold: one usual body. */
+  heldClientBytesMin: 131_072,
+  /** An inspected answer up to this size is sent in one piece; a larger one in such pieces. */
+  releasedAtOnceBytesMax: 32_768,
+  releasedPieceBytes: 65_536,
   /** Held bodies are gathered in slabs of this size, or of the size announced up to the other. */
   heldSlabBytes: 16_384,
   heldAnnouncedBytesMax: 131_072,
@@ -347,22 +358,34 @@ export const linkLimits = {
 
 /** Inspection in worker threads. */
 export const poolLimits = {
-  /** Operations waiting for one worker; beyond it the fail policy answers at once. */
+  /**
+   * Operations waiting for one worker; beyond it the newest one of the longest flow is given up,
+   * and its site's fail policy decides.
+   */
   queuedOperationsMax: 4096,
   /** Operations in one message; larger batches gain nothing (0.9 us an item at 32). */
   batchOperationsMax: 64,
+  /** Bytes of bodies in one message: answers come together, small ones do not wait for large. */
+  batchBodyBytesMax: 131_072,
+  /** What one client of a site may have inspected before others have their turn. */
+  fairQuantumBytes: 65_536,
+  /** What an operation costs beside the bytes that it carries: a head, a turn of the rules. */
+  operationCostBytes: 8_192,
   /** Open transactions in one worker; each holds some 50 KB. */
   sessionsPerWorkerMax: 8192,
   /** Bodies up to here are inspected on the front's own thread when the place is `auto`. */
   inlineBodyBytesMax: 65_536,
-  /** Inspection of one step must have answered by then; CRS needs some milliseconds at most. */
-  deadlineMs: 2000,
+  /**
+   * Inspection of one step must have answered by then. It may have to wait for one other step, which
+   * takes up to `requestBudgetMs` and is not broken off, and then take as long itself.
+   */
+  deadlineMs: 5000,
   /** Inspection of one request may take so much of its thread in all phases together. */
   requestBudgetMs: 2000,
   /** A worker must have a policy ready by then; a warm CRS takes one second on a busy core. */
   loadDeadlineMs: 30_000,
   /** A worker that has been at one batch for so many deadlines is taken for dead and replaced. */
-  stuckAfterDeadlines: 5,
+  stuckAfterDeadlines: 2,
 } as const;
 
 /** What the engine keeps on disk. */
@@ -419,7 +442,7 @@ export const matchLimits = {
   capturesMax: 10,
   /** Matches of one rxGlobal search in one value. */
   globalMatchesMax: 1_000,
-  /** Outputs of one value's transformations together; a transformation past it is left out. */
+  /** Outputs of one value's transformations together; inspection of what needs more fails. */
   arenaBytesMax: 64 * 1024 * 1024,
   /**
    * Values of up to 64 bytes whose hits a plan remembers, in one thread; a quarter as many of 256,

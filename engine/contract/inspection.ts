@@ -1,7 +1,8 @@
 /** Owns the door between the front and the rules: one session per request, phase by phase. */
 
+import type { PhaseResult } from './inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from './message.ts';
-import type { BodyNeed, TransactionRecord, Verdict } from './verdict.ts';
+import type { BodyNeed, TransactionRecord } from './verdict.ts';
 
 /** Where inspection runs; `auto`: on the front's own thread, but large bodies in the pool. */
 export type InspectionPlace = 'auto' | 'pool' | 'inline';
@@ -12,21 +13,22 @@ export type MaybePromise<T> = T | Promise<T>;
 /**
  * One request's inspection. Calls come in this order, each at most once, later ones optional:
  * requestHead, requestBody, responseHead, responseBody, finish. After a verdict other than `pass`
- * only `finish` follows. No method throws for anything that came over the network.
+ * only `finish` follows, after a failed phase too. No method throws: a phase that could not be run
+ * gives `InspectionFailed`.
  */
 export interface InspectionSession {
   /** Phase 1. */
-  requestHead(): MaybePromise<Verdict>;
+  requestHead(): MaybePromise<PhaseResult>;
   /** What to do with the body; valid after `requestHead` passed. */
   readonly bodyNeed: BodyNeed;
   /** Phase 2; call it for requests without a body too (`body` null). */
-  requestBody(body: BodySnapshot | null): MaybePromise<Verdict>;
+  requestBody(body: BodySnapshot | null): MaybePromise<PhaseResult>;
   /** Phase 3. */
-  responseHead(response: ResponseSnapshot): MaybePromise<Verdict>;
+  responseHead(response: ResponseSnapshot): MaybePromise<PhaseResult>;
   /** What to do with the response body; valid after `responseHead` passed. */
   readonly responseNeed: BodyNeed;
   /** Phase 4. */
-  responseBody(body: BodySnapshot | null): MaybePromise<Verdict>;
+  responseBody(body: BodySnapshot | null): MaybePromise<PhaseResult>;
   /**
    * Phase 5; releases everything the session holds. Always the last call, on every path. Once it
    * has answered, bytes that the session was given may change.

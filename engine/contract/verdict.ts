@@ -60,6 +60,21 @@ export interface MatchedRule {
   readonly auditLog: boolean;
 }
 
+/** Why inspection failed; events and counters name it so. */
+export type InspectionFailure =
+  /** It took longer than it may, waiting included. */
+  | 'deadline'
+  /** The pool's queue is full. */
+  | 'queue'
+  /** The pool thread died, with the state of the request. */
+  | 'worker'
+  /** Hyperscan returned an error. */
+  | 'native'
+  /** A bound of memory was reached. */
+  | 'memory'
+  /** Our own mistake, or a policy that cannot be served. */
+  | 'internal';
+
 /** What remains of a transaction when it ended; plain data. */
 export interface TransactionRecord {
   /** What decided; with `detectionOnly` what would have, had the engine acted. */
@@ -75,6 +90,6 @@ export interface TransactionRecord {
   readonly inspectionUs: number;
   /** Names of values that no record may show (`args:password`), if sanitise actions gave some. */
   readonly hidden?: readonly string[];
-  /** Set when inspection failed (deadline, queue, worker death) and the fail policy answered. */
-  readonly failure?: 'deadline' | 'queue_full' | 'worker_died' | 'internal';
+  /** Set when inspection failed and the fail policy decided. */
+  readonly failure?: InspectionFailure;
 }

@@ -14,6 +14,7 @@ import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
 import { routingHost } from './generation.ts';
+import type { Holder } from './held-budget.ts';
 
 const empty = Buffer.alloc(0);
 
@@ -50,7 +51,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private lingering = false;
   private lingered = 0;
   /** What this connection has in the thread's budget of held bytes. */
-  private heldBytes = 0;
+  private holder: Holder | null = null;
   private burst = 0;
   /** True after a burst, until others had their turn. */
   private yielding = false;
@@ -238,9 +239,10 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   /** Tells the budget what waits as input; false when a head is no longer to be waited for. */
   private updateHeld(): boolean {
     const bytes = this.inputAt < this.inputEnd ? this.input.length : 0;
-    if (this.front.held.change(this.heldBytes, bytes)) this.heldBytes = bytes;
-    else return this.exchange !== null || this.closed || this.lingering;
-    return true;
+    if (bytes === 0 && this.holder === null) return true;
+    // Which site it is for is not known yet.
+    this.holder ??= this.front.held.holder(this.facts.clientIp, '');
+    return this.holder.hold(bytes) || this.exchange !== null || this.closed || this.lingering;
   }
 
   /** One piece of input; false when it has to wait. */

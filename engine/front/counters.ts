@@ -91,13 +91,14 @@ function count(delta: CounterDelta, family: CounterFamily, key: string | number)
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** `detected`: a verdict that the policy or the site only records. */
+/** `detected`: a verdict that the policy or the site only records. `failed`: there was none. */
 function countInspection(delta: CounterDelta, record: TransactionRecord, blocked: boolean): void {
   delta.inspected++;
   delta.inspectionUs += record.inspectionUs;
   delta.inspections[durationClass(record.inspectionUs)]!++;
   const { action } = record.verdict;
   const detected = action !== 'pass' && (record.detectionOnly || !blocked);
-  count(delta, 'verdict', detected ? 'detected' : action);
+  const failed = action === 'pass' && record.failure !== undefined;
+  count(delta, 'verdict', failed ? 'failed' : detected ? 'detected' : action);
   if (record.failure !== undefined) count(delta, 'failure', record.failure);
 }

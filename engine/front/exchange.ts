@@ -1,9 +1,11 @@
 /**
- * Owns the life of one request: inspection, the way to the origin and back, and the one event in
- * which it ends on every path. Bytes in, bytes out; the connection owns sockets and order.
+ * Owns the life of one request: its phases, what verdicts and failed inspections lead to, the way
+ * to the origin, and the one event in which it ends on every path. Bytes in, bytes out; the
+ * connection owns sockets and order, the response side what comes back.
  */
 
-import type { BodySnapshot, ResponseSnapshot } from '../contract/message.ts';
+import type { PhaseResult } from '../contract/inspection-failure.ts';
+import type { BodySnapshot } from '../contract/message.ts';
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
 import { noConfiguration, type ResponseScenario } from '../contract/site.ts';
 import type { TransactionRecord, Verdict } from '../contract/verdict.ts';
@@ -15,6 +17,7 @@ import type { ClientPort } from './client-port.ts';
 import type { RequestHeadFacts } from './forward-heads.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
+import type { Holder } from './held-budget.ts';
 import { InspectionRun } from './inspection-run.ts';
 import { OriginAttempts } from './origin-attempts.ts';
 import { writeOwnAnswer } from './own-answer.ts';
@@ -22,15 +25,13 @@ import type { OriginChoice } from './path-routes.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
 import { senderOf, type Sender } from './sender.ts';
 import { RequestRelay } from './request-relay.ts';
-import { ResponseRelay } from './response-relay.ts';
+import { ResponseSide, type ResponseOwner } from './response-side.ts';
 
 /** What happens to the request body. */
 const UP = { WAIT: 0, HOLD: 1, FLOW: 2, DONE: 3 } as const;
-/** Where the response is. */
-const DOWN = { NONE: 0, VERDICT: 1, HOLD: 2, STREAM: 3 } as const;
 
 /** One request; see the header. */
-export class Exchange implements OriginSink {
+export class Exchange implements OriginSink, ResponseOwner {
   readonly head: RequestHeadParser;
   readonly bytes: Buffer;
   requestId = '';
@@ -55,10 +56,7 @@ export class Exchange implements OriginSink {
   private sentUs = 0;
   private originUs = -1;
 
-  private down: number = DOWN.NONE;
-  private readonly relay: ResponseRelay;
-  private responseSnapshot: ResponseSnapshot | null = null;
-  private responseDone = false;
+  private readonly response: ResponseSide;
 
   private status = 0;
   private outcome: RequestOutcome = 'served';
@@ -76,7 +74,7 @@ export class Exchange implements OriginSink {
     this.generation = front.generation;
     this.generation.acquire();
     this.request = new RequestRelay(front, this.head);
-    this.relay = new ResponseRelay(front.writer, front.clock);
+    this.response = new ResponseSide(front, this, this.inspection);
     this.attempts = new OriginAttempts(this, front.deadlines);
   }
 
@@ -139,7 +137,7 @@ export class Exchange implements OriginSink {
     const { request } = this;
     const { fault } = request;
     if (fault !== null) {
-      return this.down === DOWN.STREAM ? this.cut() : this.refuse(fault.status, fault.reason);
+      return this.response.streaming ? this.cut() : this.refuse(fault.status, fault.reason);
     }
     if (this.up === UP.FLOW) {
       request.forward(bytes, start);
@@ -153,13 +151,13 @@ export class Exchange implements OriginSink {
   }
 
   bodyTimedOut(): void {
-    if (this.down === DOWN.STREAM) this.cut();
+    if (this.response.streaming) this.cut();
     else this.refuse(408, 'body_timeout');
   }
 
   /** The whole took too long, or (`gone`) the client takes nothing any more. */
   timedOut(gone: boolean): void {
-    if (gone || this.down === DOWN.STREAM) {
+    if (gone || this.response.streaming) {
       this.outcome = 'client_abort';
       return this.cut();
     }
@@ -170,7 +168,7 @@ export class Exchange implements OriginSink {
   }
 
   clientDrained(): void {
-    this.origin?.resumeRead();
+    this.response.drained();
   }
 
   /** The connection is gone; nothing can be answered any more. */
@@ -183,34 +181,41 @@ export class Exchange implements OriginSink {
   // ---- inspection
 
   /** Runs a phase; goes on at once when the answer is at hand. */
-  private inspect(phase: number): void {
-    const result = this.inspection.call(phase, this.bodySnapshot, this.responseSnapshot);
+  inspect(phase: number): void {
+    const { inspection, response } = this;
+    const body = phase <= 2 ? this.bodySnapshot : response.body;
+    const result = inspection.call(phase, body, response.snapshot);
     if (!(result instanceof Promise)) return this.afterPhase(phase, result);
-    const settle = (verdict: Verdict | null): void => {
+    void result.then((settled) => {
       if (this.ended) return;
-      this.afterPhase(phase, verdict);
-      if (!this.ended && this.down === DOWN.STREAM) this.originTurnEnd();
-    };
-    result.then(settle, () => settle(null));
+      this.afterPhase(phase, settled);
+      if (!this.ended) response.turnEnd();
+    });
   }
 
-  /** `verdict` null: inspection itself failed. */
-  private afterPhase(phase: number, verdict: Verdict | null): void {
-    const { waf } = this.route!.site;
-    if (verdict === null) {
+  private afterPhase(phase: number, result: PhaseResult): void {
+    if (result.action === 'failed') {
+      if (this.refusesUninspected()) return;
+    } else if (result.action !== 'pass') {
       this.inspection.active = false;
-      if (waf.failPolicy === 'closed') {
-        this.outcome = 'inspection_failed';
-        return this.answer(503, 'service_unavailable', this.bodyComplete, null);
-      }
-    } else if (verdict.action !== 'pass') {
-      this.inspection.active = false;
-      if (waf.mode === 'blocking') return this.enforce(verdict);
+      if (this.route!.site.waf.mode === 'blocking') return this.enforce(result);
     }
     if (phase === 1) this.afterRequestHead();
     else if (phase === 2) this.afterRequestBody();
-    else if (phase === 3) this.afterResponseHead();
-    else this.afterResponseBody();
+    else if (phase === 3) this.response.afterHead();
+    else this.response.release();
+  }
+
+  /**
+   * What a failed inspection leads to, wherever it ran, whatever failed, and in every mode: `closed`
+   * answers 503, `open` goes on without. True when the request is answered.
+   */
+  private refusesUninspected(): boolean {
+    this.inspection.active = false;
+    if (this.route!.site.waf.failPolicy === 'open') return false;
+    this.outcome = 'inspection_failed';
+    this.answer(503, 'service_unavailable', this.bodyComplete, null);
+    return true;
   }
 
   private afterRequestHead(): void {
@@ -222,6 +227,7 @@ export class Exchange implements OriginSink {
     }
     this.sendContinue();
     this.up = UP.HOLD;
+    this.request.holder = this.holder();
     this.client.bodyWanted(true);
   }
 
@@ -301,10 +307,10 @@ export class Exchange implements OriginSink {
   originFailed(failure: OriginFailure): void {
     this.origin = null;
     if (this.ended) return;
-    if (this.down === DOWN.NONE && this.attempts.again(failure, this.repeatable)) return;
+    if (this.response.unbegun && this.attempts.again(failure, this.repeatable)) return;
     this.outcome = 'origin_error';
     this.refusal = failure.code;
-    if (this.down === DOWN.STREAM && !this.relay.takeBack()) return this.cut();
+    if (this.response.streaming && !this.response.relay.takeBack()) return this.cut();
     this.answerError(failure.status, this.bodyComplete);
   }
 
@@ -316,83 +322,51 @@ export class Exchange implements OriginSink {
   // ---- the way back
 
   originHead(connection: OriginConnection): void {
-    const { head, headBytes } = connection;
     this.originUs = this.front.clock.monotonicUs() - this.sentUs;
-    this.status = head.status;
+    this.status = connection.head.status;
     const keep = this.head.keepAlive && !this.front.draining && this.bodyComplete;
-    this.relay.begin(head, this.head, keep);
-    if (!this.inspection.active) {
-      this.down = DOWN.STREAM;
-      return this.relay.writeHead(headBytes, head, this.requestId);
-    }
-    this.relay.keepHead(headBytes, head, this.requestId);
-    const bytes = Buffer.from(headBytes.subarray(0, head.headEnd));
-    this.responseSnapshot = { status: head.status, head: { bytes, spans: head.copySpans() } };
-    this.down = DOWN.VERDICT;
-    this.inspect(3);
+    this.response.begin(connection, this.head, this.requestId, keep);
   }
 
   originBody(bytes: Uint8Array, start: number, end: number): void {
-    if (this.down === DOWN.STREAM) return this.relay.write(bytes, start, end);
-    const total = this.relay.hold(bytes, start, end);
-    if (this.down === DOWN.HOLD) {
-      const need = this.inspection.responseNeed;
-      if (total > need.limitBytes) this.inspectHeldResponse(need.limitBytes, need.onExcess);
-    } else this.origin?.pauseRead();
+    this.response.take(bytes, start, end);
   }
 
   originEnd(): void {
     this.origin = null;
-    this.responseDone = true;
     // The origin answered without waiting for the whole body: nobody is left to take the rest.
     if (this.up === UP.FLOW) this.up = UP.WAIT;
-    if (this.down === DOWN.STREAM) return this.finishResponse();
-    if (this.down === DOWN.HOLD) this.inspectHeldResponse(Infinity, 'prefix');
+    this.response.end();
   }
 
   originTurnEnd(): void {
-    if (this.down !== DOWN.STREAM) return;
-    const piece = this.relay.takePiece();
-    if (piece !== null && !this.client.send(piece)) this.origin?.pauseRead();
+    this.response.turnEnd();
   }
 
-  private afterResponseHead(): void {
-    const need = this.inspection.responseNeed;
-    if (!need.inspect || !this.relay.hasBody) {
-      return this.inspection.active ? this.inspect(4) : this.afterResponseBody();
-    }
-    this.down = DOWN.HOLD;
-    if (this.responseDone || this.relay.heldBytes > need.limitBytes) {
-      this.inspectHeldResponse(need.limitBytes, need.onExcess);
-    } else this.origin?.resumeRead();
+  send(piece: Uint8Array): boolean {
+    return this.client.send(piece);
   }
 
-  private inspectHeldResponse(limitBytes: number, onExcess: 'reject' | 'prefix'): void {
-    const truncated = this.relay.heldBytes > limitBytes;
-    if (truncated && onExcess === 'reject') {
-      this.outcome = 'refused';
-      this.refusal = 'response_over_inspection_limit';
-      return this.answerError(502, this.bodyComplete);
-    }
-    const whole = this.relay.joinHeld();
-    this.bodySnapshot = { bytes: truncated ? whole.subarray(0, limitBytes) : whole, truncated };
-    this.down = DOWN.VERDICT;
-    this.inspect(4);
+  pauseOrigin(): void {
+    this.origin?.pauseRead();
   }
 
-  private afterResponseBody(): void {
-    this.bodySnapshot = null;
-    this.down = DOWN.STREAM;
-    this.relay.releaseHeld();
-    if (this.responseDone) return this.finishResponse();
+  resumeOrigin(): void {
     this.origin?.resumeRead();
   }
 
-  private finishResponse(): void {
-    this.relay.finish();
-    const piece = this.relay.takePiece();
-    if (piece !== null) this.client.send(piece);
-    this.end(this.relay.keepAlive && this.bodyComplete);
+  holder(): Holder {
+    return this.front.held.holder(this.sender.facts.clientIp, this.route!.site.id);
+  }
+
+  refuseResponse(status: number, reason: string): void {
+    this.outcome = 'refused';
+    this.refusal = reason;
+    this.answerError(status, this.bodyComplete);
+  }
+
+  responseSent(): void {
+    this.end(this.response.relay.keepAlive && this.bodyComplete);
   }
 
   // ---- own answers and the end
@@ -456,7 +430,7 @@ export class Exchange implements OriginSink {
     if (this.origin !== null) this.origin.abandon();
     this.attempts.stop();
     this.origin = null;
-    this.relay.drop();
+    this.response.relay.drop();
     this.request.drop();
     const durationUs = this.front.clock.monotonicUs() - this.startedUs;
     if (this.inspection.finish((record) => this.report(durationUs, record))) this.request.recycle();
@@ -487,7 +461,7 @@ export class Exchange implements OriginSink {
       blocked: this.blockedByRule,
       refusal,
       bytesIn: this.request.bodyBytes,
-      bytesOut: this.ownBytes > 0 ? this.ownBytes : this.relay.bodyBytes,
+      bytesOut: this.ownBytes > 0 ? this.ownBytes : this.response.relay.bodyBytes,
       endpoint: this.attempts.pool?.name ?? null,
       transaction,
     };

@@ -131,8 +131,8 @@ export class RawClient {
   readonly socket: net.Socket;
   private readonly watchers = new Set<() => void>();
 
-  constructor(port: number) {
-    this.socket = net.connect({ host: '127.0.0.1', port, noDelay: true });
+  constructor(port: number, localAddress = '127.0.0.1') {
+    this.socket = net.connect({ host: '127.0.0.1', port, localAddress, noDelay: true });
     this.socket.on('data', (chunk) => {
       this.text += chunk.toString('latin1');
       this.notify();

@@ -1,23 +1,14 @@
 /**
- * Owns one request's inspection session for the front: calls it phase by phase, keeps what it
- * throws from going further, and closes it once. Never decides what a verdict leads to.
+ * Owns one request's inspection session for the front: calls it phase by phase, turns whatever goes
+ * wrong into the one value for a failed inspection, and closes it once. Never decides what a
+ * verdict or a failure leads to.
  */
 
 import type { InspectionSession, Inspector, MaybePromise } from '../contract/inspection.ts';
+import { failedRecord, failureOf, inspectionFailed } from '../contract/inspection-failure.ts';
+import type { PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
-import { passVerdict } from '../contract/verdict.ts';
-import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
-
-/** What is known of a transaction that left nothing behind. */
-const failedRecord: TransactionRecord = {
-  verdict: passVerdict,
-  matchedRules: [],
-  inboundScore: 0,
-  outboundScore: 0,
-  detectionOnly: false,
-  inspectionUs: 0,
-  failure: 'internal',
-};
+import type { BodyNeed, InspectionFailure, TransactionRecord } from '../contract/verdict.ts';
 
 const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
@@ -26,15 +17,17 @@ export class InspectionRun {
   /** True while phases are still to be run. */
   active = false;
   private session: InspectionSession | null = null;
-  private failed = false;
+  /** The first failure, whatever the fail policy let happen then. */
+  private failure: InspectionFailure | null = null;
 
-  /** Errors: what opening throws is a failed inspection, see `call`. */
+  /** What opening throws is the failure of the first phase, see `call`. */
   open(inspector: Inspector, snapshot: RequestSnapshot): void {
     this.active = true;
     try {
       this.session = inspector.open(snapshot);
-    } catch {
+    } catch (thrown) {
       this.session = null;
+      this.failure = failureOf(thrown);
     }
   }
 
@@ -46,25 +39,23 @@ export class InspectionRun {
     return this.active && this.session !== null ? this.session.responseNeed : noNeed;
   }
 
-  /** Runs a phase, 1..4; null when inspection itself failed. */
+  /** Runs a phase, 1..4. Neither throws nor rejects. */
   call(
     phase: number,
     body: BodySnapshot | null,
     response: ResponseSnapshot | null,
-  ): MaybePromise<Verdict> | null {
+  ): MaybePromise<PhaseResult> {
     const { session } = this;
-    if (session === null) {
-      this.failed = true;
-      return null;
-    }
+    if (session === null) return inspectionFailed[this.failure ?? 'internal'];
     try {
-      if (phase === 1) return session.requestHead();
-      if (phase === 2) return session.requestBody(body);
-      if (phase === 3) return session.responseHead(response!);
-      return session.responseBody(body);
-    } catch {
-      this.failed = true;
-      return null;
+      const result = runPhase(session, phase, body, response);
+      if (!(result instanceof Promise)) return this.noted(result);
+      return result.then(
+        (settled) => this.noted(settled),
+        (thrown: unknown) => this.noted(inspectionFailed[failureOf(thrown)]),
+      );
+    } catch (thrown) {
+      return this.noted(inspectionFailed[failureOf(thrown)]);
     }
   }
 
@@ -76,24 +67,42 @@ export class InspectionRun {
     let record: MaybePromise<TransactionRecord> | null = null;
     try {
       record = this.session?.finish() ?? null;
-    } catch {
-      this.failed = true;
+    } catch (thrown) {
+      this.failure ??= failureOf(thrown);
     }
     this.session = null;
     if (record instanceof Promise) {
       record.then(
-        (kept) => done(this.told(kept)),
-        () => done(failedRecord),
+        (kept) => done(this.completed(kept)),
+        (thrown: unknown) => done(failedRecord(this.failure ?? failureOf(thrown))),
       );
       return false;
     }
-    done(this.told(record));
+    done(this.completed(record));
     return true;
   }
 
-  /** A failure is told of, whatever the fail policy let happen. */
-  private told(record: TransactionRecord | null): TransactionRecord | null {
-    if (!this.failed || record?.failure !== undefined) return record;
-    return record === null ? failedRecord : { ...record, failure: 'internal' };
+  private noted(result: PhaseResult): PhaseResult {
+    if (result.action === 'failed') this.failure ??= result.reason;
+    return result;
   }
+
+  /** A failure is recorded, whatever the fail policy let happen. */
+  private completed(record: TransactionRecord | null): TransactionRecord | null {
+    const { failure } = this;
+    if (failure === null || record?.failure === failure) return record;
+    return record === null ? failedRecord(failure) : { ...record, failure };
+  }
+}
+
+function runPhase(
+  session: InspectionSession,
+  phase: number,
+  body: BodySnapshot | null,
+  response: ResponseSnapshot | null,
+): MaybePromise<PhaseResult> {
+  if (phase === 1) return session.requestHead();
+  if (phase === 2) return session.requestBody(body);
+  if (phase === 3) return session.responseHead(response!);
+  return session.responseBody(body);
 }

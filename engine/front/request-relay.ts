@@ -12,7 +12,7 @@ import type { RequestHeadParser } from '../http/request-head.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
 import { BodyReader } from './body-reader.ts';
 import type { FrontContext } from './front-context.ts';
-import type { HeldBudget } from './held-budget.ts';
+import type { Holder } from './held-budget.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { LENGTH, writeRequestHead, type RequestHeadFacts } from './forward-heads.ts';
 
@@ -25,18 +25,17 @@ export class RequestRelay {
   blocked = false;
   /** Why the body is refused, as far as `read` saw it. */
   fault: Refusal | null = null;
+  /** The place in the budget for what is held; to be set before `hold`. */
+  holder: Holder | null = null;
 
   private readonly writer: ByteWriter;
   private readonly head: RequestHeadParser;
   private readonly reader: BodyReader | null;
   private readonly held: HeldBytes;
-  private readonly budget: HeldBudget;
-  private heldBytes = 0;
   private origin: OriginConnection | null = null;
 
-  constructor({ writer, held, settings }: FrontContext, head: RequestHeadParser) {
+  constructor({ writer, settings }: FrontContext, head: RequestHeadParser) {
     this.writer = writer;
-    this.budget = held;
     this.head = head;
     const { framing, contentLength } = head;
     this.held = new HeldBytes(framing === BODY.LENGTH ? contentLength : 0);
@@ -68,19 +67,18 @@ export class RequestRelay {
     return this.fault === null ? reader.next : end;
   }
 
-  /** Keeps the content that `read` found from `start` on; false when the thread keeps too much. */
+  /** Keeps the content that `read` found from `start` on; false when that is over its share. */
   hold(bytes: Buffer, start: number): boolean {
     const end = this.reader!.dataEnd;
-    if (!this.budget.change(this.heldBytes, this.heldBytes + end - start)) return false;
-    this.heldBytes += end - start;
+    const holder = this.holder!;
+    if (!holder.hold(holder.bytes + end - start)) return false;
     this.held.add(bytes, start, end, this.bodyRead);
     return true;
   }
 
   /** Gives up what is held. */
   drop(): void {
-    this.budget.change(this.heldBytes, 0);
-    this.heldBytes = 0;
+    this.holder?.hold(0);
     this.held.take();
   }
 

@@ -1,6 +1,7 @@
 /**
  * Owns how an origin's answer is put on the wire for the client: framing for its HTTP version, the
- * head and body gathered into as few pieces as possible, and what is held back for inspection.
+ * head and body gathered into as few pieces as possible, and what is held back for inspection and
+ * then released.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -9,10 +10,15 @@ import { BODY } from '../http/head-scanner.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
 import { writeResponseHead } from './forward-heads.ts';
+import type { Holder } from './held-budget.ts';
 
 const chunkedLine = 'Transfer-Encoding: chunked\r\n';
 const closeLine = 'Connection: close\r\n';
 const keepLine = 'Connection: keep-alive\r\n';
+const crlf = Buffer.from('\r\n');
+
+/** Parts of a chunk that is paid out. */
+const CHUNK = { SIZE: 0, DATA: 1, END: 2 } as const;
 
 /** Relays one response; the writer's open piece is its own until `takePiece`. */
 export class ResponseRelay {
@@ -23,6 +29,10 @@ export class ResponseRelay {
   bodyBytes = 0;
   /** Content bytes held back. */
   heldBytes = 0;
+  /** True while what was held is paid out. */
+  releasing = false;
+  /** The place in the budget for what is held; to be set before `hold`. */
+  holder: Holder | null = null;
 
   private readonly writer: ByteWriter;
   private readonly clock: Clock;
@@ -32,6 +42,10 @@ export class ResponseRelay {
   private contentLength = -1;
   private headPiece: Buffer | null = null;
   private held: Buffer[] = [];
+  /** Where the first held piece goes on, while it is paid out. */
+  private paidOut = 0;
+  /** What of the current chunk comes next. */
+  private chunkPart: number = CHUNK.SIZE;
 
   constructor(writer: ByteWriter, clock: Clock) {
     this.writer = writer;
@@ -77,11 +91,13 @@ export class ResponseRelay {
     this.writer.crlf();
   }
 
-  /** Keeps a copy; says how much is held. */
-  hold(bytes: Uint8Array, start: number, end: number): number {
+  /** Keeps a copy; false when that is more than the budget has room for. */
+  hold(bytes: Uint8Array, start: number, end: number): boolean {
+    const heldBytes = this.heldBytes + end - start;
+    if (!this.holder!.hold(heldBytes)) return false;
     this.held.push(Buffer.from(bytes.subarray(start, end)));
-    this.heldBytes += end - start;
-    return this.heldBytes;
+    this.heldBytes = heldBytes;
+    return true;
   }
 
   /** All that is held, in one piece; it stays held. */
@@ -91,13 +107,58 @@ export class ResponseRelay {
     return whole;
   }
 
-  /** Writes the kept head and everything held. */
-  releaseHeld(): void {
+  /**
+   * Writes the kept head, and everything held where that is at most `atOnceMax` bytes; more is paid
+   * out by `nextReleased`.
+   */
+  beginRelease(atOnceMax: number): void {
+    this.releasing = this.heldBytes > atOnceMax;
+    if (this.releasing) return;
     if (this.headPiece !== null) this.writer.bytes(this.headPiece, 0, this.headPiece.length);
     this.headPiece = null;
     for (const piece of this.held) this.write(piece, 0, piece.length);
+    this.endRelease();
+  }
+
+  /**
+   * The next piece to be sent of what is held, on the wire as it is; null when all was sent. Held
+   * bytes are not copied: output memory that a slow client keeps would keep that of others.
+   */
+  nextReleased(bytesMax: number): Buffer | null {
+    const head = this.headPiece;
+    if (head !== null) {
+      this.headPiece = null;
+      this.sent = true;
+      return head;
+    }
+    if (this.chunkPart === CHUNK.END) {
+      this.chunkPart = CHUNK.SIZE;
+      return crlf;
+    }
+    const first = this.held[0];
+    if (first === undefined) return null;
+    const length = Math.min(bytesMax, first.length - this.paidOut);
+    if (this.chunked && this.chunkPart === CHUNK.SIZE) {
+      this.chunkPart = CHUNK.DATA;
+      return Buffer.from(`${length.toString(16)}\r\n`);
+    }
+    this.chunkPart = this.chunked ? CHUNK.END : CHUNK.SIZE;
+    const piece = first.subarray(this.paidOut, this.paidOut + length);
+    this.paidOut += length;
+    this.bodyBytes += length;
+    if (this.paidOut === first.length) {
+      this.held.shift();
+      this.paidOut = 0;
+    }
+    return piece;
+  }
+
+  /** What was held is with the client. */
+  endRelease(): void {
+    this.releasing = false;
     this.held = [];
     this.heldBytes = 0;
+    this.holder?.hold(0);
   }
 
   finish(): void {
@@ -119,7 +180,7 @@ export class ResponseRelay {
 
   /** Throws away what was gathered and not sent. */
   drop(): void {
-    this.held = [];
+    this.endRelease();
     this.headPiece = null;
     this.writer.discard();
   }

@@ -63,10 +63,12 @@ export class PolicyRegistry {
     }
   }
 
-  /** Takes the policies for one generation without building any: `engine` does when asked. */
+  /** Takes the policies for one generation without building any: who asks for one does. */
   holdUnbuilt(policies: readonly KeyedPolicy[]): string[] {
     return policies.map(({ key, source }) => {
-      this.use(key, source, new Map());
+      const known = this.held.has(key);
+      this.use(key, source);
+      if (!known) this.pool?.load(key, { source, shared: new Map() } satisfies PooledSource, false);
       return key;
     });
   }
@@ -112,14 +114,16 @@ export class PolicyRegistry {
     }
     this.builders.takeAttached();
     const built = await this.builders.buildInSlices(source);
-    const held = this.use(key, source, this.builders.takeAttached());
+    const shared = this.builders.takeAttached();
+    const held = this.use(key, source);
     // What a request had built gives way: its databases are not those that all threads share.
     held.engine?.retire();
     held.engine = built;
     held.provisional = false;
+    this.pool?.load(key, { source, shared } satisfies PooledSource, true);
   }
 
-  private use(key: string, source: PolicySource, shared: PooledSource['shared']): Held {
+  private use(key: string, source: PolicySource): Held {
     const known = this.held.get(key);
     if (known !== undefined) {
       known.uses++;
@@ -127,7 +131,6 @@ export class PolicyRegistry {
     }
     const held: Held = { source, engine: null, provisional: false, uses: 1 };
     this.held.set(key, held);
-    this.pool?.load(key, { source, shared } satisfies PooledSource);
     return held;
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Owns where a request is inspected: on the front's own thread, in the pool, or by size. Hands out
- * sessions that look the same either way, and turns pool failures into the site's fail policy.
+ * sessions that look the same either way. Never decides what follows from a failure.
  */
 
-import { inspectionDeadline } from '../base/errors.ts';
+import { clientNetwork } from '../base/ip-address.ts';
 import { poolLimits } from '../base/limits.ts';
 import type {
   InspectionPlace,
@@ -11,6 +11,8 @@ import type {
   Inspector,
   MaybePromise,
 } from '../contract/inspection.ts';
+import { failedRecord, inspectionFailed } from '../contract/inspection-failure.ts';
+import type { PhaseResult } from '../contract/inspection-failure.ts';
 import { SPAN } from '../contract/message.ts';
 import type {
   BodySnapshot,
@@ -18,13 +20,14 @@ import type {
   RequestSnapshot,
   ResponseSnapshot,
 } from '../contract/message.ts';
-import { passVerdict } from '../contract/verdict.ts';
-import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
-import { Lane } from './lane.ts';
-import type { LaneOptions, LaneResult, PoolFailure } from './lane.ts';
-import { ownHead } from './wire.ts';
-import type { PoolOperation } from './wire.ts';
-import { failVerdict } from './worker.ts';
+import type {
+  BodyNeed,
+  InspectionFailure,
+  TransactionRecord,
+  Verdict,
+} from '../contract/verdict.ts';
+import { Lane, type FlowPath, type LaneOptions } from './lane.ts';
+import { ownHead, type SessionOperation } from './wire.ts';
 
 /** How the pool is started. */
 export interface PoolOptions extends LaneOptions {
@@ -35,36 +38,46 @@ export interface PoolOptions extends LaneOptions {
 export interface PooledPolicy {
   /** Key under which the policy was loaded. */
   readonly policy: string;
-  readonly failPolicy: 'closed' | 'open';
   /** Disruptive outcomes are recorded, not enforced. */
   readonly recordOnly: boolean;
 }
 
-/** The lanes of one front thread; started at first use. */
+/** The lanes of one front thread. */
 export class Pool {
   private readonly options: PoolOptions;
   private readonly lanes: Lane[] = [];
-  private readonly policies = new Map<string, unknown>();
+  private readonly policies = new Map<
+    string,
+    { readonly source: unknown; readonly now: boolean }
+  >();
   private nextSession = 1;
 
   constructor(options: PoolOptions) {
     this.options = options;
   }
 
-  /** Makes a policy known to every lane, present and future. */
-  load(policy: string, source: unknown): void {
-    this.policies.set(policy, source);
-    for (const lane of this.lanes) void lane.send({ op: 'load', policy, source });
+  /** Starts the threads, so that no request waits for one; the first request does otherwise. */
+  start(): void {
+    while (this.lanes.length < this.options.threads) this.startLane();
+  }
+
+  /**
+   * Makes a policy known to every lane, present and future. With `now` lanes load it before anybody
+   * asks for it.
+   */
+  load(policy: string, source: unknown, now: boolean): void {
+    this.policies.set(policy, { source, now });
+    for (const lane of this.lanes) lane.load(policy, source, now);
   }
 
   retire(policy: string): void {
     this.policies.delete(policy);
-    for (const lane of this.lanes) void lane.send({ op: 'retire', policy });
+    for (const lane of this.lanes) lane.retire(policy);
   }
 
-  /** Waits until every lane has handled what was sent so far. */
+  /** Resolves once every lane has nothing to do. */
   async settled(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.send({ op: 'retire', policy: '' })));
+    await Promise.all(this.lanes.map((lane) => lane.idle()));
   }
 
   open(request: RequestSnapshot, how: PooledPolicy): InspectionSession {
@@ -80,8 +93,12 @@ export class Pool {
     let best = this.lanes[0];
     for (const lane of this.lanes) if (best && lane.depth < best.depth) best = lane;
     if (best && (best.depth === 0 || this.lanes.length >= this.options.threads)) return best;
+    return this.startLane();
+  }
+
+  private startLane(): Lane {
     const lane = new Lane(this.options);
-    for (const [policy, source] of this.policies) void lane.send({ op: 'load', policy, source });
+    for (const [policy, { source, now }] of this.policies) lane.load(policy, source, now);
     this.lanes.push(lane);
     return lane;
   }
@@ -144,18 +161,19 @@ class PoolSession implements InspectionSession {
   private readonly session: number;
   private readonly request: RequestSnapshot;
   private readonly how: PooledPolicy;
-  private failure: PoolFailure | null = null;
+  private readonly path: FlowPath;
+  private failure: InspectionFailure | null = null;
   private bodyVerdict: Verdict | null = null;
-  private lastVerdict: Verdict = passVerdict;
 
   constructor(lane: Lane, session: number, request: RequestSnapshot, how: PooledPolicy) {
     this.lane = lane;
     this.session = session;
     this.request = request;
     this.how = how;
+    this.path = [request.siteId, clientNetwork(request.connection.clientIp)];
   }
 
-  requestHead(): Promise<Verdict> {
+  requestHead(): Promise<PhaseResult> {
     const { session } = this;
     const { policy, recordOnly } = this.how;
     const request = ownHead(this.request);
@@ -165,14 +183,12 @@ class PoolSession implements InspectionSession {
     });
   }
 
-  requestBody(body: BodySnapshot | null): MaybePromise<Verdict> {
-    if (this.failure) return failVerdict(this.how.failPolicy);
-    if (body === null && this.bodyVerdict) return (this.lastVerdict = this.bodyVerdict);
-    return this.step({ op: 'requestBody', session: this.session, body: ownBody(body) });
+  requestBody(body: BodySnapshot | null): MaybePromise<PhaseResult> {
+    if (body === null && this.bodyVerdict) return this.bodyVerdict;
+    return this.step({ op: 'requestBody', session: this.session, body });
   }
 
-  responseHead(response: ResponseSnapshot): MaybePromise<Verdict> {
-    if (this.failure) return passVerdict;
+  responseHead(response: ResponseSnapshot): MaybePromise<PhaseResult> {
     const operation = {
       op: 'responseHead',
       session: this.session,
@@ -183,48 +199,29 @@ class PoolSession implements InspectionSession {
     });
   }
 
-  responseBody(body: BodySnapshot | null): MaybePromise<Verdict> {
-    if (this.failure) return passVerdict;
-    return this.step({ op: 'responseBody', session: this.session, body: ownBody(body) });
+  responseBody(body: BodySnapshot | null): MaybePromise<PhaseResult> {
+    return this.step({ op: 'responseBody', session: this.session, body });
   }
 
   async finish(): Promise<TransactionRecord> {
-    const result = await this.lane.send({ op: 'finish', session: this.session });
-    if (result.kind === 'record') {
-      return this.failure ? { ...result.record, failure: this.failure } : result.record;
-    }
-    return {
-      verdict: this.lastVerdict,
-      matchedRules: [],
-      inboundScore: 0,
-      outboundScore: 0,
-      detectionOnly: false,
-      inspectionUs: 0,
-      failure: this.failure ?? (result.kind === 'lost' ? result.failure : 'internal'),
-    };
+    const answer = await this.lane.send({ op: 'finish', session: this.session }, this.path);
+    const { failure } = this;
+    if (answer.kind === 'record') return failure ? { ...answer.record, failure } : answer.record;
+    return failedRecord(failure ?? (answer.kind === 'failed' ? answer.reason : 'internal'));
   }
 
   private async step(
-    operation: PoolOperation,
+    operation: SessionOperation,
     take: (need: BodyNeed) => void = () => undefined,
-  ): Promise<Verdict> {
-    const result: LaneResult = await this.lane.send(operation);
-    if (result.kind === 'verdict') {
-      take(result.need);
-      this.bodyVerdict = result.bodyVerdict;
-      return (this.lastVerdict = result.verdict);
+  ): Promise<PhaseResult> {
+    if (this.failure !== null) return inspectionFailed[this.failure];
+    const answer = await this.lane.send(operation, this.path);
+    if (answer.kind === 'verdict') {
+      take(answer.need);
+      this.bodyVerdict = answer.bodyVerdict;
+      return answer.verdict;
     }
-    this.failure = failureOf(result);
-    return (this.lastVerdict = failVerdict(this.how.failPolicy));
+    this.failure = answer.kind === 'failed' ? answer.reason : 'internal';
+    return inspectionFailed[this.failure];
   }
-}
-
-function failureOf(result: LaneResult): PoolFailure {
-  if (result.kind === 'lost') return result.failure;
-  const late = result.kind === 'failed' && result.reason === inspectionDeadline;
-  return late ? 'deadline' : 'internal';
-}
-
-function ownBody(body: BodySnapshot | null): BodySnapshot | null {
-  return body === null ? null : { bytes: new Uint8Array(body.bytes), truncated: body.truncated };
 }

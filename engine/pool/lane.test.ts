@@ -7,7 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../base/log.ts';
 import { poolLimits } from '../base/limits.ts';
-import { Lane, type LaneResult } from './lane.ts';
+import { Lane } from './lane.ts';
+import type { PoolAnswer } from './wire.ts';
 
 /** Answers a batch once the gate opens. */
 const workerText = `
@@ -50,21 +51,21 @@ function openGate(): void {
 /** Several rounds of the lane's watchdog. */
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
 const finish = { op: 'finish', session: 1 } as const;
-const load = { op: 'load', policy: 'p', source: null } as const;
+const path = ['site', 'client'] as const;
 
 test('an operation past its deadline is given up', async () => {
   openLane();
-  const answer = lane.send(finish);
+  const answer = lane.send(finish, path);
   nowUs = 51_000;
-  expect(await answer).toEqual({ kind: 'lost', failure: 'deadline' });
+  expect(await answer).toEqual({ kind: 'failed', reason: 'deadline' });
   openGate();
 });
 
 test('a deadline does not run while a policy loads', async () => {
   openLane();
-  void lane.send(load);
-  let settled: LaneResult | null = null;
-  const answer = lane.send(finish).then((result) => (settled = result));
+  lane.load('p', null, true);
+  let settled: PoolAnswer | null = null;
+  const answer = lane.send(finish, path).then((result) => (settled = result));
   nowUs = 10_000_000;
   await aWhile();
   expect(settled).toBeNull();
@@ -74,9 +75,9 @@ test('a deadline does not run while a policy loads', async () => {
 
 test('a policy that never gets ready does not hold requests for ever', async () => {
   openLane();
-  void lane.send(load);
-  const answer = lane.send(finish);
+  lane.load('p', null, true);
+  const answer = lane.send(finish, path);
   nowUs = poolLimits.loadDeadlineMs * 1000 + 1;
-  expect(await answer).toEqual({ kind: 'lost', failure: 'deadline' });
+  expect(await answer).toEqual({ kind: 'failed', reason: 'deadline' });
   openGate();
 });

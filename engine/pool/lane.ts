@@ -1,21 +1,17 @@
 /**
  * Owns one pool thread and its queue: operations gather while the thread is busy and leave as one
- * batch when it answers (group commit). Sessions stay on their lane. A thread that dies is replaced
- * and its policies are loaded again; what it was working on fails with `worker_died`.
+ * batch when it answers (group commit), in an order that is fair to sites and clients. Sessions
+ * stay on their lane. Policies are loaded while nothing waits, and at once when a request needs
+ * one. A thread that dies is replaced; what it was working on fails.
  */
 
 import { Piscina } from 'piscina';
 import { poolLimits } from '../base/limits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { TransactionRecord } from '../contract/verdict.ts';
-import type { PoolAnswer, PoolOperation } from './wire.ts';
-
-/** Why there is no answer. */
-export type PoolFailure = NonNullable<TransactionRecord['failure']>;
-
-/** How one operation ended: the worker's answer or why there is none. */
-export type LaneResult = PoolAnswer | { readonly kind: 'lost'; readonly failure: PoolFailure };
+import { FairQueue, type Queued } from './fair-queue.ts';
+import { bodyBytesOf, toWire } from './wire.ts';
+import type { PoolAnswer, PoolOperation, SessionOperation } from './wire.ts';
 
 /** How a lane is started. */
 export interface LaneOptions {
@@ -27,9 +23,12 @@ export interface LaneOptions {
   readonly deadlineMs: number;
 }
 
-interface Waiting {
-  readonly operation: PoolOperation;
-  readonly resolve: (result: LaneResult) => void;
+/** Whose operation it is: the site, and the client or its network. */
+export type FlowPath = readonly [siteId: string, client: string];
+
+interface Waiting extends Queued {
+  readonly operation: SessionOperation;
+  readonly resolve: (answer: PoolAnswer) => void;
   readonly queuedUs: number;
   settled: boolean;
 }
@@ -38,14 +37,22 @@ interface Waiting {
 export class Lane {
   private readonly options: LaneOptions;
   private pool: Piscina;
-  private queue: Waiting[] = [];
+  private readonly queue = new FairQueue<Waiting>(poolLimits.queuedOperationsMax);
   private flying: Waiting[] = [];
-  private readonly policies = new Map<string, unknown>();
+  /** All policies; those that the thread has; those that it is to load when it has nothing to do. */
+  private readonly sources = new Map<string, unknown>();
+  private readonly loaded = new Set<string>();
+  private readonly wanted = new Set<string>();
+  private retired: string[] = [];
+  /** The policy that the thread is loading. */
+  private loading: string | null = null;
+  private busy = false;
   private closed = false;
   /** When the newest policy was ready; a request's deadline does not run while it waits for one. */
   private readyUs = 0;
   /** When the batch that is being worked on left. */
   private leftUs = 0;
+  private idleWaiters: (() => void)[] = [];
   private readonly watchdog: NodeJS.Timeout;
   deaths = 0;
 
@@ -59,52 +66,130 @@ export class Lane {
 
   /** Operations that wait or are being worked on. */
   get depth(): number {
-    return this.queue.length + this.flying.length;
+    return this.queue.size + this.flying.length;
   }
 
-  /** Queues one operation. Never rejects; a full queue answers `queue_full` at once. */
-  send(operation: PoolOperation): Promise<LaneResult> {
-    if (operation.op === 'load') this.policies.set(operation.policy, operation.source);
-    if (operation.op === 'retire') this.policies.delete(operation.policy);
-    if (this.closed || this.queue.length >= poolLimits.queuedOperationsMax) {
-      return Promise.resolve({ kind: 'lost', failure: 'queue_full' });
+  /**
+   * Makes a policy known. With `now` it is loaded as soon as nothing waits, otherwise when a request
+   * needs it; one of the same name serves until then.
+   */
+  load(policy: string, source: unknown, now: boolean): void {
+    this.sources.set(policy, source);
+    if (now) this.wanted.add(policy);
+    // The thread was not yet asked to forget it.
+    if (this.retired.includes(policy)) {
+      this.retired = this.retired.filter((gone) => gone !== policy);
+      if (this.loading !== policy) this.loaded.add(policy);
     }
+    this.flush();
+  }
+
+  retire(policy: string): void {
+    this.sources.delete(policy);
+    this.wanted.delete(policy);
+    if (this.loaded.delete(policy) || this.loading === policy) this.retired.push(policy);
+    this.flush();
+  }
+
+  /** Queues one operation. Never rejects; what a full queue has no room for fails with `queue`. */
+  send(operation: SessionOperation, path: FlowPath): Promise<PoolAnswer> {
+    if (this.closed) return Promise.resolve({ kind: 'failed', reason: 'worker' });
     return new Promise((resolve) => {
-      const queuedUs = this.options.clock.monotonicUs();
-      this.queue.push({ operation, resolve, queuedUs, settled: false });
-      if (this.flying.length === 0) this.flush();
+      const waiting: Waiting = {
+        operation,
+        resolve,
+        queuedUs: this.options.clock.monotonicUs(),
+        settled: false,
+        cost: poolLimits.operationCostBytes + bodyBytesOf(operation),
+        // It frees what the thread holds, and comes once a session.
+        kept: operation.op === 'finish',
+      };
+      const dropped = this.queue.push(waiting, path);
+      if (dropped !== null) settle(dropped, { kind: 'failed', reason: 'queue' });
+      this.flush();
+    });
+  }
+
+  /** Resolves once nothing waits and all wanted policies are loaded. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idleWaiters.push(resolve);
+      this.flush();
     });
   }
 
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.watchdog);
-    for (const waiting of [...this.queue, ...this.flying]) {
-      settle(waiting, { kind: 'lost', failure: 'worker_died' });
-    }
+    this.queue.each((waiting) => settle(waiting, { kind: 'failed', reason: 'worker' }));
+    for (const waiting of this.flying) settle(waiting, { kind: 'failed', reason: 'worker' });
     await this.pool.destroy();
   }
 
+  /** Sends the next batch, unless one is being worked on. */
   private flush(): void {
-    if (this.queue.length === 0 || this.closed) return;
-    this.flying = this.queue.splice(0, poolLimits.batchOperationsMax);
+    if (this.busy || this.closed) return;
+    const next = this.queue.peek();
+    const policy = next === null ? firstOf(this.wanted) : this.missingPolicy(next.operation);
+    const operations: PoolOperation[] = [];
+    for (const gone of this.retired.splice(0)) operations.push({ op: 'retire', policy: gone });
+    const retires = operations.length;
+    if (policy !== null) {
+      this.wanted.delete(policy);
+      this.loading = policy;
+      operations.push({ op: 'load', policy, source: this.sources.get(policy) });
+    } else this.gather();
+    for (const { operation } of this.flying) operations.push(toWire(operation));
+    if (operations.length > 0) return this.depart(operations, retires);
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
+  }
+
+  /** The policy that has to be loaded before the operation can be worked on; null for none. */
+  private missingPolicy(operation: SessionOperation): string | null {
+    if (operation.op !== 'open') return null;
+    const { policy } = operation;
+    return this.loaded.has(policy) || !this.sources.has(policy) ? null : policy;
+  }
+
+  /** Takes what leaves together: one large body, or many operations with little. */
+  private gather(): void {
+    let bodyBytes = 0;
+    while (this.flying.length < poolLimits.batchOperationsMax) {
+      const next = this.queue.peek();
+      if (next === null || this.missingPolicy(next.operation) !== null) return;
+      bodyBytes += bodyBytesOf(next.operation);
+      if (this.flying.length > 0 && bodyBytes > poolLimits.batchBodyBytesMax) return;
+      this.flying.push(this.queue.pop()!);
+    }
+  }
+
+  private depart(operations: readonly PoolOperation[], retires: number): void {
+    this.busy = true;
     this.leftUs = this.options.clock.monotonicUs();
     const pool = this.pool;
     void pool
-      .run({ operations: this.flying.map((waiting) => waiting.operation) })
-      .then((answers: PoolAnswer[]) => this.land(answers))
+      .run({ operations })
+      .then((answers: PoolAnswer[]) => this.land(answers.slice(retires)))
       .catch((thrown: unknown) => this.revive(pool, thrown));
   }
 
   private land(answers: readonly PoolAnswer[]): void {
     const landed = this.flying;
     this.flying = [];
-    if (landed.some(isLoad)) this.readyUs = this.options.clock.monotonicUs();
+    this.busy = false;
+    if (this.loading !== null) this.landLoad(this.loading);
     landed.forEach((waiting, i) => settle(waiting, answers[i]!));
     this.flush();
   }
 
-  /** Replaces a dead thread and loads its policies again before anything else. */
+  /** One that could not be built counts as loaded: requests that name it learn so from the thread. */
+  private landLoad(policy: string): void {
+    this.loading = null;
+    this.readyUs = this.options.clock.monotonicUs();
+    if (this.sources.has(policy)) this.loaded.add(policy);
+  }
+
+  /** Replaces a dead thread; policies that it had are loaded again, requests first. */
   private revive(dead: Piscina, thrown: unknown): void {
     if (this.closed || dead !== this.pool) return;
     this.deaths++;
@@ -113,40 +198,49 @@ export class Lane {
       reason: thrown instanceof Error ? thrown.message : 'unknown',
     });
     const lost = this.flying;
+    const { loading } = this;
     this.flying = [];
+    this.loading = null;
+    this.busy = false;
+    this.retired = [];
     void dead.destroy().catch((error: unknown) => {
       this.options.log.debug('dead pool thread did not close cleanly', { reason: String(error) });
     });
     this.pool = this.startThread();
-    const loads = [...this.policies].map(([policy, source]): Waiting => ({
-      operation: { op: 'load', policy, source },
-      resolve: () => undefined,
-      queuedUs: this.options.clock.monotonicUs(),
-      settled: true,
-    }));
-    this.queue.unshift(...loads);
-    for (const waiting of lost) settle(waiting, { kind: 'lost', failure: 'worker_died' });
+    for (const policy of this.loaded) this.wanted.add(policy);
+    this.loaded.clear();
+    for (const waiting of lost) settle(waiting, { kind: 'failed', reason: 'worker' });
+    if (loading !== null) this.giveUpOpens(loading);
     this.flush();
+  }
+
+  /** Requests for a policy whose loading killed the thread would kill the next one, too. */
+  private giveUpOpens(policy: string): void {
+    this.queue.remove((waiting) => {
+      const { operation } = waiting;
+      const gone = operation.op === 'open' && operation.policy === policy;
+      if (gone) settle(waiting, { kind: 'failed', reason: 'worker' });
+      return gone;
+    });
   }
 
   /** Gives up on operations past the deadline; the thread's late answer is thrown away. */
   private expire(): void {
     const nowUs = this.options.clock.monotonicUs();
+    const busyUs = this.busy ? nowUs - this.leftUs : 0;
     const stuckUs = this.options.deadlineMs * poolLimits.stuckAfterDeadlines * 1000;
-    if (nowUs - this.leftUs > stuckUs && this.flying.length > 0 && !this.flying.some(isLoad)) {
+    if (this.loading === null && busyUs > stuckUs) {
       return this.revive(this.pool, new Error('it gave no answer'));
     }
-    const load = this.flying.find(isLoad) ?? this.queue.find(isLoad);
-    if (load !== undefined && nowUs - load.queuedUs < poolLimits.loadDeadlineMs * 1000) return;
+    if (this.loading !== null && busyUs < poolLimits.loadDeadlineMs * 1000) return;
     const limitUs = nowUs - this.options.deadlineMs * 1000;
-    for (const list of [this.flying, this.queue]) {
-      for (const waiting of list) {
-        if (Math.max(waiting.queuedUs, this.readyUs) < limitUs) expireOne(waiting);
-      }
-    }
-    // Nobody waits for these any more; `load`, `retire` and `finish` still have something to do.
-    this.queue = this.queue.filter(({ settled, operation: { op } }) => {
-      return !settled || op === 'load' || op === 'retire' || op === 'finish';
+    const isLate = ({ queuedUs }: Waiting): boolean => Math.max(queuedUs, this.readyUs) < limitUs;
+    for (const waiting of this.flying) if (isLate(waiting)) expireOne(waiting);
+    // Nobody waits for these any more; `finish` still has something to do.
+    this.queue.remove((waiting) => {
+      if (!isLate(waiting)) return false;
+      expireOne(waiting);
+      return !waiting.kept;
     });
   }
 
@@ -163,18 +257,17 @@ export class Lane {
   }
 }
 
-function isLoad({ operation }: Waiting): boolean {
-  return operation.op === 'load';
+function firstOf(policies: ReadonlySet<string>): string | null {
+  for (const policy of policies) return policy;
+  return null;
 }
 
-/** `load` and `retire` have no deadline: nobody waits for an answer to the client on them. */
 function expireOne(waiting: Waiting): void {
-  const { op } = waiting.operation;
-  if (op !== 'load' && op !== 'retire') settle(waiting, { kind: 'lost', failure: 'deadline' });
+  settle(waiting, { kind: 'failed', reason: 'deadline' });
 }
 
-function settle(waiting: Waiting, result: LaneResult): void {
+function settle(waiting: Waiting, answer: PoolAnswer): void {
   if (waiting.settled) return;
   waiting.settled = true;
-  waiting.resolve(result);
+  waiting.resolve(answer);
 }

@@ -4,10 +4,15 @@
  */
 
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
-import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
+import type {
+  BodyNeed,
+  InspectionFailure,
+  TransactionRecord,
+  Verdict,
+} from '../contract/verdict.ts';
 
 /** One call of a session, on its way to the worker. */
-export type PoolOperation =
+export type SessionOperation =
   | {
       readonly op: 'open';
       readonly session: number;
@@ -20,7 +25,11 @@ export type PoolOperation =
   | { readonly op: 'requestBody'; readonly session: number; readonly body: BodySnapshot | null }
   | { readonly op: 'responseHead'; readonly session: number; readonly response: ResponseSnapshot }
   | { readonly op: 'responseBody'; readonly session: number; readonly body: BodySnapshot | null }
-  | { readonly op: 'finish'; readonly session: number }
+  | { readonly op: 'finish'; readonly session: number };
+
+/** What a worker is asked: a call of a session, or to load or forget a policy. */
+export type PoolOperation =
+  | SessionOperation
   | { readonly op: 'load'; readonly policy: string; readonly source: unknown }
   | { readonly op: 'retire'; readonly policy: string };
 
@@ -35,8 +44,8 @@ export type PoolAnswer =
     }
   | { readonly kind: 'record'; readonly record: TransactionRecord }
   | { readonly kind: 'done' }
-  /** The worker does not know the session or the policy, or the step threw; then its code. */
-  | { readonly kind: 'failed'; readonly reason: string };
+  /** The operation could not be worked on, or not to its end. */
+  | { readonly kind: 'failed'; readonly reason: InspectionFailure };
 
 /** Operations that travel together, in order. */
 export interface PoolBatch {
@@ -51,4 +60,21 @@ export function ownHead<T extends RequestSnapshot | ResponseSnapshot>(message: T
     ...message,
     head: { bytes: new Uint8Array(bytes.subarray(0, end)), spans: spans.slice() },
   };
+}
+
+/** Bytes of the body that an operation carries. */
+export function bodyBytesOf(operation: SessionOperation): number {
+  if (operation.op !== 'requestBody' && operation.op !== 'responseBody') return 0;
+  return operation.body === null ? 0 : operation.body.bytes.length;
+}
+
+/**
+ * The operation as it is cloned: a body in a buffer of its own. Made when it leaves, so that what
+ * waits is not kept twice.
+ */
+export function toWire(operation: SessionOperation): SessionOperation {
+  if (operation.op !== 'requestBody' && operation.op !== 'responseBody') return operation;
+  const { body } = operation;
+  if (body === null) return operation;
+  return { ...operation, body: { ...body, bytes: new Uint8Array(body.bytes) } };
 }

@@ -3,20 +3,20 @@
  * operations at a time. The composition that builds engines is injected through `createPoolWorker`.
  */
 
-import { toAppError } from '../base/errors.ts';
 import { poolLimits } from '../base/limits.ts';
 import type { InspectionSession } from '../contract/inspection.ts';
+import { failureOf } from '../contract/inspection-failure.ts';
+import type { PhaseResult } from '../contract/inspection-failure.ts';
 import type { RequestSnapshot } from '../contract/message.ts';
-import { passVerdict } from '../contract/verdict.ts';
-import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
+import type { BodyNeed, TransactionRecord } from '../contract/verdict.ts';
 import type { PoolAnswer, PoolBatch, PoolOperation } from './wire.ts';
 
 /** An inspection session that answers at once, as it does inside a worker. */
 export interface SyncSession extends InspectionSession {
-  requestHead(): Verdict;
-  requestBody(body: Parameters<InspectionSession['requestBody']>[0]): Verdict;
-  responseHead(response: Parameters<InspectionSession['responseHead']>[0]): Verdict;
-  responseBody(body: Parameters<InspectionSession['responseBody']>[0]): Verdict;
+  requestHead(): PhaseResult;
+  requestBody(body: Parameters<InspectionSession['requestBody']>[0]): PhaseResult;
+  responseHead(response: Parameters<InspectionSession['responseHead']>[0]): PhaseResult;
+  responseBody(body: Parameters<InspectionSession['responseBody']>[0]): PhaseResult;
   finish(): TransactionRecord;
 }
 
@@ -60,8 +60,7 @@ function answer(
         return step(operation, sessions);
     }
   } catch (thrown) {
-    const { code } = toAppError(thrown);
-    return { kind: 'failed', reason: code };
+    return { kind: 'failed', reason: failureOf(thrown) };
   }
 }
 
@@ -71,15 +70,15 @@ function open(
   sessions: Map<number, SyncSession>,
 ): PoolAnswer {
   const engine = engines.get(operation.policy);
-  if (!engine) return { kind: 'failed', reason: 'policy is not loaded' };
-  if (sessions.size >= poolLimits.sessionsPerWorkerMax) {
-    return { kind: 'failed', reason: 'too many open sessions' };
-  }
+  if (!engine) return { kind: 'failed', reason: 'internal' };
+  if (sessions.size >= poolLimits.sessionsPerWorkerMax) return { kind: 'failed', reason: 'queue' };
   const session = engine.open(operation.request, operation.recordOnly);
   sessions.set(operation.session, session);
   const verdict = session.requestHead();
+  if (verdict.action === 'failed') return { kind: 'failed', reason: verdict.reason };
   const goOn = verdict.action === 'pass' && operation.bodyless;
   const bodyVerdict = goOn ? session.requestBody(null) : null;
+  if (bodyVerdict?.action === 'failed') return { kind: 'failed', reason: bodyVerdict.reason };
   return { kind: 'verdict', verdict, bodyVerdict, need: session.bodyNeed };
 }
 
@@ -88,13 +87,12 @@ function step(
   sessions: Map<number, SyncSession>,
 ): PoolAnswer {
   const session = sessions.get(operation.session);
-  if (!session) return { kind: 'failed', reason: 'session is not open' };
-  const verdictOf = (verdict: Verdict, need = noNeed): PoolAnswer => ({
-    kind: 'verdict',
-    verdict,
-    bodyVerdict: null,
-    need,
-  });
+  // It was opened on a thread that died.
+  if (!session) return { kind: 'failed', reason: 'worker' };
+  const verdictOf = (verdict: PhaseResult, need = noNeed): PoolAnswer =>
+    verdict.action === 'failed'
+      ? { kind: 'failed', reason: verdict.reason }
+      : { kind: 'verdict', verdict, bodyVerdict: null, need };
   switch (operation.op) {
     case 'requestBody':
       return verdictOf(session.requestBody(operation.body));
@@ -108,11 +106,4 @@ function step(
       sessions.delete(operation.session);
       return { kind: 'record', record: session.finish() };
   }
-}
-
-/** The verdict of a session that could not be inspected, by the site's fail policy. */
-export function failVerdict(failPolicy: 'closed' | 'open'): Verdict {
-  return failPolicy === 'open'
-    ? passVerdict
-    : { action: 'block', status: 503, ruleId: 0, phase: 0 };
 }

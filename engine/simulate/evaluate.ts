@@ -3,6 +3,7 @@
  * code that serves traffic, on the engine's main thread and away from it.
  */
 
+import { AppError } from '../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
 import type {
   CompileOutcome,
@@ -134,7 +135,13 @@ function evaluate(engine: PolicyEngine, input: EvaluationInput): EvaluationOutco
       if (parser.refusal !== null) refused = refusedWith(parser.refusal);
     }
   }
-  return { record: session.finish(), diagnostics: [], ...refused };
+  const record = session.finish();
+  if (record.failure !== undefined) {
+    throw new AppError('inspection_failed', `inspection failed: ${record.failure}`, {
+      source: 'internal',
+    });
+  }
+  return { record, diagnostics: [], ...refused };
 }
 
 type Refused = Pick<EvaluationOutcome, 'refusal' | 'refusalStatus'>;

@@ -48,6 +48,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   if (lazy) {
     parts.useShared(shared);
     const held = registry.holdUnbuilt(policies);
+    startPool();
     return {
       inspectorOf: (site) => inspectorOf(site, keyOfSite.get(site.id), true),
       release: () => release(held),
@@ -56,6 +57,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   parts.useShared(shared);
   const held = await registry.holdAll(policies);
   parts.useShared(noInspection.shared);
+  startPool();
   // Parsing leaves some 50 MB behind; before the first request nobody minds the pause.
   if (!started) collectGarbage();
   started = true;
@@ -66,13 +68,17 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   };
 }
 
+/** Pool threads load policies before anybody asks them: the first large body waits for nothing. */
+function startPool(): void {
+  if (settings.place !== 'inline') pool.start();
+}
+
 function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean): Inspector {
   if (key === undefined) return withoutPolicy;
   const records = site.waf.mode === 'detection';
   const inline = unbuilt ? lazyInspector(registry, key, records) : builtInspector(key, records);
   return placeInspector(settings.place, inline, pool, {
     policy: key,
-    failPolicy: site.waf.failPolicy,
     recordOnly: records,
   });
 }

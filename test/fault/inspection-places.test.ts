@@ -9,7 +9,8 @@ import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
-import type { TransactionRecord, Verdict } from '../../engine/contract/verdict.ts';
+import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';
+import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
 import type { InspectionPlace } from '../../engine/contract/inspection.ts';
 import { Pool, placeInspector } from '../../engine/pool/dispatch.ts';
@@ -73,7 +74,7 @@ beforeAll(async () => {
     deadlineMs: 20_000,
     threads: 2,
   });
-  pool.load('p', { source: policy, shared: new Map() });
+  pool.load('p', { source: policy, shared: new Map() }, true);
 });
 afterAll(async () => {
   await pool.close();
@@ -117,7 +118,7 @@ const exchanges: readonly Exchange[] = [
 async function inspect(
   inspector: Inspector,
   exchange: Exchange,
-): Promise<{ verdicts: Verdict[]; record: TransactionRecord }> {
+): Promise<{ verdicts: PhaseResult[]; record: TransactionRecord }> {
   const session = inspector.open(exchange.request);
   const steps = [
     () => session.requestHead(),
@@ -125,7 +126,7 @@ async function inspect(
     () => session.responseHead(exchange.response!),
     () => session.responseBody(session.responseNeed.inspect ? exchange.responseBody : null),
   ];
-  const verdicts: Verdict[] = [];
+  const verdicts: PhaseResult[] = [];
   for (const step of steps) {
     const verdict = await step();
     verdicts.push(verdict);
@@ -135,7 +136,7 @@ async function inspect(
 }
 
 test('inline, pool and auto give the same verdicts and records', async () => {
-  const how = { policy: 'p', failPolicy: 'closed', recordOnly: false } as const;
+  const how = { policy: 'p', recordOnly: false } as const;
   const run = (place: InspectionPlace): Promise<unknown[]> => {
     const inspector = placeInspector(place, engine, pool, how);
     return Promise.all(exchanges.map((exchange) => inspect(inspector, exchange)));
@@ -150,7 +151,7 @@ test('inline, pool and auto give the same verdicts and records', async () => {
 });
 
 test('recording only: the pool lets everything pass and records the same rules', async () => {
-  const how = { policy: 'p', failPolicy: 'closed', recordOnly: true } as const;
+  const how = { policy: 'p', recordOnly: true } as const;
   const pooled = placeInspector('pool', engine, pool, how);
   const inline: Inspector = { open: (request) => engine.open(request, true) };
   for (const exchange of exchanges) {

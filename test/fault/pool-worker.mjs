@@ -24,15 +24,14 @@ function answer(operation) {
     case 'finish':
       return finish(operation);
     default:
-      if (!sessions.has(operation.session))
-        return { kind: 'failed', reason: 'session is not open' };
+      if (!sessions.has(operation.session)) return { kind: 'failed', reason: 'worker' };
       return { kind: 'verdict', verdict: pass, bodyVerdict: null, need };
   }
 }
 
 function open({ policy, session }) {
   const behaviour = loaded.get(policy);
-  if (behaviour === undefined) return { kind: 'failed', reason: 'policy is not loaded' };
+  if (behaviour === undefined) return { kind: 'failed', reason: 'internal' };
   if (behaviour.die) process.exit(1);
   if (behaviour.blockMs)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, behaviour.blockMs);
@@ -42,7 +41,7 @@ function open({ policy, session }) {
 
 /** The thread's id stands in for a score, so that tests see which thread answered. */
 function finish({ session }) {
-  if (!sessions.delete(session)) return { kind: 'failed', reason: 'session is not open' };
+  if (!sessions.delete(session)) return { kind: 'failed', reason: 'worker' };
   const scores = { inboundScore: threadId, outboundScore: 0 };
   const record = {
     verdict: pass,

@@ -4,8 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
+import type { InspectionFailure } from '../../engine/contract/verdict.ts';
 import { Pool, type PooledPolicy } from '../../engine/pool/dispatch.ts';
 import { Lane, type LaneOptions } from '../../engine/pool/lane.ts';
+import type { SessionOperation } from '../../engine/pool/wire.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
 
 const request = makeRequest('GET', '/', 'HTTP/1.1', [['Host', 'a.example']], makeConnection());
@@ -27,15 +29,19 @@ function laneOptions(deadlineMs: number): LaneOptions {
 function startPool(deadlineMs = 10_000): Pool {
   const pool = new Pool({ ...laneOptions(deadlineMs), threads: 1 });
   closing.push(() => pool.close());
-  pool.load('good', {});
-  pool.load('slow', { blockMs: 1500 });
-  pool.load('stuck', { blockMs: 600_000 });
-  pool.load('deadly', { die: true });
+  pool.load('good', {}, true);
+  pool.load('slow', { blockMs: 1500 }, true);
+  pool.load('stuck', { blockMs: 600_000 }, true);
+  pool.load('deadly', { die: true }, true);
   return pool;
 }
 
-function how(policy: string, failPolicy: 'closed' | 'open' = 'closed'): PooledPolicy {
-  return { policy, failPolicy, recordOnly: false };
+function how(policy: string): PooledPolicy {
+  return { policy, recordOnly: false };
+}
+
+function failed(reason: InspectionFailure): object {
+  return { action: 'failed', reason };
 }
 
 describe('pool', () => {
@@ -49,14 +55,14 @@ describe('pool', () => {
     expect(records.every(({ failure }) => failure === undefined)).toBe(true);
   });
 
-  test('a thread that blocks: the deadline answers by the fail policy, then it serves again', async () => {
+  test('a thread that blocks: inspection fails by its deadline, then the thread serves again', async () => {
     const pool = startPool(200);
     await pool.open(request, how('good')).requestHead();
     const closed = pool.open(request, how('slow'));
-    const behind = pool.open(request, how('good', 'open'));
+    const behind = pool.open(request, how('good'));
     const verdicts = await Promise.all([closed.requestHead(), behind.requestHead()]);
-    expect(verdicts).toMatchObject([{ action: 'block', status: 503 }, { action: 'pass' }]);
-    expect(await closed.requestBody(null)).toMatchObject({ action: 'block', status: 503 });
+    expect(verdicts).toEqual([failed('deadline'), failed('deadline')]);
+    expect(await closed.requestBody(null)).toEqual(failed('deadline'));
     const records = await Promise.all([closed.finish(), behind.finish()]);
     expect(records.map(({ failure }) => failure)).toEqual(['deadline', 'deadline']);
     await pool.settled();
@@ -71,7 +77,7 @@ describe('pool', () => {
     await before.requestHead();
     const { inboundScore: firstThread } = await before.finish();
     const stuck = pool.open(request, how('stuck'));
-    expect(await stuck.requestHead()).toMatchObject({ status: 503 });
+    expect(await stuck.requestHead()).toEqual(failed('deadline'));
     await pool.settled();
     const after = pool.open(request, how('good'));
     expect(await after.requestHead()).toMatchObject({ action: 'pass' });
@@ -80,18 +86,18 @@ describe('pool', () => {
     expect(record.inboundScore).not.toBe(firstThread);
   });
 
-  test('a thread that dies: its requests get the fail policy, the next one has the policies', async () => {
+  test('a thread that dies: its requests fail, the next one has the policies', async () => {
     const pool = startPool();
     const survivor = pool.open(request, how('good'));
     await survivor.requestHead();
-    const sessions = [how('deadly'), how('deadly', 'open')].map((one) => pool.open(request, one));
+    const sessions = [how('deadly'), how('deadly')].map((one) => pool.open(request, one));
     const verdicts = await Promise.all(sessions.map((session) => session.requestHead()));
-    expect(verdicts).toMatchObject([{ action: 'block', status: 503 }, { action: 'pass' }]);
+    expect(verdicts).toEqual([failed('worker'), failed('worker')]);
     const records = await Promise.all(sessions.map((session) => session.finish()));
-    expect(records.map(({ failure }) => failure)).toEqual(['worker_died', 'worker_died']);
+    expect(records.map(({ failure }) => failure)).toEqual(['worker', 'worker']);
     // Its state died with the thread.
-    expect(await survivor.requestBody(null)).toMatchObject({ status: 503 });
-    expect((await survivor.finish()).failure).toBe('internal');
+    expect(await survivor.requestBody(null)).toEqual(failed('worker'));
+    expect((await survivor.finish()).failure).toBe('worker');
     const after = pool.open(request, how('good'));
     expect(await after.requestHead()).toMatchObject({ action: 'pass' });
     expect((await after.finish()).failure).toBeUndefined();
@@ -102,32 +108,52 @@ describe('pool', () => {
     await pool.open(request, how('deadly')).requestHead();
     pool.retire('good');
     const session = pool.open(request, how('good'));
-    expect(await session.requestHead()).toMatchObject({ action: 'block', status: 503 });
+    expect(await session.requestHead()).toEqual(failed('internal'));
     expect((await session.finish()).failure).toBe('internal');
   });
 });
 
 describe('lane', () => {
+  const opened = (session: number): SessionOperation => {
+    return { op: 'open', session, policy: 'none', recordOnly: false, request, bodyless: true };
+  };
+
   test('a full queue answers at once and loses nothing that it took', async () => {
     const lane = new Lane(laneOptions(60_000));
     closing.push(() => lane.close());
     const extra = 100;
     const count = poolLimits.queuedOperationsMax + poolLimits.batchOperationsMax + extra;
     const results = await Promise.all(
-      Array.from({ length: count }, (_, session) => lane.send({ op: 'finish', session })),
+      Array.from({ length: count }, (_, session) => lane.send(opened(session), ['a', 'x'])),
     );
-    const lost = results.filter((result) => result.kind === 'lost');
-    expect(lost.every((result) => result.failure === 'queue_full')).toBe(true);
+    const lost = results.filter((one) => one.kind === 'failed' && one.reason === 'queue');
     expect(lost.length).toBeGreaterThan(0);
     expect(lost.length).toBeLessThanOrEqual(extra + poolLimits.batchOperationsMax);
     expect(lane.depth).toBe(0);
   });
 
+  test('a queue that one client fills has room for another, and for the ends of sessions', async () => {
+    const lane = new Lane(laneOptions(60_000));
+    closing.push(() => lane.close());
+    const count = 2 * poolLimits.queuedOperationsMax;
+    const many = Array.from({ length: count }, (_, session) => {
+      return lane.send(opened(session), ['a', 'x']);
+    });
+    const other = await lane.send(opened(count), ['b', 'y']);
+    expect(other).toEqual({ kind: 'failed', reason: 'internal' });
+    expect(lane.depth).toBeGreaterThan(poolLimits.queuedOperationsMax / 2);
+    const ends = many.map((_, session) => lane.send({ op: 'finish', session }, ['a', 'x']));
+    const reasons = (await Promise.all(ends)).map((end) => end.kind === 'failed' && end.reason);
+    expect(new Set(reasons)).toEqual(new Set(['worker']));
+    await Promise.all(many);
+  });
+
   test('closing answers what waits', async () => {
     const lane = new Lane(laneOptions(60_000));
-    const waiting = lane.send({ op: 'finish', session: 1 });
+    const waiting = lane.send({ op: 'finish', session: 1 }, ['a', 'x']);
     await lane.close();
-    expect(await waiting).toEqual({ kind: 'lost', failure: 'worker_died' });
-    expect(await lane.send({ op: 'finish', session: 2 })).toMatchObject({ kind: 'lost' });
+    expect(await waiting).toEqual({ kind: 'failed', reason: 'worker' });
+    const after = await lane.send({ op: 'finish', session: 2 }, ['a', 'x']);
+    expect(after).toEqual({ kind: 'failed', reason: 'worker' });
   });
 });

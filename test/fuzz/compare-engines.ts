@@ -6,7 +6,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
-import { type MatchedRule, passVerdict, type Verdict } from '../../engine/contract/verdict.ts';
+import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';
+import { type MatchedRule, passVerdict } from '../../engine/contract/verdict.ts';
+import type { Verdict } from '../../engine/contract/verdict.ts';
 import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
 import type { Transaction } from '../../engine/rules/catalog/transaction.ts';
 import type { Program } from '../../engine/rules/catalog/types.ts';
@@ -117,7 +119,11 @@ function runFast(program: Program, engine: PolicyEngine, exchange: Exchange): Ou
   const { unobserved } = engine.plan;
   const session = engine.open(exchange.request);
   const phaseVerdicts: Verdict[] = [passVerdict];
-  for (const step of steps(session, exchange)) phaseVerdicts.push(step());
+  for (const step of steps(session, exchange)) {
+    const result = step();
+    if (result.action === 'failed') throw new Error(`inspection failed: ${result.reason}`);
+    phaseVerdicts.push(result);
+  }
   while (phaseVerdicts.length < 5) phaseVerdicts.push(passVerdict);
   const tx = session.transaction;
   // Read behind phase 5, but before the runner goes back to its pool.
@@ -136,9 +142,9 @@ function runFast(program: Program, engine: PolicyEngine, exchange: Exchange): Ou
   };
 }
 
-function* steps(session: RuleSession, exchange: Exchange): Generator<() => Verdict> {
-  let verdict: Verdict = passVerdict;
-  const noted = (step: () => Verdict) => (): Verdict => (verdict = step());
+function* steps(session: RuleSession, exchange: Exchange): Generator<() => PhaseResult> {
+  let verdict: PhaseResult = passVerdict;
+  const noted = (step: () => PhaseResult) => (): PhaseResult => (verdict = step());
   yield noted(() => session.requestHead());
   if (verdict.action !== 'pass') return;
   const body = session.bodyNeed.inspect ? exchange.requestBody : null;

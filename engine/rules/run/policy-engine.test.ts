@@ -103,7 +103,7 @@ describe('the time of a request', () => {
     (_, at) => `SecRule &ARGS "@eq 9" "id:${at + 1},phase:2,deny"`,
   );
   const text = ['SecRuleEngine On', ...rules, deny.replace('id:1', 'id:900')].join('\n');
-  const late = expect.objectContaining({ code: 'inspection_deadline' }) as Error;
+  const late = { action: 'failed', reason: 'deadline' };
 
   test('ends a phase that takes too long, and the record says so', () => {
     const engine = engineFor(text, { ...ports, clock });
@@ -112,7 +112,7 @@ describe('the time of a request', () => {
     const session = engine.open(requestFrom('GET /?a=bad HTTP/1.1\r\nHost: a'));
     expect(session.requestHead().action).toBe('pass');
     stepUs = (poolLimits.requestBudgetMs * 1000) / 5;
-    expect(() => session.requestBody(null)).toThrow(late);
+    expect(session.requestBody(null)).toEqual(late);
     stepUs = 0;
     const record = session.finish();
     expect(record).toMatchObject({ failure: 'deadline', verdict: { action: 'pass' } });
@@ -124,13 +124,8 @@ describe('the time of a request', () => {
     stepUs = 0;
     const session = engine.open(requestFrom('GET / HTTP/1.1\r\nHost: a'));
     stepUs = (poolLimits.requestBudgetMs * 1000) / 12;
-    const verdicts: string[] = [];
-    const run = (): void => {
-      verdicts.push(session.requestHead().action);
-      verdicts.push(session.requestBody(null).action);
-    };
-    expect(run).toThrow(late);
-    expect(verdicts).toEqual(['pass']);
+    expect(session.requestHead().action).toBe('pass');
+    expect(session.requestBody(null)).toEqual(late);
     stepUs = 0;
     expect(session.finish().failure).toBe('deadline');
   });

@@ -3,12 +3,18 @@
  * plan when the last session of a retired generation ends.
  */
 
-import { AppError, inspectionDeadline } from '../../base/errors.ts';
 import { poolLimits } from '../../base/limits.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { InspectionSession, Inspector } from '../../contract/inspection.ts';
+import { failureOf, inspectionFailed } from '../../contract/inspection-failure.ts';
+import type { PhaseResult } from '../../contract/inspection-failure.ts';
 import { passVerdict } from '../../contract/verdict.ts';
-import type { BodyNeed, TransactionRecord, Verdict } from '../../contract/verdict.ts';
+import type {
+  BodyNeed,
+  InspectionFailure,
+  TransactionRecord,
+  Verdict,
+} from '../../contract/verdict.ts';
 import { saveCollections } from '../catalog/collections.ts';
 import { loadRequestBody } from '../catalog/load/request-body.ts';
 import { loadRequestHead } from '../catalog/load/request-head.ts';
@@ -78,8 +84,8 @@ export class PolicyEngine implements Inspector {
 }
 
 /**
- * One transaction. All calls are synchronous; see the contract for their order. Errors: a phase
- * whose time is up throws `inspection_deadline`; the record says so too.
+ * One transaction. All calls are synchronous; see the contract for their order. A phase that could
+ * not be run to its end gives the reason; the record names the first one.
  */
 export class RuleSession implements InspectionSession {
   bodyNeed: BodyNeed = noBody;
@@ -89,7 +95,7 @@ export class RuleSession implements InspectionSession {
   private verdict: Verdict = passVerdict;
   private inspectionUs = 0;
   private finished = false;
-  private failure: NonNullable<TransactionRecord['failure']> | null = null;
+  private failure: InspectionFailure | null = null;
 
   constructor(engine: PolicyEngine, runner: Runner) {
     this.engine = engine;
@@ -101,19 +107,19 @@ export class RuleSession implements InspectionSession {
     return this.runner.tx;
   }
 
-  requestHead(): Verdict {
+  requestHead(): PhaseResult {
     return this.timed(1, null, null);
   }
 
-  requestBody(body: BodySnapshot | null): Verdict {
+  requestBody(body: BodySnapshot | null): PhaseResult {
     return this.timed(2, body, null);
   }
 
-  responseHead(response: ResponseSnapshot): Verdict {
+  responseHead(response: ResponseSnapshot): PhaseResult {
     return this.timed(3, null, response);
   }
 
-  responseBody(body: BodySnapshot | null): Verdict {
+  responseBody(body: BodySnapshot | null): PhaseResult {
     return this.timed(4, body, null);
   }
 
@@ -170,7 +176,7 @@ export class RuleSession implements InspectionSession {
     phase: 1 | 2 | 3 | 4,
     body: BodySnapshot | null,
     response: ResponseSnapshot | null,
-  ): Verdict {
+  ): PhaseResult {
     const { clock } = this.engine.ports;
     const before = clock.monotonicUs();
     const { tx } = this.runner;
@@ -182,16 +188,16 @@ export class RuleSession implements InspectionSession {
       if (verdict.action !== 'pass') this.verdict = verdict;
       return verdict;
     } catch (thrown) {
-      this.noteFailure(thrown);
-      throw thrown;
+      return this.noteFailure(thrown);
     } finally {
       this.inspectionUs += clock.monotonicUs() - before;
     }
   }
 
-  private noteFailure(thrown: unknown): void {
-    const late = thrown instanceof AppError && thrown.code === inspectionDeadline;
-    this.failure ??= late ? 'deadline' : 'internal';
+  private noteFailure(thrown: unknown): PhaseResult {
+    const reason = failureOf(thrown);
+    this.failure ??= reason;
+    return inspectionFailed[reason];
   }
 }
 

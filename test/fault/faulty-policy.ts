@@ -1,0 +1,75 @@
+/**
+ * Owns policies whose inspection fails on purpose, in a phase of choice, with the errors that the
+ * parts below it really give. The same ones run on the front's thread and in pool threads.
+ */
+
+import { systemClock, type Clock } from '../../engine/base/clock.ts';
+import { silentLogger } from '../../engine/base/log.ts';
+import { poolLimits } from '../../engine/base/limits.ts';
+import type { RequestSnapshot } from '../../engine/contract/message.ts';
+import type { PolicySource } from '../../engine/contract/policy.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
+import type { PolicyEngine, RuleSession } from '../../engine/rules/run/policy-engine.ts';
+import type { WorkerEngine } from '../../engine/pool/worker.ts';
+
+/** What goes wrong. `die` ends the thread, `block` keeps it. */
+export type Fault = 'native' | 'memory' | 'deadline' | 'internal' | 'die' | 'block' | 'none';
+
+/** What goes wrong in which phase. */
+export interface FaultPlan {
+  readonly fault: Fault;
+  readonly phase: number;
+}
+
+const policy: PolicySource = {
+  id: 'p',
+  name: 'p',
+  revision: '1',
+  seclangEntry: `
+SecRuleEngine On
+SecRequestBodyAccess On
+SecResponseBodyAccess On
+SecResponseBodyMimeType text/html
+SecRule REQUEST_HEADERS|ARGS|RESPONSE_HEADERS|RESPONSE_BODY "@rx evil" "id:1,phase:4,deny"
+`,
+  files: new Map(),
+};
+
+function coded(code: string): Error {
+  return Object.assign(new Error(`planted ${code}`), { code });
+}
+
+/** The engine of such a policy. Each phase of a request with bodies scans once. */
+export function faultyEngine({ fault, phase }: FaultPlan): WorkerEngine & {
+  open(request: RequestSnapshot, recordOnly?: boolean): RuleSession;
+} {
+  let lateUs = 0;
+  const clock: Clock = { ...systemClock, monotonicUs: () => systemClock.monotonicUs() + lateUs };
+  const ports = { clock, collections: null, geo: null, rbl: null, env: new Map() };
+  const cache = { get: () => null, put: () => undefined };
+  const engine: PolicyEngine = buildEngine(policy, { cache, log: silentLogger, ports });
+  const scan = engine.plan.scan!;
+  let scans = 0;
+  const { scanRows } = scan;
+  scan.scanRows = (...args) => {
+    const found = scanRows.apply(scan, args);
+    if (++scans === phase) fail(fault, () => (lateUs += poolLimits.requestBudgetMs * 1001));
+    return found;
+  };
+  return {
+    open: (request, recordOnly) => {
+      scans = 0;
+      return engine.open(request, recordOnly);
+    },
+    retire: () => engine.retire(),
+  };
+}
+
+function fail(fault: Fault, beLate: () => void): void {
+  if (fault === 'native') throw coded('scan_failed');
+  if (fault === 'memory') throw coded('arena_full');
+  if (fault === 'internal') throw new TypeError('planted');
+  if (fault === 'deadline') beLate();
+  if (fault === 'die') process.exit(1);
+  if (fault === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+}
