@@ -245,8 +245,8 @@ export class Lane {
   }
 
   private startThread(): Piscina {
-    const { workerFile, workerData } = this.options;
-    return new Piscina({
+    const { workerFile, workerData, log } = this.options;
+    const pool = new Piscina({
       filename: workerFile.href,
       workerData,
       minThreads: 1,
@@ -254,6 +254,11 @@ export class Lane {
       concurrentTasksPerWorker: 1,
       idleTimeout: Infinity,
     });
+    // What a thread says while it is being closed belongs to no operation any more.
+    pool.on('error', (error: unknown) => {
+      log.debug('pool thread spoke out of turn', { reason: String(error) });
+    });
+    return pool;
   }
 }
 
