@@ -376,8 +376,8 @@ export const poolLimits = {
   /** Bodies up to here are inspected on the front's own thread when the place is `auto`. */
   inlineBodyBytesMax: 65_536,
   /**
-   * Inspection of one step must have answered by then. It may have to wait for one other step, which
-   * takes up to `requestBudgetMs` and is not broken off, and then take as long itself.
+   * Inspection of one step must have answered by then. It may have to wait for one other step,
+   * which takes up to `requestBudgetMs` and is not broken off, and then take as long itself.
    */
   deadlineMs: 5000,
   /** Inspection of one request may take so much of its thread in all phases together. */

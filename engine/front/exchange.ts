@@ -207,8 +207,8 @@ export class Exchange implements OriginSink, ResponseOwner {
   }
 
   /**
-   * What a failed inspection leads to, wherever it ran, whatever failed, and in every mode: `closed`
-   * answers 503, `open` goes on without. True when the request is answered.
+   * What a failed inspection leads to, wherever it ran, whatever failed, and in every mode:
+   * `closed` answers 503, `open` goes on without. True when the request is answered.
    */
   private refusesUninspected(): boolean {
     this.inspection.active = false;

@@ -65,7 +65,7 @@ class Flow<T extends Queued> {
     return item;
   }
 
-  /** The flow whose turn it is. Flows in debt wait, empty ones too, until the debt is worked off. */
+  /** The flow whose turn it is. Flows in debt wait until it is worked off, empty ones too. */
   private next(): Flow<T> {
     for (;;) {
       const list = this.fresh.length > 0 ? this.fresh : this.turns;

@@ -39,7 +39,7 @@ export class Lane {
   private pool: Piscina;
   private readonly queue = new FairQueue<Waiting>(poolLimits.queuedOperationsMax);
   private flying: Waiting[] = [];
-  /** All policies; those that the thread has; those that it is to load when it has nothing to do. */
+  /** All policies; those that the thread has; those that it loads when nothing waits. */
   private readonly sources = new Map<string, unknown>();
   private readonly loaded = new Set<string>();
   private readonly wanted = new Set<string>();
@@ -182,7 +182,7 @@ export class Lane {
     this.flush();
   }
 
-  /** One that could not be built counts as loaded: requests that name it learn so from the thread. */
+  /** One that could not be built counts as loaded: the thread fails requests that name it. */
   private landLoad(policy: string): void {
     this.loading = null;
     this.readyUs = this.options.clock.monotonicUs();
