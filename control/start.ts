@@ -8,6 +8,7 @@ import { makeFolder } from '../engine/base/make-folder.ts';
 import { ClientIpAnalyses } from './access/client-ip-analyses.ts';
 import type { OutgoingLimits } from './access/outgoing.ts';
 import { startSubscriptions } from './access/subscriptions.ts';
+import type { ConnectionLimits } from './api/connection-limits.ts';
 import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
 import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/management-tls.ts';
@@ -46,6 +47,8 @@ export interface ControlOptions {
   readonly rulesetFolder?: string;
   /** Bounds of fetching IP lists and geo databases where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
+  /** Bounds of connections where they differ. */
+  readonly connectionLimits?: Partial<ConnectionLimits>;
   readonly logger: Logger;
 }
 
@@ -119,7 +122,13 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     running.push(await startServer(parts, 'socket', { path: options.adminSocket }));
     const identity = await openIdentity(options);
     if (identity !== null) closing.push(identity);
-    const network = await startServer(parts, 'network', options.management, identity);
+    const network = await startServer(
+      parts,
+      'network',
+      options.management,
+      identity,
+      options.connectionLimits,
+    );
     running.push(network);
     return { managementPort: network.port, passwordFile, firstStart, close };
   } catch (error) {

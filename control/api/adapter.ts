@@ -25,6 +25,7 @@ import { originKey } from '../auth/origin-key.ts';
 import { refusal } from '../domain/errors.ts';
 import { CallRate } from './call-rate.ts';
 import { checkJson } from './check-json.ts';
+import type { RequestPeer } from './connections.ts';
 import { addressKey, callerKey } from './context.ts';
 import { answerEarly } from './early-answer.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -44,7 +45,7 @@ export interface AdapterOptions {
   readonly routes: readonly Route[];
   readonly interceptors: Interceptor[];
   /** Makes the values of a call; knows where it came in. */
-  readonly contextValues: (request: NodeRequest) => ContextValues;
+  readonly contextValues: (request: NodeRequest, peer: RequestPeer) => ContextValues;
   /** What speaks against the request before anything else is looked at. */
   readonly refuse: (request: NodeRequest) => AppError | null;
   /** Rejects callers that may not call the method, before the body is read. */
@@ -62,16 +63,16 @@ export interface AdapterOptions {
 /** A listener for both versions of HTTP. */
 export function createAdapter(
   options: AdapterOptions,
-): (request: NodeRequest, response: NodeResponse) => void {
+): (request: NodeRequest, response: NodeResponse, peer: RequestPeer) => void {
   const rate = new CallRate(() => performance.now());
   const find = handlersOf(options);
-  return (request, response) => {
+  return (request, response, peer) => {
     const handler = find((request.url ?? '').split('?', 1)[0] ?? '');
     if (handler === undefined) {
       options.fallback(request, response);
       return;
     }
-    serve(options, rate, handler, request, response).catch((thrown: unknown) => {
+    serve(options, rate, handler, request, response, peer).catch((thrown: unknown) => {
       const where = `${handler.service.typeName}/${handler.method.name}`;
       answerEarly(request, response, options.toError(thrown, where));
     });
@@ -112,14 +113,16 @@ async function serve(
   handler: UniversalHandler,
   request: NodeRequest,
   response: NodeResponse,
+  peer: RequestPeer,
 ): Promise<void> {
-  const values = options.contextValues(request);
+  const values = options.contextValues(request, peer);
   let body: JsonValue | AsyncIterable<Uint8Array> | undefined;
   if (request.method === 'POST') {
     const wrong = options.refuse(request);
     if (wrong !== null) throw wrong;
     refuseDeclaredSize(handler, request);
     await options.authorize(handler, request, values);
+    if (values.get(callerKey) !== null) peer.prove();
     refuseTooOften(rate, values);
     if (request.headers.expect !== undefined) (response as ServerResponse).writeContinue();
     const form = unaryForm(handler, request);

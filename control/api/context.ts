@@ -19,6 +19,7 @@ import type { Publisher } from '../publish/publisher.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
 import type { InstallationRecord } from '../store/installation.ts';
 import type { Store } from '../store/store.ts';
+import type { RequestPeer } from './connections.ts';
 import type { EngineClient } from './engine-client.ts';
 import type { NodeRegistry } from './node-registry.ts';
 
@@ -55,6 +56,9 @@ export const callerKey = createContextKey<Caller | null>(null, { description: 'c
 export const entranceKey = createContextKey<Entrance>('network', { description: 'entrance' });
 /** Address of the peer; empty on the socket. */
 export const addressKey = createContextKey<string>('', { description: 'peer address' });
+
+/** The connection that the call came over; null in calls that came over none. */
+export const peerKey = createContextKey<RequestPeer | null>(null, { description: 'connection' });
 
 /** The caller of an RPC that is not public. */
 export function callerOf(context: HandlerContext): Caller {

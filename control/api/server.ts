@@ -4,32 +4,30 @@
  */
 
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer as createHttp1, STATUS_CODES } from 'node:http';
-import { createServer as createHttp2 } from 'node:http2';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createServer as createTls, TLSSocket } from 'node:tls';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { MethodImpl } from '@connectrpc/connect';
 import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { createAdapter, type Route } from './adapter.ts';
 import { openBrowserSignIn, type BrowserSignIn } from './auth-service/browser-sign-in.ts';
+import { originKey } from '../auth/origin-key.ts';
 import { authorize, authorizeInterceptor } from './authorize.ts';
 import { foreignOrigin, setSecureHeaders } from './browser-guard.ts';
-import { addressKey, entranceKey, type ApiParts, type Entrance } from './context.ts';
+import { connectionLimits, type ConnectionLimits } from './connection-limits.ts';
+import { ConnectionTable } from './connection-table.ts';
+import { acceptor, peek, trackRequest, type Handler } from './connections.ts';
+import { addressKey, entranceKey, peerKey, type ApiParts, type Entrance } from './context.ts';
 import { enforcementInterceptor } from './enforcement-notes.ts';
 import { errorInterceptor, toConnectError } from './errors.ts';
 import type { TlsIdentity } from './management-tls.ts';
-import type { NodeRequest, NodeResponse } from './node-http.ts';
+import type { NodeRequest } from './node-http.ts';
 import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
 import { validateInterceptor } from './validate.ts';
-
-const preface = 'PRI * HTTP/2.0';
-const tlsHandshakeByte = 0x16;
 
 /** An entrance while it is open. */
 export interface RunningServer {
@@ -41,31 +39,44 @@ export interface RunningServer {
 /** Where to listen. */
 export type ListenAt = { readonly path: string } | { readonly host: string; readonly port: number };
 
-type Handler = (request: NodeRequest, response: NodeResponse) => void;
-
 /** Starts one entrance; with `tls` it serves nothing else. Errors: AppError address_in_use. */
 export async function startServer(
   parts: ApiParts,
   entrance: Entrance,
   at: ListenAt,
   tls: TlsIdentity | null = null,
+  bounds: Partial<ConnectionLimits> = {},
 ): Promise<RunningServer> {
-  const take = connections(createHandler(parts, entrance), tls);
-  const open = new Set<Socket>();
+  const limits = { ...connectionLimits, ...bounds };
+  const table = new ConnectionTable(limits, () => parts.clock.monotonicUs() / 1000);
+  const accept = acceptor(table, createHandler(parts, entrance, table), tls);
   const server = createServer((socket) => {
-    open.add(socket);
-    socket.on('close', () => open.delete(socket));
     socket.on('error', () => socket.destroy());
-    peek(socket, (start) => take(socket, start));
+    const address = entrance === 'socket' ? '' : originKey(socket.remoteAddress ?? 'unknown');
+    const peer = { bytesRead: () => socket.bytesRead, destroy: () => void socket.destroy() };
+    const connection = table.admit(address, peer);
+    if (connection === null) {
+      socket.destroy();
+      return;
+    }
+    socket.on('close', () => table.remove(connection));
+    peek(socket, (start) => accept(socket, connection, start));
   });
-  server.maxConnections = controlLimits.connectionsMax;
   await listen(server, at);
+  const sweeps = setInterval(() => table.sweep(), limits.sweepEveryMs);
+  sweeps.unref();
   const address = server.address() as AddressInfo | string | null;
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { port, close: () => closeServer(server, open) };
+  return {
+    port,
+    close: () => {
+      clearInterval(sweeps);
+      return closeServer(server, table);
+    },
+  };
 }
 
-function createHandler(parts: ApiParts, entrance: Entrance): Handler {
+function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTable): Handler {
   const built = new Set<DescMethod>();
   const signIn: BrowserSignIn = entrance === 'network' ? openBrowserSignIn(parts) : () => false;
   const handler = createAdapter({
@@ -76,8 +87,11 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
       validateInterceptor((method) => built.has(method)),
       enforcementInterceptor(),
     ],
-    contextValues: (request) =>
-      createContextValues().set(entranceKey, entrance).set(addressKey, addressOf(request)),
+    contextValues: (request, peer) =>
+      createContextValues()
+        .set(entranceKey, entrance)
+        .set(addressKey, addressOf(request))
+        .set(peerKey, peer),
     refuse: (request) => (entrance === 'network' ? foreignOrigin(request) : null),
     authorize: (rpc, request, values) =>
       authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
@@ -87,8 +101,13 @@ function createHandler(parts: ApiParts, entrance: Entrance): Handler {
     },
   });
   return (request, response) => {
+    const peer = trackRequest(table, request, response);
+    if (peer === null) {
+      response.destroy();
+      return;
+    }
     setSecureHeaders(response, request.socket instanceof TLSSocket);
-    handler(request, response);
+    handler(request, response, peer);
   };
 }
 
@@ -110,73 +129,8 @@ function routesOf(parts: ApiParts, built: Set<DescMethod>): Route[] {
   return routes;
 }
 
-/** Hands a connection to the server that speaks what it begins with. */
-function connections(
-  handler: Handler,
-  tls: TlsIdentity | null,
-): (socket: Socket, start: Buffer) => void {
-  const http1 = createHttp1({ headersTimeout: 15_000, requestTimeout: 0 }, handler);
-  http1.on('checkContinue', handler);
-  const settings = { maxConcurrentStreams: controlLimits.streamsPerConnectionMax };
-  const http2 = createHttp2({ settings }, handler);
-  http2.on('checkContinue', handler);
-  if (tls === null) {
-    return (socket, start) => (isHttp2(start) ? http2 : http1).emit('connection', socket);
-  }
-  const secured = createTls({
-    ...tls.options(),
-    ALPNProtocols: ['h2', 'http/1.1'],
-    handshakeTimeout: controlLimits.handshakeTimeoutMs,
-  });
-  tls.onReplaced(() => secured.setSecureContext(tls.options()));
-  secured.on('secureConnection', (socket) => {
-    socket.on('error', () => socket.destroy());
-    (socket.alpnProtocol === 'h2' ? http2 : http1).emit('connection', socket);
-  });
-  return (socket, start) => {
-    if (start[0] !== tlsHandshakeByte) return refusePlain(socket);
-    secured.emit('connection', socket);
-  };
-}
-
-function isHttp2(start: Buffer): boolean {
-  const text = start.toString('latin1', 0, preface.length);
-  return preface.startsWith(text) && text.length > 3;
-}
-
-/** Says that the address speaks HTTPS; nothing sent in the clear is read further. */
-function refusePlain(socket: Socket): void {
-  const message = 'this address speaks HTTPS: use a https:// URL';
-  const body = JSON.stringify({ code: 'failed_precondition', message });
-  socket.end(
-    `HTTP/1.1 400 ${STATUS_CODES[400]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
 function refuseUnbuilt(): never {
   throw new ConnectError('this is not built yet', Code.Unimplemented);
-}
-
-/** Waits for the first bytes and puts them back. */
-function peek(socket: Socket, then: (start: Buffer) => void): void {
-  let started = false;
-  socket.setTimeout(controlLimits.handshakeTimeoutMs, () => {
-    // Timers come before input: after a long turn, what was sent in time is only read now.
-    setTimeout(() => started || socket.destroy(), controlLimits.handshakeGraceMs).unref();
-  });
-  socket.once('readable', () => {
-    started = true;
-    const chunk = socket.read() as Buffer | null;
-    socket.setTimeout(0);
-    socket.removeAllListeners('timeout');
-    if (chunk === null) {
-      socket.destroy();
-      return;
-    }
-    socket.unshift(chunk);
-    then(chunk);
-  });
 }
 
 async function listen(server: Server, at: ListenAt): Promise<void> {
@@ -210,9 +164,9 @@ function addressOf(request: NodeRequest): string {
   return request.socket.remoteAddress ?? '';
 }
 
-function closeServer(server: Server, open: ReadonlySet<Socket>): Promise<void> {
+function closeServer(server: Server, table: ConnectionTable): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
-    for (const socket of open) socket.destroy();
+    table.close();
   });
 }

@@ -28,10 +28,28 @@ export const controlLimits = {
   callBurstMax: 1_000,
   /** Requests that one HTTP/2 connection may have open. */
   streamsPerConnectionMax: 100,
-  /** From a connection's first byte to the end of its TLS handshake. */
+  /** Connections of one address or IPv6 /64; an office with its nodes may stand behind one. */
+  connectionsPerAddressMax: 256,
+  /** Those of them over which nobody signed in has called yet. */
+  strangersPerAddressMax: 64,
+  /** From accepting a connection to the end of its TLS handshake. */
   handshakeTimeoutMs: 10_000,
-  /** Further time to read what had arrived by then, where one call kept all others waiting. */
-  handshakeGraceMs: 250,
+  /** From there, or from the first byte of a later request, to the end of its head. */
+  headTimeoutMs: 15_000,
+  /** A body may take so long, longer by what comes at this rate, and never longer than the last. */
+  bodyTimeoutMs: 30_000,
+  bodyBytesPerSecondMin: 16 * 1024,
+  bodyLongestMs: 1_200_000,
+  /** An answer of which a client has taken nothing for so long. */
+  answerTimeoutMs: 30_000,
+  /** A connection without a request. */
+  idleTimeoutMs: 60_000,
+  /** How often those deadlines are looked at. */
+  sweepEveryMs: 1_000,
+  /** PING and SETTINGS frames of one HTTP/2 connection between two looks. */
+  controlFramesPerSweepMax: 64,
+  /** Memory of one HTTP/2 connection in MB: heads, frames and bodies that wait to be read. */
+  sessionMemoryMbMax: 4,
   /** How often the management certificate is looked at: files may change, ours may be due. */
   certificateCheckMs: 3_600_000,
   /** One PEM file of the management listener; a chain has some KB. */

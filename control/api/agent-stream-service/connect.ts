@@ -37,7 +37,7 @@ import { noteDelivery, publicationRow } from '../../publish/publication-log.ts';
 import type { IngestResult } from '../../observe/event-store.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
 import type { Publication } from '../../publish/publisher.ts';
-import { entranceKey, type ApiParts } from '../context.ts';
+import { entranceKey, peerKey, type ApiParts } from '../context.ts';
 import { toReading } from '../agent-service/metric-samples.ts';
 import type { Method } from '../method.ts';
 import { Outgoing } from './outgoing.ts';
@@ -72,6 +72,7 @@ async function readAll(
       if (nodeId === '') {
         if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
         nodeId = admit(message.value, context);
+        context.values.get(peerKey)?.endless();
         release = welcome(parts, nodeId, message.value, outgoing);
         continue;
       }

@@ -1,0 +1,22 @@
+/** What connections of an entrance may cost, in one place that tests can change. Plain data. */
+
+import { controlLimits } from '../../engine/base/limits.ts';
+
+/** Bounds of one entrance. */
+export interface ConnectionLimits {
+  readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
+  readonly strangersPerAddressMax: number;
+  readonly handshakeTimeoutMs: number;
+  readonly headTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly bodyBytesPerSecondMin: number;
+  readonly bodyLongestMs: number;
+  readonly answerTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly sweepEveryMs: number;
+  readonly controlFramesPerSweepMax: number;
+}
+
+/** The bounds of control-limits.ts. */
+export const connectionLimits: ConnectionLimits = controlLimits;
