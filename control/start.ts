@@ -15,7 +15,7 @@ import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/man
 import { NodeRegistry } from './api/node-registry.ts';
 import { startServer, type RunningServer } from './api/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
-import { ensureAdministrator } from './auth/first-administrator.ts';
+import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
 import { openSessions } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { openCounterStore } from './observe/counter-store.ts';
@@ -80,6 +80,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     demoOrigin,
     ...(rulesetFolder === undefined ? {} : { rulesetFolder }),
   });
+  const keepWatch = forgetFirstPassword(store, logger, passwordFile);
   const publisher = await startPublisher(store, clock, logger);
   const engine = openEngineClient(options.engineSocket);
   const analyses = new ClientIpAnalyses(clock, (siteId, count, end) =>
@@ -111,7 +112,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: { close(): void | Promise<void> }[] = [publisher, subscriptions, careForMemory()];
+  const closing: { close(): void | Promise<void> }[] = [
+    publisher,
+    subscriptions,
+    careForMemory(),
+    { close: keepWatch },
+  ];
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));

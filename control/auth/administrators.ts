@@ -1,6 +1,7 @@
 /** Owns the promise that somebody can always administer a tenant. */
 
 import { refusal } from '../domain/errors.ts';
+import type { UserRecord } from '../domain/records.ts';
 import { roles, users } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import { superadmin } from './permissions.ts';
@@ -9,12 +10,25 @@ import { superadmin } from './permissions.ts';
 export function hasAdministrator(store: ReadStore, tenantId: string): boolean {
   return store
     .list(users)
+    .some((user) => user.tenantId === tenantId && !user.locked && isAdministrator(store, user));
+}
+
+/** Whether somebody else could administer the user's tenant; true where the user could not. */
+export function hasOtherAdministrator(store: ReadStore, user: UserRecord): boolean {
+  if (!isAdministrator(store, user)) return true;
+  return store
+    .list(users)
     .some(
-      (user) =>
-        user.tenantId === tenantId &&
-        !user.locked &&
-        user.roleIds.some((id) => store.get(roles, id)?.permissions.includes(superadmin) === true),
+      (other) =>
+        other.id !== user.id &&
+        other.tenantId === user.tenantId &&
+        !other.locked &&
+        isAdministrator(store, other),
     );
+}
+
+function isAdministrator(store: ReadStore, { roleIds }: UserRecord): boolean {
+  return roleIds.some((id) => store.get(roles, id)?.permissions.includes(superadmin) === true);
 }
 
 /** Errors: failed_precondition when the change would leave the tenant without an administrator. */

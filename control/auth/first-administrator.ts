@@ -3,15 +3,17 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import type { Clock } from '../../engine/base/clock.ts';
+import type { Logger } from '../../engine/base/log.ts';
 import { defaultTenantId, type RoleRecord, type UserRecord } from '../domain/records.ts';
 import { credentials, roles, users } from '../store/collections.ts';
 import type { Store } from '../store/store.ts';
-import { hashPassword } from './passwords.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 import { builtInRoles } from './permissions.ts';
 
 const username = 'admin';
+const administratorId = 'user-admin';
 
 /**
  * Makes the built-in roles current and, in a store without users, the administrator. Resolves to
@@ -51,7 +53,7 @@ export async function ensureAdministrator(
   const passwordHash = await hashPassword(password);
   writePrivately(passwordFile, `${password}\n`);
   await store.write((tx) => {
-    const id = 'user-admin';
+    const id = administratorId;
     const user: UserRecord = {
       id,
       tenantId: defaultTenantId,
@@ -74,6 +76,54 @@ export async function ensureAdministrator(
     });
   });
   return true;
+}
+
+/**
+ * Removes the file with the first password as soon as that password no longer is the one of the
+ * first administrator: changed, reset, restored, or the user removed. Also looks now, for changes
+ * of which the file was not told. Returns the undo. Cost: one password check while there is a file.
+ */
+export function forgetFirstPassword(
+  store: Store,
+  logger: Logger,
+  passwordFile: string,
+): () => void {
+  const first = readPassword(passwordFile);
+  if (first === null) return () => undefined;
+  const hash = (): string | undefined => store.get(credentials, administratorId)?.passwordHash;
+  const known = hash();
+  const forget = (): void => {
+    undo();
+    removeFile(passwordFile, logger);
+  };
+  const undo = store.onChange((changed) => {
+    if (changed.has(credentials.name) && hash() !== known) forget();
+  });
+  verifyPassword(known || undefined, first)
+    .then((fits) => fits || forget())
+    .catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      logger.warn('the first password could not be compared with its file', { reason });
+    });
+  return undo;
+}
+
+function readPassword(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return null;
+  }
+}
+
+function removeFile(path: string, logger: Logger): void {
+  try {
+    rmSync(path, { force: true });
+    logger.info('the file with the first password is gone: the password has changed', {});
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    logger.error('the file with the first password could not be removed', { path, reason });
+  }
 }
 
 /** What the service does by itself at its start. */

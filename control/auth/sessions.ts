@@ -12,7 +12,7 @@ import type { UserRecord } from '../domain/records.ts';
 import { credentials, roles, sessions, users, type SessionRecord } from '../store/collections.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 import type { AccessTokens } from './access-tokens.ts';
-import type { Proof } from './lock-out.ts';
+import { signedInFrom, type Proof } from './lock-out.ts';
 import { superadmin, type Caller } from './permissions.ts';
 
 /** Lifetimes, milliseconds. */
@@ -124,7 +124,7 @@ async function beginSession(
     if (user === undefined || credential === undefined || user.locked) return null;
     // Password, lock or roles changed between the proof and now.
     if (credential.sessionEpoch !== sessionEpoch) return null;
-    tx.put(credentials, { ...credential, failedAttempts: 0, lockedUntil: '' });
+    tx.put(credentials, signedInFrom(credential, address));
     const owner = { ...user, lastLoginAt: new Date(nowMs).toISOString() };
     tx.put(users, owner);
     const session: SessionRecord = {

@@ -17,14 +17,13 @@ import {
 import type { ReadStore, Store } from '../store/store.ts';
 import { AttemptLimit } from './attempt-limit.ts';
 import { allows, resolveAccount } from './external-accounts.ts';
-import { settleAttempt, type Attempt, type Proof } from './lock-out.ts';
+import { isKnownOrigin, settleAttempt, type Attempt, type Proof } from './lock-out.ts';
 import { originKey } from './origin-key.ts';
 import { verifyPassword } from './passwords.ts';
 import { Pending } from './pending.ts';
 import { askRadius, type RadiusAnswer } from './radius-client.ts';
 import { useSecondFactor } from './totp.ts';
 
-const loginsPerMinute = 10;
 const challengeMs = 5 * 60_000;
 const challengeAttempts = 5;
 const totpPrompt = 'Enter the code of your authenticator app';
@@ -52,15 +51,17 @@ export interface SignIn {
   /** Answers a challenge; another may follow. Errors: unauthenticated, unavailable. */
   answer(challenge: string, code: string, address: string): Promise<SignInResult>;
   /** Goes on after an identity provider has vouched for a user. */
-  vouched(proof: Proof): SignInResult;
+  vouched(proof: Proof, address: string): SignInResult;
   /** Whether the password is the user's; failures count towards the lock-out. */
-  confirm(userId: string, password: string): Promise<boolean>;
+  confirm(userId: string, password: string, address: string): Promise<boolean>;
   /** Whether the code is right, and uses it up; failures count towards the lock-out. */
-  useFactor(userId: string, code: string): Promise<boolean>;
+  useFactor(userId: string, code: string, address: string): Promise<boolean>;
 }
 
 interface Challenge {
   readonly remember: boolean;
+  /** Where the sign-in began; failures count there, wherever answers come from. */
+  readonly address: string;
   readonly step: TotpStep | RadiusStep;
   attemptsLeft: number;
 }
@@ -90,17 +91,26 @@ interface Parts {
  * Opens the service. Challenges live in memory: a restart asks for the password again.
  * `perMinute` bounds the attempts by user and by address.
  */
-export function openSignIn(store: Store, clock: Clock, perMinute = loginsPerMinute): SignIn {
+export function openSignIn(
+  store: Store,
+  clock: Clock,
+  perMinute: number = controlLimits.signInsPerAddressMax,
+): SignIn {
   const limit = new AttemptLimit(clock, perMinute);
+  const { signInsPerUserMax, signInsPerAddressMax } = controlLimits;
+  const strangers = new AttemptLimit(clock, (perMinute * signInsPerUserMax) / signInsPerAddressMax);
   const challenges = new Pending<Challenge>(clock, controlLimits.challengesMax, challengeMs);
   const parts: Parts = { store, clock, challenges };
   return {
     password: async ({ username, password, address, remember }) => {
       const name = username.trim().toLowerCase();
-      // The administration socket has no address; its users are trusted with the machine anyway.
-      const fromHere = address === '' || limit.allow(`address ${originKey(address)}`);
+      // The socket has a limit of its own by user: nobody on the network can use it up.
+      const fromHere = limit.allow(
+        address === '' ? `socket ${name}` : `address ${originKey(address)}`,
+      );
       // An address that is over its limit neither uses up that of users nor fills the table.
-      if (!fromHere || !limit.allow(`user ${name}`)) {
+      const free = address === '' || signsInFrom(store, name, address);
+      if (!fromHere || !(free || strangers.allow(name))) {
         throw refusal('resource_exhausted', 'too many sign-ins: wait a minute');
       }
       return provePassword(parts, name, password, address, remember);
@@ -113,14 +123,23 @@ export function openSignIn(store: Store, clock: Clock, perMinute = loginsPerMinu
         ? answerTotp(parts, key, challenge, challenge.step, code, address)
         : answerRadius(parts, key, challenge, challenge.step, code, address);
     },
-    vouched: (proof) => nextFactor(parts, proof, true, false),
-    confirm: async (userId, password) => {
-      const attempt = { userId, address: '', method: 'password' };
+    vouched: (proof, address) => nextFactor(parts, proof, address, true, false),
+    confirm: async (userId, password, address) => {
+      const attempt = { userId, address, method: 'password', further: true };
       return (await checkPassword(parts, attempt, password)) !== null;
     },
-    useFactor: async (userId, code) =>
-      (await checkTotp(parts, { userId, address: '', method: 'totp' }, code)) !== null,
+    useFactor: async (userId, code, address) => {
+      const attempt = { userId, address, method: 'totp', further: true };
+      return (await checkTotp(parts, attempt, code)) !== null;
+    },
   };
+}
+
+/** Whether the user of a name has signed in from an address before. */
+function signsInFrom(store: ReadStore, name: string, address: string): boolean {
+  const user = store.find(users, 'username', name)[0];
+  const credential = user === undefined ? undefined : store.get(credentials, user.id);
+  return credential !== undefined && isKnownOrigin(credential, address);
 }
 
 async function provePassword(
@@ -148,22 +167,29 @@ async function provePassword(
       state: null,
       roundsLeft: controlLimits.radiusRoundsMax,
     };
-    return proveByRadius(parts, elsewhere, step, password, address, remember);
+    const opened = { step, remember, address };
+    return proveByRadius(parts, elsewhere, opened, password, address);
   }
   const attempt = { userId: user?.id ?? '', address, method: 'password' };
   const proof = await checkPassword(parts, attempt, password);
   if (proof === null) throw wrongPassword();
-  return nextFactor(parts, proof, remember, true);
+  return nextFactor(parts, proof, address, remember, true);
+}
+
+interface OpenRadius {
+  readonly step: RadiusStep;
+  readonly remember: boolean;
+  /** Where the sign-in began. */
+  readonly address: string;
 }
 
 /** Asks the servers; what they say of a known user counts towards its lock-out. */
 async function proveByRadius(
   parts: Parts,
   config: RadiusConfig,
-  step: RadiusStep,
+  { step, remember, address: beganAt }: OpenRadius,
   secret: string,
   address: string,
-  remember: boolean,
 ): Promise<SignInResult> {
   const answer = await ask(config, step, secret, address);
   if (answer.kind === 'challenge') {
@@ -174,12 +200,13 @@ async function proveByRadius(
       roundsLeft: step.roundsLeft - 1,
     };
     if (next.roundsLeft < 0) throw lapsed();
-    return openChallenge(parts, next, remember);
+    return openChallenge(parts, next, beganAt, remember);
   }
   const accepted = answer.kind === 'accept';
   const userId =
     step.proof?.userId ?? parts.store.find(users, 'username', step.username)[0]?.id ?? '';
-  const attempt = { userId, address, method: 'radius' };
+  const further = step.proof !== null || step.state !== null;
+  const attempt = { userId, address, beganAt, method: 'radius', further };
   const settled = await settleKnown(parts, attempt, step, accepted);
   if (!settled) throw step.state === null && step.proof === null ? wrongPassword() : wrongCode();
   if (step.proof !== null) return { kind: 'user', proof: step.proof, remember };
@@ -196,7 +223,7 @@ async function proveByRadius(
   const proof = await resolveAccount(store, clock, config, identity, address).catch(() => {
     throw wrongPassword();
   });
-  return nextFactor(parts, proof, remember, false);
+  return nextFactor(parts, proof, address, remember, false);
 }
 
 /** False when the user is kept out or the answer is no. Names without a user pass when accepted. */
@@ -232,13 +259,14 @@ async function ask(
 function nextFactor(
   parts: Parts,
   proof: Proof,
+  address: string,
   remember: boolean,
   passwordIsOurs: boolean,
 ): SignInResult {
   const { store } = parts;
   const totp = store.get(credentials, proof.userId)?.totp;
   if (totp !== undefined && totp.confirmedAt !== '') {
-    return openChallenge(parts, { kind: 'totp', proof }, remember);
+    return openChallenge(parts, { kind: 'totp', proof }, address, remember);
   }
   const radius = radiusOf(settingsOf(store));
   const user = store.get(users, proof.userId);
@@ -253,15 +281,17 @@ function nextFactor(
     state: null,
     roundsLeft: controlLimits.radiusRoundsMax,
   };
-  return openChallenge(parts, step, remember);
+  return openChallenge(parts, step, address, remember);
 }
 
 function openChallenge(
   { challenges }: Parts,
   step: Challenge['step'],
+  address: string,
   remember: boolean,
 ): SignInResult {
-  const { key, expiresAtMs } = challenges.add({ step, remember, attemptsLeft: challengeAttempts });
+  const opened = { step, remember, address, attemptsLeft: challengeAttempts };
+  const { key, expiresAtMs } = challenges.add(opened);
   const prompt = step.kind === 'totp' ? totpPrompt : step.prompt;
   return { kind: 'challenge', challenge: key, expiresAtMs, challengeKind: step.kind, prompt };
 }
@@ -269,12 +299,12 @@ function openChallenge(
 async function answerTotp(
   parts: Parts,
   key: string,
-  { remember }: Challenge,
+  { remember, address: beganAt }: Challenge,
   { proof: { userId, sessionEpoch } }: TotpStep,
   code: string,
   address: string,
 ): Promise<SignInResult> {
-  const attempt = { userId, address, method: 'totp' };
+  const attempt = { userId, address, beganAt, method: 'totp', further: true };
   const proof = await checkTotp(parts, attempt, code, sessionEpoch);
   if (proof === null) throw wrongCode();
   if (parts.challenges.take(key) === undefined) throw lapsed();
@@ -284,7 +314,7 @@ async function answerTotp(
 async function answerRadius(
   parts: Parts,
   key: string,
-  { remember }: Challenge,
+  opened: Challenge,
   step: RadiusStep,
   code: string,
   address: string,
@@ -292,7 +322,7 @@ async function answerRadius(
   const radius = radiusOf(settingsOf(parts.store));
   const use = step.proof === null ? 'password' : 'second_factor';
   if (radius === null || radius.use !== use) throw lapsed();
-  const result = await proveByRadius(parts, radius, step, code, address, remember);
+  const result = await proveByRadius(parts, radius, { ...opened, step }, code, address);
   if (parts.challenges.take(key) === undefined) throw lapsed();
   return result;
 }

@@ -1,5 +1,6 @@
 /** `waf run`: the whole product in the foreground. */
 
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
@@ -149,11 +150,14 @@ function printWelcome(
   // Commands look below the package unless they are told where.
   const standard = options.data === join(packageFolder, 'var');
   const elsewhere = standard ? '' : ` --data ${near(options.data)}`;
+  // The file goes when that password changes.
+  const { passwordFile } = product;
+  const firstPassword = existsSync(passwordFile) ? `, first password in ${near(passwordFile)}` : '';
   output.line(`Ready in ${(tookMs / 1000).toFixed(1)} s.
 
   Proxy            ${urls.proxy}
   Management API   ${urls.management}
-  Administrator    user admin, first password in ${near(product.passwordFile)}
+  Administrator    user admin${firstPassword}
   Local socket     ${near(product.adminSocket)}
 
 ${urls.demo ? demoSteps(urls.proxy, elsewhere) : siteSteps(elsewhere)}

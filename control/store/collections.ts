@@ -35,13 +35,30 @@ export interface CredentialRecord {
   readonly id: string;
   /** argon2id in PHC form. */
   readonly passwordHash: string;
+  /** Wrong passwords from the network since the last sign-in. */
   readonly failedAttempts: number;
-  /** RFC 3339; '' when not locked for a time. */
+  /** Wrong second factors since then; absent for none. */
+  readonly failedFactors?: number;
+  /** Addresses with failures or sign-ins; absent for none. */
+  readonly origins?: readonly SignInOrigin[];
+  /** Of the whole account. RFC 3339; '' when not locked for a time. */
   readonly lockedUntil: string;
   /** Rises when every session of the user must end. */
   readonly sessionEpoch: number;
   /** Second factor; absent when there is none. */
   readonly totp?: TotpRecord;
+}
+
+/** One address, or IPv6 /64, from which somebody tried. */
+export interface SignInOrigin {
+  /** An IPv4 address or a /64 of IPv6; `socket` for the administration socket. */
+  readonly origin: string;
+  readonly failedAttempts: number;
+  /** Time of the last failure, milliseconds since the epoch; 0 for none. */
+  readonly failedAtMs: number;
+  readonly lockedUntilMs: number;
+  /** The user has signed in from here: an account lock that strangers caused does not count. */
+  readonly signedIn: boolean;
 }
 
 /** A time-based second factor. */

@@ -113,6 +113,17 @@ export const controlLimits = {
   countedKeysMax: 2_000,
   /** Characters of a site's or policy's id in counts. */
   countedNameCharsMax: 200,
+  /** Wrong proofs that keep an address out for a user, and second factors that lock the account. */
+  lockAfterFailures: 5,
+  /** Wrong passwords from any addresses that lock an account for addresses it does not know. */
+  lockAccountAfterFailures: 25,
+  lockMs: 15 * 60_000,
+  /** Addresses remembered of one user: with failures, and with sign-ins. */
+  signInOriginsMax: 32,
+  knownOriginsMax: 8,
+  /** Sign-ins in a minute: of one address, and of one user from addresses it does not know. */
+  signInsPerAddressMax: 10,
+  signInsPerUserMax: 100,
   /** Users and addresses whose attempts are counted. */
   attemptKeysMax: 10_000,
   /** Security events kept, about 1.5 KB each, and their bytes; the oldest give way. */

@@ -7,11 +7,13 @@ import { openAccessTokens } from '../../control/auth/access-tokens.ts';
 import type * as passwords from '../../control/auth/passwords.ts';
 import { hashPassword } from '../../control/auth/passwords.ts';
 import { openSessions } from '../../control/auth/sessions.ts';
+import { superadmin } from '../../control/auth/permissions.ts';
 import { openSignIn, type SignIn } from '../../control/auth/sign-in.ts';
 import { defaultTenantId } from '../../control/domain/records.ts';
 import {
   credentials,
   keys,
+  roles,
   sessions,
   users,
   type CredentialRecord,
@@ -89,14 +91,24 @@ async function addUser(username: string, change: Partial<CredentialRecord> = {})
   });
 }
 
-const tryPassword = (username: string, given: string) =>
+const tryPassword = (username: string, given: string, address = '192.0.2.1') =>
   signIn
-    .password({ username, password: given, address: '192.0.2.1', remember: true })
+    .password({ username, password: given, address, remember: true })
     .then((result) => result.kind)
     .catch((error: { code?: string }) => error.code ?? 'unknown');
 
+/** Signs in from an address, up to the session. */
+async function begin(username: string, address: string): Promise<string> {
+  const result = await signIn.password({ username, password, address, remember: true });
+  if (result.kind !== 'user') return result.kind;
+  const times = () => ({ accessMs: dayMs, refreshMs: dayMs });
+  const service = openSessions(store, await openAccessTokens(store, clock), clock, times);
+  await service.begin(result.proof, { address, method: 'password', remember: true });
+  return 'user';
+}
+
 describe('lock-out', () => {
-  test('of 1,000 parallel guesses five are counted, and then the user is kept out', async () => {
+  test('of 1,000 parallel guesses five are counted, and then the address is kept out', async () => {
     work.plain = password;
     const guesses = Array.from({ length: 1000 }, (_, at) =>
       tryPassword('lola', at === 700 ? password : `wrong password ${at}`),
@@ -108,8 +120,83 @@ describe('lock-out', () => {
     const failures = [...store.auditRows()].filter((row) => row.action === 'login_failed');
     expect(failures).toHaveLength(1000);
     const credential = store.get(credentials, 'user-lola');
-    expect(credential?.lockedUntil).toBe(new Date(nowMs + 15 * minuteMs).toISOString());
+    expect(credential?.lockedUntil).toBe('');
+    expect(credential?.origins).toMatchObject([
+      { origin: '192.0.2.1', lockedUntilMs: nowMs + 15 * minuteMs },
+    ]);
     expect(await tryPassword('lola', password)).toBe('unauthenticated');
+    expect(await tryPassword('lola', password, '192.0.2.2')).toBe('user');
+    expect(await tryPassword('lola', password, '')).toBe('user');
+  });
+
+  /** Five wrong passwords from each of `count` addresses. */
+  const guessFrom = async (count: number, first = 1): Promise<void> => {
+    for (let from = first; from < first + count; from++) {
+      for (let at = 0; at < 5; at++) await tryPassword('lola', 'wrong', `198.51.100.${from}`);
+    }
+  };
+  const makeAdministrator = (username: string): Promise<void> =>
+    store.write((tx) => {
+      const id = 'role-administrator';
+      const at = { createdAt: '', updatedAt: '' };
+      const names = { name: 'Administrator', description: '', builtin: true };
+      tx.put(roles, { id, ...names, ...at, permissions: [superadmin], tenantId: defaultTenantId });
+      const user = tx.get(users, `user-${username}`);
+      if (user !== undefined) tx.put(users, { ...user, roleIds: [id] });
+    });
+
+  test('many addresses lock the account, but not the socket nor where the user was', async () => {
+    expect(await begin('lola', '192.0.2.7')).toBe('user');
+    await guessFrom(4);
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('user');
+    await guessFrom(1, 5);
+    expect(store.get(credentials, 'user-lola')?.lockedUntil).not.toBe('');
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('unauthenticated');
+    expect(await tryPassword('lola', password, '')).toBe('user');
+    expect(await tryPassword('lola', password, '192.0.2.7')).toBe('user');
+    nowMs += 15 * minuteMs + 1;
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('user');
+  });
+
+  test('the last administrator is locked out of no other address; one of two is', async () => {
+    await makeAdministrator('lola');
+    await guessFrom(20);
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('user');
+    expect(await tryPassword('lola', password, '198.51.100.20')).toBe('unauthenticated');
+    await addUser('nora');
+    await makeAdministrator('nora');
+    nowMs += 16 * minuteMs;
+    await guessFrom(5);
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('unauthenticated');
+  });
+
+  test('strangers do not use up the sign-ins of the socket and of known addresses', async () => {
+    signIn = openSignIn(store, clock);
+    await begin('lola', '192.0.2.7');
+    for (let from = 0; from < 40; from++) {
+      for (let at = 0; at < 5; at++) await tryPassword('lola', 'wrong', `198.51.100.${from}`);
+    }
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('resource_exhausted');
+    expect(await tryPassword('lola', password, '')).toBe('user');
+    expect(await tryPassword('lola', password, '192.0.2.7')).toBe('user');
+  });
+
+  test('wrong codes lock the account after five, wherever the answers come from', async () => {
+    await makeAdministrator('lola');
+    for (let at = 0; at < 5; at++) {
+      const address = `198.51.100.${at}`;
+      expect(await signIn.confirm('user-lola', 'wrong', address)).toBe(false);
+    }
+    expect(await tryPassword('lola', password, '203.0.113.1')).toBe('unauthenticated');
+    expect(await tryPassword('lola', password, '')).toBe('user');
+  });
+
+  test('what is remembered of addresses is bounded, known ones stay', async () => {
+    for (let at = 0; at < 12; at++) await begin('lola', `192.0.2.${at}`);
+    for (let at = 0; at < 60; at++) await tryPassword('lola', 'wrong', `198.51.100.${at}`);
+    const origins = store.get(credentials, 'user-lola')?.origins ?? [];
+    expect(origins.filter(({ signedIn }) => signedIn)).toHaveLength(8);
+    expect(origins.length).toBeLessThanOrEqual(40);
   });
 
   test('after five wrong passwords a right one is refused, however many come at once', async () => {

@@ -155,7 +155,7 @@ async function enter(
   const { store, clock, secureCookies } = parts;
   const address = request.socket.remoteAddress ?? '';
   const proof = await resolveAccount(store, clock, rules, identity, address);
-  const result = parts.signIn.vouched(proof);
+  const result = parts.signIn.vouched(proof, address);
   const spent = `${bindingCookie}=; Max-Age=0${bindingFlags(parts)}`;
   if (result.kind === 'challenge') {
     const { challenge, expiresAtMs, challengeKind } = result;

@@ -17,7 +17,7 @@ export function changePassword(parts: ApiParts): Method<typeof AuthService, 'cha
     if (newPassword === currentPassword) {
       throw invalidField('newPassword', 'must differ from the current one');
     }
-    if (!(await parts.signIn.confirm(user.id, currentPassword))) {
+    if (!(await parts.signIn.confirm(user.id, currentPassword, caller.address))) {
       throw refusal('permission_denied', 'currentPassword: is wrong');
     }
     const passwordHash = await hashPassword(newPassword);

@@ -128,7 +128,7 @@ async function requireFactor(parts: ApiParts, caller: Caller, code: string): Pro
   if (confirmedFactor(parts, caller) === null) {
     throw refusal('failed_precondition', 'no second factor is on');
   }
-  if (await parts.signIn.useFactor(caller.userId, code)) return;
+  if (await parts.signIn.useFactor(caller.userId, code, caller.address)) return;
   throw refusal('permission_denied', 'code: is wrong or was used before');
 }
 

@@ -2,6 +2,7 @@
 
 import type { UserService } from '../../../proto/gen/waf/v1/user_pb.ts';
 import { keepAdministrator } from '../../auth/administrators.ts';
+import { forgiven } from '../../auth/lock-out.ts';
 import { checkPassword, hashPassword } from '../../auth/passwords.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
@@ -26,14 +27,9 @@ export function resetPassword(parts: ApiParts): Method<typeof UserService, 'rese
       endSessions(tx, user.id);
       const credential = tx.get(credentials, user.id);
       const sessionEpoch = credential?.sessionEpoch ?? 1;
-      tx.put(credentials, {
-        ...credential,
-        id: user.id,
-        passwordHash,
-        failedAttempts: 0,
-        lockedUntil: '',
-        sessionEpoch,
-      });
+      const fresh = { id: user.id, failedAttempts: 0, lockedUntil: '' };
+      const next = { ...fresh, ...credential, passwordHash, sessionEpoch };
+      tx.put(credentials, forgiven(next));
       tx.audit({ ...userNote(caller, user), action: 'reset_password' });
     });
     return { changed: true };
@@ -95,7 +91,7 @@ function setLocked(
     } else {
       const credential = tx.get(credentials, after.id);
       if (credential !== undefined) {
-        tx.put(credentials, { ...credential, failedAttempts: 0, lockedUntil: '' });
+        tx.put(credentials, forgiven(credential));
       }
     }
     const action = locked ? 'lock' : 'unlock';
