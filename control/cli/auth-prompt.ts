@@ -7,12 +7,21 @@ import { commandLineLimits } from '../../engine/base/limits.ts';
 const interrupt = '\u0003';
 const endOfInput = '\u0004';
 
-/** One line. Errors: AppError no_terminal where nobody can be asked. */
+/** One line. Errors: AppError no_terminal where nobody can be asked, aborted. */
 export async function askLine(question: string, flag: string): Promise<string> {
   requireTerminal(flag);
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // Keys that stop the question end the interface; whether it rejects then is up to Node.
+  const stopped = new Promise<never>((_resolve, reject) => {
+    lines.once('close', () => reject(aborted()));
+  });
+  stopped.catch(() => undefined);
   try {
-    return (await lines.question(question)).trim();
+    const answer = lines.question(question).catch(() => Promise.reject(aborted()));
+    return (await Promise.race([answer, stopped])).trim();
+  } catch (error) {
+    process.stderr.write('\n');
+    throw error;
   } finally {
     lines.close();
   }
@@ -31,6 +40,7 @@ export function askSecret(question: string, flag: string): Promise<string> {
     let typed = '';
     const finish = (end: () => void): void => {
       stdin.off('data', read);
+      stdin.off('end', ended);
       stdin.setRawMode(false);
       stdin.pause();
       stderr.write('\n');
@@ -46,7 +56,9 @@ export function askSecret(question: string, flag: string): Promise<string> {
         else if (one >= ' ' && typed.length < commandLineLimits.typedCharactersMax) typed += one;
       }
     };
+    const ended = (): void => finish(() => reject(aborted()));
     stdin.on('data', read);
+    stdin.on('end', ended);
   });
 }
 

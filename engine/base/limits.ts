@@ -56,8 +56,6 @@ export const httpLimits = {
 export const frontLimits = {
   /** More are closed when accepted. */
   connectionsMax: 20_000,
-  /** When clients that got 503 from us may try again: most reasons for it pass within seconds. */
-  retryAfterSeconds: 5,
   /** Larger request bodies get 413. */
   requestBodyBytesMax: 1_073_741_824,
   /** Input kept while a request is served; past it the socket is not read. */

@@ -54,3 +54,12 @@ test('a redirect holds nothing that could end its line', () => {
   ]);
   expect(head).not.toContain('\r\nSet-Cookie');
 });
+
+test.each(['waf_block', 'rate_limit', 'service_unavailable', null] as const)(
+  'the page of %s says nothing of trying again: no page has Retry-After',
+  (scenario) => {
+    for (const status of [403, 429, 503]) {
+      expect(written({ scenario, status }).head).not.toMatch(/retry-after/i);
+    }
+  },
+);

@@ -1,6 +1,5 @@
 /** Owns how the product's own answers are put on the wire. */
 
-import { frontLimits } from '../base/limits.ts';
 import type { ResponseScenario, ResponseSettings } from '../contract/site.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
@@ -23,8 +22,6 @@ export interface OwnAnswer {
   readonly settings: ResponseSettings | undefined;
 }
 
-const retryAfter = `\r\nRetry-After: ${frontLimits.retryAfterSeconds}`;
-
 /** Writes head and body; says what was sent. */
 export function writeOwnAnswer(
   writer: ByteWriter,
@@ -40,7 +37,6 @@ export function writeOwnAnswer(
   writer.text(`\r\nDate: ${new Date(answer.receivedAtMs).toUTCString()}`);
   writer.text('\r\nCache-Control: no-store\r\nX-Request-Id: ');
   writer.text(answer.requestId);
-  if (status === 503) writer.text(retryAfter);
   if (status === 405) writer.text('\r\nAllow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH');
   if (answer.location !== null) {
     writer.text('\r\nLocation: ');

@@ -19,6 +19,7 @@ import {
   type StoredText,
 } from '../base/stored-change.ts';
 import { setAsideDamaged } from './damaged-file.ts';
+import { openPrivately } from './private-environment.ts';
 
 /**
  * On disk: an array of [name, value, expiresAtMs]. The row without a name says when the collection
@@ -54,7 +55,10 @@ export class Collections {
     this.log = log;
     try {
       setAsideDamaged(path, 'the store of persistent collections', log);
-      this.database = open({ path, compression: false, mapSize: stateLimits.collectionsBytesMax });
+      const mapSize = stateLimits.collectionsBytesMax;
+      this.database = openPrivately(path, () =>
+        open({ path, compression: false, noSubdir: false, mapSize }),
+      );
     } catch (thrown) {
       throw new AppError('state_unavailable', `cannot open the state store at ${path}`, {
         source: 'storage',

@@ -11,6 +11,7 @@ import { stateLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { setAsideDamaged } from './damaged-file.ts';
+import { openPrivately } from './private-environment.ts';
 
 /** The spools of one engine. */
 export interface SpoolFiles {
@@ -24,13 +25,15 @@ export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
   let root: RootDatabase<Buffer, number>;
   try {
     setAsideDamaged(path, 'the spool of observations', log);
-    root = open<Buffer, number>({
-      path,
-      compression: false,
-      encoding: 'binary',
-      noSubdir: false,
-      mapSize: stateLimits.spoolMapBytesMax,
-    });
+    root = openPrivately(path, () =>
+      open<Buffer, number>({
+        path,
+        compression: false,
+        encoding: 'binary',
+        noSubdir: false,
+        mapSize: stateLimits.spoolMapBytesMax,
+      }),
+    );
   } catch (cause) {
     throw new AppError('state_unavailable', `cannot open the spool at ${path}`, {
       source: 'storage',

@@ -58,6 +58,27 @@ describe.skipIf(skipped)('on a terminal', () => {
     expect(users.body['items']).toBeUndefined();
   }, 30_000);
 
+  test.each([
+    ['the interrupt key at the name', [['User name: ', 'ad\u0003']]],
+    ['the end of input at the name', [['User name: ', '\u0004']]],
+    [
+      'the interrupt key at the password',
+      [
+        ['User name: ', 'admin\r'],
+        ['Password: ', 'abc\u0003'],
+      ],
+    ],
+  ] as [string, [string, string][]][])(
+    '%s ends a sign-in in a sentence',
+    async (_key, steps) => {
+      const api = `http://127.0.0.1:${waf.control.managementPort}`;
+      const [code, shown] = await type(steps, 'auth', 'login', '--api', api);
+      expect([code, shown]).toEqual([1, expect.stringContaining('stopped')]);
+      expect(shown).not.toMatch(/\n\s+at |Error|abc/);
+    },
+    30_000,
+  );
+
   test('a new password is asked for twice', async () => {
     const line = ['user', 'create', 'nora', '--admin-socket', waf.socket];
     const [code, shown] = await type(
