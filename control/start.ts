@@ -31,7 +31,7 @@ import { openLmdbKv } from './store/lmdb-kv.ts';
 import { openLogs } from './store/open-logs.ts';
 import { careForMemory } from './store/memory-care.ts';
 import { settleRestore } from './store/settle-restore.ts';
-import { openStore } from './store/store.ts';
+import { openStore, type Store } from './store/store.ts';
 
 /** Where control keeps things and listens. */
 export interface ControlOptions {
@@ -75,11 +75,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const events = openEventStore(observed);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
-  const { demoOrigin, rulesetFolder } = options;
-  await ensureFirstContent(store, clock, logger, {
-    demoOrigin,
-    ...(rulesetFolder === undefined ? {} : { rulesetFolder }),
-  });
+  await makeFirstContent(store, options);
   const keepWatch = forgetFirstPassword(store, logger, passwordFile);
   const publisher = await startPublisher(store, clock, logger);
   const engine = openEngineClient(options.engineSocket);
@@ -128,19 +124,20 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     running.push(await startServer(parts, 'socket', { path: options.adminSocket }));
     const identity = await openIdentity(options);
     if (identity !== null) closing.push(identity);
-    const network = await startServer(
-      parts,
-      'network',
-      options.management,
-      identity,
-      options.connectionLimits,
-    );
-    running.push(network);
-    return { managementPort: network.port, passwordFile, firstStart, close };
+    const { management, connectionLimits } = options;
+    running.push(await startServer(parts, 'network', management, identity, connectionLimits));
+    const managementPort = running.at(-1)?.port ?? 0;
+    return { managementPort, passwordFile, firstStart, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function makeFirstContent(store: Store, options: ControlOptions): Promise<void> {
+  const { demoOrigin, rulesetFolder, logger } = options;
+  const ruleset = rulesetFolder === undefined ? {} : { rulesetFolder };
+  return ensureFirstContent(store, systemClock, logger, { demoOrigin, ...ruleset });
 }
 
 /** What the management listener proves itself with; null where it speaks plain HTTP. */

@@ -10,19 +10,27 @@ import type { ConnectionLimits } from './connection-limits.ts';
 /** What the table does to a connection and asks of it. */
 export interface Peer {
   /** Bytes received so far, of whatever protocol. */
-  bytesRead(): number;
+  readonly bytesRead: () => number;
   /** Ends it for good; nothing more is sent. */
-  destroy(): void;
+  readonly destroy: () => void;
 }
 
 /** A request that is being served; times are those of the table's clock. */
 export interface Exchange {
   /** False while parts of the request's body are missing. */
-  bodyIsComplete(): boolean;
+  readonly bodyIsComplete: () => boolean;
   /** Bytes of the answer that the client has not taken yet. */
-  waitingBytes(): number;
+  readonly waitingBytes: () => number;
   /** Ends this request alone where the protocol can, else the connection. */
-  destroy(): void;
+  readonly destroy: () => void;
+}
+
+/** What a request tells the table of itself. */
+export interface Tracked {
+  /** It is over. */
+  readonly end: () => void;
+  /** Its body may come for as long as the call lasts. */
+  readonly endless: () => void;
 }
 
 interface OpenExchange extends Exchange {
@@ -107,7 +115,7 @@ export class ConnectionTable {
   }
 
   /** A request's head is complete. Returns what ends it and what takes the bound off its body. */
-  begin(connection: Connection, exchange: Exchange): { end(): void; endless(): void } {
+  begin(connection: Connection, exchange: Exchange): Tracked {
     const open: OpenExchange = {
       bodyIsComplete: exchange.bodyIsComplete,
       waitingBytes: exchange.waitingBytes,

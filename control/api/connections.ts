@@ -32,9 +32,9 @@ export type Handler = (request: NodeRequest, response: NodeResponse) => void;
 /** What a request may say of the connection that it came over. */
 export interface RequestPeer {
   /** Somebody signed in has called. */
-  prove(): void;
+  readonly prove: () => void;
   /** The body may come for as long as the call lasts. */
-  endless(): void;
+  readonly endless: () => void;
 }
 
 /** Enters a request into the table until it ends; null when its connection is gone. */
