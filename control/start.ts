@@ -134,7 +134,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   }
 }
 
-function makeFirstContent(store: Store, options: ControlOptions): Promise<void> {
+function makeFirstContent(store: Store, options: ControlOptions): Promise<boolean> {
   const { demoOrigin, rulesetFolder, logger } = options;
   const ruleset = rulesetFolder === undefined ? {} : { rulesetFolder };
   return ensureFirstContent(store, systemClock, logger, { demoOrigin, ...ruleset });
