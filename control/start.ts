@@ -16,7 +16,7 @@ import { NodeRegistry } from './api/node-registry.ts';
 import { startServer, type RunningServer } from './api/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
 import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
-import { openSessions } from './auth/sessions.ts';
+import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { openCounterStore } from './observe/counter-store.ts';
 import { openEventStore } from './observe/event-store.ts';
@@ -60,6 +60,10 @@ export interface Control {
   close(): Promise<void>;
 }
 
+interface Closing {
+  close(): void | Promise<void>;
+}
+
 /** Opens the stores, publishes, listens. Errors: AppError of what cannot be opened. */
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { dataFolder, logger } = options;
@@ -84,14 +88,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   );
   const { fetchLimits = {} } = options;
   const subscriptions = await startSubscriptions({ store, clock, logger, fetchLimits });
-  const sessions = openSessions(store, await openAccessTokens(store, clock), clock, () =>
-    sessionTimesOf(store.get(systemSettings, settingsId)?.values ?? {}),
-  );
+  const tokens = await openAccessTokens(store, clock);
   const parts: ApiParts = {
     store,
     clock,
     logger,
-    sessions,
+    sessions: openSessions(store, tokens, clock, () => sessionTimes(store)),
     signIn: openSignIn(store, clock),
     events,
     counters: openCounterStore(observed),
@@ -108,12 +110,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: { close(): void | Promise<void> }[] = [
-    publisher,
-    subscriptions,
-    careForMemory(),
-    { close: keepWatch },
-  ];
+  const closing: Closing[] = [publisher, subscriptions, careForMemory(), { close: keepWatch }];
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));
@@ -132,6 +129,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     await close();
     throw error;
   }
+}
+
+function sessionTimes(store: Store): SessionTimes {
+  return sessionTimesOf(store.get(systemSettings, settingsId)?.values ?? {});
 }
 
 function makeFirstContent(store: Store, options: ControlOptions): Promise<boolean> {
