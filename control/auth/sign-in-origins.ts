@@ -41,7 +41,7 @@ export function withFailure(
   });
 }
 
-/** The list after a session began: failures there are forgotten, the origin is known from now on. */
+/** The list after a session began: failures there are forgotten and the origin is known. */
 export function withSignIn(origins: readonly SignInOrigin[], origin: string): SignInOrigin[] {
   const known = { origin, failedAttempts: 0, failedAtMs: 0, lockedUntilMs: 0, signedIn: true };
   return putFirst(origins, known);
