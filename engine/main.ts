@@ -124,12 +124,13 @@ class Engine {
   }
 
   private startThreads(routes: RoutesConfig): Promise<FrontThreads> {
-    const { host, port, workers, listenFds } = this.options;
+    const { host, port, workers, listener, listenFds } = this.options;
     return startFrontThreads({
       entry: threadEntry('front-thread'),
       count: workers,
       listen: { host, port },
       inheritedFds: listenFds,
+      listener,
       routes,
       extra: this.settings,
       onEvents: (events, dropped) => {

@@ -21,13 +21,16 @@ const options: LineUpOptions = {
   databaseFolder: '/d',
 };
 
-test('every rule set at every place of inspection, each beside its peer', () => {
+test('every rule set at every place of inspection and listener, each beside its peer', () => {
   const { candidates, missing } = chooseTargets(options);
   expect(candidates.map(({ name, baseline }) => [name, baseline])).toEqual([
     ['waf-off', 'nginx'],
+    ['waf-off-uws', 'nginx'],
     ['waf-a', 'nginx-modsec3-a'],
+    ['waf-a-uws', 'nginx-modsec3-a'],
     ['waf-a-pool', 'nginx-modsec3-a'],
     ['waf-b', 'nginx-modsec3-b'],
+    ['waf-b-uws', 'nginx-modsec3-b'],
     ['waf-b-pool', 'nginx-modsec3-b'],
   ]);
   expect(missing).toEqual([]);
@@ -36,7 +39,7 @@ test('every rule set at every place of inspection, each beside its peer', () => 
 test('what cannot be started is left out and named', () => {
   const { candidates, missing } = chooseTargets({ ...options, engineFile: null, only: ['waf-a*'] });
   expect(candidates).toEqual([]);
-  expect(missing).toEqual(['waf-a, waf-a-pool: left out; the engine is not compiled']);
+  expect(missing).toEqual(['waf-a, waf-a-uws, waf-a-pool: left out; the engine is not compiled']);
 });
 
 test('peers are started or named with the command that installs them', () => {

@@ -4,6 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
+import { listenerKinds, type ListenerKind } from '../../engine/base/listener.ts';
 import { hasModsecurity2, startModsecurity2 } from './apache.ts';
 import type { Started } from './child-process.ts';
 import { hasModsecurity3, startModsecurity3, startPlainProxy } from './nginx.ts';
@@ -102,40 +103,46 @@ function apacheTarget(ruleset: Ruleset): Candidate {
   };
 }
 
-/** The WAF off, then each rule set at each asked place of inspection. */
-function ownTargets({
-  rulesets,
-  inspection,
-  engineFile,
-  databaseFolder,
-}: LineUpOptions): Candidate[] {
-  const start =
-    (ruleset: Ruleset | null, place: string): Candidate['start'] =>
-    (surroundings) =>
+/**
+ * The WAF off, then each rule set at each asked place of inspection; both listeners where `auto` is
+ * asked for.
+ */
+function ownTargets(options: LineUpOptions): Candidate[] {
+  const { rulesets, inspection } = options;
+  const off = listenerKinds.map((listener) => ownTarget(options, null, 'auto', listener));
+  const on = rulesets.flatMap((ruleset) =>
+    inspection.flatMap((place) =>
+      (place === 'auto' ? listenerKinds : (['strict'] as const)).map((listener) =>
+        ownTarget(options, ruleset, place, listener),
+      ),
+    ),
+  );
+  return [...off, ...on];
+}
+
+function ownTarget(
+  { engineFile, databaseFolder }: LineUpOptions,
+  ruleset: Ruleset | null,
+  inspection: string,
+  listener: ListenerKind,
+): Candidate {
+  const variants = [
+    ...(inspection === 'auto' ? [] : [inspection]),
+    ...(listener === 'strict' ? [] : [listener]),
+  ];
+  const what = ruleset?.title ?? 'inspection off';
+  return {
+    name: ['waf', ruleset?.name ?? 'off', ...variants].join('-'),
+    title: [`waf, ${what}`, ...variants].join(', '),
+    expectation: ruleset === null ? 'plain' : 'waf',
+    baseline: ruleset === null ? 'nginx' : `nginx-modsec3-${ruleset.name}`,
+    start: (surroundings) =>
       startProduct(surroundings, {
         engineFile: engineFile ?? '',
         ruleset,
-        inspection: place,
+        inspection,
+        listener,
         databaseFolder,
-      });
-  const off: Candidate = {
-    name: 'waf-off',
-    title: 'waf, inspection off',
-    expectation: 'plain',
-    baseline: 'nginx',
-    start: start(null, 'auto'),
+      }),
   };
-  const on = rulesets.flatMap((ruleset) =>
-    inspection.map((place): Candidate => {
-      const usual = place === 'auto';
-      return {
-        name: `waf-${ruleset.name}${usual ? '' : `-${place}`}`,
-        title: `waf, ${ruleset.title}${usual ? '' : `, ${place}`}`,
-        expectation: 'waf',
-        baseline: `nginx-modsec3-${ruleset.name}`,
-        start: start(ruleset, place),
-      };
-    }),
-  );
-  return [off, ...on];
 }

@@ -7,6 +7,7 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
+import type { ListenerKind } from '../../engine/base/listener.ts';
 import {
   RuntimeBundleSchema,
   SignedRuntimeBundleSchema,
@@ -22,6 +23,7 @@ export interface ProductOptions {
   /** Null: the WAF is off. */
   readonly ruleset: Ruleset | null;
   readonly inspection: string;
+  readonly listener: ListenerKind;
   /** Compiled databases stay here between runs; all targets share them. */
   readonly databaseFolder: string;
 }
@@ -44,6 +46,7 @@ export function startProduct(place: Surroundings, options: ProductOptions): Prom
     data,
     workers: String(workers),
     inspection: options.inspection,
+    listener: options.listener,
     'log-level': 'warn',
   };
   return startServer({

@@ -38,6 +38,11 @@ The last line is "N passed, N failed, N skipped"; exit code 1 when a case failed
       summary: 'where requests are inspected',
       choices: ['auto', 'pool', 'inline'],
     },
+    {
+      flags: '--listener <kind>',
+      summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
+      choices: ['strict', 'uws'],
+    },
     { flags: '--workers <n>', summary: 'front threads', default: '1' },
   ],
   run: async (context, [path = ''], flags) => {
@@ -62,6 +67,7 @@ The last line is "N passed, N failed, N skipped"; exit code 1 when a case failed
         ['--workers', String(readCount(flags, 'workers', '--workers'))],
         inspection === undefined ? [] : ['--inspection', inspection],
       ].flat(),
+      listener: textFlag(flags, 'listener') === 'uws' ? 'uws' : 'strict',
       logLevel: context.options.logLevel === 'info' ? 'warn' : context.options.logLevel,
       progress: createProgressView({
         isTty: process.stderr.isTTY,

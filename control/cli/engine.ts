@@ -22,6 +22,11 @@ export const engineCommand: CommandDefinition = {
       summary: 'where requests are inspected',
       choices: ['auto', 'pool', 'inline'],
     },
+    {
+      flags: '--listener <kind>',
+      summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
+      choices: ['strict', 'uws'],
+    },
     { flags: '--events <file>', summary: 'write one JSON line for each finished request' },
     {
       flags: '--rbl-zones <names>',
@@ -29,10 +34,12 @@ export const engineCommand: CommandDefinition = {
     },
   ],
   run: ({ options, packageFolder }, _args, flags) => {
-    const passed = ['bundle', 'listen', 'workers', 'inspection', 'events'].flatMap((name) => {
-      const value = textFlag(flags, name);
-      return value === undefined ? [] : [`--${name}`, value];
-    });
+    const passed = ['bundle', 'listen', 'listener', 'workers', 'inspection', 'events'].flatMap(
+      (name) => {
+        const value = textFlag(flags, name);
+        return value === undefined ? [] : [`--${name}`, value];
+      },
+    );
     const zones = textFlag(flags, 'rblZones');
     if (zones !== undefined) passed.push('--rbl-zones', zones);
     process.env[logFormatVariable] = options.logFormat;

@@ -48,13 +48,20 @@ export const runCommand: CommandDefinition = {
       summary: 'where requests are inspected',
       choices: ['auto', 'pool', 'inline'],
     },
+    {
+      flags: '--listener <kind>',
+      summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
+      choices: ['strict', 'uws'],
+    },
   ],
   run: async (context, _args, flags) => {
     const { options } = context;
     const proxy = readAddress(textFlag(flags, 'proxy') ?? '', '--proxy');
     const management = readAddress(textFlag(flags, 'management') ?? '', '--management');
-    const inspection = textFlag(flags, 'inspection');
-    const engineArgs = inspection === undefined ? [] : ['--inspection', inspection];
+    const engineArgs = (['inspection', 'listener'] as const).flatMap((name) => {
+      const value = textFlag(flags, name);
+      return value === undefined ? [] : [`--${name}`, value];
+    });
     const tlsFlags = ['management-tls', 'management-cert', 'management-key'] as const;
     const controlArgs = tlsFlags.flatMap((name) => {
       const value = textFlag(flags, camelCase(name));

@@ -7,9 +7,6 @@ export interface ListenAddress {
   readonly fd?: number;
 }
 
-/** `strict`: our own parser on plain sockets. `uws`: uWebSockets.js, see `listener-uws.ts`. */
-export type ListenerKind = 'strict' | 'uws';
-
 /** Accepts clients, whatever library reads their bytes. */
 export interface Listener {
   /** Open client connections. */

@@ -3,12 +3,13 @@
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedGroups } from '../contract/databases.ts';
 import type { OriginNote } from '../contract/health.ts';
+import type { ListenerKind } from '../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { SenderNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
-import type { ListenAddress, ListenerKind } from './listener.ts';
+import type { ListenAddress } from './listener.ts';
 
 /**
  * What a front thread starts with; `extra` is for the thread's own composition. Routes come as a

@@ -11,13 +11,14 @@ import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
+import type { ListenerKind } from '../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { SenderNotes } from '../contract/trust.ts';
 import { unpackEvents } from './event-wire.ts';
 import { probePort } from './port-probe.ts';
 import type { FrontSettings } from './front-context.ts';
-import type { ListenAddress, ListenerKind } from './listener.ts';
+import type { ListenAddress } from './listener.ts';
 import {
   FIRST_ROUTES,
   type FromFrontThread,

@@ -6,6 +6,7 @@ import { AppError } from '../base/errors.ts';
 import { blockListLimits } from '../base/limits.ts';
 import type { LogLevel } from '../base/log.ts';
 import type { InspectionPlace } from '../contract/inspection.ts';
+import { listenerKinds, type ListenerKind } from '../base/listener.ts';
 
 /** The command line of the engine process. */
 export interface EngineOptions {
@@ -19,6 +20,7 @@ export interface EngineOptions {
   readonly workers: number;
   readonly poolThreads: number;
   readonly inspection: InspectionPlace;
+  readonly listener: ListenerKind;
   /** Bundle file to serve, null for what control publishes or the last good one. */
   readonly bundle: string | null;
   /** File that gets one JSON line per finished request, null for none. */
@@ -42,6 +44,7 @@ export function readOptions(args: readonly string[]): EngineOptions {
     workers,
     poolThreads: count('--pool-threads', values['pool-threads'], 1, 1),
     inspection: oneOf('--inspection', values.inspection, ['auto', 'pool', 'inline'] as const),
+    listener: oneOf('--listener', values.listener, listenerKinds),
     bundle: values.bundle ?? null,
     events: values.events ?? null,
     rblZones: zones(values['rbl-zones'] ?? process.env['WAF_RBL_ZONES'] ?? ''),
@@ -66,6 +69,7 @@ function parse(args: readonly string[]) {
         workers: { type: 'string' },
         'pool-threads': { type: 'string' },
         inspection: { type: 'string', default: 'auto' },
+        listener: { type: 'string', default: 'strict' },
         bundle: { type: 'string' },
         events: { type: 'string' },
         'rbl-zones': { type: 'string' },

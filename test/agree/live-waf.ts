@@ -74,8 +74,8 @@ export async function startLiveWaf(): Promise<LiveWaf> {
     ask,
     serve: (change) => serveChange(ask, change),
     send: async (one) => {
-      const { status, clientPort } = await exchange(port, one.wire, exchangeTimeoutMs, () => {});
-      return liveOutcome(await events.next(clientPort), status);
+      const { status, client } = await exchange(port, one.wire, exchangeTimeoutMs, null, () => {});
+      return liveOutcome(await events.next(Number(client)), status);
     },
     test: async (one, policyId, siteId = '') =>
       testedOutcome(await ask('PolicyService/TestPolicy', describe(one, policyId, siteId))),
@@ -160,7 +160,7 @@ async function waitUntil(
 }
 
 interface Events {
-  next(clientPort: number): Promise<Json>;
+  next(client: number): Promise<Json>;
   close(): void;
 }
 
@@ -179,18 +179,18 @@ function openEvents(file: string): Events {
       partial = lines.pop() ?? '';
       for (const line of lines) {
         const event = JSON.parse(line) as Json;
-        waiting.set(Number(event['clientPort']), event);
+        waiting.set(Number(event['client']), event);
       }
     }
   };
   return {
     close: () => closeSync(handle),
-    next: async (clientPort) => {
+    next: async (client) => {
       const deadline = performance.now() + eventTimeoutMs;
       for (;;) {
         readMore();
-        const event = waiting.get(clientPort);
-        waiting.delete(clientPort);
+        const event = waiting.get(client);
+        waiting.delete(client);
         if (event !== undefined) return event;
         if (performance.now() > deadline) throw new Error('no event came');
         await sleep(2);

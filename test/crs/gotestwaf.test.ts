@@ -60,7 +60,7 @@ async function sendAll(port: number, all: readonly Rendering[]): Promise<Sent[]>
   const lane = async (): Promise<void> => {
     for (let index = next++; index < all.length; index = next++) {
       const { payload, form, wire } = all[index]!;
-      const { status } = await exchange(port, wire, timeoutMs, () => undefined);
+      const { status } = await exchange(port, wire, timeoutMs, null, () => undefined);
       const { title, set, malicious } = payload;
       const ending = endingOf(status);
       sent[index] = { title, set, case: payload.case, malicious, form, status, ending };

@@ -42,7 +42,20 @@ interface Report {
   }[];
 }
 
-describe.each(suites)('$name', ({ name, corpus, ruleset, refused }) => {
+const reportOf = async (
+  { name, corpus, ruleset }: (typeof suites)[number],
+  options: readonly string[],
+): Promise<{ report: Report; stdout: string }> => {
+  const file = join(folder, `${corpus}${options.join('')}.json`);
+  const path = join(shared, 'corpus', corpus);
+  const line = ['crs', 'test', path, '--ruleset', ruleset, '--report', file, ...options];
+  const { stdout, stderr } = await compileAlone(`${name} level 4`, () => runWaf(line));
+  expect(existsSync(file), stderr).toBe(true);
+  return { report: JSON.parse(readFileSync(file, 'utf8')) as Report, stdout };
+};
+
+describe.each(suites)('$name', (suite) => {
+  const { corpus, refused } = suite;
   const path = join(shared, 'corpus', corpus);
   const missing = missingBuild ?? (existsSync(path) ? null : 'skipped: no corpus');
   if (missing !== null) console.log(`${missing} (${corpus})`);
@@ -50,11 +63,7 @@ describe.each(suites)('$name', ({ name, corpus, ruleset, refused }) => {
   test.skipIf(missing !== null)(
     'every test passes',
     async () => {
-      const file = join(folder, `${corpus}.report.json`);
-      const line = ['crs', 'test', path, '--ruleset', ruleset, '--report', file];
-      const { stdout, stderr } = await compileAlone(`${name} level 4`, () => runWaf(line));
-      expect(existsSync(file), stderr).toBe(true);
-      const report = JSON.parse(readFileSync(file, 'utf8')) as Report;
+      const { report, stdout } = await reportOf(suite, []);
       const titles = readFileSync(path, 'utf8')
         .split('\n')
         .filter((line) => line !== '')
@@ -69,4 +78,27 @@ describe.each(suites)('$name', ({ name, corpus, ruleset, refused }) => {
     },
     timeoutMs,
   );
+
+  test.skipIf(missing !== null)(
+    'through uWebSockets.js, every test passes but those listed with their reason',
+    async () => {
+      const options = ['--listener', 'uws', '--lanes', '16', '--timeout', '2500'];
+      const { report } = await reportOf(suite, options);
+      const failed = report.tests.filter(({ result }) => result !== 'pass');
+      expect(failed.map(({ title }) => title).toSorted()).toEqual(deviationsOf(suite.name));
+    },
+    timeoutMs,
+  );
 });
+
+/** Titles of the tests that uWebSockets.js cannot pass, in `uws-deviations.jsonl`. */
+function deviationsOf(suite: string): string[] {
+  const lines = readFileSync(join(root, 'test/crs/uws-deviations.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  return lines
+    .map((line) => JSON.parse(line) as { suite: string; reason: string; tests: string[] })
+    .filter((row) => row.suite === suite && row.reason !== '')
+    .flatMap(({ tests }) => tests)
+    .toSorted();
+}

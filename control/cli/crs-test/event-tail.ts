@@ -1,6 +1,6 @@
 /**
- * Owns reading the engine's event file while it grows and handing each event to whoever waits for
- * its client port. Events nobody waits for are dropped.
+ * Reads the engine's event file while it grows and hands each event to whoever waits for its client:
+ * a port, or an address of its own. Events nobody waits for are dropped.
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -36,11 +36,11 @@ export interface SeenEvent {
 
 /** The growing file. */
 export interface EventTail {
-  /** Resolves with the next event of a client port; null when `timeoutMs` passed. */
-  next(clientPort: number, timeoutMs: number): Promise<SeenEvent | null>;
-  /** Starts keeping events of the port. */
-  watch(clientPort: number): void;
-  unwatch(clientPort: number): void;
+  /** Resolves with the next event of a client; null when `timeoutMs` passed. */
+  next(client: string, timeoutMs: number): Promise<SeenEvent | null>;
+  /** Starts keeping events of the client. */
+  watch(client: string): void;
+  unwatch(client: string): void;
   close(): void;
 }
 
@@ -48,7 +48,7 @@ export interface EventTail {
 export function openEventTail(path: string): EventTail {
   const file = openSync(path, 'r');
   const buffer = Buffer.allocUnsafe(commandLineLimits.eventReadBytes);
-  const kept = new Map<number, SeenEvent[]>();
+  const kept = new Map<string, SeenEvent[]>();
   let offset = 0;
   let partial = '';
   const readMore = (): void => {
@@ -65,16 +65,18 @@ export function openEventTail(path: string): EventTail {
   };
   const keep = (line: string): void => {
     const parsed = parseEvent(line);
-    if (parsed !== null) kept.get(parsed.clientPort)?.push(parsed.event);
+    if (parsed === null) return;
+    const { clientIp, clientPort, event } = parsed;
+    (kept.get(clientIp) ?? kept.get(clientPort))?.push(event);
   };
   return {
-    watch: (clientPort) => void kept.set(clientPort, []),
-    unwatch: (clientPort) => void kept.delete(clientPort),
-    next: async (clientPort, timeoutMs) => {
+    watch: (client) => void kept.set(client, []),
+    unwatch: (client) => void kept.delete(client),
+    next: async (client, timeoutMs) => {
       const deadline = performance.now() + timeoutMs;
       for (;;) {
         readMore();
-        const event = kept.get(clientPort)?.shift();
+        const event = kept.get(client)?.shift();
         if (event !== undefined) return event;
         if (performance.now() > deadline) return null;
         await new Promise((resolve) => setTimeout(resolve, commandLineLimits.eventPollMs));
@@ -84,7 +86,13 @@ export function openEventTail(path: string): EventTail {
   };
 }
 
-function parseEvent(line: string): { clientPort: number; event: SeenEvent } | null {
+interface ClientEvent {
+  readonly clientIp: string;
+  readonly clientPort: string;
+  readonly event: SeenEvent;
+}
+
+function parseEvent(line: string): ClientEvent | null {
   let raw: Readonly<Record<string, unknown>>;
   try {
     // The file is UTF-8; it was read one char a byte so that no character is cut between reads.
@@ -96,7 +104,8 @@ function parseEvent(line: string): { clientPort: number; event: SeenEvent } | nu
   const verdict = recordOf(transaction['verdict']);
   const rules = Array.isArray(transaction['matchedRules']) ? transaction['matchedRules'] : [];
   return {
-    clientPort: Number(raw['clientPort'] ?? 0),
+    clientIp: textOrNull(raw['clientIp']) ?? '',
+    clientPort: String(Number(raw['clientPort'] ?? 0)),
     event: {
       requestId: textOrNull(raw['requestId']) ?? '',
       status: Number(raw['status'] ?? 0),

@@ -7,37 +7,43 @@ import { commandLineLimits } from '../../../engine/base/limits.ts';
 export interface Exchange {
   /** Status of the last final answer; 0 when there was none. */
   readonly status: number;
-  /** Our own port, by which the proxy's event is found. */
-  readonly clientPort: number;
+  /** Our own port or address, by which the proxy's event is found. */
+  readonly client: string;
 }
 
 /**
  * Sends `wire` as it is and waits until the proxy closed the connection, its answer is complete, or
- * `timeoutMs` passed. `onConnect` hears the local port before any byte is sent.
+ * `timeoutMs` passed. `from` is a loopback address that nobody else sends from; null leaves it to
+ * the system, and the port names the client. `onConnect` hears the name before any byte is sent.
  */
 export function exchange(
   port: number,
   wire: Buffer,
   timeoutMs: number,
-  onConnect: (clientPort: number) => void,
+  from: string | null,
+  onConnect: (client: string) => void,
 ): Promise<Exchange> {
   return new Promise((resolve) => {
-    const socket: Socket = connect(port, '127.0.0.1');
+    const socket: Socket = connect({
+      port,
+      host: '127.0.0.1',
+      ...(from && { localAddress: from }),
+    });
     let answer = '';
-    let clientPort = 0;
+    let client = '';
     let done = false;
     const finish = (): void => {
       if (done) return;
       done = true;
       clearTimeout(timer);
       socket.destroy();
-      resolve({ status: readStatus(answer).status, clientPort });
+      resolve({ status: readStatus(answer).status, client });
     };
     const timer = setTimeout(finish, timeoutMs);
     socket.setNoDelay(true);
     socket.on('connect', () => {
-      clientPort = socket.localPort ?? 0;
-      onConnect(clientPort);
+      client = from ?? String(socket.localPort ?? 0);
+      onConnect(client);
       socket.write(wire);
     });
     socket.on('data', (chunk) => {

@@ -84,7 +84,14 @@ test('cases run side by side and every outcome is told apart', async () => {
   ];
   let told = 0;
   const { port } = server.address() as AddressInfo;
-  const options = { port, events, lanes: 4, timeoutMs: 300, onResult: () => (told += 1) };
+  const options = {
+    port,
+    events,
+    lanes: 4,
+    timeoutMs: 300,
+    ownAddresses: false,
+    onResult: () => (told += 1),
+  };
   const results = await runCases(cases, options);
   expect(results.map(({ title, result }) => `${title}: ${result}`)).toEqual([
     'matches: pass',
@@ -110,7 +117,14 @@ test('a stage that asks for it gets a second chance', async () => {
   seen = 0;
   const { port } = server.address() as AddressInfo;
   const stage: [string, Partial<Expectation>] = ['second-time-920100', { ids: [920100] }];
-  const options = { port, events, lanes: 1, timeoutMs: 300, onResult: () => undefined };
+  const options = {
+    port,
+    events,
+    lanes: 1,
+    timeoutMs: 300,
+    ownAddresses: false,
+    onResult: () => undefined,
+  };
   const [once] = await runCases([one('once', stage)], options);
   expect(once?.result).toBe('fail');
   seen = 0;

@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly lanes: number;
   /** Longest wait for an answer and, apart from that, for the event. */
   readonly timeoutMs: number;
+  /** The proxy's events do not name the client's port: every request has an address of its own. */
+  readonly ownAddresses: boolean;
   /** Called when a case ended. */
   readonly onResult: (done: number, result: CaseResult) => void;
 }
@@ -66,10 +68,21 @@ async function runCase(one: TestCase, options: RunOptions): Promise<CaseResult> 
 
 async function runStage(stage: Stage, options: RunOptions): Promise<Judgement> {
   const { events, port, timeoutMs } = options;
-  const answer = await exchange(port, stage.wire, timeoutMs, (clientPort) =>
-    events.watch(clientPort),
+  const from = options.ownAddresses ? nextAddress() : null;
+  const answer = await exchange(port, stage.wire, timeoutMs, from, (client) =>
+    events.watch(client),
   );
-  const event = await events.next(answer.clientPort, timeoutMs);
-  events.unwatch(answer.clientPort);
+  // What uWebSockets.js answers by itself leaves no event.
+  const waitMs = from !== null && answer.status === 505 ? 0 : timeoutMs;
+  const event = await events.next(answer.client, waitMs);
+  events.unwatch(answer.client);
   return judge(stage.expect, { status: answer.status, event });
+}
+
+let addresses = 0;
+
+/** The next of sixteen million loopback addresses. */
+function nextAddress(): string {
+  const number = ++addresses;
+  return `127.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
 }

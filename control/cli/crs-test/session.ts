@@ -7,6 +7,7 @@ import {
   RuntimeBundleSchema,
   SignedRuntimeBundleSchema,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import type { ListenerKind } from '../../../engine/base/listener.ts';
 import { buildBundleFromManifest } from '../../publish/manifest.ts';
 import { generateKeyPem, readSigningKey, signBundle } from '../../publish/signing.ts';
 import type { ProgressView } from '../../supervisor/progress.ts';
@@ -29,6 +30,7 @@ export interface SessionOptions {
   readonly blocking: boolean;
   readonly lanes: number;
   readonly timeoutMs: number;
+  readonly listener: ListenerKind;
   readonly engineArgs: readonly string[];
   readonly logLevel: string;
   readonly progress: ProgressView;
@@ -48,7 +50,7 @@ export async function runAgainstEngine(
       script: join(options.packageFolder, '.build', 'engine', 'main.js'),
       bundle: buildBundle(options, `http://127.0.0.1:${origin.port}`),
       data,
-      extraArgs: options.engineArgs,
+      extraArgs: [...options.engineArgs, '--listener', options.listener],
       logLevel: options.logLevel,
       onProgress: (what, done, total) => progress.show(what, done, total),
     });
@@ -59,6 +61,7 @@ export async function runAgainstEngine(
         events: engine.events,
         lanes: options.lanes,
         timeoutMs: options.timeoutMs,
+        ownAddresses: options.listener === 'uws',
         onResult: (done) => progress.show('cases', done, cases.length),
       });
       progress.finish();
