@@ -82,6 +82,7 @@ export const runCommand: CommandDefinition = {
       demo: switchFlag(flags, 'demo'),
       controlArgs,
       workers: readWorkers(textFlag(flags, 'workers')),
+      holdsSockets: textFlag(flags, 'listener') !== 'uws',
       engineArgs,
       prepareData: settleRestore,
       logLevel: options.logLevel,

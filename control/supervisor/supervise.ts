@@ -32,6 +32,8 @@ export interface SuperviseOptions {
   readonly prepareData?: (folder: string) => void;
   /** Front threads of the engine; each serves one of the sockets that this process holds. */
   readonly workers: number;
+  /** False: the engine binds by itself (`--listener uws`), and its restarts refuse clients. */
+  readonly holdsSockets?: boolean;
   /** Passed on to the engine as they are. */
   readonly engineArgs: readonly string[];
   readonly logLevel: string;
@@ -111,7 +113,8 @@ async function startAll(
   // Children of a supervisor that was killed need a moment to notice.
   const patienceMs = data.leftOver ? supervisorLimits.leftOverMs : 0;
   await requireFreePort(options.proxy, '--proxy', patienceMs);
-  const sockets = await holdSockets(options.proxy, options.workers, '--proxy');
+  const held = options.holdsSockets === false ? 0 : options.workers;
+  const sockets = await holdSockets(options.proxy, held, '--proxy');
   parts.sockets = sockets;
   await requireFreePort(options.management, '--management', patienceMs);
   options.prepareData?.(data.path);
@@ -143,7 +146,7 @@ async function startBoth(
   const engineArgs = [
     ['--listen', formatAddress(sockets.address)],
     ['--workers', String(options.workers)],
-    ['--listen-fds', sockets.fds.map((_, index) => firstInheritedFd + index).join(',')],
+    listenFds(sockets),
     ['--controller', `unix:${data.adminSocket}`],
     options.engineArgs,
   ];
@@ -162,6 +165,11 @@ async function startBoth(
     });
   }
   return passwordFile;
+}
+
+function listenFds({ fds }: HeldSockets): string[] {
+  const numbers = fds.map((_, index) => firstInheritedFd + index);
+  return numbers.length === 0 ? [] : ['--listen-fds', numbers.join(',')];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Which code reads the clients' bytes; chosen for a whole process. */
 
-/** `strict`: our own parser on plain sockets. `uws`: uWebSockets.js, see `engine/front/listener-uws.ts`. */
+/** `strict`: our own parser on plain sockets. `uws`: uWebSockets.js, `front/listener-uws.ts`. */
 export type ListenerKind = 'strict' | 'uws';
 
 /** Both, the default first. */
