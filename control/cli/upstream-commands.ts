@@ -3,12 +3,13 @@
 import type { Upstream, UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type {
   ArgumentDefinition,
+  CommandContext,
   CommandDefinition,
   FlagDefinition,
   FlagValues,
 } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
-import { badFlag, readPairs } from './input.ts';
+import { badFlag, readInputText, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { readMessage, showMessage, showRemoved, timeText } from './show.ts';
@@ -26,6 +27,12 @@ const settingFlags: readonly FlagDefinition[] = [
     repeatable: true,
   },
   { flags: '--header <name=value>', summary: 'header set on requests', repeatable: true },
+  {
+    flags: '--ca-file <file>',
+    summary: 'PEM of the authorities of https endpoints; empty for none',
+  },
+  { flags: '--server-name <name>', summary: 'name in their certificates; empty for their hosts' },
+  { flags: '--skip-verify <yes|no>', summary: 'accept any certificate', choices: ['yes', 'no'] },
   { flags: '--health-path <path>', summary: 'path that is probed; empty for none' },
   { flags: '--health-status <status>', summary: 'status of a healthy answer' },
   { flags: '--health-interval <seconds>', summary: 'time between probes' },
@@ -78,6 +85,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
       const response = await (await context.api()).upstreams.createUpstream({ upstream });
       const made = response.upstream === undefined ? [] : [response.upstream];
       await showMessage(context, CreateUpstreamResponseSchema, response, poolTable(made));
+      noteProbes(context, response.probes);
       return 0;
     },
   },
@@ -101,6 +109,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
       const response = await upstreams.updateUpstream({ upstream, updateMask: mask.join(',') });
       const changed = response.upstream === undefined ? [] : [response.upstream];
       await showMessage(context, UpdateUpstreamResponseSchema, response, poolTable(changed));
+      noteProbes(context, response.probes);
       return 0;
     },
   },
@@ -134,6 +143,13 @@ export const upstreamCommands: readonly CommandDefinition[] = [
   },
 ];
 
+/** What asking the endpoints found, where there is something to do about it. */
+function noteProbes({ output }: CommandContext, probes: readonly UpstreamHealthState[]): void {
+  for (const { endpointUrl, status, lastError } of probes) {
+    if (status !== 'healthy') output.note(`${endpointUrl} is ${status}: ${lastError}`);
+  }
+}
+
 /** What the flags state, in the JSON form of a pool, and the mask that names it. */
 function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   const value: Record<string, unknown> = {};
@@ -153,6 +169,9 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   if (headers.length > 0) set('requestHeaders', readPairs(headers, '--header'));
   const status = textFlag(flags, 'status');
   if (status !== undefined) set('status', `RESOURCE_STATUS_${status.toUpperCase()}`);
+  const tls = readTls(flags);
+  if (Object.keys(tls).length > 0) value['tls'] = tls;
+  mask.push(...Object.keys(tls).map((field) => `tls.${field}`));
   const probe = (flag: string, field: string, numeric: boolean): void => {
     const text = textFlag(flags, flag);
     if (text === undefined) return;
@@ -165,6 +184,20 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   probe('healthInterval', 'intervalSeconds', true);
   if (Object.keys(health).length > 0) value['healthCheck'] = health;
   return [value, mask];
+}
+
+/** How https endpoints are verified. Errors: AppError of a file that cannot be read. */
+function readTls(flags: FlagValues): Record<string, unknown> {
+  const tls: Record<string, unknown> = {};
+  const file = textFlag(flags, 'caFile');
+  if (file !== undefined) {
+    tls['caPem'] = file === '' ? '' : readInputText(file);
+  }
+  const name = textFlag(flags, 'serverName');
+  if (name !== undefined) tls['serverName'] = name;
+  const skip = textFlag(flags, 'skipVerify');
+  if (skip !== undefined) tls['skipVerify'] = skip === 'yes';
+  return tls;
 }
 
 /** `URL` or `URL,WEIGHT`. Errors: AppError bad_flag. */
@@ -191,13 +224,14 @@ function poolTable(pools: readonly Upstream[]): Table {
 
 function healthTable(states: readonly UpstreamHealthState[]): Table {
   return {
-    columns: ['NODE', 'POOL', 'ENDPOINT', 'STATUS', 'REPORTED'],
+    columns: ['NODE', 'POOL', 'ENDPOINT', 'STATUS', 'REPORTED', 'REASON'],
     rows: states.map((state) => [
       state.nodeId,
       state.upstreamId,
       state.endpointUrl,
       state.status,
       timeText(state.reportedAt),
+      state.lastError,
     ]),
   };
 }

@@ -2,11 +2,13 @@
 
 import type { SiteJson, SiteUpstreamJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import type { UpstreamEndpointJson } from '../../proto/gen/waf/v1/common_pb.ts';
+import { canonicalJson } from './canonical-json.ts';
 import { invalidField, refusal } from './errors.ts';
 import { normaliseHost } from './hosts.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkBotProtection, checkTls, type CertificateFacts } from './site-protection.ts';
 import type { SiteRecord } from './records.ts';
+import { checkUpstreamTls } from './upstream-tls.ts';
 
 const nameCharactersMax = 128;
 const aliasesMax = 200;
@@ -135,6 +137,9 @@ function checkUpstreams(upstreams: readonly SiteUpstreamJson[], around: SiteSurr
         const problem = 'is for inline endpoints: a pool has headers of its own';
         throw invalidField(`${field}.requestHeaders`, problem);
       }
+      if (upstream.tls !== undefined) {
+        throw invalidField(`${field}.tls`, 'is for inline endpoints: a pool has its own');
+      }
       if (!around.upstreamExists(pool)) throw invalidField(`${field}.upstreamId`, 'does not exist');
       if (around.upstreamActive?.(pool) === false) {
         throw refusal('failed_precondition', `${field}.upstreamId: the pool is disabled`);
@@ -147,6 +152,10 @@ function checkUpstreams(upstreams: readonly SiteUpstreamJson[], around: SiteSurr
       throw invalidField(`${field}.inline.url`, 'must have the scheme of the other endpoints');
     }
     tls = parsed.tls;
+    checkUpstreamTls(upstream.tls, parsed.tls, `${field}.tls`);
+    if (canonicalJson(upstream.tls ?? {}) !== canonicalJson(upstreams[0]?.tls ?? {})) {
+      throw invalidField(`${field}.tls`, 'must be that of the other endpoints');
+    }
   });
 }
 

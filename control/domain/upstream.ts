@@ -4,6 +4,7 @@ import type { UpstreamJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { invalidField } from './errors.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkEndpoint } from './site.ts';
+import { checkUpstreamTls } from './upstream-tls.ts';
 import { withProbeDefaults, withResilienceDefaults } from './upstream-behaviour.ts';
 
 const nameCharactersMax = 128;
@@ -30,7 +31,7 @@ export function checkUpstream(upstream: UpstreamJson): UpstreamJson {
     const problem = 'must be RESOURCE_STATUS_ACTIVE or RESOURCE_STATUS_DISABLED';
     throw invalidField('upstream.status', problem);
   }
-  checkEndpoints(upstream);
+  checkUpstreamTls(upstream.tls, checkEndpoints(upstream), 'upstream.tls');
   checkHealth(upstream);
   checkResilience(upstream);
   checkRequestHeaders(upstream.requestHeaders ?? {}, 'upstream.requestHeaders');
@@ -44,7 +45,8 @@ export function checkUpstream(upstream: UpstreamJson): UpstreamJson {
   };
 }
 
-function checkEndpoints({ endpoints = [] }: UpstreamJson): void {
+/** True when they speak TLS. */
+function checkEndpoints({ endpoints = [] }: UpstreamJson): boolean {
   if (endpoints.length === 0) throw invalidField('upstream.endpoints', 'needs at least one entry');
   if (endpoints.length > endpointsMax) {
     throw invalidField('upstream.endpoints', `has at most ${endpointsMax} entries`);
@@ -63,6 +65,7 @@ function checkEndpoints({ endpoints = [] }: UpstreamJson): void {
     seen.add(address);
     checkPath(endpoint.healthCheckPath, `${field}.healthCheckPath`);
   });
+  return tls === true;
 }
 
 function checkHealth({ healthCheck }: UpstreamJson): void {

@@ -22,6 +22,7 @@ import type { SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   UpstreamHealthCheckJson,
   UpstreamResiliencePolicyJson,
+  UpstreamTlsJson,
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { RulesetIncludes, SiteRecord, UpstreamRecord } from '../domain/records.ts';
 import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
@@ -58,6 +59,7 @@ export interface BundleUpstream {
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly healthCheck?: UpstreamHealthCheckJson;
   readonly resilience?: UpstreamResiliencePolicyJson;
+  readonly tls?: UpstreamTlsJson;
 }
 
 /** A site with what was resolved for it. */
@@ -165,13 +167,14 @@ export function toRuntimeRuleset({ id, version, files }: BundleRuleset): Runtime
 
 /** A pool as bundles take it. */
 export function toBundleUpstream(pool: UpstreamRecord): BundleUpstream {
-  const { id, endpoints, requestHeaders, healthCheck, resilience } = pool;
+  const { id, endpoints, requestHeaders, healthCheck, resilience, tls } = pool;
   return {
     id,
     endpoints: endpoints ?? [],
     requestHeaders: requestHeaders ?? {},
     ...(healthCheck === undefined ? {} : { healthCheck }),
     ...(resilience === undefined ? {} : { resilience }),
+    ...(tls === undefined ? {} : { tls }),
   };
 }
 
@@ -187,6 +190,8 @@ function upstreamOf(
     id: `site-${site.id}`,
     endpoints: upstreams.flatMap(({ inline }) => (inline ? [inline] : [])),
     requestHeaders: Object.assign({}, ...upstreams.map((one) => one.requestHeaders ?? {})),
+    // All of them have the same.
+    tls: upstreams[0]?.tls ?? {},
   });
 }
 
@@ -198,9 +203,13 @@ export function poolUpstream(pool: BundleUpstream | undefined): RuntimeUpstream 
   }));
   const probe = probeOf(pool?.healthCheck, pool?.endpoints ?? []);
   const resilience = pool?.resilience === undefined ? null : resilienceOf(pool.resilience);
+  const { caPem = '', serverName = '', skipVerify = false } = pool?.tls ?? {};
   return create(RuntimeUpstreamSchema, {
     id: pool?.id ?? '',
     tls: endpoints[0]?.tls ?? false,
+    caPem,
+    serverName,
+    skipVerify,
     endpoints: endpoints.map(({ host, port, weight }) => ({ host, port, weight })),
     requestHeaders: Object.entries(pool?.requestHeaders ?? {}).map(([name, value]) => ({
       name,

@@ -13,6 +13,7 @@ import {
   BotProtectionConfigSchema,
   SitePolicyOverrideSchema,
 } from '../../proto/gen/waf/v1/site_pb.ts';
+import { UpstreamTlsSchema } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
 import { choice, invalid, known, list, object, text, type Spec } from './manifest-fields.ts';
 import type { References } from './manifest-references.ts';
@@ -125,16 +126,22 @@ function readOrigins(spec: Spec, where: string, references: References): SiteUps
   }
   return inline.map((one, at) => {
     const field = `spec.upstreams[${at}]`;
-    const { requestHeaders, ...rest } = object(one, where, field);
+    const { requestHeaders, tls, ...rest } = object(one, where, field);
     const endpoint = readEndpoint(rest, where, field, ['url', 'weight', 'healthCheckPath']);
-    if (requestHeaders === undefined) return { inline: endpoint };
-    const headers = readHeaders(requestHeaders, where, `${field}.requestHeaders`);
-    return { inline: endpoint, requestHeaders: headers };
+    return {
+      inline: endpoint,
+      ...(requestHeaders === undefined
+        ? {}
+        : { requestHeaders: readHeaders(requestHeaders, where, `${field}.requestHeaders`) }),
+      ...(tls === undefined
+        ? {}
+        : { tls: readMessage(UpstreamTlsSchema, tls, where, `${field}.tls`) }),
+    };
   });
 }
 
-function originSpec({ inline, requestHeaders }: SiteUpstreamJson): Spec {
-  return { ...endpointSpec(inline ?? {}), ...filled({ requestHeaders }) };
+function originSpec({ inline, requestHeaders, tls }: SiteUpstreamJson): Spec {
+  return { ...endpointSpec(inline ?? {}), ...filled({ requestHeaders, tls }) };
 }
 
 function readWaf(spec: Spec, where: string, references: References): NonNullable<SiteJson['waf']> {

@@ -15,6 +15,7 @@ import {
 import {
   UpstreamHealthCheckSchema,
   UpstreamResiliencePolicySchema,
+  UpstreamTlsSchema,
   type UpstreamJson,
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
@@ -42,6 +43,7 @@ const upstreamFields = [
   'healthCheck',
   'resilience',
   'requestHeaders',
+  'tls',
 ];
 
 /** The pool of an Upstream document. */
@@ -52,7 +54,7 @@ export function readUpstreamSpec({ name, spec, where }: ManifestDocument): Upstr
   const endpoints = list(spec, 'endpoints', where, 'spec.').map((one, at) =>
     readEndpoint(one, where, `spec.endpoints[${at}]`, ['url', 'weight', 'healthCheckPath']),
   );
-  const { healthCheck, resilience, requestHeaders } = spec;
+  const { healthCheck, resilience, requestHeaders, tls } = spec;
   return {
     name,
     status: readStatus(spec, where),
@@ -81,6 +83,7 @@ export function readUpstreamSpec({ name, spec, where }: ManifestDocument): Upstr
     ...(requestHeaders === undefined
       ? {}
       : { requestHeaders: readHeaders(requestHeaders, where, 'spec.requestHeaders') }),
+    ...(tls === undefined ? {} : { tls: readMessage(UpstreamTlsSchema, tls, where, 'spec.tls') }),
   };
 }
 
@@ -93,6 +96,7 @@ export function upstreamSpec(pool: UpstreamJson): Spec {
     healthCheck: pool.healthCheck,
     resilience: pool.resilience,
     requestHeaders: pool.requestHeaders,
+    tls: pool.tls,
   });
 }
 

@@ -66,6 +66,8 @@ export const controlLimits = {
   exportedEventsMax: 20_000,
   /** Origin addresses of one health report of a node; pools of 64 for some sites each. */
   healthReportsMax: 20_000,
+  /** Certificates of authorities that a pool accepts; a company has a handful. */
+  upstreamAuthoritiesMax: 64,
   /** Failing origins that a health message names. */
   originsNamedMax: 10,
   /** Events waiting for one slow reader of the tail; more are skipped and counted. */

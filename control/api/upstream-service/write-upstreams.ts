@@ -18,6 +18,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { probePool } from './probe-pool.ts';
 import { storedUpstream, usersOfUpstream } from './stored-upstream.ts';
 
 const flat = (names: string): MaskFields =>
@@ -29,13 +30,14 @@ const maskFields: MaskFields = {
     'path method expectedStatus intervalSeconds timeoutSeconds unhealthyThreshold ' +
       'healthyThreshold followRedirects expectedBody host',
   ),
+  tls: flat('caPem serverName skipVerify'),
   resilience: flat(
     'passiveHealthEnabled passiveFailDurationSeconds passiveMaxFails retryEnabled ' +
       'retryDurationSeconds retryIntervalMilliseconds',
   ),
 };
 
-/** Creates a pool. */
+/** Creates a pool, asks its endpoints once and shows what that found. */
 export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 'createUpstream'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -57,7 +59,8 @@ export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 
       tx.audit({ ...note(caller, record), action: 'create', after: record });
       return record;
     });
-    return { upstream: toMessage(UpstreamSchema, stored) };
+    const probes = await probePool(parts, stored);
+    return { upstream: toMessage(UpstreamSchema, stored), probes };
   };
 }
 
@@ -88,7 +91,9 @@ export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 
       tx.audit({ ...note(caller, after), action: 'update', before, after });
       return after;
     });
-    return { upstream: toMessage(UpstreamSchema, stored) };
+    const active = stored.status !== 'RESOURCE_STATUS_DISABLED';
+    const probes = active ? await probePool(parts, stored) : [];
+    return { upstream: toMessage(UpstreamSchema, stored), probes };
   };
 }
 
