@@ -15,7 +15,8 @@ export const agentLoadCommands: readonly CommandDefinition[] = [
     summary: 'Show how busy a node was, oldest first',
     help:
       'Means of each step. CPU is in percent of all cores: of the machine, and of the engine.\n' +
-      'INSPECTION is the share of its threads’ time; P99 that of one request, in milliseconds.',
+      'INSPECTION is the share of its threads’ time; P99 that of one request, in milliseconds.\n' +
+      'MEMORY is what the process of the engine holds.',
     arguments: [{ name: '[node]', summary: 'node id; default is the built-in node' }],
     flags: [
       { flags: '--hours <n>', summary: 'how far back', default: '1' },

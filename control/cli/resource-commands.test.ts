@@ -171,7 +171,7 @@ test('settings, health, counts, nodes and groups', async () => {
   expect(out).toMatch(/country +2026-09-21 +offline +\d+ +pending/);
   expect(await run('system', 'geo-delete', 'country')).toBe(0);
   expect(await run('system', 'geo-list')).toBe(0);
-  expect(out).toMatch(/country +\S+ +offline +\d+ +active/);
+  expect(out).toMatch(/country +\S+ +offline +\d+ +pending/);
   expect(await run('agent', 'list')).toBe(0);
   expect(out).toMatch(/local +Built-in node +OFFLINE +STOPPED/);
   expect(await run('agent', 'state')).toBe(1);

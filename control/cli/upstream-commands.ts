@@ -28,7 +28,7 @@ const settingFlags: readonly FlagDefinition[] = [
   },
   { flags: '--header <name=value>', summary: 'header set on requests', repeatable: true },
   {
-    flags: '--ca-file <file>',
+    flags: '--origin-ca <file>',
     summary: 'PEM of the authorities of https endpoints; empty for none',
   },
   { flags: '--server-name <name>', summary: 'name in their certificates; empty for their hosts' },
@@ -189,7 +189,7 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
 /** How https endpoints are verified. Errors: AppError of a file that cannot be read. */
 function readTls(flags: FlagValues): Record<string, unknown> {
   const tls: Record<string, unknown> = {};
-  const file = textFlag(flags, 'caFile');
+  const file = textFlag(flags, 'originCa');
   if (file !== undefined) {
     tls['caPem'] = file === '' ? '' : readInputText(file);
   }

@@ -1,4 +1,4 @@
-/** Owns how a connection to an https origin may be verified: by which authorities, for which name. */
+/** Checks how a connection to an https origin is verified: by which authorities, for which name. */
 
 import { X509Certificate } from 'node:crypto';
 import type { UpstreamTlsJson } from '../../proto/gen/waf/v1/upstream_pb.ts';

@@ -9,6 +9,7 @@ import { SecurityEventOutcome } from '../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { invalidField } from '../domain/errors.ts';
 import type { EventStore } from './event-store.ts';
+import { paced } from './paced.ts';
 import { severityNames } from './security-event.ts';
 
 const defaultPageSize = 50;
@@ -21,35 +22,24 @@ export interface EventPage {
   readonly hasMore: boolean;
 }
 
-/** One page of events, newest first. Errors: invalid_argument naming the field. */
-export function querySecurityEvents(
+/**
+ * One page of events, newest first. Reads on until the page is full or nothing is left, in slices.
+ * Errors: invalid_argument naming the field.
+ */
+export async function querySecurityEvents(
   store: EventStore,
   tenantId: string,
   query: QuerySecurityEventsRequest,
-): EventPage {
-  const matches = makeFilter(query);
+  signal?: AbortSignal,
+): Promise<EventPage> {
   const { pageSize, offset, beforeId } = readPage(query);
-  const startMs = toMs(query.timeRange?.start, 0);
-  const endMs = toMs(query.timeRange?.end, lastMs);
-  if (endMs < startMs) throw invalidField('timeRange', 'must not end before it starts');
   const found: SecurityEventJson[] = [];
   let skipped = 0;
-  let scanned = 0;
-  let lastId = '';
-  const source =
-    query.uniqueId === ''
-      ? store.newestFirst(beforeId, startMs, endMs)
-      : store.byRequestId(query.uniqueId).filter(({ id = '' }) => beforeId === '' || id < beforeId);
-  for (const event of source) {
-    if (++scanned > controlLimits.scannedMax)
-      return { items: found, nextCursor: cursorOf(lastId), hasMore: true };
-    if (event.tenantId === tenantId && matches(event)) {
-      if (skipped < offset) skipped++;
-      else if (found.length === pageSize) {
-        return { items: found, nextCursor: cursorOf(found.at(-1)?.id ?? ''), hasMore: true };
-      } else found.push(event);
-    }
-    lastId = event.id ?? '';
+  for await (const event of matchingEvents(store, tenantId, query, { beforeId, signal })) {
+    if (skipped < offset) skipped++;
+    else if (found.length === pageSize) {
+      return { items: found, nextCursor: cursorOf(found.at(-1)?.id ?? ''), hasMore: true };
+    } else found.push(event);
   }
   return { items: found, nextCursor: '', hasMore: false };
 }
@@ -73,14 +63,16 @@ function readPage({ page }: QuerySecurityEventsRequest): {
   return { pageSize: pageSize || defaultPageSize, offset, beforeId: readCursor(cursor) };
 }
 
-function readCursor(cursor: string): string {
+/** The id in a cursor; '' for none. Errors: invalid_argument at page.cursor, or at `field`. */
+export function readCursor(cursor: string, field = 'page.cursor'): string {
   if (cursor === '') return '';
   const id = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!/^\d{14}-\d{12}$/.test(id)) throw invalidField('page.cursor', 'is not one of ours');
+  if (!/^\d{14}-\d{12}$/.test(id)) throw invalidField(field, 'is not one of ours');
   return id;
 }
 
-function cursorOf(id: string): string {
+/** The cursor that goes on after the event with this id. */
+export function cursorOf(id: string): string {
   return Buffer.from(id, 'latin1').toString('base64url');
 }
 
@@ -151,25 +143,30 @@ function addressFilter(cidrs: readonly string[]): Filter {
   };
 }
 
-/** Every event a query means, newest first, at most `max` of them. Errors: as above. */
-export function* matchingEvents(
+/** Where to go on, and who waits for it. */
+export interface Reading {
+  /** Only events before this one; '' for all. */
+  readonly beforeId?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Every event that a query means, newest first, in slices. Errors: as above. */
+export async function* matchingEvents(
   store: EventStore,
   tenantId: string,
   query: QuerySecurityEventsRequest,
-  max: number,
-): Generator<SecurityEventJson> {
+  { beforeId = '', signal }: Reading = {},
+): AsyncGenerator<SecurityEventJson> {
   const matches = makeFilter(query);
   const startMs = toMs(query.timeRange?.start, 0);
   const endMs = toMs(query.timeRange?.end, lastMs);
+  if (endMs < startMs) throw invalidField('timeRange', 'must not end before it starts');
   const source =
     query.uniqueId === ''
-      ? store.newestFirst('', startMs, endMs)
-      : store.byRequestId(query.uniqueId);
-  let found = 0;
-  for (const event of source) {
-    if (event.tenantId !== tenantId || !matches(event)) continue;
-    if (++found > max) return;
-    yield event;
+      ? store.newestFirst(beforeId, startMs, endMs)
+      : store.byRequestId(query.uniqueId).filter(({ id = '' }) => beforeId === '' || id < beforeId);
+  for await (const event of paced(source, signal)) {
+    if (event.tenantId === tenantId && matches(event)) yield event;
   }
 }
 

@@ -48,23 +48,41 @@ const dimensions: Readonly<Partial<Record<SecuritySummaryDimensionJson, KeysOf>>
 const trendSteps = 60;
 
 /** Adds up `events`. Cost: one pass; at most 100,000 keys a dimension are counted. */
-export function summarise(
-  events: Iterable<SecurityEventJson>,
+export async function summarise(
+  events: AsyncIterable<SecurityEventJson>,
   wanted: readonly SecuritySummaryDimensionJson[],
   topLimit: number,
   withTrend: boolean,
-): SecuritySummary {
-  const counts = new Map(wanted.map((one) => [one, new Map<string, [bigint, string]>()]));
-  const times: { readonly atMs: number; readonly blocked: boolean }[] = [];
-  let total = 0;
-  let blocked = 0;
-  for (const event of events) {
-    total++;
-    if (event.blocked === true) blocked++;
-    if (withTrend) {
-      times.push({ atMs: Date.parse(event.occurredAt ?? ''), blocked: event.blocked === true });
-    }
-    for (const [dimension, found] of counts) {
+): Promise<SecuritySummary> {
+  const sums = new SummaryCounts(wanted, withTrend);
+  for await (const event of events) sums.add(event);
+  return sums.result(topLimit);
+}
+
+/** Events by second: how many, and how many of them were blocked. */
+type Seconds = Map<number, [count: number, blocked: number]>;
+
+/** What is added up, event by event. */
+export class SummaryCounts {
+  readonly #counts: ReadonlyMap<
+    SecuritySummaryDimensionJson,
+    Map<string, [count: bigint, label: string]>
+  >;
+  readonly #seconds: Seconds | null;
+  #total = 0;
+  #blocked = 0;
+
+  constructor(wanted: readonly SecuritySummaryDimensionJson[], withTrend: boolean) {
+    this.#counts = new Map(wanted.map((one) => [one, new Map()]));
+    this.#seconds = withTrend ? new Map() : null;
+  }
+
+  add(event: SecurityEventJson): void {
+    const blocked = event.blocked === true ? 1 : 0;
+    this.#total++;
+    this.#blocked += blocked;
+    if (this.#seconds !== null) addSecond(this.#seconds, event, blocked);
+    for (const [dimension, found] of this.#counts) {
       for (const [key, label] of dimensions[dimension]?.(event) ?? []) {
         const known = found.get(key);
         if (known !== undefined) known[0]++;
@@ -72,10 +90,28 @@ export function summarise(
       }
     }
   }
-  const top = new Map(
-    [...counts].map(([dimension, found]) => [dimension, highest(found, topLimit)] as const),
-  );
-  return { total, blocked, trend: withTrend ? trendOf(times) : [], top };
+
+  result(topLimit: number): SecuritySummary {
+    const top = new Map(
+      [...this.#counts].map(([dimension, found]) => [dimension, highest(found, topLimit)] as const),
+    );
+    const trend = this.#seconds === null ? [] : trendOf(this.#seconds);
+    return { total: this.#total, blocked: this.#blocked, trend, top };
+  }
+}
+
+function addSecond(
+  seconds: Seconds,
+  { occurredAt = '' }: SecurityEventJson,
+  blocked: number,
+): void {
+  const second = Math.floor(Date.parse(occurredAt) / 1000);
+  const known = seconds.get(second);
+  if (known === undefined) seconds.set(second, [1, blocked]);
+  else {
+    known[0]++;
+    known[1] += blocked;
+  }
 }
 
 function highest(counts: ReadonlyMap<string, [bigint, string]>, limit: number): TopEntry[] {
@@ -85,19 +121,25 @@ function highest(counts: ReadonlyMap<string, [bigint, string]>, limit: number): 
     .slice(0, limit);
 }
 
-function trendOf(times: readonly { atMs: number; blocked: boolean }[]): TrendStep[] {
-  if (times.length === 0) return [];
-  const first = times.reduce((least, { atMs }) => Math.min(least, atMs), Infinity);
-  const last = times.reduce((most, { atMs }) => Math.max(most, atMs), -Infinity);
-  const stepMs = Math.max(1000, Math.ceil((last - first + 1) / trendSteps / 1000) * 1000);
-  const start = Math.floor(first / stepMs) * stepMs;
+function trendOf(seconds: Seconds): TrendStep[] {
+  if (seconds.size === 0) return [];
+  let first = Infinity;
+  let last = -Infinity;
+  for (const second of seconds.keys()) {
+    first = Math.min(first, second);
+    last = Math.max(last, second);
+  }
+  const step = Math.max(1, Math.ceil((last - first + 1) / trendSteps));
+  const start = Math.floor(first / step) * step;
   const steps: TrendStep[] = [];
-  for (let atMs = start; atMs <= last; atMs += stepMs) steps.push({ atMs, count: 0, blocked: 0 });
-  for (const { atMs, blocked } of times) {
-    const step = steps[Math.floor((atMs - start) / stepMs)];
-    if (step === undefined) continue;
-    step.count++;
-    if (blocked) step.blocked++;
+  for (let at = start; at <= last; at += step) {
+    steps.push({ atMs: at * 1000, count: 0, blocked: 0 });
+  }
+  for (const [second, [count, blocked]] of seconds) {
+    const found = steps[Math.floor((second - start) / step)];
+    if (found === undefined) continue;
+    found.count += count;
+    found.blocked += blocked;
   }
   return steps;
 }

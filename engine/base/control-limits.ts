@@ -60,10 +60,10 @@ export const controlLimits = {
   offsetMax: 100_000,
   /** Values of one filter of a query. */
   filterValuesMax: 200,
-  /** Rows looked at for one page; the cursor goes on from there. */
-  scannedMax: 200_000,
-  /** Events of one export; narrow the query for more. */
-  exportedEventsMax: 20_000,
+  /** Work on a long series of rows before other calls get their turn. */
+  scanSliceMs: 5,
+  /** Bytes of one part of an export; the next part goes on where it ends. */
+  exportPartBytesMax: 8 * 1024 * 1024,
   /** Origin addresses of one health report of a node; pools of 64 for some sites each. */
   healthReportsMax: 20_000,
   /** Certificates of authorities that a pool accepts; a company has a handful. */

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { availableParallelism, cpus, freemem, totalmem } from 'node:os';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   AgentMetricsSchema,
@@ -20,6 +20,9 @@ interface Marks {
   readonly idleMs: number;
   /** CPU time of this process with all its threads, microseconds. */
   readonly ownUs: number;
+  /** Bytes over all network interfaces since the machine started. */
+  readonly received: number;
+  readonly sent: number;
 }
 
 /** Load between two readings; the first is since the meter was made. */
@@ -28,8 +31,6 @@ export class LoadMeter {
   #marks: Marks = marks();
   #requests = 0;
   #blocked = 0;
-  #bytesIn = 0;
-  #bytesOut = 0;
   #inspectionUs = 0;
   readonly #inspections = new Array<number>(durationBoundsUs.length + 1).fill(0);
 
@@ -42,8 +43,6 @@ export class LoadMeter {
     for (const delta of deltas) {
       this.#requests += delta.requests;
       this.#blocked += delta.entries.get('outcome')?.get('blocked') ?? 0;
-      this.#bytesIn += delta.bytesIn;
-      this.#bytesOut += delta.bytesOut;
       this.#inspectionUs += delta.inspectionUs;
       delta.inspections.forEach((count, at) => (this.#inspections[at]! += count));
     }
@@ -51,7 +50,8 @@ export class LoadMeter {
 
   /**
    * The load since the last reading. CPU is in percent of all cores, `wafEngineDemandPercent` the
-   * share of the front threads' time that inspection took, bandwidth bits of bodies a second.
+   * share of the front threads' time that inspection took, bandwidth bytes a second over all
+   * network interfaces, memory that of this process beside what it may take.
    */
   read(
     connections: number,
@@ -70,8 +70,8 @@ export class LoadMeter {
       activeConnections: BigInt(connections),
       requestsPerSecond: rate(this.#requests),
       blockedPerSecond: rate(this.#blocked),
-      bandwidthInBps: rate(this.#bytesIn * 8),
-      bandwidthOutBps: rate(this.#bytesOut * 8),
+      bandwidthInBps: rate(Math.max(0, now.received - before.received)),
+      bandwidthOutBps: rate(Math.max(0, now.sent - before.sent)),
       memoryTotalBytes: BigInt(memory.total),
       memoryUsedBytes: BigInt(memory.used),
       goroutines: threadsOfProcess(),
@@ -80,7 +80,7 @@ export class LoadMeter {
       wafPhaseP99Millis: BigInt(p99Ms(this.#inspections)),
     });
     this.#marks = now;
-    this.#requests = this.#blocked = this.#bytesIn = this.#bytesOut = this.#inspectionUs = 0;
+    this.#requests = this.#blocked = this.#inspectionUs = 0;
     this.#inspections.fill(0);
     return load;
   }
@@ -94,16 +94,31 @@ function marks(): Marks {
     busyMs += times.user + times.nice + times.sys + times.irq;
   }
   const { user, system } = process.cpuUsage();
-  return { atUs: performance.now() * 1000, busyMs, idleMs, ownUs: user + system };
+  const traffic = interfaceBytes(readKernel('/proc/self/net/dev'));
+  return { atUs: performance.now() * 1000, busyMs, idleMs, ownUs: user + system, ...traffic };
 }
 
-/** Bytes; memory that the kernel would give up for the asking does not count as used. */
+/**
+ * Bytes received and sent, summed over the interfaces of a /proc/net/dev, loopback included; 0
+ * where the kernel does not say. Source: proc(5).
+ */
+export function interfaceBytes(text: string): { readonly received: number; readonly sent: number } {
+  let received = 0;
+  let sent = 0;
+  for (const [, fields = ''] of text.matchAll(/^\s*[^\s|]+:\s*(\d[\d ]*)$/gm)) {
+    const numbers = fields.trim().split(/ +/).map(Number);
+    received += numbers[0] ?? 0;
+    sent += numbers[8] ?? 0;
+  }
+  return { received, sent };
+}
+
+/** Bytes: what this process holds, and what the machine or its own limit gives it at most. */
 function memoryOf(): { readonly total: number; readonly used: number } {
-  const total = totalmem();
-  const text = readKernel('/proc/meminfo');
-  const available = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1];
-  const free = available === undefined ? freemem() : Number(available) * 1024;
-  return { total, used: Math.max(0, total - free) };
+  const machine = totalmem();
+  const limit = process.constrainedMemory();
+  const total = limit > 0 && limit < machine ? limit : machine;
+  return { total, used: Math.min(total, process.memoryUsage.rss()) };
 }
 
 /** 0 where the kernel does not say. */

@@ -1,19 +1,16 @@
 /** Owns AuditService/QueryAudit and GetAuditEntry. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
+import { paced } from '../../observe/paced.ts';
 import type { AuditRow } from '../../store/audit-chain.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { inTimeRange, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { toEntry } from './to-entry.ts';
 
-/** Rows between two turns of the event loop. */
-const rowsPerTurn = 1000;
-
-/** Audit entries of the caller's tenant, newest first. */
+/** Audit entries of the caller's tenant, newest first; the total is that of all rows. */
 export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryAudit'> {
   return async (request, context) => {
     const { tenantId } = callerOf(context);
@@ -36,10 +33,8 @@ export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryA
     const pageSize = asked || 50;
     const found: AuditRow[] = [];
     let total = 0;
-    let scanned = 0;
-    for (const row of parts.store.auditRows({ reverse: true })) {
-      if (++scanned > controlLimits.scannedMax) break;
-      if (scanned % rowsPerTurn === 0) await nextTurn();
+    const rows = parts.store.auditRows({ reverse: true });
+    for await (const row of paced(rows, context.signal)) {
       if (row.tenantId !== tenantId || !fits(row, request)) continue;
       total++;
       const wanted = total > offset && (cursor === '' || row.id < cursor);

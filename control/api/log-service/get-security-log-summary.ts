@@ -6,7 +6,6 @@ import {
   type LogService,
   type SecuritySummaryDimensionJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
@@ -31,17 +30,14 @@ const names = new Map<Dimension, SecuritySummaryDimensionJson>([
 export function getSecurityLogSummary(
   parts: ApiParts,
 ): Method<typeof LogService, 'getSecurityLogSummary'> {
-  return ({ query, topLimit, dimensions, includeTrend }, context) => {
+  return async ({ query, topLimit, dimensions, includeTrend }, context) => {
     if (query === undefined) throw invalidField('query', 'is required');
     if (topLimit > topMax) throw invalidField('topLimit', `must be between 1 and ${topMax}`);
     const wanted = dimensions.flatMap((dimension) => names.get(dimension) ?? []);
-    const events = matchingEvents(
-      parts.events,
-      callerOf(context).tenantId,
-      query,
-      controlLimits.scannedMax,
-    );
-    const { total, blocked, trend, top } = summarise(
+    const { tenantId } = callerOf(context);
+    const { signal } = context;
+    const events = matchingEvents(parts.events, tenantId, query, { signal });
+    const { total, blocked, trend, top } = await summarise(
       events,
       wanted,
       topLimit || defaultTop,

@@ -10,8 +10,10 @@ import type { Method } from '../method.ts';
 export function querySecurityEvents(
   parts: ApiParts,
 ): Method<typeof LogService, 'querySecurityEvents'> {
-  return (request, context) => {
-    const { items, nextCursor, hasMore } = query(parts.events, callerOf(context).tenantId, request);
+  return async (request, context) => {
+    const { tenantId } = callerOf(context);
+    const { signal } = context;
+    const { items, nextCursor, hasMore } = await query(parts.events, tenantId, request, signal);
     return {
       items: items.map((event) => toMessage(SecurityEventSchema, event)),
       page: { nextCursor, hasMore },

@@ -2,6 +2,7 @@
 
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { HandlerContext } from '@connectrpc/connect';
 import type { TimeRange } from '../../../proto/gen/waf/v1/common_pb.ts';
 import {
   QuerySecurityEventsRequestSchema,
@@ -9,8 +10,7 @@ import {
   type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
-import { geoOf, openNetworkGeo, type NetworkPlace } from '../../access/network-geo.ts';
+import { openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { matchingEvents } from '../../observe/query.ts';
@@ -20,11 +20,11 @@ import { showLocalNode, showRemoteNode } from '../agent-service/show-node.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
+import { AttackCounts, AttackerCounts } from './attack-counts.ts';
 
 const dayMs = 24 * 3600 * 1000;
 const limitDefault = 10;
 const limitMax = 100;
-const tagsShown = 3;
 
 /** Which events a question is about. */
 interface EventQuestion {
@@ -67,73 +67,22 @@ export function dashboardStats(parts: ApiParts, caller: Caller) {
 export function getAttackDistribution(
   parts: ApiParts,
 ): Method<typeof SystemService, 'getAttackDistribution'> {
-  return (request, context) => {
+  return async (request, context) => {
     const limit = limitOf(request.limit, 'limit');
-    return {
-      items: attackDistributionOf(eventsOf(parts, callerOf(context), request), limit),
-    };
+    const counts = new AttackCounts();
+    for await (const event of eventsOf(parts, context, request)) counts.add(event);
+    return { items: counts.result(limit) };
   };
 }
 
 /** The addresses with the most security events, and what they tried. */
 export function getTopAttackers(parts: ApiParts): Method<typeof SystemService, 'getTopAttackers'> {
-  return (request, context) => {
+  return async (request, context) => {
     const limit = limitOf(request.limit, 'limit');
-    const events = eventsOf(parts, callerOf(context), request);
-    return { items: topAttackersOf(events, limit, openNetworkGeo(parts.store)) };
+    const counts = new AttackerCounts();
+    for await (const event of eventsOf(parts, context, request)) counts.add(event);
+    return { items: counts.result(limit, openNetworkGeo(parts.store)) };
   };
-}
-
-/** Families of attacks by events. */
-export function attackDistributionOf(events: Iterable<SecurityEventJson>, limit: number) {
-  const counts = new Map<string, number>();
-  for (const event of events) for (const tag of tagsOf(event)) raise(counts, tag);
-  return highest(counts, limit).map(([tag, count]) => ({ tag, count: BigInt(count) }));
-}
-
-/** Addresses by events. */
-export function topAttackersOf(
-  events: Iterable<SecurityEventJson>,
-  limit: number,
-  placeOf: (address: string) => NetworkPlace | null,
-) {
-  const counts = new Map<string, number>();
-  const tags = new Map<string, Map<string, number>>();
-  for (const event of events) {
-    const ip = event.clientIp ?? '';
-    if (ip === '' || !raise(counts, ip)) continue;
-    const own = tags.get(ip) ?? new Map<string, number>();
-    tags.set(ip, own);
-    for (const tag of tagsOf(event)) raise(own, tag);
-  }
-  return highest(counts, limit).map(([clientIp, count]) => ({
-    clientIp,
-    count: BigInt(count),
-    topTags: highest(tags.get(clientIp) ?? new Map<string, number>(), tagsShown).map(
-      ([tag]) => tag,
-    ),
-    ...geoOf(placeOf(clientIp)),
-  }));
-}
-
-/** Countries by events; `none` counts addresses that no country is known of. */
-export function countriesOf(
-  events: Iterable<SecurityEventJson>,
-  placeOf: (address: string) => NetworkPlace | null,
-): { readonly ranked: readonly (readonly [string, number])[]; readonly none: number } {
-  const counts = new Map<string, number>();
-  const codes = new Map<string, string>();
-  let none = 0;
-  for (const { clientIp = '' } of events) {
-    let code = codes.get(clientIp);
-    if (code === undefined) {
-      code = placeOf(clientIp)?.countryCode ?? '';
-      if (codes.size < controlLimits.summaryKeysMax) codes.set(clientIp, code);
-    }
-    if (code === '') none++;
-    else raise(counts, code);
-  }
-  return { ranked: highest(counts, counts.size), none };
 }
 
 /** Default 10. Errors: invalid_argument at `field` above 100. */
@@ -144,12 +93,13 @@ export function limitOf(limit: number, field: string): number {
   return limit === 0 ? limitDefault : limit;
 }
 
-/** Events of a span of time, default the last day; at most 200,000, the newest. */
+/** Every event of a span of time, default the last day, the newest first; read in slices. */
 export function eventsOf(
   parts: ApiParts,
-  caller: Caller,
+  context: HandlerContext,
   { timeRange, siteId }: EventQuestion,
-): Iterable<SecurityEventJson> {
+): AsyncIterable<SecurityEventJson> {
+  const caller = callerOf(context);
   if (siteId !== '') storedSite(parts.store, caller, siteId, 'siteId');
   const nowMs = parts.clock.nowMs();
   const end = timeRange?.end ?? timestampFromMs(nowMs + 1);
@@ -162,24 +112,5 @@ export function eventsOf(
     siteId,
     outcome: SecurityEventOutcome.ANY,
   });
-  return matchingEvents(parts.events, caller.tenantId, query, controlLimits.scannedMax);
-}
-
-function tagsOf({ attackTypes, attackType }: SecurityEventJson): readonly string[] {
-  if (attackTypes !== undefined && attackTypes.length > 0) return attackTypes;
-  return attackType === undefined || attackType === '' ? [] : [attackType];
-}
-
-/** Counts `key`; false when there are too many keys to begin another. */
-function raise(counts: Map<string, number>, key: string): boolean {
-  const count = counts.get(key);
-  if (count === undefined && counts.size >= controlLimits.summaryKeysMax) return false;
-  counts.set(key, (count ?? 0) + 1);
-  return true;
-}
-
-function highest(counts: ReadonlyMap<string, number>, limit: number): [string, number][] {
-  return [...counts]
-    .sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1))
-    .slice(0, limit);
+  return matchingEvents(parts.events, caller.tenantId, query, { signal: context.signal });
 }

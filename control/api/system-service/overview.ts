@@ -11,19 +11,13 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';
-import { summarise, type SecuritySummary } from '../../observe/summary.ts';
+import { SummaryCounts, type SecuritySummary } from '../../observe/summary.ts';
 import { sites } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
-import {
-  attackDistributionOf,
-  countriesOf,
-  dashboardStats,
-  eventsOf,
-  limitOf,
-  topAttackersOf,
-} from './dashboard.ts';
+import { AttackCounts, AttackerCounts, CountryCounts } from './attack-counts.ts';
+import { dashboardStats, eventsOf, limitOf } from './dashboard.ts';
 import { topValues } from './rankings.ts';
 import { bucketsIn, toPoints, toQuality, toStatusRanking, totalOf, trafficOf } from './traffic.ts';
 
@@ -42,7 +36,7 @@ const staleAfterMs = 60_000;
 export function getDashboardOverview(
   parts: ApiParts,
 ): Method<typeof SystemService, 'getDashboardOverview'> {
-  return ({ timeRange, bucketSize, siteId, topKLimit }, context) => {
+  return async ({ timeRange, bucketSize, siteId, topKLimit }, context) => {
     const caller = callerOf(context);
     const limit = limitOf(topKLimit, 'topKLimit');
     if (siteId !== '') storedSite(parts.store, caller, siteId, 'siteId');
@@ -53,17 +47,23 @@ export function getDashboardOverview(
       start: timestampFromMs(buckets.startMs),
       end: timestampFromMs(buckets.endMs),
     });
-    const events = [...eventsOf(parts, caller, { timeRange: span, siteId })];
-    const summary = summarise(events, dimensions, limit, false);
     const placeOf = openNetworkGeo(parts.store);
-    const ranking = (name: string) => toRanking(summary, name, events.length);
+    const sums = new SummaryCounts(dimensions, false);
+    const attacks = new AttackCounts();
+    const attackers = new AttackerCounts();
+    const countries = new CountryCounts(placeOf);
+    for await (const event of eventsOf(parts, context, { timeRange: span, siteId })) {
+      for (const counts of [sums, attacks, attackers, countries]) counts.add(event);
+    }
+    const summary = sums.result(limit);
+    const ranking = (name: string) => toRanking(summary, name, summary.total);
     return {
       timeRange: span,
       trafficBucketSeconds: BigInt(buckets.stepSeconds),
       stats: dashboardStats(parts, caller),
       traffic: toPoints(steps, buckets),
-      attackDistribution: attackDistributionOf(events, limit),
-      topAttackers: topAttackersOf(events, limit, placeOf),
+      attackDistribution: attacks.result(limit),
+      topAttackers: attackers.result(limit, placeOf),
       topStatuses: toStatusRanking(total, limit),
       ...topValues(parts, caller, siteId, buckets, limit),
       ...(siteId === '' ? topSites(parts, caller, buckets, limit) : {}),
@@ -73,7 +73,7 @@ export function getDashboardOverview(
       securityTopAttackTypes: ranking('ATTACK_TYPE'),
       securityTopRules: ranking('RULE'),
       securityTopMethods: ranking('METHOD'),
-      securityTopCountries: toCountries(countriesOf(events, placeOf), limit),
+      securityTopCountries: toCountries(countries.result(), limit),
       freshness: freshnessOf(parts, buckets),
       trafficQuality: toQuality(total),
     };
@@ -119,7 +119,7 @@ function withPlaces({ items, ...rest }: Ranking, placeOf: PlaceOf) {
   return { ...rest, items: items.map((one) => ({ ...one, ...geoOf(placeOf(one.key)) })) };
 }
 
-function toCountries({ ranked, none }: ReturnType<typeof countriesOf>, limit: number) {
+function toCountries({ ranked, none }: ReturnType<CountryCounts['result']>, limit: number) {
   const sum = (rows: typeof ranked): number => rows.reduce((total, [, count]) => total + count, 0);
   return {
     items: ranked.slice(0, limit).map(([key, count]) => ({ key, count: BigInt(count) })),

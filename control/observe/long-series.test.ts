@@ -1,0 +1,161 @@
+/** Proves that lists, sums and exports reach the last row, and let others work meanwhile. */
+
+import { create } from '@bufbuild/protobuf';
+import type { HandlerContext } from '@connectrpc/connect';
+import { expect, test } from 'vitest';
+import { QueryAuditRequestSchema } from '../../proto/gen/waf/v1/audit_pb.ts';
+import {
+  ExportSecurityEventsRequestSchema,
+  QuerySecurityEventsRequestSchema,
+  SecurityEventOutcome,
+  type SecurityEventJson,
+} from '../../proto/gen/waf/v1/log_pb.ts';
+import { queryAudit } from '../api/audit-service/query-audit.ts';
+import type { ApiParts } from '../api/context.ts';
+import { exportSecurityEvents } from '../api/log-service/export-security-events.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
+import type { EventStore } from './event-store.ts';
+import { paced } from './paced.ts';
+import { matchingEvents, querySecurityEvents } from './query.ts';
+import { summarise } from './summary.ts';
+
+/** More than any of them looked at before. */
+const rows = 230_000;
+const tenantId = 'default';
+const caller = { tenantId, userId: 'u', username: 'u', roles: [], permissions: new Set() };
+const context = (signal = new AbortController().signal): HandlerContext =>
+  ({ values: { get: () => caller }, signal }) as unknown as HandlerContext;
+
+const idOf = (at: number): string => `00000000000000-${String(at).padStart(12, '0')}`;
+
+/** Events by number, the newest first; the oldest of all is the only one of its rule. */
+function* events(beforeId: string, pad = ''): Generator<SecurityEventJson> {
+  const from = beforeId === '' ? rows : Number(beforeId.slice(15)) - 1;
+  for (let at = from; at >= 1; at--) {
+    const ruleIds = [at === 1 ? '1' : '2'];
+    const occurredAt = '2026-01-01T00:00:00Z';
+    yield {
+      id: idOf(at),
+      tenantId,
+      ruleIds,
+      occurredAt,
+      blocked: at % 2 === 0,
+      target: pad,
+    } as never;
+  }
+}
+
+const store = (pad = ''): EventStore =>
+  ({ newestFirst: (beforeId: string) => events(beforeId, pad) }) as unknown as EventStore;
+
+const query = (change: object = {}) =>
+  create(QuerySecurityEventsRequestSchema, { outcome: SecurityEventOutcome.ANY, ...change });
+
+/** How often others got their turn while `work` ran. */
+async function turnsDuring<T>(work: Promise<T>): Promise<[T, number]> {
+  let turns = 0;
+  let over = false;
+  const count = (): void => {
+    turns++;
+    if (!over) setImmediate(count);
+  };
+  setImmediate(count);
+  const result = await work;
+  over = true;
+  return [result, turns];
+}
+
+test('one page reaches the oldest event, however many do not fit', async () => {
+  const [page, turns] = await turnsDuring(
+    querySecurityEvents(store(), tenantId, query({ ruleIds: ['1'] })),
+  );
+  expect(page.items.map(({ id }) => id)).toEqual([idOf(1)]);
+  expect(page).toMatchObject({ hasMore: false, nextCursor: '' });
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('a summary counts every event', async () => {
+  const found = matchingEvents(store(), tenantId, query());
+  const [sum, turns] = await turnsDuring(
+    summarise(found, ['SECURITY_SUMMARY_DIMENSION_SITE'], 10, true),
+  );
+  expect(sum).toMatchObject({ total: rows, blocked: rows / 2 });
+  expect(sum.trend).toEqual([
+    { atMs: Date.parse('2026-01-01T00:00:00Z'), count: rows, blocked: rows / 2 },
+  ]);
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('an export comes in parts that say so, and holds every event once', async () => {
+  const audited: object[] = [];
+  const parts = {
+    events: store('x'.repeat(100)),
+    clock: { nowMs: () => 0 },
+    store: {
+      write: (change: (tx: object) => void) =>
+        Promise.resolve(change({ audit: (row: object) => audited.push(row) })),
+    },
+  } as unknown as ApiParts;
+  const seen = new Set<string>();
+  let cursor = '';
+  let answers = 0;
+  for (;;) {
+    const request = create(ExportSecurityEventsRequestSchema, { query: query(), cursor });
+    const { ndjson, nextCursor, hasMore } = (await exportSecurityEvents(parts)(
+      request,
+      context(),
+    )) as {
+      ndjson: Uint8Array;
+      nextCursor: string;
+      hasMore: boolean;
+    };
+    answers++;
+    expect(ndjson.length).toBeLessThanOrEqual(controlLimits.exportPartBytesMax);
+    expect(hasMore).toBe(nextCursor !== '');
+    for (const line of Buffer.from(ndjson).toString().trimEnd().split('\n')) {
+      seen.add((JSON.parse(line) as { id: string }).id);
+    }
+    if (!hasMore) break;
+    cursor = nextCursor;
+  }
+  expect(seen.size).toBe(rows);
+  expect(answers).toBeGreaterThan(1);
+  expect(audited).toHaveLength(answers);
+});
+
+test('audit pages reach the first row, with the total of all', async () => {
+  const auditRows = function* () {
+    for (let at = rows; at >= 1; at--) {
+      const id = String(at).padStart(16, '0');
+      const action = at === 1 ? 'first' : 'other';
+      yield { id, tenantId, action, actorName: '', createdAt: '2026-01-01T00:00:00Z' };
+    }
+  };
+  const parts = { store: { auditRows } } as unknown as ApiParts;
+  const ask = async (change: object) =>
+    (await queryAudit(parts)(create(QueryAuditRequestSchema, change), context())) as {
+      items: { id: string }[];
+      page: { hasMore: boolean };
+      total: bigint;
+    };
+  const [one, turns] = await turnsDuring(ask({ action: 'first' }));
+  expect(one.items.map(({ id }) => Number(id))).toEqual([1]);
+  expect(turns).toBeGreaterThan(3);
+  const cursor = '3'.padStart(16, '0');
+  const last = await ask({ page: { cursor, pageSize: 50 } });
+  expect(last.items.map(({ id }) => Number(id))).toEqual([2, 1]);
+  expect(last.page.hasMore).toBe(false);
+  expect(last.total).toBe(BigInt(rows));
+});
+
+test('whoever is gone is not read for any further', async () => {
+  const gone = new AbortController();
+  let read = 0;
+  const reading = async (): Promise<void> => {
+    const endless = function* (): Generator<number> {
+      for (;;) yield read++;
+    };
+    for await (const at of paced(endless(), gone.signal)) if (at === 10_000) gone.abort();
+  };
+  await expect(reading()).rejects.toThrow(/abort/i);
+});
