@@ -23,6 +23,7 @@ import { openEventStore } from './observe/event-store.ts';
 import { openNodeLoadStore } from './observe/node-load.ts';
 import { ObservationPipeline } from './observe/pipeline.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
+import { openManifestReader } from './publish/manifest-reader.ts';
 import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
 import { settingsId, systemSettings } from './store/collections.ts';
@@ -101,6 +102,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     pipeline: new ObservationPipeline(),
     publisher,
     engine,
+    readManifest: openManifestReader(),
     nodes: new NodeRegistry(),
     subscriptions,
     fetchLimits,

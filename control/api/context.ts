@@ -15,6 +15,7 @@ import type { CounterStore } from '../observe/counter-store.ts';
 import type { EventStore } from '../observe/event-store.ts';
 import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
+import type { ManifestReader } from '../publish/manifest-reader.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
 import type { InstallationRecord } from '../store/installation.ts';
@@ -36,6 +37,7 @@ export interface ApiParts {
   readonly pipeline: ObservationPipeline;
   readonly publisher: Publisher;
   readonly engine: EngineClient;
+  readonly readManifest: ManifestReader;
   readonly nodes: NodeRegistry;
   readonly subscriptions: Subscriptions;
   /** Bounds of fetches where they differ from the standard ones. */

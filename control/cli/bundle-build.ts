@@ -20,7 +20,9 @@ export const bundleBuildCommand: CommandDefinition = {
     const { buildBundleFromManifest } = await import('../publish/manifest.ts');
     const manifest = resolve(textFlag(flags, 'file') ?? '');
     const out = resolve(textFlag(flags, 'out') ?? '');
-    const built = buildBundleFromManifest(readText(manifest), dirname(manifest));
+    const built = buildBundleFromManifest(readText(manifest), dirname(manifest), {
+      file: textFlag(flags, 'file') ?? '',
+    });
     const { bytes, sha256, warnings } = built;
     for (const warning of warnings) output.note(`warning: ${warning}`);
     // Written whole or not at all: an engine may be reading the old one.

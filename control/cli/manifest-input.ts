@@ -3,6 +3,7 @@
 import type { ApplyPlan } from '../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { listFlag, type CommandContext, type FlagDefinition, type FlagValues } from './command.ts';
+import { readYaml } from '../publish/yaml-text.ts';
 import { readInputText } from './input.ts';
 
 /** The flag that names manifests. */
@@ -20,7 +21,15 @@ export function readManifests(flags: FlagValues): Uint8Array<ArrayBuffer> {
       source: 'config',
     });
   }
-  return new TextEncoder().encode(paths.map(readInputText).join('\n---\n'));
+  const texts = paths.map((path) => checkedText(path));
+  return new TextEncoder().encode(texts.join('\n---\n'));
+}
+
+/** The text of a manifest that is YAML; mistakes are named in the file where they stand. */
+function checkedText(path: string): string {
+  const text = readInputText(path);
+  readYaml(text, path === '-' ? 'standard input' : path);
+  return text;
 }
 
 /** Shows a plan, carried out or not; returns how many documents change something. */

@@ -97,13 +97,8 @@ async function readConfig(path: string): Promise<Partial<Record<Name, string>>> 
   }
   if (text.length > commandLineLimits.configBytesMax)
     throw badConfig(path, 'it is longer than 64 KiB');
-  const { parse } = await import('yaml');
-  let value: unknown;
-  try {
-    value = parse(text);
-  } catch {
-    throw badConfig(path, 'it is no YAML');
-  }
+  const { readYaml } = await import('../publish/yaml-text.ts');
+  const value = readYaml(text, path)[0]?.value ?? null;
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw badConfig(path, 'it is no mapping');
   const found: Partial<Record<Name, string>> = {};

@@ -3,10 +3,9 @@
  * Never looks into a spec.
  */
 
-import { Composer, LineCounter, Parser, type Document } from 'yaml';
 import { controlLimits } from '../../engine/base/limits.ts';
-import { runAtOnce, type Steps } from '../../engine/base/steps.ts';
 import { invalid, known, object, text, type Spec } from './manifest-fields.ts';
+import { walkYaml } from './yaml-text.ts';
 
 /** Version that every document states. */
 export const manifestApiVersion = 'waf.io/v1';
@@ -32,49 +31,26 @@ export interface ManifestDocument {
 
 const shownNameMax = 64;
 
-/** Parses the documents and checks their frames. */
-export function readManifest(text: string): ManifestDocument[] {
-  return runAtOnce(readManifestInSteps(text));
-}
-
-/** As `readManifest`; one step is one document. */
-export function* readManifestInSteps(text: string): Steps<ManifestDocument[]> {
-  if (text.length > controlLimits.manifestBytesMax)
+/** Parses the documents and checks their frames. `file` names the text in messages. */
+export function readManifest(text: string, file = 'manifest'): ManifestDocument[] {
+  if (text.length > controlLimits.manifestBytesMax) {
     throw invalid('manifest', 'is larger than 16 MiB');
-  const lines = new LineCounter();
-  const composer = new Composer({ uniqueKeys: true });
+  }
   const seen = new Set<string>();
   const found: ManifestDocument[] = [];
-  let count = 0;
-  for (const document of composer.compose(new Parser(lines.addNewLine).parse(text))) {
-    if (++count > controlLimits.manifestDocumentsMax) {
+  for (const { value, number } of walkYaml(text, file)) {
+    if (number > controlLimits.manifestDocumentsMax) {
       throw invalid('manifest', `has at most ${controlLimits.manifestDocumentsMax} documents`);
     }
-    found.push(...readDocument(document, `document ${count}`, lines, seen));
-    yield;
+    // An empty document is none.
+    if (value === null || value === undefined) continue;
+    const framed = readFrame(value, `document ${number}`);
+    const key = `${framed.kind} ${framed.name}`;
+    if (seen.has(key)) throw invalid(framed.where, 'metadata.name: another document has it');
+    seen.add(key);
+    found.push(framed);
   }
   return found;
-}
-
-/** The document, or nothing for an empty one. */
-function readDocument(
-  document: Document,
-  where: string,
-  lines: LineCounter,
-  seen: Set<string>,
-): ManifestDocument[] {
-  const error = document.errors[0];
-  if (error !== undefined) {
-    const { line } = lines.linePos(error.pos[0]);
-    throw invalid(where, `is not valid YAML at line ${line} (${error.code})`);
-  }
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
-  if (value === null || value === undefined) return [];
-  const framed = readFrame(value, where);
-  const key = `${framed.kind} ${framed.name}`;
-  if (seen.has(key)) throw invalid(framed.where, 'metadata.name: another document has it');
-  seen.add(key);
-  return [framed];
 }
 
 function readFrame(value: unknown, where: string): ManifestDocument {

@@ -44,6 +44,8 @@ export interface BuiltBundle {
 
 /** What a caller may fix, for reproducible bundles. */
 export interface BuildOptions {
+  /** Names the text in messages. */
+  readonly file?: string;
   /** Default: a key made for this bundle. */
   readonly key?: SigningKey;
   readonly createdAtMs?: number;
@@ -58,7 +60,7 @@ export function buildBundleFromManifest(
   baseDir: string,
   options: BuildOptions = {},
 ): BuiltBundle {
-  const documents = readManifest(text);
+  const documents = readManifest(text, options.file);
   const warnings: string[] = [];
   const upstreams = documents.filter(({ kind }) => kind === 'Upstream').map(readUpstream);
   const rulesets = new Map<string, BundleRuleset>();

@@ -211,6 +211,26 @@ export const controlLimits = {
   bulkMax: 500,
 } as const;
 
+/** Documents of YAML and JSON that people and programs hand in. */
+export const yamlLimits = {
+  /** Tokens of one text: some 5 us each to parse. 50,000 entries of an IP list have a million. */
+  tokensMax: 2_000_000,
+  /** Keys of one text. */
+  keysMax: 250_000,
+  /** Values of one document, those that aliases repeat included. */
+  valuesMax: 500_000,
+  aliasesMax: 100,
+  documentsMax: 1_000,
+  /** Levels of nesting; documents of ours have ten. */
+  depthMax: 64,
+  keyCharactersMax: 1_024,
+  /** Reading one manifest in its thread, and memory of that thread in MB. */
+  readTimeoutMs: 60_000,
+  threadMemoryMbMax: 1_024,
+  /** Manifests that wait while one is read. */
+  waitingMax: 8,
+} as const;
+
 /** The store of the management plane, its backups and their checks. */
 export const storeLimits = {
   /** How long a transaction that is made in slices works before others get their turn. */

@@ -488,4 +488,5 @@ export {
   doctorLimits,
   storeLimits,
   supervisorLimits,
+  yamlLimits,
 } from './control-limits.ts';

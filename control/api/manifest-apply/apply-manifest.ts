@@ -4,15 +4,10 @@
  */
 
 import { AppError } from '../../../engine/base/errors.ts';
-import { storeLimits } from '../../../engine/base/limits.ts';
-import { runInSlices, type Steps } from '../../../engine/base/steps.ts';
+import type { Steps } from '../../../engine/base/steps.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
-import {
-  manifestKinds,
-  readManifestInSteps,
-  type ManifestDocument,
-} from '../../publish/manifest-documents.ts';
+import { manifestKinds, type ManifestDocument } from '../../publish/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
 import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
@@ -39,7 +34,7 @@ export async function applyManifest(
   bytes: Uint8Array,
   dryRun: boolean,
 ): Promise<AppliedManifest> {
-  const documents = await read(bytes);
+  const documents = await read(parts, bytes);
   const preview = await tryOut(parts, caller, documents);
   await refuseUncompilable(parts, preview.run);
   const warnings =
@@ -130,10 +125,10 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
   }
 }
 
-async function read(bytes: Uint8Array): Promise<ManifestDocument[]> {
+async function read(parts: ApiParts, bytes: Uint8Array): Promise<ManifestDocument[]> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return await runInSlices(readManifestInSteps(text), storeLimits.sliceMs);
+    return await parts.readManifest(text);
   } catch (error) {
     if (error instanceof TypeError) throw refusal('invalid_argument', 'manifest: is not UTF-8');
     throw asRefusal(error, '');
@@ -160,8 +155,9 @@ async function namedLater(where: string, check: () => Promise<void>): Promise<vo
 function asRefusal(error: unknown, where: string): unknown {
   if (!(error instanceof AppError)) return error;
   const { code, message } = error;
-  const place = code === 'manifest_invalid' || where === '' ? '' : `${where}: `;
-  const asked = code === 'manifest_invalid' ? 'invalid_argument' : code;
+  const unread = code === 'manifest_invalid' || code === 'yaml_invalid';
+  const place = unread || where === '' ? '' : `${where}: `;
+  const asked = unread ? 'invalid_argument' : code;
   const text = place === '' ? message : specField(message);
   return new AppError(asked, `${place}${text}`, { source: error.source, cause: error });
 }

@@ -5,7 +5,6 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { parse, YAMLParseError } from 'yaml';
 import { AppError } from '../../../engine/base/errors.ts';
 import {
   noExpectation,
@@ -17,6 +16,7 @@ import {
   type Stage,
   type TestCase,
 } from './case.ts';
+import { readYaml } from '../../publish/yaml-text.ts';
 import { renderWire } from './ftw-request.ts';
 
 /** Reads every `.yaml` and `.yml` below `folder`, or one file. Errors: AppError bad_test_file. */
@@ -36,15 +36,7 @@ function yamlFiles(path: string): string[] {
 }
 
 function readFile(path: string): TestCase[] {
-  let document: unknown;
-  try {
-    document = parse(readFileSync(path, 'utf8'));
-  } catch (cause) {
-    const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined;
-    const place = at === undefined ? path : `${path}:${at.line}:${at.col}`;
-    throw badTestFile(`${place}: the file cannot be read as YAML`, cause);
-  }
-  const file = recordOf(document);
+  const file = recordOf(readDocument(path));
   const meta = recordOf(file['meta']);
   const tests = Array.isArray(file['tests']) ? (file['tests'] as unknown[]) : [];
   const family = basename(dirname(path));
@@ -54,6 +46,15 @@ function readFile(path: string): TestCase[] {
     requireStages(test['stages'], `${path}: test ${title}`);
     return toCase(title, family, test, test['enabled'] ?? meta['enabled']);
   });
+}
+
+function readDocument(path: string): unknown {
+  try {
+    return readYaml(readFileSync(path, 'utf8'), path)[0]?.value;
+  } catch (cause) {
+    if (cause instanceof AppError) throw badTestFile(cause.message, cause);
+    throw badTestFile(`${path}: the file cannot be read`, cause);
+  }
 }
 
 /** A stage that sends or expects nothing would pass whatever happens. Errors: bad_test_file. */
