@@ -3,18 +3,26 @@
  * happens when it fails, what happens past the limit. Pure text.
  */
 
-import type { CrsCoreSettingsJson, HttpPolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
+import type {
+  ArgLimitsJson,
+  CrsCoreSettingsJson,
+  HttpPolicyJson,
+} from '../../proto/gen/waf/v1/policy_pb.ts';
+import type { CrsSettings } from './crs-setup.ts';
 
 const processorRules = 199_300;
 const excessRule = 199_400;
 const multipartErrorRule = 199_401;
 const ambiguousPartRule = 199_402;
+const inspectionLimitRule = 199_403;
+const fieldExcessRule = 199_404;
 
 /** SecLang: the policy's own media types, then the rules 200000 to 200006 that CRS expects. */
-export function renderBodyRules(core: CrsCoreSettingsJson, http: HttpPolicyJson): string {
+export function renderBodyRules({ crsCore, httpPolicy: http, argLimits }: CrsSettings): string {
   return [
     ...processorSection(http),
-    excessSection(core),
+    excessSection(crsCore),
+    inspectionLimitSection(crsCore, argLimits),
     parseErrorSection(http),
     multipartSection,
     ambiguousPartSection(http),
@@ -56,17 +64,34 @@ SecRule REQUEST_HEADERS:Content-Type "@rx ^application/[a-z0-9.-]+[+]json" \\
   "id:200006,phase:1,t:none,t:lowercase,pass,nolog,ctl:requestBodyProcessor=JSON"`;
 
 function excessSection({ requestBodyLimitAction }: CrsCoreSettingsJson): string {
-  const observed = requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
-  const [condition, decision, remark] = observed
-    ? ['SecRule INBOUND_DATA_ERROR "@eq 1"', 'pass', ': only its start was inspected (observed)']
-    : [
-        'SecRule REQBODY_ERROR_MSG "@beginsWith Request body excluding files is bigger"',
-        'deny,status:413',
-        '',
-      ];
-  return `${condition} \\
-  "id:${excessRule},phase:2,t:none,log,${decision},severity:4,\\
+  const message = (id: number, decision: string, remark: string): string => `"id:${id},phase:2,\\
+  t:none,log,${decision},severity:4,\\
   msg:'The request body is larger than the policy allows${remark}'"`;
+  // Fields of multipart bodies have a limit of their own, which always rejects.
+  const fields = `SecRule REQBODY_ERROR_MSG \\
+  "@beginsWith Request body excluding files is bigger" \\
+  `;
+  if (requestBodyLimitAction !== 'REQUEST_BODY_LIMIT_ACTION_OBSERVE') {
+    return `${fields}${message(excessRule, 'deny,status:413', '')}`;
+  }
+  return `SecRule INBOUND_DATA_ERROR "@eq 1" \\
+  ${message(excessRule, 'pass', ' (observed)')}
+${fields}${message(fieldExcessRule, 'deny,status:413', '')}`;
+}
+
+/** A limit of inspection: what lies past it is refused, or inspected as well as can be. */
+function inspectionLimitSection(core: CrsCoreSettingsJson, limits: ArgLimitsJson): string {
+  const observed = limits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
+  const long = core.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
+  // A body that may be longer than what is inspected is no reason to refuse it.
+  const condition =
+    long && !observed
+      ? 'INSPECTION_LIMIT_ERROR_MSG "!@within body-bytes"'
+      : 'INSPECTION_LIMIT_ERROR "!@eq 0"';
+  return `SecRule ${condition} \\
+  "id:${inspectionLimitRule},phase:2,t:none,log,${observed ? 'pass' : 'deny,status:413'},\\
+  severity:4,msg:'A limit of inspection was reached${observed ? ' (observed)' : ''}',\\
+  logdata:'%{INSPECTION_LIMIT_ERROR_MSG}'"`;
 }
 
 /** Only JSON and XML may fail unpunished: what multipart hides from us is never let through. */

@@ -3,6 +3,7 @@
  * ruleset in order, then what the policy changes in them. Pure; never reads the files it includes.
  */
 
+import { valueLimits } from '../../engine/base/limits.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { renderBodyRules } from './policy-body-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
@@ -60,7 +61,7 @@ export function renderPolicy(
     responseBodySection(settings),
     otherEngineSection(ruleset),
     defaultActionSection(policy, ruleset),
-    renderBodyRules(settings.crsCore, settings.httpPolicy),
+    renderBodyRules(settings),
   ];
   if (ruleset === null) warnings.push('the policy has no ruleset: only its own rules run');
   else parts.push(renderCrsSetup(settings, ruleset.version));
@@ -95,10 +96,17 @@ function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
   const stated = Number(crsCore.requestBodyLimit ?? defaultRequestBodyLimitBytes);
   const limit = limited ? stated : maxRequestBodyLimitBytes;
   const observed = crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
-  const upload = Number(argLimits.combinedFileSizes ?? defaultUploadBytes);
+  const largest = Math.max(defaultUploadBytes, Number(argLimits.maxFileSize ?? 0));
+  const upload = Number(argLimits.combinedFileSizes ?? largest);
   const lines = ['SecRequestBodyAccess On'];
   if (observed) {
-    lines.push(`SecRequestBodyLimit ${limit}`, 'SecRequestBodyLimitAction ProcessPartial');
+    const excess = valueLimits.bodyExcessBytesMax;
+    lines.push(
+      `SecRequestBodyLimit ${limit}`,
+      `SecRequestBodyExcessLimit ${excess}`,
+      `SecRequestBodyNoFilesLimit ${limit + excess}`,
+      'SecRequestBodyLimitAction ProcessPartial',
+    );
   } else {
     lines.push(
       `SecRequestBodyLimit ${Math.max(limit, upload)}`,
@@ -106,6 +114,8 @@ function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
       'SecRequestBodyLimitAction Reject',
     );
   }
+  // Fields and framing come on top of the files.
+  lines.push(`SecMultipartBodyLimit ${upload + limit}`, 'SecInspectUnparsed On');
   lines.push('SecRequestBodyJsonDepthLimit 512');
   return `${lines.join('\n')}\n`;
 }

@@ -195,6 +195,20 @@ export const upstreamLimits = {
 export const valueLimits = {
   /** Shorter beginnings of a compressed body that are tried where it grows beyond its limit. */
   decodeTriesMax: 12,
+  /**
+   * Bytes past the inspection budget of a body that policies inspect all the same, where excess
+   * does not block. Reading ends there; what follows is forwarded, and the event says so.
+   */
+  bodyExcessBytesMax: 1_048_576,
+  /** Arguments inspected one by one, past the policy's limit too; a megabyte of JSON has fewer. */
+  argumentRowsMax: 65_536,
+  /** Text that no parser reads is inspected in windows of this size, and so much of the one before. */
+  rawWindowBytes: 16_384,
+  rawOverlapBytes: 1_024,
+  /** Shorter runs of text among binary data are no text. */
+  rawRunBytesMin: 16,
+  /** Where a body has its first `=` by then, behind a plain name, it may be a form. */
+  formNameBytesMax: 256,
   /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */
   jsonStackMax: 65_536,
   /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */

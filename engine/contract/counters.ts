@@ -8,7 +8,7 @@ export const durationBoundsUs: readonly number[] = [
 
 /** What requests are told apart by. */
 export type CounterFamily =
-  'outcome' | 'status' | 'verdict' | 'refusal' | 'origin_error' | 'failure' | 'event';
+  'outcome' | 'status' | 'verdict' | 'refusal' | 'origin_error' | 'failure' | 'limit' | 'event';
 
 /** What the most frequent values are ranked of. */
 export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;

@@ -90,6 +90,8 @@ export interface TransactionRecord {
   readonly inspectionUs: number;
   /** Names of values that no record may show (`args:password`), if sanitise actions gave some. */
   readonly hidden?: readonly string[];
+  /** Limits of inspection that the request reached, if any (`cookies`, `arguments`). */
+  readonly limitsReached?: readonly string[];
   /** Set when inspection failed and the fail policy decided. */
   readonly failure?: InspectionFailure;
 }

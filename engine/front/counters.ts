@@ -75,6 +75,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
       ['refusal', new Map()],
       ['origin_error', new Map()],
       ['failure', new Map()],
+      ['limit', new Map()],
       ['event', new Map()],
     ]),
   };
@@ -101,4 +102,5 @@ function countInspection(delta: CounterDelta, record: TransactionRecord, blocked
   const failed = action === 'pass' && record.failure !== undefined;
   count(delta, 'verdict', failed ? 'failed' : detected ? 'detected' : action);
   if (record.failure !== undefined) count(delta, 'failure', record.failure);
+  for (const name of record.limitsReached ?? []) count(delta, 'limit', name);
 }

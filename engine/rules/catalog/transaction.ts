@@ -11,6 +11,7 @@ import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import type { XmlElement } from './bodies/xml-tree.ts';
+import type { InspectionLimitName } from './inspection-limits.ts';
 import type { RulePorts } from './ports.ts';
 import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
@@ -155,6 +156,8 @@ export class Transaction {
   bodyErrorMessage: ByteString = '';
   inboundDataError = 0;
   outboundDataError = 0;
+  /** Limits of inspection that the request reached, in order. */
+  limitsReached: InspectionLimitName[] = [];
   urlEncodedError = 0;
   /** 1 after a pattern ran into its match limit. */
   pcreLimitsExceeded = 0;
@@ -266,6 +269,7 @@ export class Transaction {
     this.bodyErrorMessage = '';
     this.inboundDataError = 0;
     this.outboundDataError = 0;
+    if (this.limitsReached.length > 0) this.limitsReached = [];
     this.urlEncodedError = 0;
     this.pcreLimitsExceeded = 0;
     this.authType = '';

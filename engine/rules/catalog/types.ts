@@ -313,6 +313,12 @@ export interface ProgramSettings {
   readonly requestBodyLimitBytes: number;
   readonly requestBodyNoFilesLimitBytes: number;
   readonly requestBodyLimitAction: 'reject' | 'processPartial';
+  /** Past the limit, with `processPartial`: how far a body is inspected all the same. */
+  readonly requestBodyExcessBytes: number;
+  /** Larger multipart bodies are refused, whatever the action; 0 = the limit of other bodies. */
+  readonly multipartBodyLimitBytes: number;
+  /** Inspects what no body processor reads, and what follows an error or a limit. */
+  readonly inspectsUnparsed: boolean;
   readonly responseBodyLimitBytes: number;
   readonly responseBodyLimitAction: 'reject' | 'processPartial';
   readonly responseBodyMimeTypes: readonly string[];

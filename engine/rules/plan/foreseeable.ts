@@ -96,6 +96,7 @@ const bodyFacts: ReadonlySet<string> = new Set([
   'REQBODY_PROCESSOR',
   'REQBODY_ERROR',
   'REQBODY_PROCESSOR_ERROR',
+  'INSPECTION_LIMIT_ERROR',
 ]);
 
 /** What a body without errors and parts leaves as it was. */
@@ -249,5 +250,5 @@ function turns({ name, removal }: ControlSwitch): boolean {
   if (!removal) return name.startsWith('rule');
   const { variable } = removal;
   if (variable === undefined || variable === '') return true;
-  return /^(?:TX$|REQBODY_|REQUEST_BODY_LENGTH$|MULTIPART_)/.test(variable);
+  return /^(?:TX$|REQBODY_|INSPECTION_LIMIT_|REQUEST_BODY_LENGTH$|MULTIPART_)/.test(variable);
 }

@@ -19,6 +19,9 @@ export const defaultSettings: ProgramSettings = {
   requestBodyLimitBytes: 134_217_728,
   requestBodyNoFilesLimitBytes: 1_048_576,
   requestBodyLimitAction: 'reject',
+  requestBodyExcessBytes: 0,
+  multipartBodyLimitBytes: 0,
+  inspectsUnparsed: false,
   responseBodyLimitBytes: 524_288,
   responseBodyLimitAction: 'reject',
   responseBodyMimeTypes: ['text/plain', 'text/html'],
@@ -155,6 +158,8 @@ interface Setting {
 const numbers = {
   secrequestbodylimit: 'requestBodyLimitBytes',
   secrequestbodynofileslimit: 'requestBodyNoFilesLimitBytes',
+  secrequestbodyexcesslimit: 'requestBodyExcessBytes',
+  secmultipartbodylimit: 'multipartBodyLimitBytes',
   secrequestbodyjsondepthlimit: 'jsonDepthMax',
   secresponsebodylimit: 'responseBodyLimitBytes',
   secargumentslimit: 'argumentsMax',
@@ -185,6 +190,7 @@ const setters: ReadonlyMap<string, (setting: Setting) => void> = new Map([
     'secresponsebodylimitaction',
     ({ settings, value }) => void (settings.responseBodyLimitAction = limitAction(value)),
   ],
+  ['secinspectunparsed', ({ settings, value }) => void (settings.inspectsUnparsed = isOn(value))],
   ['secauditengine', ({ settings, value }) => void (settings.auditEngine = auditMode(value))],
   [
     'secparsexmlintoargs',

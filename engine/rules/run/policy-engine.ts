@@ -147,6 +147,7 @@ export class RuleSession implements InspectionSession {
       detectionOnly: !enforced && withheld !== null,
       inspectionUs: this.inspectionUs,
       ...(tx.sanitised.length === 0 ? {} : { hidden: [...tx.sanitised] }),
+      ...(tx.limitsReached.length === 0 ? {} : { limitsReached: [...tx.limitsReached] }),
       ...(this.failure === null ? {} : { failure: this.failure }),
     };
     if (!this.finished) {
@@ -204,11 +205,17 @@ export class RuleSession implements InspectionSession {
 function requestNeed(tx: Transaction): BodyNeed {
   const { settings, control } = tx;
   if (control.engine === 'off' || !control.requestBodyAccess) return noBody;
-  const reject = settings.requestBodyLimitAction === 'reject' && control.engine === 'on';
+  const acts = control.engine === 'on';
+  const partial = settings.requestBodyLimitAction === 'processPartial';
+  const processor = control.requestBodyProcessor || tx.bodyProcessor;
+  if (processor === 'MULTIPART' && settings.multipartBodyLimitBytes > 0) {
+    const limitBytes = settings.multipartBodyLimitBytes;
+    return { inspect: true, limitBytes, onExcess: acts ? 'reject' : 'prefix' };
+  }
   return {
     inspect: true,
-    limitBytes: settings.requestBodyLimitBytes,
-    onExcess: reject ? 'reject' : 'prefix',
+    limitBytes: settings.requestBodyLimitBytes + (partial ? settings.requestBodyExcessBytes : 0),
+    onExcess: !partial && acts ? 'reject' : 'prefix',
   };
 }
 

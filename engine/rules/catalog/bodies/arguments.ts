@@ -3,8 +3,11 @@
  * limit that all sources share. Works on the slab in place; never makes strings.
  */
 
+import { valueLimits } from '../../../base/limits.ts';
+import { reachLimit } from '../inspection-limits.ts';
 import type { Transaction } from '../transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../values.ts';
+import { addRawText } from './raw-text.ts';
 
 const PERCENT = 0x25;
 const PLUS = 0x2b;
@@ -14,6 +17,9 @@ const PLAIN = 0;
 const ESCAPE = 1;
 const EQUALS = 2;
 const SEPARATOR = 3;
+
+/** Shorter pairs are left out past the limit of arguments. */
+const shortPairBytes = 4;
 
 /** Value of a hexadecimal digit, or -1. */
 export const hexValue: Int8Array = makeHexTable();
@@ -60,19 +66,39 @@ export function readArguments(
         escaped = false;
       }
     }
-    if (!hasArgumentRoom(tx)) return;
+    if (!hasArgumentRoom(tx)) {
+      if (tx.settings.inspectsUnparsed) addRawText(tx, source, from, end);
+      return;
+    }
+    // Too short for any attack; a query of separators would cost a row each.
+    if (at - from < shortPairBytes && isPastArgumentLimit(tx)) {
+      from = at + 1;
+      continue;
+    }
     if (equals < 0) addPair(tx, source, from, at, escaped, at, at, false);
     else addPair(tx, source, from, equals, escapedName, equals + 1, at, escaped);
     from = at + 1;
   }
 }
 
-/** False, with REQBODY_ERROR set, when ARGS is full (`SecArgumentsLimit`). */
+/**
+ * True while ARGS takes another row. Past `SecArgumentsLimit` REQBODY_ERROR is set and rows are
+ * taken only with `SecInspectUnparsed`, up to a limit of their own.
+ */
 export function hasArgumentRoom(tx: Transaction): boolean {
   const held = tx.values.rowsOf(SOURCE.argGet).length + tx.values.rowsOf(SOURCE.argPost).length;
   if (held < tx.settings.argumentsMax) return true;
   failBody(tx, 'SecArgumentsLimit exceeded');
+  reachLimit(tx, 'arguments');
+  if (!tx.settings.inspectsUnparsed) return false;
+  if (held < valueLimits.argumentRowsMax) return true;
+  reachLimit(tx, 'argument-rows');
   return false;
+}
+
+/** True past `SecArgumentsLimit`, where rows that can hold no attack are not worth their cost. */
+export function isPastArgumentLimit(tx: Transaction): boolean {
+  return tx.limitsReached.length > 0 && tx.limitsReached.includes('arguments');
 }
 
 /** Records that the body could not be read as declared; the first reason stays. */

@@ -9,9 +9,11 @@ import { isUtf8 } from 'node:buffer';
 
 import { valueLimits } from '../../../base/limits.ts';
 import type { Transaction } from '../transaction.ts';
-import { SOURCE, type ValueTable } from '../values.ts';
-import { failBody, hasArgumentRoom, hexValue } from './arguments.ts';
-import { writeUtf8 } from './utf8.ts';
+import { SOURCE } from '../values.ts';
+import { reachLimit } from '../inspection-limits.ts';
+import { failBody, hasArgumentRoom, isPastArgumentLimit } from './arguments.ts';
+import { isSeparator } from './json-bytes.ts';
+import { JsonWords } from './json-words.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -19,7 +21,6 @@ const MINUS = 0x2d;
 const DOT = 0x2e;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
@@ -27,12 +28,11 @@ const CLOSE_OBJECT = 0x7d;
 /** What stands for a member without a name, as in ModSecurity 3. */
 const emptyKey = Buffer.from('empty-key');
 
-/** Classes of bytes inside a string: 0 ordinary, 1 needs a look. */
-const special: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 1 : 0,
-);
 const listStep: Uint8Array = Buffer.from('.array_');
 const rootName: Uint8Array = Buffer.from('json');
+
+/** Shorter items of lists are left out past the limit of arguments. */
+const shortValueBytes = 4;
 
 /** Marks an object on the stack of counters; lists hold the index of their next element. */
 const IN_OBJECT = -1;
@@ -41,19 +41,7 @@ const IN_OBJECT = -1;
  * Reads one document at a time; reused, so that reading allocates nothing. Not re-entrant.
  * Cost: one pass over the bytes, and for each scalar a copy of its path.
  */
-export class JsonReader {
-  private tx!: Transaction;
-  private values!: ValueTable;
-  private slab: Uint8Array = rootName;
-  private at = 0;
-  private end = 0;
-  private truncated = false;
-  private failed = false;
-  private highBits = 0;
-  // The string or number read last.
-  private textStart = 0;
-  private textEnd = 0;
-  private escaped = false;
+export class JsonReader extends JsonWords {
   // Where we are: the name of the value that comes next, and the containers around it.
   private readonly path = new Uint8Array(valueLimits.jsonPathBytesMax + 16);
   private pathLength = 0;
@@ -61,67 +49,98 @@ export class JsonReader {
   private nameStart = 0;
   private nameEnd = 0;
   private nameRoom = 0;
+  // The path of the last argument, where its name is shortened.
+  private readonly lastPath = new Uint8Array(valueLimits.jsonPathBytesMax + 16);
+  private lastPathLength = 0;
   private depth = 0;
   private counters = new Int32Array(64);
   private marks = new Int32Array(64);
 
-  /** Reads [start, end) of the slab; errors go to REQBODY_ERROR. `truncated`: more was cut off. */
-  read(tx: Transaction, start: number, end: number, truncated: boolean): void {
-    this.tx = tx;
-    this.values = tx.values;
-    this.slab = tx.values.slab;
-    this.at = start;
-    this.end = end;
-    this.truncated = truncated;
-    this.failed = false;
-    this.highBits = 0;
+  /**
+   * Reads [start, end) of the slab; errors go to REQBODY_ERROR. `truncated`: more was cut off. Says
+   * where reading stopped.
+   */
+  read(tx: Transaction, start: number, end: number, truncated: boolean): number {
+    this.begin(tx, start, end, truncated);
+    this.named = false;
     this.depth = 0;
     this.path.set(rootName);
     this.pathLength = rootName.length;
     this.nameStart = 0;
     this.nameEnd = 0;
     this.nameRoom = nameRoomOf(end - start);
+    this.lastPathLength = 0;
     this.skipByteOrderMark();
     this.readValues();
     if (this.highBits >= 0x80) this.checkUtf8(start);
+    return this.at;
   }
 
   /**
-   * The parent loop: one turn reads one value, or closes one container. False when reading stopped
-   * early.
+   * The parent loop: one turn reads one value, or closes one container.
    */
-  private readValues(): boolean {
+  private readValues(): void {
     let expectValue = true;
-    for (;;) {
+    while (!this.failed) {
       const byte = this.nextByte();
       if (byte < 0) {
-        return expectValue || this.depth > 0 ? this.fail('JSON: ends too early') : true;
+        if (this.named) this.addLeaf(this.at, this.at);
+        if (expectValue || this.depth > 0) this.fail('JSON: ends too early');
+        return;
       }
-      if (expectValue) {
-        if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-          if (!this.open(byte === OPEN_LIST)) return false;
-          if (byte === OPEN_LIST && !this.addListName()) return false;
-          expectValue = this.enter(byte === OPEN_LIST);
-        } else {
-          if (!this.readScalar(byte)) return false;
-          expectValue = false;
-        }
-      } else {
-        if (this.depth === 0) return this.fail('JSON: bytes behind the document');
-        const inList = this.counters[this.depth]! !== IN_OBJECT;
-        this.at++;
-        if (byte === COMMA) {
-          if (inList) this.nextElement();
-          else if (!this.readKey()) return false;
-          expectValue = true;
-        } else if (byte === (inList ? CLOSE_LIST : CLOSE_OBJECT)) {
-          this.close();
-        } else {
-          return this.fail('JSON: a comma or a closing bracket is missing');
-        }
-      }
-      if (this.failed) return false;
+      expectValue = expectValue ? this.readValue(byte) : this.readSeparator(byte);
     }
+  }
+
+  /** At the first byte of a value; true when another value comes next. */
+  private readValue(byte: number): boolean {
+    if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      const isList = byte === OPEN_LIST;
+      if (!this.open(isList) || (isList && !this.addListName())) return false;
+      return this.enter(isList);
+    }
+    if (this.lenient && isSeparator(byte)) return this.readStray(byte);
+    this.readScalar(byte);
+    return false;
+  }
+
+  /** Behind a value; true when another one comes next. */
+  private readSeparator(byte: number): boolean {
+    if (this.depth === 0) {
+      if (!this.broken('JSON: bytes behind the document')) return false;
+      this.pathLength = rootName.length;
+      if (isSeparator(byte)) this.at++;
+      return true;
+    }
+    const inList = this.counters[this.depth]! !== IN_OBJECT;
+    const right = byte === (inList ? CLOSE_LIST : CLOSE_OBJECT);
+    if (!right && byte !== COMMA) {
+      if (!this.broken('JSON: a comma or a closing bracket is missing')) return false;
+    }
+    if (right || byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      this.at++;
+      this.close();
+      return false;
+    }
+    if (byte === COMMA || byte === COLON) this.at++;
+    return this.nextName(inList);
+  }
+
+  /** A separator where a value should be. */
+  private readStray(byte: number): boolean {
+    this.broken('JSON: a value is missing');
+    if (this.named) this.addLeaf(this.at, this.at);
+    this.at++;
+    if (this.depth === 0 || byte === COLON) return true;
+    if (byte === COMMA) return this.nextName(this.counters[this.depth]! !== IN_OBJECT);
+    this.close();
+    return false;
+  }
+
+  private nextName(inList: boolean): boolean {
+    if (inList) this.nextElement();
+    else this.readKey();
+    return true;
   }
 
   /** Behind an opening bracket: false when the container is empty and closed. */
@@ -132,19 +151,21 @@ export class JsonReader {
       this.close();
       return false;
     }
-    if (isList) this.nextElement();
-    else this.readKey();
-    return true;
+    return this.nextName(isList);
   }
 
   private open(isList: boolean): boolean {
     this.at++;
     const depth = ++this.depth;
     if (depth >= valueLimits.jsonStackMax) {
-      this.fail('JSON: nesting too deep');
-      return false;
+      reachLimit(this.tx, 'json-nesting');
+      return this.fail('JSON: nesting too deep');
     }
-    if (depth > this.tx.settings.jsonDepthMax) failBody(this.tx, 'JSON depth limit exceeded');
+    this.named = false;
+    if (depth > this.tx.settings.jsonDepthMax) {
+      failBody(this.tx, 'JSON depth limit exceeded');
+      reachLimit(this.tx, 'json-depth');
+    }
     if (depth === this.counters.length) this.growStack();
     this.counters[depth] = isList ? 0 : IN_OBJECT;
     this.marks[depth] = this.pathLength;
@@ -163,7 +184,9 @@ export class JsonReader {
 
   /** Sets the path to the next element of the list we are in. */
   private nextElement(): void {
-    let index = this.counters[this.depth]!++;
+    // Names that repeat cost less to inspect; past the limit nobody counts.
+    if (!isPastArgumentLimit(this.tx)) this.counters[this.depth]!++;
+    let index = Math.max(0, this.counters[this.depth]! - 1);
     const path = this.path;
     let length = this.marks[this.depth]!;
     if (length + listStep.length + 10 > valueLimits.jsonPathBytesMax) {
@@ -182,8 +205,15 @@ export class JsonReader {
 
   /** Reads `"key":` and sets the path to that member. */
   private readKey(): boolean {
-    if (this.nextByte() !== QUOTE) return this.fail('JSON: a member name is missing');
-    if (!this.scanString()) return false;
+    const byte = this.nextByte();
+    this.named = false;
+    if (byte === QUOTE) {
+      if (!this.scanString() && !this.lenient) return false;
+    } else {
+      if (!this.broken('JSON: a member name is missing')) return false;
+      if (byte < 0 || (isSeparator(byte) && byte !== COLON)) return true;
+      this.scanBare(byte, COLON);
+    }
     let start = this.textStart;
     let end = this.textEnd;
     if (this.escaped) {
@@ -194,15 +224,24 @@ export class JsonReader {
     let length = this.marks[this.depth]!;
     const room = valueLimits.jsonPathBytesMax - length - 1;
     const size = end === start ? emptyKey.length : end - start;
-    if (size > room) failBody(this.tx, 'JSON: names too long');
+    if (size > room) this.noteLongName(start, end);
     if (room >= 0) path[length++] = DOT;
     const from = end === start ? emptyKey : slab.subarray(start, end);
     const kept = Math.min(size, Math.max(0, room));
     for (let i = 0; i < kept; i++) path[length++] = from[i]!;
     this.pathLength = length;
-    if (this.nextByte() !== COLON) return this.fail('JSON: a colon is missing');
+    this.named = this.lenient;
+    if (this.nextByte() !== COLON) return this.broken('JSON: a colon is missing');
     this.at++;
     return true;
+  }
+
+  /** What of a name does not fit is inspected as a value. */
+  private noteLongName(start: number, end: number): void {
+    failBody(this.tx, 'JSON: names too long');
+    reachLimit(this.tx, 'json-names');
+    if (!this.lenient || !hasArgumentRoom(this.tx)) return;
+    this.values.add(SOURCE.argPost, start, start, start, end);
   }
 
   private readScalar(byte: number): boolean {
@@ -218,20 +257,39 @@ export class JsonReader {
       return this.addLeaf(start, end) && complete;
     }
     if (byte === MINUS || (byte >= 0x30 && byte <= 0x39)) {
-      if (!this.scanNumber()) return false;
+      const start = this.at;
+      if (!this.scanNumber()) return this.readBare(start);
       return this.addLeaf(this.textStart, this.textEnd);
     }
     if (byte === 0x74) return this.readWord('true');
     if (byte === 0x66) return this.readWord('false');
     if (byte === 0x6e) return this.readWord('null');
-    return this.fail('JSON: a value is missing');
+    return this.broken('JSON: a value is missing') && this.readBare(this.at);
+  }
+
+  /** A value that JSON does not know, from `start` on; false where reading stops at such. */
+  private readBare(start: number): boolean {
+    if (!this.lenient) return false;
+    this.at = start;
+    this.scanBare(this.slab[start]!, COMMA);
+    let from = this.textStart;
+    let to = this.textEnd;
+    if (this.escaped) {
+      from = this.unescape(from, to);
+      to = this.values.used;
+    }
+    return this.addLeaf(from, to);
   }
 
   private readWord(word: string): boolean {
     const start = this.at;
     for (let i = 0; i < word.length; i++) {
-      if (this.at === this.end) return this.fail('JSON: ends too early');
-      if (this.slab[this.at] !== word.charCodeAt(i)) return this.fail('JSON: unknown word');
+      if (this.at === this.end) {
+        return this.broken('JSON: ends too early') && this.readBare(start);
+      }
+      if (this.slab[this.at] !== word.charCodeAt(i)) {
+        return this.broken('JSON: unknown word') && this.readBare(start);
+      }
       this.at++;
     }
     return this.addLeaf(start, word === 'null' ? start : this.at);
@@ -242,6 +300,10 @@ export class JsonReader {
       this.failed = true;
       return false;
     }
+    this.named = false;
+    const inList = this.depth > 0 && this.counters[this.depth] !== IN_OBJECT;
+    // Too short for any attack; its list's name is an argument already.
+    if (inList && end - start < shortValueBytes && isPastArgumentLimit(this.tx)) return true;
     if (!this.isLastName() && !this.writeName()) return false;
     this.values.add(SOURCE.argPost, this.nameStart, this.nameEnd, start, end);
     return true;
@@ -249,10 +311,14 @@ export class JsonReader {
 
   /** True when the path is the name that was written last: members may repeat it. */
   private isLastName(): boolean {
-    const { path, pathLength, nameStart, slab } = this;
-    if (this.nameEnd - nameStart !== pathLength) return false;
+    const { path, pathLength, lastPath, nameStart, slab } = this;
+    const shortened = this.nameRoom < 0;
+    const last = shortened ? this.lastPathLength : this.nameEnd - nameStart;
+    if (last !== pathLength) return false;
     // Names mostly differ at their ends.
-    for (let i = pathLength - 1; i >= 0; i--) if (slab[nameStart + i] !== path[i]) return false;
+    for (let i = pathLength - 1; i >= 0; i--) {
+      if ((shortened ? lastPath[i] : slab[nameStart + i]) !== path[i]) return false;
+    }
     return true;
   }
 
@@ -260,139 +326,33 @@ export class JsonReader {
   private writeName(): boolean {
     const { values, path, pathLength: length } = this;
     this.nameRoom -= length;
-    if (this.nameRoom < 0) {
-      this.failed = true;
-      failBody(this.tx, 'JSON: names too long together');
-      return false;
-    }
-    values.reserve(length);
+    const from = this.nameRoom < 0 ? this.shortenName() : 0;
+    if (from < 0) return this.fail('JSON: names too long together');
+    values.reserve(length - from);
     const slab = (this.slab = values.slab);
     const key = values.used;
-    for (let i = 0; i < length; i++) slab[key + i] = path[i]!;
-    values.used = key + length;
+    for (let i = from; i < length; i++) slab[key + i - from] = path[i]!;
+    values.used = key + length - from;
     this.nameStart = key;
-    this.nameEnd = key + length;
+    this.nameEnd = values.used;
     return true;
   }
 
-  /** From the opening quote to behind the closing one; the text between is textStart..textEnd. */
-  private scanString(): boolean {
-    const { slab, end } = this;
-    let at = this.at + 1;
-    let high = this.highBits;
-    this.textStart = at;
-    this.escaped = false;
-    while (at < end) {
-      const byte = slab[at]!;
-      high |= byte;
-      if (special[byte] === 0) {
-        at++;
-      } else if (byte === QUOTE) {
-        this.textEnd = at;
-        this.at = at + 1;
-        this.highBits = high;
-        return true;
-      } else if (byte === BACKSLASH) {
-        this.escaped = true;
-        at += 2;
-      } else {
-        // Some readers take it, so reading goes on.
-        failBody(this.tx, 'JSON: a control character in a string');
-        at++;
-      }
-    }
-    this.highBits = high;
-    this.textEnd = end;
-    this.at = end;
-    return this.fail('JSON: ends too early');
-  }
-
-  private scanNumber(): boolean {
-    const { slab, end } = this;
-    let at = this.at;
-    this.textStart = at;
-    if (slab[at] === MINUS) at++;
-    const digits = at;
-    while (at < end && isDigit(slab[at]!)) at++;
-    let valid = at > digits && (slab[digits] !== 0x30 || at === digits + 1);
-    if (at < end && slab[at] === DOT) {
-      const fraction = ++at;
-      while (at < end && isDigit(slab[at]!)) at++;
-      valid &&= at > fraction;
-    }
-    if (at < end && (slab[at]! | 0x20) === 0x65) {
-      at++;
-      if (at < end && (slab[at] === 0x2b || slab[at] === MINUS)) at++;
-      const exponent = at;
-      while (at < end && isDigit(slab[at]!)) at++;
-      valid &&= at > exponent;
-    }
-    this.at = at;
-    this.textEnd = at;
-    return valid || (at === end && this.truncated) || this.fail('JSON: not a number');
-  }
-
-  /** Writes the text of a string without its escapes behind the slab; returns where it starts. */
-  private unescape(start: number, end: number): number {
-    const values = this.values;
-    values.reserve(end - start);
-    const slab = (this.slab = values.slab);
-    const first = values.used;
-    let out = first;
-    let at = start;
-    while (at < end) {
-      const byte = slab[at]!;
-      if (byte !== BACKSLASH) {
-        slab[out++] = byte;
-        at++;
-        continue;
-      }
-      const kind = slab[at + 1]!;
-      if (at + 1 >= end) break;
-      if (kind === 0x75) {
-        const unit = readUnit(slab, at + 2, end);
-        if (unit < 0) {
-          this.fail('JSON: an unknown escape');
-          at += 2;
-          continue;
-        }
-        at += 6;
-        let code = unit;
-        if (unit >= 0xd800 && unit < 0xe000) {
-          const low = at + 1 < end && slab[at] === BACKSLASH && slab[at + 1] === 0x75;
-          const second = low ? readUnit(slab, at + 2, end) : -1;
-          code = 0xfffd;
-          if (unit < 0xdc00 && second >= 0xdc00 && second < 0xe000) {
-            code = 0x10000 + ((unit - 0xd800) << 10) + (second - 0xdc00);
-            at += 6;
-          }
-        }
-        out = writeUtf8(slab, out, code);
-      } else {
-        const plain = plainEscape(kind);
-        if (plain < 0) this.fail('JSON: an unknown escape');
-        slab[out++] = plain < 0 ? kind : plain;
-        at += 2;
-      }
-    }
-    values.used = out;
-    return first;
-  }
-
-  /** Next byte that is not white space, not consumed; -1 at the end. */
-  private nextByte(): number {
-    const { slab, end } = this;
-    let at = this.at;
-    while (at < end) {
-      const byte = slab[at]!;
-      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) {
-        this.at = at;
-        return byte;
-      }
-      at++;
-    }
-    this.at = at;
-    return -1;
+  /**
+   * Past what names may take together, a name is what of its path is new; the rest was inspected
+   * with the names before. Says where that begins; -1 where reading ends here.
+   */
+  private shortenName(): number {
+    const { path, pathLength, lastPath } = this;
+    failBody(this.tx, 'JSON: names too long together');
+    reachLimit(this.tx, 'json-name-bytes');
+    if (!this.lenient) return -1;
+    const most = Math.min(pathLength, this.lastPathLength);
+    let common = 0;
+    while (common < most && path[common] === lastPath[common]) common++;
+    for (let i = common; i < pathLength; i++) lastPath[i] = path[i]!;
+    this.lastPathLength = pathLength;
+    return common;
   }
 
   /** RFC 8259 section 8.1: none may be added; readers differ, so it is recorded. */
@@ -415,13 +375,6 @@ export class JsonReader {
     if (!isUtf8(this.slab.subarray(start, end))) failBody(this.tx, 'JSON: not UTF-8');
   }
 
-  /** Stops reading; at the cut of a truncated body that is no error of the client. */
-  private fail(reason: string): false {
-    this.failed = true;
-    if (!this.truncated || this.at < this.end) failBody(this.tx, reason);
-    return false;
-  }
-
   private growStack(): void {
     const counters = new Int32Array(2 * this.counters.length);
     counters.set(this.counters);
@@ -439,40 +392,4 @@ export class JsonReader {
 function nameRoomOf(documentBytes: number): number {
   const { jsonNameBytesMin, jsonNamesPerByte, jsonNameBytesMax } = valueLimits;
   return Math.min(jsonNameBytesMax, jsonNameBytesMin + jsonNamesPerByte * documentBytes);
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39;
-}
-
-/** The 16-bit unit of four hexadecimal digits; -1 when they are not. */
-function readUnit(slab: Uint8Array, at: number, end: number): number {
-  if (at + 4 > end) return -1;
-  const a = hexValue[slab[at]!]!;
-  const b = hexValue[slab[at + 1]!]!;
-  const c = hexValue[slab[at + 2]!]!;
-  const d = hexValue[slab[at + 3]!]!;
-  return a < 0 || b < 0 || c < 0 || d < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d;
-}
-
-/** What stands behind a backslash, or -1 for what RFC 8259 does not know. */
-function plainEscape(kind: number): number {
-  switch (kind) {
-    case QUOTE:
-    case BACKSLASH:
-    case 0x2f:
-      return kind;
-    case 0x62:
-      return 0x08;
-    case 0x66:
-      return 0x0c;
-    case 0x6e:
-      return 0x0a;
-    case 0x72:
-      return 0x0d;
-    case 0x74:
-      return 0x09;
-    default:
-      return -1;
-  }
 }

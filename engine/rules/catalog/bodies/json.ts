@@ -2,10 +2,8 @@
 
 import type { Transaction } from '../transaction.ts';
 import type { BodyProcessorDefinition } from '../types.ts';
-import { JsonReader } from './json-reader.ts';
-
-/** One a thread: inspection is synchronous, so two documents are never read at once. */
-const reader = new JsonReader();
+import { failBody } from './arguments.ts';
+import { asUtf8, readJson } from './unparsed.ts';
 
 /** `ctl:requestBodyProcessor=JSON`. */
 export const jsonBody: BodyProcessorDefinition = {
@@ -14,6 +12,8 @@ export const jsonBody: BodyProcessorDefinition = {
   example: 'ctl:requestBodyProcessor=JSON',
   source: 'RFC 8259; names as ModSecurity v3: json.a.b, json.list.array_0',
   process(tx: Transaction, start: number, end: number, truncated: boolean): void {
-    reader.read(tx, start, end, truncated);
+    const [from, to] = tx.settings.inspectsUnparsed ? asUtf8(tx, start, end) : [start, end];
+    if (from !== start) failBody(tx, 'JSON: not UTF-8');
+    readJson(tx, from, to, truncated);
   },
 };

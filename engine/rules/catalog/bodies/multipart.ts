@@ -7,6 +7,7 @@
 
 import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
 import { valueLimits } from '../../../base/limits.ts';
+import { reachLimit } from '../inspection-limits.ts';
 import { isSpace } from '../load/cookies.ts';
 import { nameIs } from '../load/names.ts';
 import type { MultipartFlags, Transaction } from '../transaction.ts';
@@ -101,6 +102,7 @@ class MultipartReader {
   private readBody(): void {
     while (this.at < this.end && !this.complete) {
       if (this.parts > valueLimits.multipartPartsMax) {
+        reachLimit(this.tx, 'multipart-parts');
         this.fail('Multipart: Too many parts.');
         break;
       }
@@ -254,6 +256,7 @@ class MultipartReader {
       return;
     }
     if (end - at > valueLimits.multipartHeaderBytesMax) {
+      reachLimit(this.tx, 'multipart-header-bytes');
       this.fail('Multipart: Part header line too long.');
     }
     const folded = isSpace(slab[at]!);
@@ -269,6 +272,7 @@ class MultipartReader {
   private addHeaderLine(part: Part, at: number, end: number): void {
     const { slab } = this.tx.values;
     if (part.lines.length >= valueLimits.multipartPartHeadersMax) {
+      reachLimit(this.tx, 'multipart-part-headers');
       this.fail('Multipart: Too many part headers.');
       return;
     }
@@ -406,6 +410,7 @@ class MultipartReader {
     tx.files.push({ field, fileName, sizeBytes: end - start, start, end });
     if (tx.files.length <= tx.settings.uploadFilesMax) return;
     flags.fileLimitExceeded = 1;
+    reachLimit(tx, 'multipart-files');
     failBody(tx, 'Multipart: Upload file limit exceeded.');
   }
 

@@ -7,7 +7,9 @@
 import { valueLimits } from '../../../base/limits.ts';
 import type { Transaction } from '../transaction.ts';
 import { SOURCE, type ValueTable } from '../values.ts';
+import { type InspectionLimitName, reachLimit } from '../inspection-limits.ts';
 import { failBody } from './arguments.ts';
+import { addRawText } from './raw-text.ts';
 import { writeUtf8 } from './utf8.ts';
 import { isNameByte, isNameStart, isXmlSpace, readReference } from './xml-bytes.ts';
 
@@ -29,6 +31,9 @@ const CLOSE_BRACKET = 0x5d;
 
 /** A cut in the last so many bytes may have gone through a reference. */
 const referenceBytesMax = 14;
+
+/** Pieces of text outside of elements that are kept apart; further ones are one. */
+const outsideMax = 32;
 
 /** 1 for bytes of text that need a look; 2 for those that only attribute values mind. */
 const textClass: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -61,6 +66,8 @@ export class XmlReader {
   private written = 0;
   /** Names of the current tag's attributes: start and end, by turns. */
   private readonly names: number[] = [];
+  /** Text outside of elements: start and end, by turns. */
+  private readonly outside: number[] = [];
 
   /** Reads [start, end) of the slab. Errors: REQBODY_ERROR; `truncated`: the end is a cut. */
   read(tx: Transaction, start: number, end: number, truncated: boolean): void {
@@ -76,12 +83,17 @@ export class XmlReader {
     this.end = end;
     this.truncated = truncated;
     this.stopped = false;
+    this.outside.length = 0;
     this.seenRoot = false;
     this.elements = this.attributes = this.depth = 0;
     this.textStart = this.textEnd = values.used;
     this.spare = this.textStart + end - start;
     this.readDocument();
     values.used = this.spare;
+    for (let i = 0; i < this.outside.length; i += 2) {
+      this.addOutside(this.outside[i]!, this.outside[i + 1]!);
+    }
+    if (this.stopped) this.addOutside(this.at, end);
     if (!this.seenRoot) return;
     values.add(SOURCE.xmlText, textKey, textKey + 2, this.textStart, this.textEnd);
   }
@@ -116,7 +128,13 @@ export class XmlReader {
     if (this.depth === 0) {
       // Behind a byte order mark there may be white space only.
       if (at === this.start && this.startsWith(at, '\xef\xbb\xbf')) at += 3;
-      for (; at < end && slab[at] !== LESS; at++) if (!isXmlSpace(slab[at]!)) this.fault();
+      const from = at;
+      let blank = true;
+      for (; at < end && slab[at] !== LESS; at++) if (!isXmlSpace(slab[at]!)) blank = false;
+      if (!blank) {
+        this.fault();
+        this.noteOutside(from, at);
+      }
       this.at = Math.min(at, end);
       return;
     }
@@ -169,8 +187,15 @@ export class XmlReader {
     const name = this.at + 1;
     const nameEnd = this.skipName(name);
     if (this.depth === 0 && this.seenRoot) this.fault();
-    if (++this.elements > valueLimits.xmlElementsMax) return this.stop('XML: too many elements');
-    if (this.depth >= valueLimits.xmlDepthMax) return this.stop('XML: nesting too deep');
+    if (++this.elements > valueLimits.xmlElementsMax) {
+      this.reach('xml-elements', 'XML: too many elements');
+    }
+    if (this.depth >= valueLimits.xmlDepthMax) {
+      this.reach('xml-depth', 'XML: nesting too deep');
+      // Deeper elements are not closed one by one: their text and attributes are what counts.
+      this.depth--;
+    }
+    if (this.stopped) return;
     this.seenRoot = true;
     this.depth++;
     this.open[2 * this.depth] = name;
@@ -208,7 +233,9 @@ export class XmlReader {
     const name = this.at;
     const nameEnd = (this.at = this.skipName(name));
     if (++this.attributes > valueLimits.xmlAttributesMax) {
-      return this.stop('XML: too many attributes');
+      this.reach('xml-attributes', 'XML: too many attributes');
+      if (this.attributes > valueLimits.argumentRowsMax) this.stopped = true;
+      if (this.stopped) return;
     }
     this.names.push(name, nameEnd);
     this.skipSpace();
@@ -316,6 +343,8 @@ export class XmlReader {
     } else if (this.startsWith(at + 2, 'DOCTYPE')) {
       failBody(this.tx, 'XML: a document type is not accepted');
       this.skipDoctype();
+      // Without `<!DOCTYPE`, which alone would count as markup in a value.
+      this.noteOutside(Math.min(at + 9, this.at), this.at);
     } else {
       if (!this.truncated || end - at > 9) this.fault();
       this.at = at + 2;
@@ -427,9 +456,22 @@ export class XmlReader {
     failBody(this.tx, 'XML: not well-formed');
   }
 
-  private stop(reason: string): void {
-    this.stopped = true;
+  /** A limit ends reading, but for `SecInspectUnparsed`. */
+  private reach(limit: InspectionLimitName, reason: string): void {
+    if (!this.tx.settings.inspectsUnparsed) this.stopped = true;
     failBody(this.tx, reason);
+    reachLimit(this.tx, limit);
+  }
+
+  private noteOutside(from: number, to: number): void {
+    const { outside } = this;
+    if (outside.length < 2 * outsideMax) outside.push(from, to);
+    else outside[outside.length - 1] = to;
+  }
+
+  /** What stands outside of elements and says nothing in XML is inspected as text. */
+  private addOutside(from: number, to: number): void {
+    if (this.tx.settings.inspectsUnparsed) addRawText(this.tx, SOURCE.argPost, from, to);
   }
 }
 

@@ -6,6 +6,7 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 
 import { valueLimits } from '../../../base/limits.ts';
+import type { InspectionLimitName } from '../inspection-limits.ts';
 
 /** One attribute; the value is decoded. */
 export interface XmlAttribute {
@@ -28,6 +29,8 @@ export interface XmlElement {
 export interface XmlDocument {
   readonly root: XmlElement | null;
   readonly reason: string | null;
+  /** The limit at which reading stopped. */
+  readonly limit: InspectionLimitName | null;
 }
 
 /** Errors read past; the parser makes an object for each, so it has to end. */
@@ -63,7 +66,7 @@ export function readXml(text: string, truncated: boolean): XmlDocument {
   } catch (thrown) {
     if (!(thrown instanceof StopReading)) builder.reason ??= 'XML: not readable';
   }
-  return { root: builder.root, reason: builder.reason };
+  return { root: builder.root, reason: builder.reason, limit: builder.limit };
 }
 
 /** All text below an element in document order: its string value. */
@@ -81,6 +84,7 @@ export function textOf(element: XmlElement): string {
 class TreeBuilder {
   root: XmlElement | null = null;
   reason: string | null = null;
+  limit: InspectionLimitName | null = null;
   ignoreFaults = false;
   private current: XmlElement | null = null;
   private depth = 0;
@@ -95,14 +99,17 @@ class TreeBuilder {
   }
 
   open(tag: SaxesTagPlain): void {
-    if (++this.elements > valueLimits.xmlElementsMax) this.stop('XML: too many elements');
-    if (++this.depth > valueLimits.xmlDepthMax) this.stop('XML: nesting too deep');
+    if (++this.elements > valueLimits.xmlElementsMax)
+      this.stop('xml-elements', 'XML: too many elements');
+    if (++this.depth > valueLimits.xmlDepthMax) this.stop('xml-depth', 'XML: nesting too deep');
     const parent = this.current;
     const { name } = tag;
     let attributes = none;
     let declarations = none;
     for (const key in tag.attributes) {
-      if (++this.attributes > valueLimits.xmlAttributesMax) this.stop('XML: too many attributes');
+      if (++this.attributes > valueLimits.xmlAttributesMax) {
+        this.stop('xml-attributes', 'XML: too many attributes');
+      }
       const attribute = { name: key, value: tag.attributes[key]! };
       if (key === 'xmlns' || key.startsWith('xmlns:')) {
         declarations = withAttribute(declarations, attribute);
@@ -125,7 +132,8 @@ class TreeBuilder {
     this.current?.children.push(part);
   }
 
-  private stop(reason: string): never {
+  private stop(limit: InspectionLimitName, reason: string): never {
+    this.limit = limit;
     this.reason ??= reason;
     throw new StopReading();
   }

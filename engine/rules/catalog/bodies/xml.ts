@@ -9,7 +9,9 @@ import { encodeUtf8 } from '../../../base/byte-string.ts';
 import type { Transaction } from '../transaction.ts';
 import type { BodyProcessorDefinition } from '../types.ts';
 import { SOURCE } from '../values.ts';
+import { reachLimit } from '../inspection-limits.ts';
 import { failBody, hasArgumentRoom } from './arguments.ts';
+import { addRawText } from './raw-text.ts';
 import { XmlReader } from './xml-reader.ts';
 import { readXml, textOf, type XmlElement } from './xml-tree.ts';
 
@@ -38,8 +40,12 @@ export const xmlBody: BodyProcessorDefinition = {
       reader.read(tx, start, end, truncated);
       return;
     }
-    const { root, reason } = readXml(decode(bytes, encoding), truncated);
+    const { root, reason, limit } = readXml(decode(bytes, encoding), truncated);
     if (reason !== null) failBody(tx, reason);
+    if (limit !== null) {
+      reachLimit(tx, limit);
+      if (tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);
+    }
     if (root === null) return;
     if (parseXmlIntoArgs !== 'off') addArguments(tx, root);
     if (parseXmlIntoArgs === 'onlyArgs') return;

@@ -10,6 +10,8 @@ import {
   type DirectiveDefinition,
 } from './definition.ts';
 
+const own = 'own; ModSecurity leaves these bytes uninspected';
+
 /** On bodies and uploads. */
 export const bodyDirectives: readonly DirectiveDefinition[] = [
   {
@@ -43,6 +45,30 @@ export const bodyDirectives: readonly DirectiveDefinition[] = [
     arguments: [choice('Reject', 'ProcessPartial')],
     example: 'SecRequestBodyLimitAction Reject',
     source: manual,
+  },
+  {
+    name: 'SecRequestBodyExcessLimit',
+    summary: 'Bytes past SecRequestBodyLimit that ProcessPartial inspects all the same.',
+    status: 'supported',
+    arguments: [integer(0)],
+    example: 'SecRequestBodyExcessLimit 1048576',
+    source: own,
+  },
+  {
+    name: 'SecMultipartBodyLimit',
+    summary: 'Bytes of a multipart body; larger ones are refused, whatever the action.',
+    status: 'supported',
+    arguments: [integer(1)],
+    example: 'SecMultipartBodyLimit 13107200',
+    source: own,
+  },
+  {
+    name: 'SecInspectUnparsed',
+    summary: 'Inspects bodies that no processor reads, and what follows an error or a limit.',
+    status: 'supported',
+    arguments: [onOff],
+    example: 'SecInspectUnparsed On',
+    source: own,
   },
   {
     name: 'SecRequestBodyJsonDepthLimit',

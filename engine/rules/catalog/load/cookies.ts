@@ -1,6 +1,7 @@
 /** Owns how a Cookie header is split into REQUEST_COOKIES rows; never copies a byte. */
 
 import { valueLimits } from '../../../base/limits.ts';
+import { reachLimit } from '../inspection-limits.ts';
 import type { Transaction } from '../transaction.ts';
 import { SOURCE } from '../values.ts';
 
@@ -17,9 +18,12 @@ export function readCookies(tx: Transaction, start: number, end: number): void {
   const slab = values.slab;
   let stop = end;
   while (stop > start && isSpace(slab[stop - 1]!)) stop--;
-  const room = valueLimits.cookiesMax;
   let from = start;
-  while (from < stop && values.rowsOf(SOURCE.requestCookie).length < room) {
+  while (from < stop) {
+    if (values.rowsOf(SOURCE.requestCookie).length >= valueLimits.cookiesMax) {
+      reachLimit(tx, 'cookies');
+      if (!tx.settings.inspectsUnparsed) return;
+    }
     let at = from;
     let equals = -1;
     for (; at < stop; at++) {

@@ -7,6 +7,8 @@ import { AppError } from '../../../base/errors.ts';
 import type { BodySnapshot } from '../../../contract/message.ts';
 import { failBody } from '../bodies/arguments.ts';
 import { findBodyProcessor } from '../bodies/list.ts';
+import { readOtherwise, readUndeclared } from '../bodies/unparsed.ts';
+import { reachLimit } from '../inspection-limits.ts';
 import type { Transaction } from '../transaction.ts';
 import { SOURCE } from '../values.ts';
 
@@ -20,8 +22,8 @@ export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): voi
   const processorName = tx.control.requestBodyProcessor || tx.bodyProcessor;
   tx.bodyProcessor = processorName;
   if (body === null || !tx.control.requestBodyAccess) return;
-  if (body.truncated) tx.inboundDataError = 1;
   const length = body.bytes.length;
+  noteExcess(tx, processorName, body);
   if (length === 0) return;
   tx.requestBodyPresent = true;
   tx.requestBodyBytes = length;
@@ -31,6 +33,7 @@ export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): voi
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'slab_full') throw thrown;
     failBody(tx, 'The request body is too large to be read');
+    reachLimit(tx, 'transaction-bytes');
   }
 }
 
@@ -47,4 +50,24 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   }
   if (processor !== undefined) processor.process(tx, start, end, truncated);
   else if (processorName !== '') failBody(tx, 'Unknown request body processor');
+  if (!tx.settings.inspectsUnparsed) return;
+  if (processor === undefined) {
+    readUndeclared(tx, start, end, truncated);
+  } else if (
+    processorName === 'URLENCODED' ||
+    (tx.bodyError !== 0 && processorName !== 'MULTIPART')
+  ) {
+    readOtherwise(tx, processorName, start, end, truncated);
+  }
+}
+
+/** Past the budget a body is inspected on; past the second bound nothing is. */
+function noteExcess(tx: Transaction, processorName: string, body: BodySnapshot): void {
+  const { requestBodyLimitBytes, requestBodyLimitAction } = tx.settings;
+  const multipart = processorName === 'MULTIPART' && tx.settings.multipartBodyLimitBytes > 0;
+  const partial = requestBodyLimitAction === 'processPartial' && !multipart;
+  if (body.truncated) reachLimit(tx, 'body-bytes');
+  if (body.truncated || (partial && body.bytes.length > requestBodyLimitBytes)) {
+    tx.inboundDataError = 1;
+  }
 }

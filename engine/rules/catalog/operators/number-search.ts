@@ -6,6 +6,7 @@
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';
 import { compileExact } from '../../../match/regex.ts';
+import { reachLimit } from '../inspection-limits.ts';
 import type { BindContext, BindFailure, BoundOperator, OperatorDefinition } from '../types.ts';
 
 /**
@@ -29,7 +30,7 @@ export function bindNumberSearch(
     definition,
     argument,
     prefilter: { kind: 'pattern', pattern: argument, caseless: false, loose: true },
-    evaluate: (value, _tx, captures) => {
+    evaluate: (value, tx, captures) => {
       let from = 0;
       for (let tries = 0; tries < ruleRunLimits.verifyCandidatesMax; tries++) {
         const whole = found.exec(value, from)?.[0];
@@ -42,6 +43,7 @@ export function bindNumberSearch(
         from = whole.start + 1;
         if (from >= value.length) return false;
       }
+      reachLimit(tx, 'verify-candidates');
       return false;
     },
     close: () => found.close(),

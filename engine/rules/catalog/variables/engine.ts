@@ -6,7 +6,7 @@ import { scalar } from './define.ts';
 /** Number of the ModSecurity version whose behaviour rules may count on: 03, minor, patch, type. */
 const modsecBuild = '030015100';
 
-/** Never change within a transaction. */
+/** What the engine is, and where its limits were reached. */
 export const engineVariables: readonly VariableDefinition[] = [
   scalar(
     {
@@ -24,5 +24,23 @@ export const engineVariables: readonly VariableDefinition[] = [
       example: 'SecRule MSC_PCRE_LIMITS_EXCEEDED "@eq 1"',
     },
     (tx) => tx.pcreLimitsExceeded,
+  ),
+  scalar(
+    {
+      name: 'INSPECTION_LIMIT_ERROR',
+      summary: '1 when the request reached a limit on what is inspected.',
+      example: 'SecRule INSPECTION_LIMIT_ERROR "@eq 1"',
+      source: 'own; modeled on REQBODY_ERROR',
+    },
+    (tx) => (tx.limitsReached.length === 0 ? 0 : 1),
+  ),
+  scalar(
+    {
+      name: 'INSPECTION_LIMIT_ERROR_MSG',
+      summary: 'Names of the limits that the request reached, separated by commas.',
+      example: "logdata:'%{INSPECTION_LIMIT_ERROR_MSG}'",
+      source: 'own; modeled on REQBODY_ERROR_MSG',
+    },
+    (tx) => tx.limitsReached.join(','),
   ),
 ];

@@ -1,0 +1,47 @@
+/**
+ * Names every limit on what of one request is inspected. Reaching one is an error that rules act on
+ * (INSPECTION_LIMIT_ERROR); it never passes in silence. Knows no sizes: those stand in
+ * engine/base/limits.ts and in the policy.
+ */
+
+import type { Transaction } from './transaction.ts';
+
+/** The limits, by the names that INSPECTION_LIMIT_ERROR_MSG, events and counters show. */
+export const inspectionLimitNames = [
+  /** Cookies of one request. */
+  'cookies',
+  /** `SecArgumentsLimit`. */
+  'arguments',
+  /** Arguments that are inspected one by one, past `SecArgumentsLimit` too. */
+  'argument-rows',
+  /** `SecRequestBodyLimit` with what `SecRequestBodyExcessLimit` adds. */
+  'body-bytes',
+  /** Bytes that one transaction holds, decoded values included. */
+  'transaction-bytes',
+  /** `SecRequestBodyJsonDepthLimit`. */
+  'json-depth',
+  /** Nesting that the JSON reader follows. */
+  'json-nesting',
+  /** Path of a JSON argument. */
+  'json-names',
+  /** Paths of the JSON arguments together. */
+  'json-name-bytes',
+  'xml-elements',
+  'xml-depth',
+  'xml-attributes',
+  'multipart-parts',
+  'multipart-part-headers',
+  'multipart-header-bytes',
+  /** `SecUploadFileLimit`. */
+  'multipart-files',
+  /** Texts of one value that a verify operator checks. */
+  'verify-candidates',
+] as const;
+
+/** The name of one limit. */
+export type InspectionLimitName = (typeof inspectionLimitNames)[number];
+
+/** Records that a limit was reached; once for each limit. */
+export function reachLimit(tx: Transaction, name: InspectionLimitName): void {
+  if (!tx.limitsReached.includes(name)) tx.limitsReached.push(name);
+}
