@@ -51,6 +51,10 @@ const inspectedPastIt: readonly Case[] = [
   ['json-depth', body('JSON', `${many('[', 200)}"${attack}"${many(']', 200)}`)],
   ['json-nesting', body('JSON', `${many('[', valueLimits.jsonStackMax + 9)}"${attack}"`)],
   ['json-names', body('JSON', `{"${many('n', valueLimits.jsonPathBytesMax)}${attack}":1}`)],
+  [
+    'json-name-bytes',
+    body('JSON', `{"${many('n', 1900)}":[${many('"long",', 900)}{"${attack}":1}]}`),
+  ],
   ['xml-elements', body('XML', `<a>${many('<b/>', valueLimits.xmlElementsMax)}${attack}</a>`)],
   ['xml-depth', body('XML', `${many('<a>', 300)}${attack}`)],
   [
@@ -100,7 +104,7 @@ const inspected = [
 function seesAttack(tx: Transaction): boolean {
   const { values } = tx;
   return inspected.some((source) =>
-    values.rowsOf(source).some((row) => values.value(row).includes(attack)),
+    values.rowsOf(source).some((row) => `${values.key(row)} ${values.value(row)}`.includes(attack)),
   );
 }
 
