@@ -43,7 +43,7 @@ export interface SiteCounts {
   readonly durations: number[];
   inspected: number;
   inspectionUs: number;
-  /** By family (outcome, status, verdict, refusal, origin_error, failure, limit, event), then key. */
+  /** By family (`CounterFamily` of engine/contract/counters.ts), then key. */
   readonly entries: Record<string, Record<string, number>>;
 }
 

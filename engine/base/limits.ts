@@ -202,7 +202,7 @@ export const valueLimits = {
   bodyExcessBytesMax: 1_048_576,
   /** Arguments inspected one by one, past the policy's limit too; a megabyte of JSON has fewer. */
   argumentRowsMax: 65_536,
-  /** Text that no parser reads is inspected in windows of this size, and so much of the one before. */
+  /** Text that no parser reads is inspected in windows of this size, which overlap so far. */
   rawWindowBytes: 16_384,
   rawOverlapBytes: 1_024,
   /** Shorter runs of text among binary data are no text. */

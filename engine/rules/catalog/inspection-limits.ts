@@ -4,8 +4,6 @@
  * engine/base/limits.ts and in the policy.
  */
 
-import type { Transaction } from './transaction.ts';
-
 /** The limits, by the names that INSPECTION_LIMIT_ERROR_MSG, events and counters show. */
 export const inspectionLimitNames = [
   /** Cookies of one request. */
@@ -41,7 +39,12 @@ export const inspectionLimitNames = [
 /** The name of one limit. */
 export type InspectionLimitName = (typeof inspectionLimitNames)[number];
 
+/** What keeps the limits that one request reached, in order. */
+export interface ReachedLimits {
+  readonly limitsReached: InspectionLimitName[];
+}
+
 /** Records that a limit was reached; once for each limit. */
-export function reachLimit(tx: Transaction, name: InspectionLimitName): void {
-  if (!tx.limitsReached.includes(name)) tx.limitsReached.push(name);
+export function reachLimit({ limitsReached }: ReachedLimits, name: InspectionLimitName): void {
+  if (!limitsReached.includes(name)) limitsReached.push(name);
 }
