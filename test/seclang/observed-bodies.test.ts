@@ -14,7 +14,7 @@ import { debianCrsFolder, readRulesetFolder } from '../../control/publish/rulese
 import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
-import { buildEngine } from '../../engine/policy-build.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { headFrom } from '../../engine/rules/catalog/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
