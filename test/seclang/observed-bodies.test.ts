@@ -229,7 +229,7 @@ describe.each(rulesets)('%s', (folder) => {
         const { status, record, rules } = send(light, type, content, more);
         expect([limit, status]).toEqual([limit, 0]);
         expect(record.limitsReached).toContain(limit);
-        expect(rules).toContain(199_402);
+        expect(rules).toContain(199_403);
         for (const [name, attack] of names) {
           const [, attacked, ...rest] = make(attack);
           expect([limit, name, send(light, type, attacked, rest).status]).toEqual([
