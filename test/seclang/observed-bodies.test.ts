@@ -87,16 +87,19 @@ function send(
     connection: makeConnection(),
     head: headFrom([`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')),
   });
-  let { action, status } = session.requestHead();
+  let result = session.requestHead();
   const { limitBytes, onExcess } = session.bodyNeed;
   const truncated = bytes.length > limitBytes;
-  if (action === 'pass' && truncated && onExcess === 'reject') status = 413;
-  else if (action === 'pass') {
+  const refused = result.action === 'pass' && truncated && onExcess === 'reject';
+  if (result.action === 'pass' && !refused) {
     const body = bytes.length === 0 ? null : { bytes: bytes.subarray(0, limitBytes), truncated };
-    ({ action, status } = session.requestBody(body));
+    result = session.requestBody(body);
   }
   const record = session.finish();
-  return { status, record, rules: record.matchedRules.map(({ ruleId }) => ruleId) };
+  const rules = record.matchedRules.map(({ ruleId }) => ruleId);
+  // A failed inspection is neither a block nor a pass.
+  const status = 'status' in result ? result.status : -1;
+  return { status: refused ? 413 : status, record, rules };
 }
 
 const attacks = {
