@@ -1,0 +1,91 @@
+/**
+ * Owns the bounds of what is read of one request and of what rules make of it, as limits.ts does
+ * for all else.
+ */
+
+/** Values a transaction is inspected over: heads, bodies and what is decoded of them. */
+export const valueLimits = {
+  /** Shorter beginnings of a compressed body that are tried where it grows beyond its limit. */
+  decodeTriesMax: 12,
+  /**
+   * Bytes past the inspection budget of a body that policies inspect all the same, where excess
+   * does not block. Reading ends there; what follows is forwarded, and the event says so.
+   */
+  bodyExcessBytesMax: 1_048_576,
+  /** Arguments inspected one by one, past the policy's limit too; a megabyte of JSON has fewer. */
+  argumentRowsMax: 65_536,
+  /** Text that no parser reads is inspected in windows of this size, which overlap so far. */
+  rawWindowBytes: 16_384,
+  rawOverlapBytes: 1_024,
+  /** Shorter runs of text among binary data are no text. */
+  rawRunBytesMin: 16,
+  /** Where a body has its first `=` by then, behind a plain name, it may be a form. */
+  formNameBytesMax: 256,
+  /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */
+  jsonStackMax: 65_536,
+  /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */
+  jsonPathBytesMax: 2_048,
+  /**
+   * Names of one JSON document together, each with its path: so many bytes of any document, so many
+   * more for each of its bytes, never more than the last. A thousand leaves with paths of 85 bytes,
+   * as in a Kubernetes manifest of 30 KB, stay below.
+   */
+  jsonNameBytesMin: 32_768,
+  jsonNamesPerByte: 2,
+  jsonNameBytesMax: 163_840,
+  /** Elements of one XML document, with their nesting; libxml2 stops at 256 too. */
+  xmlElementsMax: 50_000,
+  xmlDepthMax: 256,
+  /** Attributes of one XML document. */
+  xmlAttributesMax: 10_000,
+  /** Nodes one XPath selector may visit. */
+  xpathVisitsMax: 200_000,
+  /** Text of what one XPath selector yields; elements inside each other repeat theirs. */
+  xpathTextCharsMax: 8_388_608,
+  /** Parts of one multipart body; the arguments limit is lower in practice. */
+  multipartPartsMax: 2_000,
+  /** Header lines of one part. Browsers send two. */
+  multipartPartHeadersMax: 64,
+  /** One header line of a part; ModSecurity's buffer has the same size. */
+  multipartHeaderBytesMax: 4_096,
+  /** Names that backends may give one part beside the first; its content is searched under each. */
+  multipartPartNamesMax: 8,
+  /** Boundary of a multipart body. Source: RFC 2046 section 5.1.1. */
+  multipartBoundaryBytesMax: 70,
+  /** Content-Type of a multipart request. */
+  multipartContentTypeBytesMax: 1_024,
+  /** Cookies of one request; browsers keep 180 a site. */
+  cookiesMax: 1_000,
+} as const;
+
+/** What rules may make of one transaction while they run. */
+export const ruleRunLimits = {
+  /** Evaluations between two looks at the clock; a regex at its limits takes 10 ms. */
+  evaluationsPerLook: 16,
+  /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
+  rememberedNamesMax: 1024,
+  /** Courses of phases worked out ahead per policy and thread; traffic takes some ten. */
+  foreseenStatesMax: 64,
+  /** Values per @rx whose answer is remembered, and bytes of each; header lines come again. */
+  rememberedValuesMax: 16,
+  rememberedValueBytesMax: 512,
+  /** Texts of one value that a verify operator checks; each costs a regex search. */
+  verifyCandidatesMax: 65_536,
+  /** Regexes kept for one @rx with macros; CRS has none, hand-written rules a few. */
+  macroRegexCacheMax: 32,
+  /** Finds of one rxGlobal; only ten captures are kept. */
+  rxGlobalFindsMax: 64,
+  /** One TX or collection value; macros may double a value at every match. */
+  variableBytesMax: 1_048_576,
+  /** Variables that one transaction may set in TX or in one collection; CRS sets about 150. */
+  variablesSetMax: 16_384,
+  /** Rules, tags, messages or targets that ctl may take out of one transaction, each. */
+  removalsMax: 4_096,
+  /** Names that sanitise actions hide in one transaction. */
+  sanitisedNamesMax: 1_024,
+  /** Variables listed with one matched rule, and bytes shown of each. */
+  reportedVariablesMax: 16,
+  reportedValueBytesMax: 2_048,
+  /** Matched rules recorded of one transaction; more are counted, not kept. */
+  matchedRulesMax: 1_024,
+} as const;
