@@ -92,8 +92,18 @@ describe('fields', () => {
 
   const cookies: [string, string[]][] = [
     ['a=1; b=2', ['a=1', 'b=2']],
-    ['USER_TOKEN=Yes; a=z; t=b;  foobar', ['USER_TOKEN=Yes', 'a=z', 't=b', 'foobar=']],
-    ['a=1;;b= 2; = ; = = ; c=d=e', ['a=1', 'b= 2', 'c=d=e']],
+    ['USER_TOKEN=Yes; a=z; t=b;  foobar', ['USER_TOKEN=Yes', 'a=z', 't=b', 'foobar=', '=foobar']],
+    ['a=1;;b= 2; = ; = = ; c=d=e', ['a=1', 'b= 2', '== ', 'c=d=e']],
+    ['=v; = w', ['=v', '=w']],
+    ['a="b"', ['a="b"', 'a=b']],
+    ['a= "b" ; c="d', ['a= "b" ', 'a=b', 'c="d']],
+    ['a="\\074b\\"\\\\c"', ['a="\\074b\\"\\\\c"', 'a=\\074b\\"\\\\c', 'a=<b"\\c']],
+    ['a="\\400\\07"', ['a="\\400\\07"', 'a=\\400\\07', 'a=40007']],
+    ['a="b;c"; d=e', ['a="b', 'a=b;c', 'c"=', '=c"', 'd=e']],
+    ['a="b;\\"c"', ['a="b', 'a=b;\\"c', 'a=b;"c', '\\"c"=', '=\\"c"']],
+    ['"v"', ['"v"=', '="v"', '=v']],
+    ['a="', ['a="']],
+    ['a="\\', ['a="\\']],
     ['aaa=bbb;abc=def  ', ['aaa=bbb', 'abc=def']],
     ['a=%41+', ['a=%41+']],
     ['', []],
@@ -106,7 +116,8 @@ describe('fields', () => {
 
   test('two Cookie fields', () => {
     const tx = transactionFor(get('/', 'Cookie: a=1', 'Cookie: a=2'));
-    expect(rowTexts(tx, SOURCE.requestCookie)).toEqual(['a=1', 'a=2']);
+    const joined = ['a=1, a=2'];
+    expect(rowTexts(tx, SOURCE.requestCookie)).toEqual(['a=1', 'a=2', ...joined]);
   });
 
   const types: [string, string][] = [

@@ -7,7 +7,7 @@ import { SPAN } from '../../../contract/message.ts';
 import { hexValue, readArguments } from '../bodies/arguments.ts';
 import type { Transaction } from '../transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../values.ts';
-import { readCookies } from './cookies.ts';
+import { readCookies, readJoinedCookies } from './cookies.ts';
 import { nameIs, startsWithName } from './names.ts';
 
 const HASH = 0x23;
@@ -49,6 +49,7 @@ function addProtocol(values: ValueTable, start: number, end: number): void {
 
 function addFields(tx: Transaction, spans: Int32Array, fieldCount: number, move: number): void {
   const values = tx.values;
+  let cookieFields = 0;
   for (let i = 0, at: number = SPAN.fields; i < fieldCount; i++, at += 4) {
     const keyStart = spans[at]! + move;
     const keyEnd = spans[at + 1]! + move;
@@ -57,11 +58,14 @@ function addFields(tx: Transaction, spans: Int32Array, fieldCount: number, move:
     values.add(SOURCE.requestHeader, keyStart, keyEnd, start, end);
     const nameBytes = keyEnd - keyStart;
     if (nameBytes === 6) {
-      if (nameIs(values.slab, keyStart, keyEnd, 'cookie')) readCookies(tx, start, end);
+      if (!nameIs(values.slab, keyStart, keyEnd, 'cookie')) continue;
+      readCookies(tx, start, end);
+      cookieFields++;
     } else if (nameBytes === 12 && nameIs(values.slab, keyStart, keyEnd, 'content-type')) {
       chooseProcessor(tx, start, end);
     }
   }
+  if (cookieFields > 1) readJoinedCookies(tx);
 }
 
 /** As ModSecurity: a prefix of the media type is enough; JSON and XML need `ctl`. */
