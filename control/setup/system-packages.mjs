@@ -37,6 +37,14 @@ const anyHeader = (...names) =>
     names.some((name) => existsSync(join(folder, name))),
   );
 
+const anyFile = (folder, pattern) => {
+  try {
+    return readdirSync(folder).some((name) => pattern.test(name));
+  } catch {
+    return false;
+  }
+};
+
 /** Every package with the reason that is printed and a check that costs a few file look-ups. */
 export const systemPackages = [
   {
@@ -73,6 +81,26 @@ export const testPackages = [
     name: 'freeradius',
     why: 'sign-in by RADIUS is tested against it, on loopback',
     present: () => existsSync('/usr/sbin/freeradius'),
+  },
+  {
+    name: 'php-cli',
+    why: 'what the rules inspect is compared with what PHP reads',
+    present: () => onPath('php'),
+  },
+  {
+    name: 'php-xml',
+    why: 'the same for XML documents',
+    present: () => anyFile('/usr/share', /^php\d.*-xml$/),
+  },
+  {
+    name: 'python3-flask',
+    why: 'the same for Flask',
+    present: () => existsSync('/usr/lib/python3/dist-packages/flask'),
+  },
+  {
+    name: 'python3-django',
+    why: 'the same for Django',
+    present: () => existsSync('/usr/lib/python3/dist-packages/django'),
   },
 ];
 

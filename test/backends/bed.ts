@@ -1,0 +1,137 @@
+/**
+ * The differential bed: draws requests, has every backend read them and the rule engine inspect
+ * them, and collects what was read and not inspected. A seed names each request.
+ */
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Dice, startDice } from '../agree/random-changes.ts';
+import { corpusRoot } from '../seclang/corpus.ts';
+import type { Backend } from './backends.ts';
+import { InspectedUnder } from './inspected.ts';
+import { uninspected } from './judge.ts';
+import { drawMultipart } from './multipart-grammar.ts';
+import { drawCookies, drawForm, drawJson, drawXml } from './other-grammar.ts';
+import type { BedRequest, RequestKind } from './request.ts';
+
+/** One grammar a kind, in the order of the report. */
+export const grammars: Readonly<Record<RequestKind, (dice: Dice) => BedRequest>> = {
+  multipart: drawMultipart,
+  form: drawForm,
+  json: drawJson,
+  xml: drawXml,
+  cookie: drawCookies,
+};
+
+/** What came of one kind of requests. */
+export interface BedResult {
+  /** By template. */
+  readonly refused: ReadonlyMap<string, number>;
+  /** Readings compared, by backend. */
+  readonly readings: ReadonlyMap<string, number>;
+  readonly differences: readonly string[];
+}
+
+const batchMax = 100;
+const reportedMax = 20;
+const debianRules = '/usr/share/modsecurity-crs/rules';
+const crs4Rules = path.join(corpusRoot, 'crs/4.28.0/rules');
+
+/** The templates to inspect under, each with the versions of CRS that are here. */
+export async function startInspectors(): Promise<Map<string, InspectedUnder>> {
+  const started = new Map<string, InspectedUnder>();
+  for (const [version, rules] of [
+    ['3.3.4', debianRules],
+    ['4.28.0', crs4Rules],
+  ] as const) {
+    if (!existsSync(rules)) continue;
+    for (const template of ['light', 'standard']) {
+      const inspector = await InspectedUnder.start(`template-${template}`, version, rules);
+      started.set(`${template}, CRS ${version}`, inspector);
+    }
+  }
+  return started;
+}
+
+/** Draws `count` requests of a kind from `seed` on and compares. */
+export async function runBed(
+  kind: RequestKind,
+  seed: number,
+  count: number,
+  backends: readonly Backend[],
+  inspectors: ReadonlyMap<string, InspectedUnder>,
+): Promise<BedResult> {
+  const draw = grammars[kind];
+  const requests = function* (): Generator<[string, BedRequest]> {
+    for (let i = 0; i < count; i++) yield [`${kind} ${seed + i}`, draw(startDice(seed + i))];
+  };
+  return compareAll(requests(), backends, inspectors);
+}
+
+/** Compares requests that have names. */
+export async function compareAll(
+  requests: Iterable<readonly [name: string, request: BedRequest]>,
+  backends: readonly Backend[],
+  inspectors: ReadonlyMap<string, InspectedUnder>,
+): Promise<BedResult> {
+  const refused = new Map<string, number>();
+  const readings = new Map<string, number>();
+  const differences: string[] = [];
+  let batch: (readonly [string, BedRequest])[] = [];
+  const compareBatch = async (): Promise<void> => {
+    const found = await Promise.all(
+      backends.map((backend) => compareWith(backend, batch, inspectors)),
+    );
+    for (const lines of found) differences.push(...lines);
+    for (const { name, kinds } of backends) {
+      const taken = batch.filter(([, { kind }]) => kinds.includes(kind)).length;
+      if (taken > 0) readings.set(name, (readings.get(name) ?? 0) + taken);
+    }
+    for (const [name, inspector] of inspectors) {
+      const more = batch.filter(([, request]) => inspector.inspect(request).refused).length;
+      refused.set(name, (refused.get(name) ?? 0) + more);
+    }
+    batch = [];
+  };
+  for (const one of requests) {
+    batch.push(one);
+    if (batch.length === batchMax) await compareBatch();
+  }
+  if (batch.length > 0) await compareBatch();
+  return { refused, readings, differences };
+}
+
+async function compareWith(
+  backend: Backend,
+  batch: readonly (readonly [string, BedRequest])[],
+  inspectors: ReadonlyMap<string, InspectedUnder>,
+): Promise<string[]> {
+  const fitting = batch.filter(([, { kind }]) => backend.kinds.includes(kind));
+  const found = await Promise.all(
+    fitting.map(async ([name, request]) => {
+      const reading = await backend.read(request);
+      return [...inspectors].flatMap(([policy, inspector]) => {
+        const lines = uninspected(reading, inspector.inspect(request));
+        if (lines.length === 0) return [];
+        return [`${backend.name}, ${policy}, ${name}: ${lines.join(', ')} of ${show(request)}`];
+      });
+    }),
+  );
+  return found.flat();
+}
+
+function show({ target, headers, body }: BedRequest): string {
+  return JSON.stringify([target, headers, body.toString('latin1')]);
+}
+
+/** The first differences and the counts, as they are printed. */
+export function describeResult(kind: string, seed: number, result: BedResult): string {
+  const counts = [...result.readings].map(([name, count]) => `${name} ${count}`).join(', ');
+  const refused = [...result.refused].map(([name, count]) => `${count} (${name})`).join(', ');
+  const { differences } = result;
+  return [
+    `${kind}, seed ${seed}: ${differences.length} differences; read by ${counts}`,
+    `  refused: ${refused}`,
+    ...differences.slice(0, reportedMax),
+  ].join('\n');
+}

@@ -1,0 +1,137 @@
+/**
+ * Runs requests of the bed through the rule engine under a built-in template, and tells what it
+ * inspected. In process: what front and pool add is tested elsewhere.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { builtInTemplates } from '../../control/domain/policy-templates.ts';
+import { renderPolicy } from '../../control/domain/policy-seclang.ts';
+import { toByteString } from '../../engine/base/byte-string.ts';
+import { createLogger } from '../../engine/base/log.ts';
+import type { MatchedRule } from '../../engine/contract/verdict.ts';
+import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
+import { type SourceId, SOURCE } from '../../engine/rules/catalog/values.ts';
+import { loadSourceSet } from '../../engine/rules/language/include.ts';
+import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
+import { buildPlan } from '../../engine/rules/plan/rule-plan.ts';
+import { buildProgram } from '../../engine/rules/program/build-program.ts';
+import { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
+import { DatabaseFiles } from '../../engine/state/database-files.ts';
+import { fixedPorts } from '../fuzz/compare-engines.ts';
+import { compileAlone, databaseFolder } from '../support/databases.ts';
+import type { BedRequest } from './request.ts';
+
+/** What became of one request. */
+export interface Inspection {
+  /** The request reaches no backend. */
+  readonly refused: boolean;
+  /** Ids of the rules that matched and are logged. */
+  readonly rules: readonly number[];
+  /** Byte strings that rules on arguments, cookies and XML search. */
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  readonly fileNames: readonly string[];
+  /** Texts of whole documents, which contain what backends take apart. */
+  readonly documents: readonly string[];
+}
+
+const argumentSources: readonly SourceId[] = [
+  SOURCE.argGet,
+  SOURCE.argPost,
+  SOURCE.requestCookie,
+  SOURCE.xmlText,
+  SOURCE.xmlAttribute,
+];
+
+/** Inspects under one template with one version of CRS. */
+export class InspectedUnder {
+  private readonly engine: PolicyEngine;
+
+  private constructor(engine: PolicyEngine) {
+    this.engine = engine;
+  }
+
+  /** Compiles the policy; databases are kept between runs. */
+  static start(template: string, version: string, rules: string): Promise<InspectedUnder> {
+    return compileAlone(`${template} CRS ${version}`, () => {
+      const program = loadPolicy(template, version, rules);
+      const log = createLogger('bed', 'error');
+      const cache = new DatabaseFiles(databaseFolder, log);
+      const plan = buildPlan(program, { cache, log, ports: fixedPorts });
+      return new InspectedUnder(new PolicyEngine(plan, fixedPorts));
+    });
+  }
+
+  /** Both phases of the request, as the front runs them. */
+  inspect({ method, target, headers, body }: BedRequest): Inspection {
+    const fields = [
+      ['Host', 'localhost'],
+      ['User-Agent', 'bed'],
+      ['Accept', '*/*'],
+      ...headers,
+      ['Content-Length', String(body.length)],
+    ] as const;
+    const request = makeRequest(method, target, 'HTTP/1.1', fields, makeConnection());
+    const session = this.engine.open(request);
+    let verdict = session.requestHead();
+    if (verdict.action === 'pass') {
+      verdict = session.requestBody({ bytes: body, truncated: false });
+    }
+    const { values } = session.transaction;
+    const read = (sources: readonly SourceId[], part: 'key' | 'value'): string[] =>
+      sources.flatMap((source) => values.rowsOf(source).map((row) => values[part](row)));
+    const names = read([...argumentSources, SOURCE.file], 'key');
+    const texts = read(argumentSources, 'value');
+    const fileNames = read([SOURCE.file], 'value');
+    const documents = read([SOURCE.xmlText], 'value');
+    const { matchedRules } = session.finish();
+    return {
+      refused: verdict.action !== 'pass' && matchedRules.some(isAboutForm),
+      rules: matchedRules.filter(({ log }) => log).map(({ ruleId }) => ruleId),
+      names,
+      values: texts,
+      fileNames,
+      documents,
+    };
+  }
+
+  /** Frees the plan. */
+  close(): void {
+    this.engine.retire();
+  }
+}
+
+/**
+ * Rules about how a request is written. Refusals by rules about attacks do not count: they tell
+ * nothing of what another text at the same place would meet.
+ */
+function isAboutForm({ ruleId }: MatchedRule): boolean {
+  const family = Math.floor(ruleId / 1000);
+  return family === 199 || family === 200 || (family >= 920 && family <= 922);
+}
+
+function loadPolicy(template: string, version: string, rules: string) {
+  const policy = builtInTemplates.find(({ id }) => id === template);
+  if (policy === undefined) throw new Error(`no template ${template}`);
+  const files = readdirSync(rules).filter((file) => file.endsWith('.conf'));
+  const { seclang } = renderPolicy(policy, {
+    version,
+    includes: {
+      pluginConfigs: [],
+      pluginsBefore: [],
+      rules: files.sort().map((file) => path.join(rules, file)),
+      pluginsAfter: [],
+      unicodeMap: '',
+    },
+  });
+  const source = loadSourceSet(
+    [{ path: path.join(rules, 'policy.conf'), text: toByteString(Buffer.from(seclang)) }],
+    (file) => [{ path: file, text: toByteString(readFileSync(file)) }],
+  );
+  const { program, diagnostics } = buildProgram(source, fullCatalog, (name, fromFile) =>
+    toByteString(readFileSync(path.resolve(path.dirname(fromFile), name))),
+  );
+  if (program) return program;
+  throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+}
