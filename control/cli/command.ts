@@ -26,6 +26,8 @@ export interface ArgumentDefinition {
   readonly name: string;
   readonly summary: string;
   readonly choices?: readonly string[];
+  /** Other spellings of choices; help and completion leave them out. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Its value is the id or name of one of these. */
   readonly resource?: NamedResource;
 }

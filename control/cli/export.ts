@@ -14,10 +14,9 @@ import {
 } from '../../proto/gen/waf/v1/site_pb.ts';
 import { UpstreamSchema } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { ExportedState } from '../publish/manifest-export.ts';
+import { allPages } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';
 import { textFlag, type CommandContext, type CommandDefinition } from './command.ts';
-
-const pageSize = 200;
 
 /** The command. */
 export const exportCommand: CommandDefinition = {
@@ -43,29 +42,12 @@ Example: waf export -o waf.yaml`,
   },
 };
 
-type PageOf<T> = {
-  readonly items: readonly T[];
-  readonly page?: { readonly total: bigint } | undefined;
-};
-
-/** Every item, page by page. */
-async function all<T>(
-  ask: (page: { page: number; pageSize: number }) => Promise<PageOf<T>>,
-): Promise<T[]> {
-  const found: T[] = [];
-  for (let page = 1; ; page++) {
-    const { items, page: shown } = await ask({ page, pageSize });
-    found.push(...items);
-    if (items.length === 0 || BigInt(found.length) >= (shown?.total ?? 0n)) return found;
-  }
-}
-
 async function readState(context: CommandContext, api: ApiClient): Promise<ExportedState> {
-  const pools = await all((page) => api.upstreams.listUpstreams({ page }));
-  const sites = await all((page) => api.sites.listSites({ page }));
-  const policies = await all((page) => api.policies.listPolicies({ page }));
-  const certificates = await all((page) => api.certs.listCerts({ page }));
-  const rulesets = await all((page) => api.system.listSystemCrsRulesets({ page }));
+  const pools = await allPages((page) => api.upstreams.listUpstreams({ page }));
+  const sites = await allPages((page) => api.sites.listSites({ page }));
+  const policies = await allPages((page) => api.policies.listPolicies({ page }));
+  const certificates = await allPages((page) => api.certs.listCerts({ page }));
+  const rulesets = await allPages((page) => api.system.listSystemCrsRulesets({ page }));
   const own = policies.filter(({ isTemplate }) => !isTemplate);
   return {
     upstreams: pools.map((one) => toJson(UpstreamSchema, one)),
@@ -82,8 +64,10 @@ async function readPolicy(
   policy: PolicyJson,
 ): Promise<ExportedState['policies'][number]> {
   const policyId = policy.id ?? '';
-  const overrides = await all((page) => api.ruleOverrides.listRuleOverrides({ policyId, page }));
-  const rules = await all((page) => api.customRules.listCustomRules({ policyId, page }));
+  const overrides = await allPages((page) =>
+    api.ruleOverrides.listRuleOverrides({ policyId, page }),
+  );
+  const rules = await allPages((page) => api.customRules.listCustomRules({ policyId, page }));
   return {
     policy,
     overrides: overrides.map((one) => toJson(RuleOverrideSchema, one)),
@@ -108,14 +92,14 @@ async function readLists(
   { output }: CommandContext,
   api: ApiClient,
 ): Promise<ExportedState['ipLists']> {
-  const lists = await all((page) => api.ipLists.listIpLists({ page }));
+  const lists = await allPages((page) => api.ipLists.listIpLists({ page }));
   const fed = lists.filter(({ managementMode }) => managementMode === 'subscription');
   for (const { name } of fed) output.note(`left out: the IP list ${name} is filled by its source`);
   const now = new Date().toISOString();
   return inTurn(
     lists.filter((list) => !fed.includes(list)),
     async (list) => {
-      const entries = await all((page) =>
+      const entries = await allPages((page) =>
         api.ipLists.listIpListEntries({ ipListId: list.id, page }),
       );
       return {

@@ -1,6 +1,6 @@
 /** Owns the way from the list of commands to a command line: parser, help, exit codes. */
 
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { AppError } from '../../engine/base/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { groupSummaries } from './command-groups.ts';
@@ -141,9 +141,17 @@ async function explain(error: unknown, { options }: CommandContext): Promise<Err
   return found instanceof Error ? found : new Error(String(found));
 }
 
-function toArgument({ name, summary, choices }: ArgumentDefinition): Argument {
+function toArgument({ name, summary, choices, aliases }: ArgumentDefinition): Argument {
   const argument = new Argument(name, summary);
-  return choices === undefined ? argument : argument.choices(choices);
+  if (choices === undefined) return argument;
+  argument.choices(choices);
+  if (aliases === undefined) return argument;
+  // Choices are shown; their other spellings are only taken.
+  return argument.argParser((value: string) => {
+    const word = aliases[value] ?? value;
+    if (choices.includes(word)) return word;
+    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+  });
 }
 
 function toOption(flag: FlagDefinition): Option {

@@ -1,17 +1,27 @@
 /** `waf rule override-…`: what a policy changes in single rules of its ruleset. */
 
 import type { RuleOverride } from '../../proto/gen/waf/v1/rule_override_pb.ts';
-import type { ArgumentDefinition, CommandDefinition } from './command.ts';
+import { allPages } from './all-pages.ts';
+import type { ApiClient } from './api-client.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { crsRuleTable } from './crs-table.ts';
 import { badFlag, readInputObject } from './input.ts';
+import { listChangeFlags, listMode, noteChange, type ListMode } from './list-change.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { readMessage, showMessage, showRemoved } from './show.ts';
 
-const actions = ['default', 'disable', 'log-only', 'score'];
+const actions = ['exclude', 'disable', 'log-only', 'score'];
+/** Words of earlier releases. */
+const actionAliases = { default: 'exclude' } as const;
 const actionNames: Readonly<Record<string, string>> = {
-  default: 'RULE_OVERRIDE_ACTION_DEFAULT',
+  exclude: 'RULE_OVERRIDE_ACTION_DEFAULT',
   disable: 'RULE_OVERRIDE_ACTION_DISABLE',
   'log-only': 'RULE_OVERRIDE_ACTION_LOG_ONLY',
   score: 'RULE_OVERRIDE_ACTION_SCORE_OVERRIDE',
@@ -57,15 +67,22 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['rule', 'override'],
-    summary: 'Set what a policy changes in one rule of its ruleset',
+    summary: 'Add an exclusion to a rule, disable it, only log it, or change its score',
     help:
       'Examples: waf rule override POLICY 942100 disable --scope /editor\n' +
-      '          waf rule override POLICY 942100 default --without ARGS:note\n' +
-      '          waf rule override POLICY 942100 score --score 2',
+      '          waf rule override POLICY 942100 exclude --without ARGS:note\n' +
+      '          waf rule override POLICY 942100 score --score 2\n' +
+      'What is there already stays: exclusions add up. --replace keeps only what is named,\n' +
+      '--remove takes away what is named.',
     arguments: [
       ...policyArgument,
       { name: '<rule>', summary: 'number of the rule' },
-      { name: '<action>', summary: 'what happens to it', choices: actions },
+      {
+        name: '<action>',
+        summary: 'what happens to it',
+        choices: actions,
+        aliases: actionAliases,
+      },
     ],
     flags: [
       { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
@@ -75,47 +92,24 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
       { flags: '--with <target>', summary: 'target to add; repeatable', repeatable: true },
       { flags: '--tag <tag>', summary: 'tag to add; repeatable', repeatable: true },
       { flags: '--rationale <text>', summary: 'why' },
+      ...listChangeFlags,
     ],
     published: true,
-    run: async (context, [policyId = '', crsRuleId = '', action = ''], flags) => {
-      const { RuleOverrideSchema, UpsertRuleOverrideResponseSchema } =
-        await import('../../proto/gen/waf/v1/rule_override_pb.ts');
-      const actionEnum = actionNames[action];
-      if (actionEnum === undefined) throw badFlag(`the action is one of ${actions.join(', ')}`);
-      const score = textFlag(flags, 'score');
-      if (score !== undefined && !/^\d{1,4}$/.test(score)) {
-        throw badFlag('--score wants a whole number');
-      }
-      const value = {
-        policyId,
-        crsRuleId,
-        actionEnum,
-        siteId: textFlag(flags, 'site') ?? '',
-        scope: textFlag(flags, 'scope') ?? '',
-        removedTargets: listFlag(flags, 'without'),
-        addedTargets: listFlag(flags, 'with'),
-        tags: listFlag(flags, 'tag'),
-        rationale: textFlag(flags, 'rationale') ?? '',
-        ...(score === undefined ? {} : { scoreOverride: Number(score) }),
-      };
-      const override = await readMessage(RuleOverrideSchema, value, 'flags');
-      const response = await (await context.api()).ruleOverrides.upsertRuleOverride({ override });
-      const kept = response.override === undefined ? [] : [response.override];
-      await showMessage(context, UpsertRuleOverrideResponseSchema, response, overrideTable(kept));
-      return 0;
-    },
+    run: setOverride,
   },
   {
     path: ['rule', 'override-import'],
     summary: 'Set many overrides at once: all of them or none',
-    help: 'The file is an object {overrides: [...]} as the API names the fields.',
+    help:
+      'The file is an object {overrides: [...]} as the API names the fields. Overrides that are\n' +
+      'there already grow; --replace and --remove as for rule override.',
     arguments: [{ name: '<file>', summary: 'JSON or YAML; - reads standard input' }],
-    flags: [],
+    flags: listChangeFlags,
     published: true,
-    run: async (context, [file = '']) => {
+    run: async (context, [file = ''], flags) => {
       const { BulkUpsertRuleOverridesRequestSchema, BulkUpsertRuleOverridesResponseSchema } =
         await import('../../proto/gen/waf/v1/rule_override_pb.ts');
-      const value = readInputObject(file);
+      const value = { listChange: listChangeNames[listMode(flags)], ...readInputObject(file) };
       const request = await readMessage(BulkUpsertRuleOverridesRequestSchema, value, file);
       const { ruleOverrides } = await context.api();
       const response = await ruleOverrides.bulkUpsertRuleOverrides(request);
@@ -157,6 +151,117 @@ export const ruleOverrideCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+async function setOverride(
+  context: CommandContext,
+  [policyId = '', crsRuleId = '', word = '']: readonly string[],
+  flags: FlagValues,
+): Promise<number> {
+  const { RuleOverrideSchema, UpsertRuleOverrideRequestSchema, UpsertRuleOverrideResponseSchema } =
+    await import('../../proto/gen/waf/v1/rule_override_pb.ts');
+  const mode = listMode(flags);
+  const value = readOverride(policyId, crsRuleId, word, flags);
+  const override = await readMessage(RuleOverrideSchema, value, 'flags');
+  const api = await context.api();
+  const before = await presentOverride(api, override);
+  const named = [...override.removedTargets, ...override.addedTargets, ...override.tags];
+  if (named.length === 0 && mode !== 'replace') {
+    refuseNothing(override.actionEnum, mode, before);
+  }
+  if (named.length === 0 && override.actionEnum === exclusion) {
+    if (before === undefined) throw badFlag('there is no override of this rule there');
+    await api.ruleOverrides.deleteRuleOverride({ id: before.id });
+    noteChange(context.output, 'taken away', partsOf(before), []);
+    showRemoved(context, 'override', before.id);
+    return 0;
+  }
+  const request = await readMessage(
+    UpsertRuleOverrideRequestSchema,
+    { override: value, listChange: listChangeNames[mode] },
+    'flags',
+  );
+  const response = await api.ruleOverrides.upsertRuleOverride(request);
+  const kept = response.override === undefined ? [] : [response.override];
+  const [after] = kept;
+  noteChange(context.output, 'taken away', partsOf(before), partsOf(after));
+  await showMessage(context, UpsertRuleOverrideResponseSchema, response, overrideTable(kept));
+  return 0;
+}
+
+const listChangeNames = {
+  add: 'LIST_CHANGE_ADD',
+  replace: 'LIST_CHANGE_REPLACE',
+  remove: 'LIST_CHANGE_REMOVE',
+} as const;
+
+/** An override in its JSON form. Errors: AppError bad_flag. */
+function readOverride(
+  policyId: string,
+  crsRuleId: string,
+  word: string,
+  flags: FlagValues,
+): Record<string, unknown> {
+  const action = actionAliases[word as keyof typeof actionAliases] ?? word;
+  const actionEnum = actionNames[action];
+  if (actionEnum === undefined) throw badFlag(`the action is one of ${actions.join(', ')}`);
+  const score = textFlag(flags, 'score');
+  if (score !== undefined && !/^\d{1,4}$/.test(score)) {
+    throw badFlag('--score wants a whole number');
+  }
+  return {
+    policyId,
+    crsRuleId,
+    actionEnum,
+    siteId: textFlag(flags, 'site') ?? '',
+    scope: textFlag(flags, 'scope') ?? '',
+    removedTargets: listFlag(flags, 'without'),
+    addedTargets: listFlag(flags, 'with'),
+    tags: listFlag(flags, 'tag'),
+    rationale: textFlag(flags, 'rationale') ?? '',
+    ...(score === undefined ? {} : { scoreOverride: Number(score) }),
+  };
+}
+
+/** The override of the same rule, site and scope, as it is now. */
+async function presentOverride(
+  { ruleOverrides }: ApiClient,
+  { policyId, crsRuleId, siteId, scope }: RuleOverride,
+): Promise<RuleOverride | undefined> {
+  const path = scope.replace(/\/+$/, '');
+  const all = await allPages((page) => ruleOverrides.listRuleOverrides({ policyId, page }));
+  return all.find(
+    (one) => one.crsRuleId === crsRuleId && one.siteId === siteId && one.scope === path,
+  );
+}
+
+/** Errors: AppError bad_flag where nothing is named, with what there is to take away. */
+function refuseNothing(action: number, mode: ListMode, before: RuleOverride | undefined): void {
+  const isExclusion = action === exclusion;
+  if (!isExclusion && mode === 'add') return;
+  const there = partsOf(before).join(', ');
+  if (there === '') throw badFlag('name a target with --without, for example --without ARGS:note');
+  throw badFlag(
+    `nothing is named. The override has: ${there}. --without adds a target, --remove takes away ` +
+      'those that are named, --replace alone takes away all of this',
+  );
+}
+
+/** The number of the action `exclude`. */
+const exclusion = 1;
+
+/** What an override says, a piece each. */
+function partsOf(override: RuleOverride | undefined): string[] {
+  if (override === undefined) return [];
+  const { actionEnum, scoreOverride, rationale } = override;
+  const action = ['', '', 'disable', 'log-only', 'score'][actionEnum] ?? '';
+  return [
+    ...(action === '' ? [] : [scoreOverride === undefined ? action : `${action} ${scoreOverride}`]),
+    ...override.removedTargets.map((target) => `without ${target}`),
+    ...override.addedTargets.map((target) => `with ${target}`),
+    ...override.tags.map((tag) => `tag ${tag}`),
+    ...rationale.split('\n').flatMap((line) => (line === '' ? [] : [`rationale "${line}"`])),
+  ];
+}
 
 function overrideTable(overrides: readonly RuleOverride[]): Table {
   return {

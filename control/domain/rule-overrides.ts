@@ -8,6 +8,7 @@ import { encodeUtf8 } from '../../engine/base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
 import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';
+import { refuseUnmatchable } from './rule-override-change.ts';
 
 const listMax = 64;
 const target = /^&?[A-Z][A-Z0-9_]{1,63}(?::(?:\/[^"\s\\/]{1,128}\/|[^"\s,|'/]{1,128}))?$/;
@@ -42,6 +43,7 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   each(override.tags, `${at}.tags`, tagPattern, 'a tag');
   const scope = override.scope ?? '';
   checkPathPrefix(scope, `${at}.scope`);
+  refuseUnmatchable(scope, `${at}.scope`);
   if (scope !== '' && (override.addedTargets ?? []).length + (override.tags ?? []).length > 0) {
     throw invalidField(
       `${at}.scope`,

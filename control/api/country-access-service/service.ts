@@ -19,7 +19,7 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { countryActivation } from '../country-activation.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
-import { requireTarget } from '../ip-list-service/bindings.ts';
+import { requireUsedTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
 
 /** CountryAccessService. */
@@ -72,7 +72,7 @@ function upsert(
 ): CountryRuleRecord {
   const checked = checkCountryRule(asked);
   checked.targets.forEach((target, at) => {
-    requireTarget(tx, caller, target, `rule.targets[${at}]`);
+    requireUsedTarget(tx, caller, target, `rule.targets[${at}]`);
   });
   const id = asked.id ?? '';
   const before = id === '' ? undefined : storedRule(tx, caller, id, 'rule.id');

@@ -19,7 +19,7 @@ import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { refuseUncompiledRule } from '../policy-service/compile.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
-import { storedSite } from '../site-service/stored-site.ts';
+import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 import {
   checkLists,
   keepRule,
@@ -157,7 +157,10 @@ async function create(
   const policy = storedPolicy(parts.store, caller, asked.policyId ?? '', 'rule.policyId');
   refuseTemplate(policy);
   const siteId = asked.siteId ?? '';
-  if (siteId !== '') storedSite(parts.store, caller, siteId, 'rule.siteId');
+  if (siteId !== '') {
+    const site = storedSite(parts.store, caller, siteId, 'rule.siteId');
+    refuseOtherPolicy(parts.store, site, policy.id, 'rule.siteId');
+  }
   requireSecLangPermission(caller, asked);
   const now = isoNow(parts.clock);
   const rule: CustomRuleRecord = {

@@ -37,21 +37,23 @@ export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideS
     getRuleOverride: ({ id }, context) => ({
       override: show(storedOverride(store, callerOf(context), id)),
     }),
-    upsertRuleOverride: async ({ override }, context) => {
+    upsertRuleOverride: async ({ override, listChange }, context) => {
       const [stored] = await upsertOverrides(
         parts,
         callerOf(context),
         [override],
         () => 'override',
+        listChange,
       );
       return stored === undefined ? {} : { override: show(stored) };
     },
-    bulkUpsertRuleOverrides: async ({ overrides }, context) => {
+    bulkUpsertRuleOverrides: async ({ overrides, listChange }, context) => {
       if (overrides.length > controlLimits.bulkMax) {
         throw invalidField('overrides', `has at most ${controlLimits.bulkMax} entries`);
       }
       const field = (at: number): string => `overrides[${at}]`;
-      const stored = await upsertOverrides(parts, callerOf(context), overrides, field);
+      const caller = callerOf(context);
+      const stored = await upsertOverrides(parts, caller, overrides, field, listChange);
       return { overrides: stored.map(show) };
     },
     deleteRuleOverride: async ({ id }, context) => {

@@ -2,14 +2,22 @@
 
 import { randomUUID } from 'node:crypto';
 import {
+  ListChange,
   RuleOverrideSchema,
   type RuleOverride,
   type RuleOverrideJson,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
+import type { DescribedRule } from '../../domain/crs-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { PolicyRecord, RuleOverrideRecord } from '../../domain/records.ts';
+import {
+  addToOverride,
+  normalScope,
+  refuseUnread,
+  removeFromOverride,
+} from '../../domain/rule-override-change.ts';
 import { checkOverride } from '../../domain/rule-overrides.ts';
 import { rulesOfRecord } from '../../publish/ruleset-rules.ts';
 import { ruleOverrides, rulesets } from '../../store/collections.ts';
@@ -18,20 +26,23 @@ import { actorNote, type ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
-import { storedSite } from '../site-service/stored-site.ts';
+import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 
 /** What a call asks to be kept. `field` names an entry in errors. */
 interface Asked {
   readonly overrides: readonly (RuleOverride | undefined)[];
+  /** What becomes of the lists of an override that is there. */
+  readonly change: ListChange;
   readonly field: (at: number) => string;
   readonly now: string;
 }
 
-/** One override as it is to be kept; `at` is its place in the call. */
+/** One override as it is to be kept, null for one that goes; `at` is its place in the call. */
 interface Change {
   readonly at: number;
-  readonly record: RuleOverrideRecord;
+  readonly record: RuleOverrideRecord | null;
   readonly before: RuleOverrideRecord | undefined;
+  readonly siteId: string;
 }
 
 /** The overrides of one policy as they would be, and what was asked of them. */
@@ -41,16 +52,20 @@ interface Settled {
   readonly changed: Change[];
 }
 
-/** Keeps overrides; one per policy, site, rule and path. Errors: as settle, and of compiling. */
+/**
+ * Keeps overrides; one per policy, site, rule and path. What was removed is not part of the answer.
+ * Errors: as settle, and of compiling.
+ */
 export async function upsertOverrides(
   parts: ApiParts,
   caller: Caller,
   overrides: readonly (RuleOverride | undefined)[],
   field: (at: number) => string,
+  change: ListChange,
 ): Promise<RuleOverrideRecord[]> {
-  const asked: Asked = { overrides, field, now: isoNow(parts.clock) };
+  const asked: Asked = { overrides, field, change, now: isoNow(parts.clock) };
   for (const { policy, all, changed } of settle(parts.store, caller, asked).values()) {
-    const siteIds = new Set(changed.map(({ record }) => record.siteId));
+    const siteIds = new Set(changed.map(({ siteId }) => siteId));
     for (const siteId of siteIds) {
       await refuseUncompiled(parts, policy, field(0), { overrides: all }, siteId);
     }
@@ -59,11 +74,17 @@ export async function upsertOverrides(
     [...settle(tx, caller, asked).values()]
       .flatMap(({ changed }) => changed)
       .sort((left, right) => left.at - right.at)
-      .map(({ record, before }) => {
-        tx.put(ruleOverrides, record);
+      .flatMap(({ record, before }) => {
         const from = before === undefined ? {} : { before };
-        tx.audit({ ...overrideNote(caller, record), action: 'upsert', ...from, after: record });
-        return record;
+        if (record !== null) {
+          tx.put(ruleOverrides, record);
+          tx.audit({ ...overrideNote(caller, record), action: 'upsert', ...from, after: record });
+          return [record];
+        }
+        if (before === undefined) return [];
+        tx.remove(ruleOverrides, before.id);
+        tx.audit({ ...overrideNote(caller, before), action: 'delete', before });
+        return [];
       }),
   );
 }
@@ -84,21 +105,26 @@ function settle(store: ReadStore, caller: Caller, asked: Asked): Map<string, Set
   for (const [at, message] of asked.overrides.entries()) {
     const field = asked.field(at);
     if (message === undefined) throw invalidField(field, 'is required');
-    const override = toRecord<RuleOverrideJson>(RuleOverrideSchema, message);
-    checkOverride(override, field);
+    const given = toRecord<RuleOverrideJson>(RuleOverrideSchema, message);
+    checkOverride(given, field);
+    const scope = normalScope(given.scope);
+    const override = { ...given, scope, siteId: given.siteId ?? '' };
     const policy = storedPolicy(store, caller, override.policyId ?? '', `${field}.policyId`);
     refuseTemplate(policy);
-    refuseUnknownRule(store, policy, override, field);
-    const siteId = override.siteId ?? '';
-    if (siteId !== '') storedSite(store, caller, siteId, `${field}.siteId`);
+    const rule = ruleOf(store, policy, override, field);
+    if (override.siteId !== '') {
+      const site = storedSite(store, caller, override.siteId, `${field}.siteId`);
+      refuseOtherPolicy(store, site, policy.id, `${field}.siteId`);
+    }
+    if (asked.change !== ListChange.REMOVE) refuseUnread(override, rule.targets ?? [], field);
     const known = settled.get(policy.id) ?? {
       policy,
       all: store.find(ruleOverrides, 'policy', policy.id),
       changed: [],
     };
     settled.set(policy.id, known);
-    const { record, before } = place(known, { ...override, siteId }, field, asked.now);
-    known.changed.push({ at, record, before });
+    const { record, before } = place(known, override, field, asked);
+    known.changed.push({ at, record, before, siteId: override.siteId });
   }
   return settled;
 }
@@ -107,20 +133,25 @@ function place(
   known: Settled,
   override: RuleOverrideJson,
   field: string,
-  now: string,
-): Omit<Change, 'at'> {
+  { change, now }: Asked,
+): Pick<Change, 'record' | 'before'> {
   const isSame = (one: RuleOverrideRecord): boolean =>
     one.siteId === override.siteId &&
     one.crsRuleId === override.crsRuleId &&
-    (one.scope ?? '') === (override.scope ?? '');
+    normalScope(one.scope) === override.scope;
   const before = known.all.find((one) => one.id === override.id) ?? known.all.find(isSame);
   const others = known.all.filter((one) => one !== before);
   if (others.some(isSame)) throw invalidField(field, 'another override has this rule and scope');
   if (others.length >= controlLimits.ruleOverridesMax) {
     throw invalidField(field, `a policy has at most ${controlLimits.ruleOverridesMax} overrides`);
   }
+  const wanted = changed(before, override, field, change);
+  if (wanted === null) {
+    known.all = others;
+    return { record: null, before };
+  }
   const record: RuleOverrideRecord = {
-    ...override,
+    ...wanted,
     id: before?.id ?? `override-${randomUUID()}`,
     policyId: known.policy.id,
     siteId: override.siteId ?? '',
@@ -131,17 +162,35 @@ function place(
   return { record, before };
 }
 
+/** What becomes of an override; null when nothing is left of it. */
+function changed(
+  before: RuleOverrideRecord | undefined,
+  override: RuleOverrideJson,
+  field: string,
+  change: ListChange,
+): RuleOverrideJson | null {
+  if (change === ListChange.REMOVE) {
+    if (before === undefined) throw invalidField(field, 'there is no override of this rule there');
+    return removeFromOverride(before, override, field);
+  }
+  if (change !== ListChange.ADD || before === undefined) return override;
+  const grown = addToOverride(before, override, field);
+  checkOverride(grown, field);
+  return grown;
+}
+
 /** A number that no ruleset has is a slip; one of another ruleset may be wanted later. */
-function refuseUnknownRule(
+function ruleOf(
   store: ReadStore,
   policy: PolicyRecord,
   override: RuleOverrideJson,
   field: string,
-): void {
+): DescribedRule {
   const id = Number(override.crsRuleId);
   const own = store.get(rulesets, policy.crsRulesetId);
-  const has = (ruleset: typeof own): boolean =>
-    ruleset !== undefined && rulesOfRecord(store, ruleset).rawOf(id) !== undefined;
-  if (has(own) || store.list(rulesets).some(has)) return;
+  for (const ruleset of [...(own === undefined ? [] : [own]), ...store.list(rulesets)]) {
+    const found = rulesOfRecord(store, ruleset).byId.find(({ ruleId }) => ruleId === id);
+    if (found !== undefined) return found;
+  }
   throw invalidField(`${field}.crsRuleId`, 'no ruleset has a rule with this number');
 }

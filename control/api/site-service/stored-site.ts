@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { SiteJson } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { notFound } from '../../domain/errors.ts';
+import { notFound, plainName, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { sites } from '../../store/collections.ts';
+import { policies, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { requireText } from '../convert.ts';
 
@@ -20,6 +20,28 @@ export function storedSite(
   const site = store.get(sites, requireText(id, field));
   if (site === undefined || site.tenantId !== caller.tenantId) throw notFound('site');
   return site;
+}
+
+/**
+ * Errors: failed_precondition for a site that uses another policy: what the policy says of it would
+ * have no effect.
+ */
+export function refuseOtherPolicy(
+  store: ReadStore,
+  site: SiteRecord,
+  policyId: string,
+  field: string,
+): void {
+  const known = store.list(policies).filter(({ isTemplate }) => isTemplate !== true);
+  const used =
+    site.waf?.policyId || (known.find(({ isDefault }) => isDefault === true)?.id ?? policyId);
+  if (used === policyId) return;
+  const name = known.find(({ id }) => id === used)?.name ?? '';
+  throw refusal(
+    'failed_precondition',
+    `${field}: the site uses the policy ${plainName(name, used)}, so that this would have no ` +
+      'effect there; name that policy, or move the site first',
+  );
 }
 
 /** A checked site as the first revision of a new record of `tenantId`; `now` is RFC 3339. */
