@@ -3,6 +3,7 @@
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject } from './input.ts';
+import { leafPaths } from './leaf-paths.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { waitFor } from './policy-progress.ts';
 import {
@@ -110,6 +111,7 @@ export const policyCommands: readonly CommandDefinition[] = [
     summary: 'Change fields of a policy; what is not named stays',
     help:
       'Inspection settings (crsCore, httpPolicy, argLimits) are saved apart from all else.\n' +
+      'A field of the file that is null returns to its standard value. A list is replaced whole.\n' +
       'Example: echo "crsCore: {blockingParanoiaLevel: 2}" | waf policy update ID --file - ' +
       '--mask crsCore.blockingParanoiaLevel',
     arguments: idArgument,
@@ -129,7 +131,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       fileFlag,
       {
         flags: '--mask <path>',
-        summary: 'field of the file to change; repeatable; default is every field in it',
+        summary: 'field of the file to change; repeatable; default is every value in it',
         repeatable: true,
       },
       revisionFlag,
@@ -148,7 +150,7 @@ export const policyCommands: readonly CommandDefinition[] = [
       const blocking = textFlag(flags, 'blocking');
       if (blocking !== undefined) own['blockingMode'] = blockingModeNames[blocking];
       const masked = listFlag(flags, 'mask');
-      const mask = [...(masked.length > 0 ? masked : Object.keys(given)), ...Object.keys(own)];
+      const mask = [...(masked.length > 0 ? masked : leafPaths(given)), ...Object.keys(own)];
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const policy = await readMessage(PolicySchema, { ...given, ...own, id }, '--file');
       const api = await context.api();
