@@ -8,8 +8,9 @@ import { manifestFlag, readManifests, showPlan } from './manifest-input.ts';
 export const applyCommand: CommandDefinition = {
   path: ['apply'],
   summary: 'Create and change resources as a manifest says',
-  help: `All documents are applied in one transaction, or none. Kinds: Upstream, IpList, Policy, Site.
-A field that a document leaves out gets its standard value; resources that no document names stay.
+  help: `All documents are applied in one transaction, or none. Kinds: Upstream, IpList, Policy,
+Site, CountryRule, Deployment. A field that a document leaves out gets its standard value; resources
+that no document names stay.
 Example: waf apply -f shop.yaml --dry-run`,
   arguments: [],
   flags: [

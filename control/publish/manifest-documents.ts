@@ -11,7 +11,14 @@ import { walkYaml } from './yaml-text.ts';
 export const manifestApiVersion = 'waf.io/v1';
 
 /** What documents may be, in the order in which they depend on each other. */
-export const manifestKinds = ['Upstream', 'IpList', 'Policy', 'Site'] as const;
+export const manifestKinds = [
+  'Upstream',
+  'IpList',
+  'Policy',
+  'Site',
+  'CountryRule',
+  'Deployment',
+] as const;
 
 /** What a document is. */
 export type ManifestKind = (typeof manifestKinds)[number];

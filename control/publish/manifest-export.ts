@@ -1,11 +1,19 @@
 /**
- * Owns turning what is there into manifest documents that apply reads back. Pure; what a manifest
- * cannot hold (templates, lists that a source fills) is named in remarks.
+ * Owns turning what is there into manifest documents that apply reads back. Pure. Secrets and what
+ * certificates and rulesets hold are never part of a manifest.
  */
 
 import { stringify } from 'yaml';
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
-import type { IpListEntryJson, IpListJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';
+import type { CountryAccessRuleJson } from '../../proto/gen/waf/v1/country_access_pb.ts';
+import type { PolicyCrsExclusionPluginJson } from '../../proto/gen/waf/v1/crs_pb.ts';
+import type { RateLimitEndpointRecordJson } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import type { TrustProfileJson } from '../../proto/gen/waf/v1/trust_pb.ts';
+import type {
+  IpListBindingRecordJson,
+  IpListEntryJson,
+  IpListJson,
+} from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
 import type {
@@ -16,10 +24,18 @@ import type {
 import type { UpstreamJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import { manifestApiVersion, type ManifestKind } from './manifest-documents.ts';
 import type { Spec } from './manifest-fields.ts';
+import {
+  bindingSpec,
+  countrySpec,
+  pluginUseSpec,
+  rateLimitSpec,
+  trustSpec,
+} from './manifest-access.ts';
 import { References } from './manifest-references.ts';
 import { customRuleSpecOf, overrideSpecOf } from './manifest-rules.ts';
 import { siteSpec } from './manifest-site.ts';
-import { ipListSpec, policySpec, upstreamSpec } from './manifest-specs.ts';
+import { sourceSpec } from './manifest-source.ts';
+import { filled, ipListSpec, policySpec, upstreamSpec } from './manifest-specs.ts';
 
 /** What there is, as the API shows it. */
 export interface ExportedState {
@@ -32,12 +48,24 @@ export interface ExportedState {
     readonly policy: PolicyJson;
     readonly overrides: readonly RuleOverrideJson[];
     readonly rules: readonly CustomRuleJson[];
+    readonly plugins: readonly PolicyCrsExclusionPluginJson[];
+    readonly bindings: readonly IpListBindingRecordJson[];
+    readonly limits: readonly RateLimitEndpointRecordJson[];
   }[];
   readonly sites: readonly {
     readonly site: SiteJson;
     readonly routing: SiteRoutingJson | undefined;
     readonly policyOverride: SitePolicyOverrideJson | undefined;
+    readonly bindings: readonly IpListBindingRecordJson[];
+    readonly limits: readonly RateLimitEndpointRecordJson[];
+    readonly trust: TrustProfileJson | undefined;
   }[];
+  readonly countryRules: readonly CountryAccessRuleJson[];
+  /** What decides for the whole deployment. */
+  readonly deployment: {
+    readonly bindings: readonly IpListBindingRecordJson[];
+    readonly trust: TrustProfileJson;
+  };
   readonly certificates: readonly { readonly id: string; readonly name: string }[];
   readonly rulesets: readonly { readonly id: string; readonly version: string }[];
 }
@@ -46,7 +74,7 @@ export interface ExportedState {
 export interface ExportedDocument {
   readonly apiVersion: string;
   readonly kind: ManifestKind;
-  readonly metadata: { readonly name: string; readonly id: string };
+  readonly metadata: { readonly name: string; readonly id?: string };
   readonly spec: Spec;
 }
 
@@ -63,28 +91,77 @@ export function exportDocuments(state: ExportedState): ExportedDocument[] {
     metadata: { name, id },
     spec,
   });
-  const listed = (name: string, items: readonly Spec[]): Spec =>
-    items.length === 0 ? {} : { [name]: items };
   return [
     ...state.upstreams.map((pool) => of('Upstream', pool, upstreamSpec(pool))),
-    ...state.ipLists.map(({ list, entries }) =>
-      of('IpList', list, ipListSpec({ description: list.description ?? '', entries })),
-    ),
-    ...state.policies.map(({ policy, overrides, rules }) =>
-      of('Policy', policy, {
-        ...policySpec(policy, references),
-        ...listed(
-          'ruleOverrides',
-          overrides.map((one) => overrideSpecOf(one, references)),
-        ),
-        ...listed(
-          'customRules',
-          rules.map((one) => customRuleSpecOf(one, references)),
-        ),
-      }),
-    ),
-    ...state.sites.map((one) => of('Site', one.site, siteSpec(one, references))),
+    ...state.ipLists.map(({ list, entries }) => of('IpList', list, listSpec(list, entries))),
+    ...state.policies.map((one) => of('Policy', one.policy, wholePolicySpec(one, references))),
+    ...state.sites.map((one) => of('Site', one.site, wholeSiteSpec(one, references))),
+    ...state.countryRules.map((one) => of('CountryRule', one, countrySpec(one, references))),
+    ...deploymentDocuments(state, references),
   ];
+}
+
+function listSpec(list: IpListJson, entries: readonly IpListEntryJson[]): Spec {
+  const { description = '', source } = list;
+  if (source === undefined) return ipListSpec({ description, entries });
+  return filled({ description, source: sourceSpec(source) });
+}
+
+function wholePolicySpec(
+  { policy, overrides, rules, plugins, bindings, limits }: ExportedState['policies'][number],
+  references: References,
+): Spec {
+  return filled({
+    ...policySpec(policy, references),
+    ruleOverrides: sorted(overrides, ({ crsRuleId = '', siteId = '', scope = '' }) => [
+      crsRuleId.padStart(9, '0'),
+      siteId === '' ? '' : references.nameOf('site', siteId),
+      scope,
+    ]).map((one) => overrideSpecOf(one, references)),
+    customRules: sorted(rules, ({ sortOrder = 0, ruleId = '' }) => [
+      String(sortOrder).padStart(10, '0'),
+      String(ruleId).padStart(20, '0'),
+    ]).map((one) => customRuleSpecOf(one, references)),
+    exclusionPlugins: plugins.map(pluginUseSpec),
+    ipListBindings: bindings.map((one) => bindingSpec(one, references, false)),
+    rateLimits: limits.map((one) => rateLimitSpec(one, references, false)),
+  });
+}
+
+function wholeSiteSpec(
+  { trust, bindings, limits, ...site }: ExportedState['sites'][number],
+  references: References,
+): Spec {
+  return {
+    ...siteSpec(site, references),
+    ...filled({
+      ipListBindings: bindings.map((one) => bindingSpec(one, references, true)),
+      rateLimits: limits.map((one) => rateLimitSpec(one, references, true)),
+    }),
+    // An empty profile of a site says something: it trusts nobody.
+    ...(trust === undefined ? {} : { trustProfile: trustSpec(trust, references) }),
+  };
+}
+
+/** None where nothing decides for the whole deployment. */
+function deploymentDocuments(
+  { deployment }: ExportedState,
+  references: References,
+): ExportedDocument[] {
+  const { bindings, trust } = deployment;
+  const spec = filled({
+    ipListBindings: bindings.map((one) => bindingSpec(one, references, false)),
+    trustProfile: trustSpec(trust, references),
+  });
+  if (Object.keys(spec).length === 0) return [];
+  const metadata = { name: 'default' };
+  return [{ apiVersion: manifestApiVersion, kind: 'Deployment', metadata, spec }];
+}
+
+/** In an order that does not depend on ids, which the service makes anew. */
+function sorted<T>(items: readonly T[], keyOf: (item: T) => readonly string[]): T[] {
+  const key = (item: T): string => keyOf(item).join('\n');
+  return [...items].sort((left, right) => (key(left) < key(right) ? -1 : 1));
 }
 
 /** The documents as one YAML text. */

@@ -6,7 +6,14 @@
 import { invalid } from './manifest-fields.ts';
 
 /** What documents may name. */
-export type ReferenceKind = 'upstream' | 'policy' | 'certificate' | 'ruleset' | 'ip list' | 'site';
+export type ReferenceKind =
+  'upstream' | 'policy' | 'certificate' | 'ruleset' | 'ip list' | 'site' | 'country rule';
+
+/** What to do about a resource that manifests name and never hold. */
+const remedies: Partial<Record<ReferenceKind, string>> = {
+  certificate: '; upload it under this name first: waf cert upload --name NAME',
+  ruleset: '; import it first: waf crs import',
+};
 
 /** Resources by what documents call them, and what each is called. */
 export class References {
@@ -26,7 +33,7 @@ export class References {
   /** Id of what is called `name` or has this id. Errors: manifest_invalid. */
   idOf(kind: ReferenceKind, name: string, where: string, field: string): string {
     const id = this.find(kind, name);
-    if (id === undefined) throw invalid(where, `${field}: names no ${kind}`);
+    if (id === undefined) throw invalid(where, `${field}: names no ${kind}${remedies[kind] ?? ''}`);
     return id;
   }
 

@@ -57,7 +57,9 @@ export function customRuleSpecOf(rule: CustomRuleJson, references: References): 
   const enabled = rule.enabled ?? true;
   const { seclang: _seclang, ...visual } = rule;
   const stated = rule.visualSpec === undefined ? rule : visual;
-  return ruleSpec({ ...stated, enabled }, rule.siteId ?? '', references);
+  // An order that is not stated would be the place in the document.
+  const { sortOrder = 0 } = rule;
+  return ruleSpec({ ...stated, enabled, sortOrder }, rule.siteId ?? '', references);
 }
 
 function ruleSpec(rule: object, siteId: string, references: References): Spec {

@@ -41,6 +41,9 @@ const siteFields = [
   'status',
   'routing',
   'policyOverride',
+  'ipListBindings',
+  'rateLimits',
+  'trustProfile',
 ];
 const tlsModes = ['none', 'uploaded', 'managed-acme'];
 const tlsBehaviours = ['serve-both', 'redirect-to-https', 'acme-only'];
@@ -71,7 +74,7 @@ export function readSiteSpec(document: ManifestDocument, references: References)
     ...(bot === undefined
       ? {}
       : {
-          botProtection: readMessage(BotProtectionConfigSchema, bot, where, 'spec.botProtection'),
+          botProtection: readBot(bot, where, references),
         }),
   };
   return {
@@ -97,7 +100,7 @@ export function siteSpec(
   const pool = site.upstreams?.find(({ upstreamId }) => upstreamId)?.upstreamId ?? '';
   const policy = site.waf?.policyId ?? '';
   const certificate = site.tls?.certId ?? '';
-  const bot = normal(BotProtectionConfigSchema, site.botProtection);
+  const bot = botSpec(site, references);
   return filled({
     primaryHost: site.primaryHost,
     aliases: site.aliases,
@@ -115,6 +118,35 @@ export function siteSpec(
     routing: routing === undefined ? undefined : routingSpec(routing, references),
     policyOverride: policyOverride === undefined ? undefined : overrideSpec(policyOverride),
   });
+}
+
+/** IP lists are named; ids are taken, too. */
+function readBot(
+  value: unknown,
+  where: string,
+  references: References,
+): NonNullable<SiteJson['botProtection']> {
+  const field = 'spec.botProtection';
+  const bot = readMessage<NonNullable<SiteJson['botProtection']>>(
+    BotProtectionConfigSchema,
+    value,
+    where,
+    field,
+  );
+  const lists = bot.trustedIpListIds ?? [];
+  if (lists.length === 0) return bot;
+  const idOf = (ref: string, at: number): string =>
+    references.idOf('ip list', ref, where, `${field}.trustedIpListIds[${at}]`);
+  return { ...bot, trustedIpListIds: lists.map(idOf) };
+}
+
+function botSpec({ botProtection }: SiteJson, references: References): Spec | undefined {
+  if (botProtection === undefined) return undefined;
+  const lists = (botProtection.trustedIpListIds ?? []).map((id) =>
+    references.nameOf('ip list', id),
+  );
+  const named = lists.length === 0 ? botProtection : { ...botProtection, trustedIpListIds: lists };
+  return normal(BotProtectionConfigSchema, named) as Spec;
 }
 
 function readOrigins(spec: Spec, where: string, references: References): SiteUpstreamJson[] {

@@ -147,6 +147,9 @@ const policyFields = [
   'plugins',
   'ruleOverrides',
   'customRules',
+  'exclusionPlugins',
+  'ipListBindings',
+  'rateLimits',
 ];
 const bundleOnly = ['ruleset', 'seclang', 'seclangBefore', 'seclangFiles', 'files'];
 

@@ -71,8 +71,9 @@ export function buildBundleFromManifest(
   for (const document of documents.filter(({ kind }) => kind === 'Site')) {
     sites.push(readSite(document, upstreams, policies, sites));
   }
-  if (documents.some(({ kind }) => kind === 'IpList')) {
-    warnings.push('IpList documents are for waf apply: a bundle made of a file holds no lists');
+  for (const unused of ['IpList', 'CountryRule', 'Deployment'] as const) {
+    if (!documents.some(({ kind }) => kind === unused)) continue;
+    warnings.push(`${unused} documents are for waf apply: a bundle made of a file holds none`);
   }
   if (sites.length === 0) warnings.push('the manifest has no Site: the bundle serves nothing');
   const createdAtMs = options.createdAtMs ?? Date.now();

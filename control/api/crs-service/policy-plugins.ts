@@ -41,15 +41,15 @@ export function upsertPolicyExclusionPlugin(
     if (binding === undefined) throw invalidField('binding', 'is required');
     const asked = toRecord<PolicyCrsExclusionPluginJson>(PolicyCrsExclusionPluginSchema, binding);
     const now = isoNow(parts.clock);
-    const draft = settle(parts.store, caller, asked, now);
+    const draft = settlePluginUse(parts.store, caller, asked, now);
     const { policy } = draft;
     const others = bindingsOf(parts.store, policy.id).filter(({ id }) => id !== draft.record.id);
     await refuseUncompiled(parts, policy, 'binding', { bindings: [...others, draft.record] });
     const stored = await parts.store.write((tx) => {
-      const { record, before } = settle(tx, caller, asked, now);
+      const { record, before } = settlePluginUse(tx, caller, asked, now);
       tx.put(pluginBindings, record);
       tx.audit({
-        ...note(caller, record),
+        ...pluginUseNote(caller, record),
         action: 'upsert',
         ...(before === undefined ? {} : { before }),
         after: record,
@@ -71,14 +71,14 @@ export function deletePolicyExclusionPlugin(
       if (before === undefined) throw notFound('exclusion plugin of a policy');
       storedPolicy(tx, caller, before.policyId, 'id');
       tx.remove(pluginBindings, before.id);
-      tx.audit({ ...note(caller, before), action: 'delete', before });
+      tx.audit({ ...pluginUseNote(caller, before), action: 'delete', before });
     });
     return { result: { id, changed: true } };
   };
 }
 
 /** Checks a binding against the store. Errors: invalid_argument, not_found, failed_precondition. */
-function settle(
+export function settlePluginUse(
   store: ReadStore,
   caller: Caller,
   asked: PolicyCrsExclusionPluginJson,
@@ -137,7 +137,8 @@ function show(store: ReadStore, record: PluginBindingRecord): PolicyCrsExclusion
   return toMessage(PolicyCrsExclusionPluginSchema, { ...record, txVariable });
 }
 
-function note(caller: Caller, binding: PluginBindingRecord) {
+/** The audit note of a change of a use. */
+export function pluginUseNote(caller: Caller, binding: PluginBindingRecord) {
   return {
     ...actorNote(caller),
     resourceType: 'policy_exclusion_plugin',

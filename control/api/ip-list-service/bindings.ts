@@ -23,7 +23,7 @@ import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
-import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
+import { storedSite } from '../site-service/stored-site.ts';
 import { applyNow } from '../deployment.ts';
 import { requireEtag, storedList } from './stored-list.ts';
 
@@ -115,7 +115,7 @@ export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'appl
       const list = storedList(tx, caller, request.ipListId, 'ipListId');
       requireEtag(request.etag, contentOf(tx, list.id).etag);
       const bound = targets.map((target, at) => {
-        requireUsedTarget(tx, caller, target, `targets[${at}]`);
+        requireTarget(tx, caller, target, `targets[${at}]`);
         return keepBinding(tx, caller, { ...choice, ...target, ipListId: list.id }, now);
       });
       keepVersionsOf(tx, caller, bound, now);
@@ -183,23 +183,6 @@ export function requireTarget(
   if (siteId !== '') storedSite(store, caller, siteId, `${field}.siteId`);
 }
 
-/**
- * As `requireTarget`, for what is to decide there. Errors: failed_precondition for a site that does
- * not use the policy beside it.
- */
-export function requireUsedTarget(
-  store: ReadStore,
-  caller: Caller,
-  target: CountryTarget,
-  field: string,
-): void {
-  requireTarget(store, caller, target, field);
-  const { policyId, siteId } = target;
-  if (policyId === '' || siteId === '') return;
-  const at = `${field}.siteId`;
-  refuseOtherPolicy(store, storedSite(store, caller, siteId, at), policyId, at);
-}
-
 /** In their stated order; where that is the same, whole policies and sites before their paths. */
 export function sortBindings(bindings: readonly IpListBinding[]): IpListBinding[] {
   const rest = (one: IpListBinding): string => `${one.pathPrefix ?? ''}\0${one.id}`;
@@ -233,7 +216,7 @@ async function upsert(
   const now = isoNow(parts.clock);
   return parts.store.write((tx) => {
     const list = storedList(tx, caller, asked.ipListId ?? '', 'binding.ipListId');
-    requireUsedTarget(tx, caller, target, 'binding');
+    requireTarget(tx, caller, target, 'binding');
     const id = asked.id ?? '';
     const moved = id === '' ? undefined : storedBinding(tx, caller, id, 'binding.id', global);
     const fresh = { ...choice, ...target, pathPrefix, sortOrder, ipListId: list.id, id };

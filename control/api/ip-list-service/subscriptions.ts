@@ -298,7 +298,12 @@ function readSource(
   return checkSource(asked, stored, id, checkJsonPath);
 }
 
-function keepWithSecrets(tx: WriteStore, list: IpListRecord, { headers }: SourceWithSecrets): void {
+/** Keeps a list with the values of its source's headers. */
+export function keepWithSecrets(
+  tx: WriteStore,
+  list: IpListRecord,
+  { headers }: Pick<SourceWithSecrets, 'headers'>,
+): void {
   tx.put(ipLists, list);
   if (Object.keys(headers).length === 0) tx.remove(ipListSecrets, list.id);
   else tx.put(ipListSecrets, { id: list.id, headers });

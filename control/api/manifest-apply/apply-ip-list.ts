@@ -9,6 +9,7 @@ import { checkEntries, showEntry, type IpListRecord } from '../../domain/ip-list
 import type { ManifestDocument } from '../../publish/manifest-documents.ts';
 import type { Spec } from '../../publish/manifest-fields.ts';
 import { ipListSpec, readIpListSpec } from '../../publish/manifest-specs.ts';
+import { readSourceSpec } from '../../publish/manifest-source.ts';
 import { ipLists } from '../../store/collections.ts';
 import {
   auditedList,
@@ -16,6 +17,7 @@ import {
   refuseSameListName,
   requireManual,
 } from '../ip-list-service/stored-list.ts';
+import { applySubscription } from './apply-subscription.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
 
@@ -24,7 +26,9 @@ export function applyIpList(run: ApplyRun, document: ManifestDocument): Document
   const { tx, caller, now, nowMs, references } = run;
   const before = findBefore(run, 'ip list', document, (id) => tx.get(ipLists, id));
   if (before === null) refuseTakenId(document, tx.get(ipLists, document.statedId));
-  else requireManual(before, 'ipList.managementMode');
+  const source = readSourceSpec(document);
+  if (source !== undefined) return applySubscription(run, document, source, before);
+  if (before !== null) requireManual(before, 'ipList.managementMode');
   const spec = readIpListSpec(document);
   const texts = checkListTexts({ name: document.name, description: spec.description }, 'ipList.');
   const wanted = checkEntries(spec.entries, 'ipList.entries', nowMs);

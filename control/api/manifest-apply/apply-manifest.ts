@@ -11,6 +11,9 @@ import { manifestKinds, type ManifestDocument } from '../../publish/manifest-doc
 import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
 import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
+import { applyAccess, applyPluginUses } from './apply-access.ts';
+import { applyCountryRule } from './apply-country-rule.ts';
+import { applyDeployment } from './apply-deployment.ts';
 import { applyIpList } from './apply-ip-list.ts';
 import { applyPolicy } from './apply-policy.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
@@ -37,8 +40,8 @@ export async function applyManifest(
   const documents = await read(parts, bytes);
   const preview = await tryOut(parts, caller, documents);
   await refuseUncompilable(parts, preview.run);
-  const warnings =
-    documents.length === 0 ? ['the manifest has no documents: nothing is changed'] : [];
+  const nothingStated = 'the manifest has no documents: nothing is changed';
+  const warnings = documents.length === 0 ? [nothingStated] : [...preview.run.warnings];
   const nothing = preview.changes.every(({ action }) => action === 'unchanged');
   if (dryRun || nothing) return { changes: preview.changes, warnings };
   const changes = await parts.store.writeInSteps((tx) =>
@@ -90,11 +93,32 @@ function* applyAll(run: ApplyRun, documents: readonly ManifestDocument[]): Steps
     if (change === undefined) continue;
     changes.set(
       document,
-      named(document, () => applyPolicyRules(run, document, change)),
+      named(document, () => applyPolicyExtras(run, document, change)),
+    );
+    yield;
+  }
+  for (const document of documents.filter((one) => one.kind === 'Site')) {
+    const change = changes.get(document);
+    if (change === undefined) continue;
+    const place = { scope: 'site', policyId: '', siteId: change.id } as const;
+    changes.set(
+      document,
+      named(document, () => applyAccess(run, document, change, place)),
     );
     yield;
   }
   return documents.flatMap((document) => changes.get(document) ?? []);
+}
+
+/** What stands in a Policy document and may name sites of the same manifest. */
+function applyPolicyExtras(
+  run: ApplyRun,
+  document: ManifestDocument,
+  change: DocumentChange,
+): DocumentChange {
+  const place = { scope: 'policy', policyId: change.id, siteId: '' } as const;
+  const ruled = applyPolicyRules(run, document, change);
+  return applyAccess(run, document, applyPluginUses(run, document, ruled), place);
 }
 
 function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
@@ -107,6 +131,10 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
       return applyPolicy(run, document);
     case 'Site':
       return applySite(run, document);
+    case 'CountryRule':
+      return applyCountryRule(run, document);
+    case 'Deployment':
+      return applyDeployment(run, document);
   }
 }
 
@@ -116,6 +144,12 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
   for (const { policy, where } of run.policiesChanged.values()) {
     if (withRules.has(policy.id)) continue;
     await namedLater(where, () => refuseUncompiled(parts, policy, 'policy'));
+  }
+  for (const { policyId, bindings, where } of run.pluginsChanged) {
+    const policy = run.policiesChanged.get(policyId)?.policy ?? parts.store.get(policies, policyId);
+    if (policy === undefined) continue;
+    const field = 'spec.exclusionPlugins';
+    await namedLater(where, () => refuseUncompiled(parts, policy, field, { bindings }));
   }
   for (const { policyId, rule, others, where } of run.rulesChanged) {
     const changed = run.policiesChanged.get(policyId)?.policy;

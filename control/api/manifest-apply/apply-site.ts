@@ -1,6 +1,7 @@
 /** Owns applying a Site document, with its routing table and its override where it states them. */
 
 import { randomUUID } from 'node:crypto';
+import { warningsFor } from '../../domain/enforcement.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite } from '../../domain/site.ts';
 import { checkRouting, requireDefault } from '../../domain/site-routing.ts';
@@ -34,6 +35,7 @@ export function applySite(run: ApplyRun, document: ManifestDocument): DocumentCh
     updatedAt: now,
   };
   const settled = settleExtras(run, draft, asked, around);
+  run.warn(...warningsFor('waf.v1.Site', { ...draft }));
   const earlier = before === null ? null : storedSpec(run, before);
   const later = siteSpec({ ...settled, site: draft }, references);
   const change = changeOf(document, id, draft.revision, earlier, later);

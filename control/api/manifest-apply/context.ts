@@ -3,12 +3,14 @@
 import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { changedPaths } from '../../domain/changed-paths.ts';
+import type { PluginBindingRecord } from '../../domain/exclusion-plugins.ts';
 import type { CustomRuleRecord, PolicyRecord, SiteRecord } from '../../domain/records.ts';
 import type { ManifestDocument, ManifestKind } from '../../publish/manifest-documents.ts';
 import type { Spec } from '../../publish/manifest-fields.ts';
 import { References } from '../../publish/manifest-references.ts';
 import {
   certificates,
+  countryRules,
   ipLists,
   policies,
   rulesets,
@@ -32,6 +34,10 @@ export interface ApplyRun {
   /** What the engine should compile before it is kept. */
   readonly policiesChanged: Map<string, CheckedPolicy>;
   readonly rulesChanged: CheckedRule[];
+  readonly pluginsChanged: CheckedPlugins[];
+  /** What works but deserves a look; each sentence once. */
+  readonly warnings: Set<string>;
+  readonly warn: (...sentences: readonly string[]) => void;
 }
 
 /** A policy that is new or changed, with the document that it comes from. */
@@ -47,6 +53,20 @@ export interface CheckedRule {
   /** The other rules of the policy, as they will be. */
   readonly others: readonly CustomRuleRecord[];
   readonly where: string;
+}
+
+/** The uses of exclusion plugins of a policy, as they will be. */
+export interface CheckedPlugins {
+  readonly policyId: string;
+  readonly bindings: readonly PluginBindingRecord[];
+  readonly where: string;
+}
+
+/** A part of a spec that is left as it is where a document does not state it. */
+export interface StatedList {
+  readonly name: string;
+  readonly before: unknown;
+  readonly after: unknown;
 }
 
 /** What a document changes. */
@@ -98,6 +118,10 @@ export function openRun(
       ...standard,
     );
   }
+  for (const { id, name } of list(countryRules).filter(ours)) {
+    references.add('country rule', id, name);
+  }
+  const warnings = new Set<string>();
   return {
     tx,
     caller,
@@ -108,6 +132,9 @@ export function openRun(
     around: surroundingsIn({ ...tx, list }, caller.tenantId, nowMs),
     policiesChanged: new Map(),
     rulesChanged: [],
+    pluginsChanged: [],
+    warnings,
+    warn: (...sentences) => sentences.forEach((one) => warnings.add(one)),
   };
 }
 
@@ -123,4 +150,25 @@ export function changeOf(
   const same = before !== null && canonicalJson(before) === canonicalJson(after);
   const action = before === null ? 'create' : same ? 'unchanged' : 'update';
   return { kind, name, id, action, revision, before, after, changedPaths: paths };
+}
+
+/** The change with what its lists change, too. */
+export function withLists(change: DocumentChange, lists: readonly StatedList[]): DocumentChange {
+  if (lists.length === 0) return change;
+  const paths = [...change.changedPaths];
+  const earlier: Record<string, unknown> = {};
+  const later: Record<string, unknown> = {};
+  for (const { name, before, after } of lists) {
+    if (before !== undefined) earlier[name] = before;
+    if (after !== undefined) later[name] = after;
+    if (canonicalJson(before ?? null) !== canonicalJson(after ?? null)) paths.push(`spec.${name}`);
+  }
+  const isNew = change.before === null;
+  return {
+    ...change,
+    action: change.action === 'unchanged' && paths.length > 0 ? 'update' : change.action,
+    before: isNew ? null : { ...change.before, ...earlier },
+    after: { ...change.after, ...later },
+    changedPaths: isNew ? [] : paths,
+  };
 }

@@ -21,7 +21,7 @@ import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
-import { requireTarget, requireUsedTarget } from '../ip-list-service/bindings.ts';
+import { requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
 
 /** RateLimitService. */
@@ -50,7 +50,7 @@ export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService
       await store.write((tx) => {
         const before = storedLimit(tx, caller, id, 'id');
         tx.remove(rateLimits, before.id);
-        tx.audit({ ...note(caller, before), action: 'delete', before });
+        tx.audit({ ...rateLimitNote(caller, before), action: 'delete', before });
       });
       return { result: { id, changed: true } };
     },
@@ -83,7 +83,7 @@ function upsert(
   if (scope === 'global') {
     throw invalidField('endpoint.policyId', 'is required where siteId is empty');
   }
-  requireUsedTarget(tx, caller, { policyId, siteId, scope }, 'endpoint');
+  requireTarget(tx, caller, { policyId, siteId, scope }, 'endpoint');
   const id = asked.id ?? '';
   const known = id === '' ? undefined : storedLimit(tx, caller, id, 'endpoint.id');
   const place =
@@ -116,7 +116,7 @@ function upsert(
   };
   tx.put(rateLimits, record);
   const earlier = before === undefined ? {} : { before };
-  tx.audit({ ...note(caller, record), action: 'upsert', ...earlier, after: record });
+  tx.audit({ ...rateLimitNote(caller, record), action: 'upsert', ...earlier, after: record });
   return record;
 }
 
@@ -130,7 +130,8 @@ function show(limit: RateLimitRecord) {
   return toMessage(RateLimitEndpointRecordSchema, limit);
 }
 
-function note(caller: Caller, limit: RateLimitRecord) {
+/** The audit note of a change of a limit. */
+export function rateLimitNote(caller: Caller, limit: RateLimitRecord) {
   return {
     ...actorNote(caller),
     resourceType: 'rate_limit',

@@ -1,0 +1,69 @@
+/** Owns keeping a country rule: checked, with an etag of its own and its audit row. */
+
+import { createHash, randomUUID } from 'node:crypto';
+import type { CountryAccessRuleJson } from '../../../proto/gen/waf/v1/country_access_pb.ts';
+import { accessLimits } from '../../../engine/base/limits.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { canonicalJson } from '../../domain/canonical-json.ts';
+import { checkCountryRule, type CountryRuleRecord } from '../../domain/country-access.ts';
+import { refusal } from '../../domain/errors.ts';
+import { countryRules } from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
+import { actorNote } from '../context.ts';
+import { requireTarget } from '../ip-list-service/bindings.ts';
+
+/**
+ * The rule as it is kept under `id`, or under a new one where that is ''; `dry` only checks.
+ * Errors: invalid_argument, not_found, already_exists, resource_exhausted.
+ */
+export function keepCountryRule(
+  tx: WriteStore,
+  caller: Caller,
+  asked: CountryAccessRuleJson,
+  before: CountryRuleRecord | undefined,
+  id: string,
+  now: string,
+  dry: boolean,
+): CountryRuleRecord {
+  const checked = checkCountryRule(asked);
+  checked.targets.forEach((target, at) => {
+    requireTarget(tx, caller, target, `rule.targets[${at}]`);
+  });
+  const all = tx.list(countryRules);
+  const name = checked.name.toLowerCase();
+  const taken = all.some(
+    (one) =>
+      one.id !== before?.id && one.tenantId === caller.tenantId && one.name.toLowerCase() === name,
+  );
+  if (taken) throw refusal('already_exists', 'rule.name: another country rule has it');
+  if (before === undefined && all.length >= accessLimits.countryRulesMax) {
+    const most = accessLimits.countryRulesMax;
+    throw refusal('resource_exhausted', `there are at most ${most} country rules`);
+  }
+  const draft = {
+    ...checked,
+    countryCodes: [...checked.countryCodes],
+    targets: [...checked.targets],
+    id: id || `country-${randomUUID()}`,
+    tenantId: caller.tenantId,
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  };
+  const etag = createHash('sha256').update(canonicalJson(draft)).digest('hex').slice(0, 32);
+  const record: CountryRuleRecord = { ...draft, etag };
+  if (dry) return record;
+  tx.put(countryRules, record);
+  const earlier = before === undefined ? {} : { before };
+  tx.audit({ ...countryRuleNote(caller, record), action: 'upsert', ...earlier, after: record });
+  return record;
+}
+
+/** The audit note of a change of a rule. */
+export function countryRuleNote(caller: Caller, rule: CountryRuleRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'country_access_rule',
+    resourceId: rule.id,
+    resourceName: rule.name,
+  };
+}
