@@ -45,6 +45,7 @@ export const commandSources: readonly CommandSource[] = [
   },
   { word: 'policy', load: async () => (await import('./policy-list.ts')).policyListCommand },
   { word: 'policy', load: async () => (await import('./policy-commands.ts')).policyCommands },
+  { word: 'policy', load: async () => (await import('./policy-import.ts')).policyImportCommand },
   { word: 'policy', load: async () => (await import('./policy-test.ts')).policyTestCommand },
   { word: 'policy', load: async () => (await import('./policy-preview.ts')).policyPreviewCommand },
   {

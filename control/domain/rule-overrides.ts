@@ -11,7 +11,9 @@ import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-pl
 import { refuseUnmatchable } from './rule-override-change.ts';
 
 const listMax = 64;
-const target = /^&?[A-Z][A-Z0-9_]{1,63}(?::(?:\/[^"\s\\/]{1,128}\/|[^"\s,|'/]{1,128}))?$/;
+/** A target as overrides name it. */
+export const ruleTarget =
+  /^&?[A-Z][A-Z0-9_]{1,63}(?::(?:\/[^"\s\\/]{1,128}\/|[^"\s,|'/]{1,128}))?$/;
 const tagPattern = /^[\w./:-]{1,128}$/;
 /** Ids of the rules that scoped overrides become. */
 const scopedRules = 197_000;
@@ -38,8 +40,8 @@ export function checkOverride(override: RuleOverrideJson, at = 'override'): void
   if (score !== undefined && (score < 0 || score > 1000)) {
     throw invalidField(`${at}.scoreOverride`, 'must be between 0 and 1000');
   }
-  each(override.removedTargets, `${at}.removedTargets`, target, 'a target such as ARGS:name');
-  each(override.addedTargets, `${at}.addedTargets`, target, 'a target such as ARGS:name');
+  each(override.removedTargets, `${at}.removedTargets`, ruleTarget, 'a target such as ARGS:name');
+  each(override.addedTargets, `${at}.addedTargets`, ruleTarget, 'a target such as ARGS:name');
   each(override.tags, `${at}.tags`, tagPattern, 'a tag');
   const scope = override.scope ?? '';
   checkPathPrefix(scope, `${at}.scope`);

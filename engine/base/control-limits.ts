@@ -382,6 +382,11 @@ export const supervisorLimits = {
 
 /** The `waf` command and its test runner. */
 export const commandLineLimits = {
+  /** A ModSecurity set-up with its rule set: some 80 files, 3 MB. */
+  importFilesMax: 2_000,
+  importBytesMax: 67_108_864,
+  /** Pages of 200 rules; a rule set has some 700 rules. */
+  importRulePagesMax: 100,
   /** Entries of an IP list sent in one call; some 6 MB. */
   importBatchEntries: 50_000,
   /** A file of settings. */

@@ -1,0 +1,101 @@
+/**
+ * A ModSecurity set-up as a Policy document, so that importing goes the way of every manifest: the
+ * same checks, one transaction, a dry run. Reads the folder; never reads outside of it.
+ */
+
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
+import { toByteString } from '../../engine/base/byte-string.ts';
+import { AppError } from '../../engine/base/errors.ts';
+import { commandLineLimits } from '../../engine/base/limits.ts';
+import { importSetUp, type ImportedSetUp } from '../domain/seclang-import/import-set-up.ts';
+import type { KnownRule } from '../domain/seclang-import/exclusions.ts';
+import type { SetUpFiles } from '../domain/seclang-import/read-order.ts';
+import { filled } from './manifest-specs.ts';
+
+export type { ReportEntry } from '../domain/seclang-import/report.ts';
+export type { KnownRule } from '../domain/seclang-import/exclusions.ts';
+
+/** An import: the report, and the manifest that makes the policy. */
+export interface PolicyImport extends ImportedSetUp {
+  readonly manifestYaml: Uint8Array<ArrayBuffer>;
+}
+
+/** Imports the set-up in `folder` for a rule set. Errors: AppError import_unreadable. */
+export function importPolicy(
+  folder: string,
+  name: string,
+  rulesetRef: string,
+  ruleset: readonly KnownRule[],
+): PolicyImport {
+  const imported = importSetUp(readFolder(folder), ruleset);
+  const { settings, overrides, customRules } = imported;
+  const spec = {
+    ...(rulesetRef === '' ? {} : { crsRulesetRef: rulesetRef }),
+    description: 'Imported from a ModSecurity set-up',
+    engineState: settings.engineState,
+    blockingMode: settings.blockingMode,
+    crsCore: settings.crsCore,
+    httpPolicy: settings.httpPolicy,
+    argLimits: settings.argLimits,
+    ruleOverrides: overrides.map((one) => filled({ ...one })),
+    customRules: customRules.map((one) => filled({ ...one })),
+  };
+  const document = { apiVersion: 'waf.io/v1', kind: 'Policy', metadata: { name }, spec };
+  // JSON is YAML.
+  const manifestYaml = new TextEncoder().encode(JSON.stringify(document));
+  return { ...imported, manifestYaml };
+}
+
+/** The files of a folder. Links are followed where they stay in it; others are left aside. */
+function readFolder(folder: string): SetUpFiles {
+  const files: { path: string; text: string }[] = [];
+  let bytes = 0;
+  const visit = (top: string, within: string): void => {
+    for (const name of readdirSync(join(top, within)).sort()) {
+      const path = within === '' ? name : `${within}/${name}`;
+      const real = realPath(join(top, path));
+      if (real === null || !real.startsWith(top + sep)) continue;
+      const facts = statSync(real);
+      // A linked folder is met where it stands; following it might never end.
+      if (facts.isDirectory() && real === join(top, path)) visit(top, path);
+      if (!facts.isFile()) continue;
+      bytes += facts.size;
+      if (files.length >= commandLineLimits.importFilesMax) {
+        throw unreadable(folder, `it holds more than ${commandLineLimits.importFilesMax} files`);
+      }
+      if (bytes > commandLineLimits.importBytesMax) {
+        throw unreadable(folder, `it holds more than ${commandLineLimits.importBytesMax >> 20} MB`);
+      }
+      files.push({ path, text: toByteString(readFileSync(real)) });
+    }
+  };
+  const top = realPath(folder);
+  if (top === null) throw unreadable(folder, 'there is no such folder');
+  try {
+    visit(top, '');
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    const { code = '', path = '' } = cause as NodeJS.ErrnoException;
+    throw unreadable(folder, `${path} cannot be read (${code})`);
+  }
+  if (!files.some(({ path }) => /\.(?:conf|load)$/i.test(path))) {
+    throw unreadable(folder, 'it holds no *.conf file; name the folder with modsecurity.conf');
+  }
+  return { folder: basename(top), files };
+}
+
+/** Null where a link leads nowhere. */
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function unreadable(folder: string, why: string): AppError {
+  return new AppError('import_unreadable', `${folder} cannot be imported: ${why}`, {
+    source: 'config',
+  });
+}
