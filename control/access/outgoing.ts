@@ -13,10 +13,10 @@ import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import ipaddr from 'ipaddr.js';
 import { AppError } from '../../engine/base/errors.ts';
 import { containsKey, parseAddress, parseNetwork } from '../../engine/base/ip-address.ts';
 import { accessLimits } from '../../engine/base/limits.ts';
+import { isPublicAddress } from './special-networks.ts';
 
 /** Why a fetch failed; the codes of sync runs. */
 export type FetchFailure = 'http_error' | 'parse_error' | 'too_many' | 'blocked_address';
@@ -224,7 +224,7 @@ function refuseSpecial(addresses: readonly Address[], allowed: readonly string[]
     const key = parseAddress(address);
     if (key === null) return false;
     if (networks.some((network) => containsKey(network, key))) return true;
-    return ipaddr.process(address).range() === 'unicast';
+    return isPublicAddress(key);
   };
   if (addresses.every(isFine)) return;
   throw new FetchError(

@@ -1,29 +1,21 @@
 /** Owns the list of static gates. All of them run even when one fails; two at a time. */
 
-import { existsSync } from 'node:fs';
 import { compareContract } from './breaking.mjs';
 import { compareGenerated } from './generated.mjs';
-import { inRoot, listFiles } from './paths.mjs';
 import { run, say, tail } from './process.mjs';
 
-const bin = (name) => inRoot('node_modules', '.bin', name);
-const sourceFolders = ['engine', 'control', 'native-bindings', 'proto', 'bench', 'test'];
-
+/** `script`: of package.json, where people find the commands, too. */
 const gates = [
-  { name: 'types', command: 'tsc', args: ['--noEmit', '-p', '.'] },
-  { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
-  { name: 'format', command: 'prettier', args: ['--check', '--log-level', 'warn', '.'] },
-  { name: 'native format', command: 'clang-format', args: ['--dry-run', '--Werror'], native: true },
-  {
-    name: 'arrows',
-    command: 'depcruise',
-    args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err', ...sourceFolders],
-  },
-  { name: 'dead code', command: 'knip', args: ['--no-progress'] },
-  { name: 'proto lint', command: 'buf', args: ['lint', 'proto'] },
+  { name: 'types', script: 'gate:types' },
+  { name: 'lint', script: 'gate:lint' },
+  { name: 'format', script: 'gate:format' },
+  { name: 'native format', script: 'gate:native-format' },
+  { name: 'arrows', script: 'gate:arrows' },
+  { name: 'dead code', script: 'gate:dead-code' },
+  { name: 'proto lint', script: 'gate:proto-lint' },
   { name: 'proto breaks no client', body: () => compareContract() },
   { name: 'generated files', body: compareGenerated },
-  { name: 'tidy', command: 'vitest', args: ['run', 'test/tidy'] },
+  { name: 'tidy', script: 'gate:tidy' },
 ];
 
 /** Names of all gates. */
@@ -55,15 +47,7 @@ export async function runGates(without = []) {
   return failed;
 }
 
-function runGate(gate) {
-  if (gate.body) return gate.body();
-  const files = gate.native
-    ? listFiles(inRoot('native-bindings'), (name) => /\.(cc|h)$/.test(name))
-    : [];
-  const args = [...gate.args.filter(isPresent), ...files];
-  return run(bin(gate.command), args, { env: { NO_COLOR: '1' } });
-}
-
-function isPresent(arg) {
-  return !sourceFolders.includes(arg) || existsSync(inRoot(arg));
+function runGate({ body, script }) {
+  if (body) return body();
+  return run('npm', ['run', '--silent', script], { env: { NO_COLOR: '1' } });
 }

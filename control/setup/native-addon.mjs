@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { headersEnvironment } from './node-headers.mjs';
 import { hashContents, inRoot, listFiles, readStamp, writeStamp } from './paths.mjs';
 import { run, say, SetupError, tail } from './process.mjs';
@@ -16,7 +17,7 @@ export async function ensureNativeAddon() {
   const stamp = hashContents([gyp, ...sources], `${process.version}-${process.arch}`);
   if (existsSync(output) && readStamp('native') === stamp) return;
   say('native addon: building (about a minute)');
-  const script = inRoot('node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+  const script = fileURLToPath(import.meta.resolve('node-gyp/bin/node-gyp.js'));
   const { code, output: text } = await run(process.execPath, [script, 'rebuild'], {
     env: { JOBS: String(cpus().length), ...headersEnvironment() },
     task: 'native addon',

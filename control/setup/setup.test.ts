@@ -113,8 +113,8 @@ test('no gate is left out, and a gate that fails is named', async () => {
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const others = gateNames.filter((name) => name !== 'proto lint');
   expect(await runGates(others)).toEqual([]);
-  // The gate's own command, without the program that it runs.
-  vi.stubEnv('PATH', folder);
+  writeFileSync(join(folder, 'npm'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
   expect(await runGates(others)).toEqual(['proto lint']);
 });
 

@@ -16,10 +16,11 @@ let folder: string;
 let mounted: boolean;
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'waf-full-api-'));
-  mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder]).status === 0;
+  mounted =
+    spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder]).status === 0;
 });
 afterEach(() => {
-  if (mounted) spawnSync('umount', [folder]);
+  if (mounted) spawnSync('/bin/umount', [folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -15,11 +15,11 @@ let mounted: boolean;
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'waf-full-'));
   const size = `size=${kilobytes}k`;
-  mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', folder]).status === 0;
+  mounted = spawnSync('/bin/mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', folder]).status === 0;
   if (!mounted) console.log('no right to mount: a limit of the file size stands in');
 });
 afterEach(() => {
-  if (mounted) spawnSync('umount', [folder]);
+  if (mounted) spawnSync('/bin/umount', [folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,0 +1,42 @@
+/** What counts as used. Two kinds of files name packages in a language of their own. */
+
+/** `require('…')` in binding.gyp, as an import. */
+const gyp = (text) =>
+  [...text.matchAll(/require\('([^']+)'\)/g)].map(([, name]) => `import '${name}';`).join('\n');
+
+// Knip takes its configuration from the default export.
+// oxlint-disable-next-line import/no-default-export
+export default {
+  entry: [
+    'engine/main.ts',
+    'engine/threads/{front,planner,pool}-thread.ts',
+    'engine/simulate/seclang-test.ts',
+    'control/main.ts',
+    'control/publish/manifest-thread.ts',
+    'control/cli/main.ts',
+    'control/setup/{start,test,check,waf,bench}.mjs',
+    'bench/**/*.ts',
+    'test/**/*.ts',
+    'test/backends/servers/*.mjs',
+    'native-bindings/index.ts',
+    'native-bindings/find-libinjection.mjs',
+    'binding.gyp',
+  ],
+  project: [
+    'engine/**/*.ts',
+    'control/**/*.{ts,mjs}',
+    'native-bindings/**/*.{ts,mjs}',
+    'bench/**/*.ts',
+    'test/**/*.{ts,cjs}',
+    'test/backends/servers/*.mjs',
+    'binding.gyp',
+  ],
+  ignoreExportsUsedInFile: true,
+  exclude: ['types', 'enumMembers', 'namespaceMembers'],
+  compilers: { gyp },
+  // oxlint loads it by name for --type-aware.
+  ignoreDependencies: ['oxlint-tsgolint'],
+  // Debian's, and only where they are there.
+  ignoreBinaries: ['go', 'php'],
+  buf: { config: ['proto/buf.gen.yaml'] },
+};
