@@ -8,7 +8,7 @@ import path from 'node:path';
 import { type Dice, startDice } from '../agree/random-changes.ts';
 import { corpusRoot } from '../seclang/corpus.ts';
 import type { Backend } from './backends.ts';
-import { InspectedUnder } from './inspected.ts';
+import { InspectedUnder, type Inspection } from './inspected.ts';
 import { uninspected } from './judge.ts';
 import { drawMultipart } from './multipart-grammar.ts';
 import { drawCookies, drawForm, drawJson, drawXml } from './other-grammar.ts';
@@ -79,16 +79,17 @@ export async function compareAll(
   const differences: string[] = [];
   let batch: (readonly [string, BedRequest])[] = [];
   const compareBatch = async (): Promise<void> => {
-    const found = await Promise.all(
-      backends.map((backend) => compareWith(backend, batch, inspectors)),
-    );
+    const inspected = [...inspectors].map(([name, inspector]): Inspected => {
+      return [name, batch.map(([, request]) => inspector.inspect(request))];
+    });
+    const found = await Promise.all(backends.map((one) => compareWith(one, batch, inspected)));
     for (const lines of found) differences.push(...lines);
     for (const { name, kinds } of backends) {
       const taken = batch.filter(([, { kind }]) => kinds.includes(kind)).length;
       if (taken > 0) readings.set(name, (readings.get(name) ?? 0) + taken);
     }
-    for (const [name, inspector] of inspectors) {
-      const more = batch.filter(([, request]) => inspector.inspect(request).refused).length;
+    for (const [name, inspections] of inspected) {
+      const more = inspections.filter((one) => one.refused).length;
       refused.set(name, (refused.get(name) ?? 0) + more);
     }
     batch = [];
@@ -101,17 +102,20 @@ export async function compareAll(
   return { refused, readings, differences };
 }
 
+/** What came of a batch under one policy, in the order of the batch. */
+type Inspected = readonly [policy: string, inspections: readonly Inspection[]];
+
 async function compareWith(
   backend: Backend,
   batch: readonly (readonly [string, BedRequest])[],
-  inspectors: ReadonlyMap<string, InspectedUnder>,
+  inspected: readonly Inspected[],
 ): Promise<string[]> {
-  const fitting = batch.filter(([, { kind }]) => backend.kinds.includes(kind));
   const found = await Promise.all(
-    fitting.map(async ([name, request]) => {
+    batch.map(async ([name, request], at) => {
+      if (!backend.kinds.includes(request.kind)) return [];
       const reading = await backend.read(request);
-      return [...inspectors].flatMap(([policy, inspector]) => {
-        const lines = uninspected(reading, inspector.inspect(request));
+      return inspected.flatMap(([policy, inspections]) => {
+        const lines = uninspected(reading, inspections[at]!);
         if (lines.length === 0) return [];
         return [`${backend.name}, ${policy}, ${name}: ${lines.join(', ')} of ${show(request)}`];
       });

@@ -84,7 +84,10 @@ export class InspectedUnder {
     const names = read([...argumentSources, SOURCE.file], 'key');
     const texts = read(argumentSources, 'value');
     const fileNames = read([SOURCE.file], 'value');
+    // What no parser takes is an argument without a name.
+    const raw = values.rowsOf(SOURCE.argPost).filter((row) => values.key(row) === '');
     const documents = read([SOURCE.xmlText], 'value');
+    documents.push(...raw.map((row) => values.value(row)));
     const { matchedRules } = session.finish();
     return {
       refused: verdict.action !== 'pass' && matchedRules.some(isAboutForm),

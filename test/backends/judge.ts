@@ -6,12 +6,9 @@
 import type { Inspection } from './inspected.ts';
 import type { Reading } from './request.ts';
 
-/** A body that the parser rejects, which the policy observes: what it means is not known. */
-const parseFailureRule = 200_002;
-
 /** What a backend reads and no rule sees, one line each. */
 export function uninspected(reading: Reading, inspection: Inspection): string[] {
-  if (inspection.refused || inspection.rules.includes(parseFailureRule)) return [];
+  if (inspection.refused) return [];
   const values = new Set(inspection.values.flatMap(spellings));
   const documents = inspection.documents.flatMap(spellings);
   const names = inspection.names.flatMap(spellings).map(asName);

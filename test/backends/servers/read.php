@@ -8,7 +8,7 @@ $fileNames = [];
 function collect(mixed $node): void {
     global $names, $values;
     if (!is_array($node)) {
-        if (!is_null($node) && !is_bool($node)) $values[] = base64_encode((string) $node);
+        if (is_string($node)) $values[] = base64_encode($node);
         return;
     }
     foreach ($node as $key => $value) {

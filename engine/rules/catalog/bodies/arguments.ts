@@ -10,6 +10,7 @@ import { type SourceId, SOURCE, type ValueTable } from '../values.ts';
 import { addRawText } from './raw-text.ts';
 
 const PERCENT = 0x25;
+const CLOSE_BRACKET = 0x5d;
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
@@ -30,7 +31,8 @@ const classTables: (Uint8Array | undefined)[] = [];
 /**
  * Reads `name=value` pairs in [start, end) of the slab as `source` rows. Values without escapes
  * stay where they are, decoded ones are written behind the used part of the slab. An invalid
- * %-sequence is kept as sent and sets URLENCODED_ERROR. Nothing between two separators is an
+ * %-sequence is kept as sent and sets URLENCODED_ERROR. A pair with `]=` after its first equals
+ * sign is read both ways: qs ends the name there. Nothing between two separators is an
  * argument without name and value, as in ModSecurity 2 and 3; behind the last one there is none.
  * Units: byte offsets. Cost: two passes at most over each byte.
  * Source: ModSecurity v3 `extractArguments`.
@@ -45,12 +47,13 @@ export function readArguments(
   const values = tx.values;
   // What decoding writes is never longer than what it reads.
   values.reserve(end - start);
-  const slab = values.slab;
+  let { slab } = values;
   const classes = classTable(separator);
   let from = start;
   while (from < end) {
     let at = from;
     let equals = -1;
+    let bracket = -1;
     let escapedName = false;
     let escaped = false;
     for (; at < end; at++) {
@@ -64,6 +67,9 @@ export function readArguments(
         equals = at;
         escapedName = escaped;
         escaped = false;
+        if (endsInBracket(slab, from, at)) bracket = end;
+      } else if (bracket < 0 && endsInBracket(slab, from, at)) {
+        bracket = at;
       }
     }
     if (!hasArgumentRoom(tx)) {
@@ -77,8 +83,20 @@ export function readArguments(
     }
     if (equals < 0) addPair(tx, source, from, at, escaped, at, at, false);
     else addPair(tx, source, from, equals, escapedName, equals + 1, at, escaped);
+    if (bracket >= 0 && bracket < at) {
+      values.reserve(end - from);
+      addPair(tx, source, from, bracket, true, bracket + 1, at, true);
+      slab = values.slab;
+    }
     from = at + 1;
   }
+}
+
+/** True where `]`, plain or as %5D, stands before `at`: qs ends a name there and no earlier. */
+function endsInBracket(slab: Uint8Array, from: number, at: number): boolean {
+  if (at - 1 >= from && slab[at - 1] === CLOSE_BRACKET) return true;
+  if (at - 3 < from || slab[at - 3] !== PERCENT || slab[at - 2] !== 0x35) return false;
+  return (slab[at - 1]! | 0x20) === 0x64;
 }
 
 /**

@@ -64,6 +64,10 @@ describe('arguments', () => {
     ['a=%26b%3D1', ['a=&b=1'], 0],
     ['a=%00b', ['a=\x00b'], 0],
     ['a;b=1', ['a;b=1'], 0],
+    // qs ends the name at `]=`.
+    ['a=b[c]=d&e=f', ['a=b[c]=d', 'a=b[c]=d', 'e=f'], 0],
+    ['a=b%5D=%27', ["a=b]='", "a=b]='"], 0],
+    ['a[b]=c]=d', ['a[b]=c]=d'], 0],
   ];
   test.each(rows)('%s', (query, args, error) => {
     const tx = transactionFor(get(`/?${query}`));
