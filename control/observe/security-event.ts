@@ -59,6 +59,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       outcome: fact.outcome,
       refusal: fact.refusal,
       failure: fact.failure,
+      pcreLimitedRules: fact.pcreLimitedRules,
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
       detectionOnly: fact.detectionOnly,
       outboundScore: fact.outboundScore,

@@ -86,6 +86,8 @@ export const ruleRunLimits = {
   /** Variables listed with one matched rule, and bytes shown of each. */
   reportedVariablesMax: 16,
   reportedValueBytesMax: 2_048,
+  /** Rules recorded of one transaction whose patterns ran into a limit; a few need PCRE2. */
+  limitedRulesMax: 64,
   /** Matched rules recorded of one transaction; more are counted, not kept. */
   matchedRulesMax: 1_024,
 } as const;

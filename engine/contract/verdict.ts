@@ -92,6 +92,8 @@ export interface TransactionRecord {
   readonly hidden?: readonly string[];
   /** Limits of inspection that the request reached, if any (`cookies`, `arguments`). */
   readonly limitsReached?: readonly string[];
+  /** Rules whose patterns ran into a PCRE2 limit: these searches found nothing. Absent for none. */
+  readonly pcreLimitedRules?: readonly number[];
   /** Set when inspection failed and the fail policy decided. */
   readonly failure?: InspectionFailure;
 }

@@ -237,9 +237,10 @@ function readRule(row: RuleRow, words: readonly string[]): MatchedRule {
 
 function recordKind(record: TransactionRecord | null): number {
   if (record === null) return RECORD.NONE;
-  const { verdict, matchedRules, detectionOnly, failure } = record;
+  const { verdict, matchedRules, detectionOnly, failure, pcreLimitedRules } = record;
   const plain = verdict.action === 'pass' && verdict.ruleId === 0 && matchedRules.length === 0;
-  return plain && !detectionOnly && failure === undefined ? RECORD.PASSED : RECORD.WHOLE;
+  const usual = failure === undefined && pcreLimitedRules === undefined;
+  return plain && !detectionOnly && usual ? RECORD.PASSED : RECORD.WHOLE;
 }
 
 function passedRecord(numbers: Float64Array, at: number): TransactionRecord | null {

@@ -120,3 +120,13 @@ test('only what was logged, blocked or refused is a fact', () => {
   expect(encodeFact(served)).toBeNull();
   expect(encodeFact({ ...served, outcome: 'refused' })).not.toBeNull();
 });
+
+test('a rule that ran into a limit makes a fact that names it, also where nothing matched', () => {
+  const event = eventOf([]);
+  const passed = { ...event, status: 200, outcome: 'served', blocked: false } as const;
+  expect(encodeFact(passed)).toBeNull();
+  const transaction = { ...event.transaction!, pcreLimitedRules: [7, 9] };
+  const fact = encodeFact({ ...passed, transaction })!;
+  const [read] = fromBinary(SecurityFactBatchSchema, encodeFactBatch([fact])).facts;
+  expect(read?.pcreLimitedRules).toEqual([7, 9]);
+});

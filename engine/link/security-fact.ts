@@ -32,7 +32,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
   const record = event.transaction;
   const logged = record === null ? [] : record.matchedRules.filter((rule) => rule.log);
   const refused = event.outcome === 'refused' || event.outcome === 'inspection_failed';
-  const failed = record?.failure !== undefined;
+  const failed = record?.failure !== undefined || record?.pcreLimitedRules !== undefined;
   if (logged.length === 0 && !event.blocked && !refused && !failed) return null;
   const kept = logged.slice(0, linkLimits.matchesMax);
   const fact = create(SecurityFactSchema, {
@@ -56,6 +56,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     inspectionUs: BigInt(Math.max(0, Math.round(record?.inspectionUs ?? 0))),
     matchesDropped: logged.length - kept.length + (record?.matchesLeftOut ?? 0),
     failure: record?.failure ?? '',
+    pcreLimitedRules: [...(record?.pcreLimitedRules ?? [])],
     endpoint: event.endpoint ?? '',
   });
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];

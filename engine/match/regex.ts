@@ -47,6 +47,14 @@ export interface ExactRegex {
 
 const unset: Capture = { start: -1, end: -1 };
 
+/** Searches that a limit stopped, of all patterns of this thread. */
+let stoppedSearches = 0;
+
+/** How many searches PCRE2's limits have stopped in this thread, whoever asked for them. */
+export function searchesStopped(): number {
+  return stoppedSearches;
+}
+
 /**
  * Compiles a pattern.
  * Errors: code `pcre_compile` with `offset` when PCRE2 does not accept it either.
@@ -242,14 +250,14 @@ class PcreRegex implements ExactRegex {
 
   test(value: ByteString): boolean {
     const answer = this.#pcre.test(value);
-    if (answer === LIMIT_EXCEEDED) this.limitExceeded++;
+    if (answer === LIMIT_EXCEEDED) this.#noteLimit();
     return answer === true;
   }
 
   exec(value: ByteString, start = 0): Capture[] | null {
     const pairs = this.#pcre.exec(value, start);
     if (pairs === LIMIT_EXCEEDED) {
-      this.limitExceeded++;
+      this.#noteLimit();
       return null;
     }
     if (pairs === null) return null;
@@ -264,6 +272,11 @@ class PcreRegex implements ExactRegex {
 
   execAll(value: ByteString, limit: number = matchLimits.globalMatchesMax): Capture[][] {
     return collectAll(this, value, limit);
+  }
+
+  #noteLimit(): void {
+    this.limitExceeded++;
+    stoppedSearches++;
   }
 
   close(): void {

@@ -99,8 +99,9 @@ function builtInspector(key: string, records: boolean): Inspector {
 
 /** Requests that become security or error events: a rule matched, or we or the origin failed. */
 function isNotable({ transaction, outcome }: RequestEvent): boolean {
-  if (transaction !== null && (transaction.matchedRules.length > 0 || transaction.failure)) {
-    return true;
+  if (transaction !== null) {
+    const { matchedRules, failure, pcreLimitedRules } = transaction;
+    if (matchedRules.length > 0 || failure || pcreLimitedRules) return true;
   }
   return outcome !== 'served' && outcome !== 'client_abort' && outcome !== 'unrouted';
 }

@@ -59,7 +59,8 @@ export function faultyEngine({ fault, phase }: FaultPlan): WorkerEngine & {
   return {
     open: (request, recordOnly) => {
       scans = 0;
-      return engine.open(request, recordOnly);
+      const session = engine.open(request, recordOnly);
+      return fault === 'block' ? blocking(session, phase) : session;
     },
     retire: () => engine.retire(),
   };
@@ -71,5 +72,19 @@ function fail(fault: Fault, beLate: () => void): void {
   if (fault === 'internal') throw new TypeError('planted');
   if (fault === 'deadline') beLate();
   if (fault === 'die') process.exit(1);
-  if (fault === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+}
+
+/** Keeps the thread for a second in phase 1 or 2. */
+function blocking(session: RuleSession, phase: number): RuleSession {
+  const block = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  const { requestHead, requestBody } = session;
+  session.requestHead = () => {
+    if (phase === 1) block();
+    return requestHead.call(session);
+  };
+  session.requestBody = (body) => {
+    if (phase === 2) block();
+    return requestBody.call(session, body);
+  };
+  return session;
 }

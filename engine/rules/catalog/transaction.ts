@@ -161,6 +161,8 @@ export class Transaction {
   urlEncodedError = 0;
   /** 1 after a pattern ran into its match limit. */
   pcreLimitsExceeded = 0;
+  /** Ids of the rules whose patterns did. */
+  pcreLimitedRules: number[] = [];
   authType: ByteString = '';
   remoteUser: ByteString = '';
   /** Status of an answer of our own, once a rule asked for one; 0 before. */
@@ -241,6 +243,19 @@ export class Transaction {
     });
   }
 
+  /**
+   * A search that a rule asked for ran into a match limit: rules see it, and so does the record.
+   * Source: ModSecurity Reference Manual, SecPcreMatchLimit.
+   */
+  notePcreLimit(ruleId: number): void {
+    this.pcreLimitsExceeded = 1;
+    this.tx.set('msc_pcre_limits_exceeded', '1');
+    const rules = this.pcreLimitedRules;
+    if (rules.length < ruleRunLimits.limitedRulesMax && !rules.includes(ruleId)) {
+      rules.push(ruleId);
+    }
+  }
+
   private resetControl(settings: ProgramSettings): void {
     const control = this.control;
     control.engine = settings.engine;
@@ -272,6 +287,7 @@ export class Transaction {
     if (this.limitsReached.length > 0) this.limitsReached = [];
     this.urlEncodedError = 0;
     this.pcreLimitsExceeded = 0;
+    if (this.pcreLimitedRules.length > 0) this.pcreLimitedRules = [];
     this.authType = '';
     this.remoteUser = '';
     this.answeredStatus = 0;

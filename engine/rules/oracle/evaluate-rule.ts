@@ -5,6 +5,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { matchName } from '../catalog/matching.ts';
+import { noteLimits, stoppedSoFar } from '../catalog/pcre-limits.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
 import { selectCandidates, type Candidate } from './select.ts';
@@ -18,6 +19,13 @@ const capturesMax = 10;
  * take effect at each match, whether or not the links behind it match.
  */
 export function evaluateRule(rule: Rule, tx: Transaction, trace: Trace): boolean {
+  const before = stoppedSoFar();
+  const matched = evaluateChain(rule, tx, trace);
+  noteLimits(tx, rule.id, before);
+  return matched;
+}
+
+function evaluateChain(rule: Rule, tx: Transaction, trace: Trace): boolean {
   tx.rule = rule;
   tx.matchedVariables = [];
   for (let link: Rule | null = rule; link !== null; link = link.next) {

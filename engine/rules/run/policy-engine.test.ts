@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../base/limits.ts';
 import { createLogger } from '../../base/log.ts';
-import type { TransactionRecord } from '../../contract/verdict.ts';
+import type { BodyNeed, TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../catalog/full-catalog.ts';
 import { requestFrom } from '../catalog/load/test-sample.ts';
 import type { RulePorts } from '../catalog/ports.ts';
@@ -86,6 +86,78 @@ test('each session has its own Unicode map, whichever sessions run between its p
   expect(inspect(engineFor(rules), '/?a=%25u4e00').matchedRules).toEqual([]);
   session.requestBody(null);
   expect(session.finish().matchedRules.map(({ ruleId }) => ruleId)).toEqual([1]);
+});
+
+describe('a pattern that runs into a PCRE2 limit', () => {
+  // A back-reference needs PCRE2. The value could match but for it, so that every split is tried.
+  const slow = '^(a+|b)+\\1\\1x$';
+  const target = `/?q=${'a'.repeat(40)}bax`;
+  const limited = (rest: string): TransactionRecord => {
+    const head = 'SecRuleEngine On\nSecPcreMatchLimit 500';
+    return inspect(engineFor(`${head}\n${rest}`), target);
+  };
+  const seen = 'SecRule TX:MSC_PCRE_LIMITS_EXCEEDED "@eq 1" "id:9,phase:2,deny,status:500"';
+
+  test('is recorded with its rule, finds nothing, and is visible to rules after it', () => {
+    const rule = `SecRule ARGS "@rx ${slow}" "id:7,phase:1,deny"`;
+    const record = limited(`${rule}\n${seen}`);
+    expect(record.pcreLimitedRules).toEqual([7]);
+    expect(record.verdict).toMatchObject({ ruleId: 9, status: 500 });
+    expect(record.failure).toBeUndefined();
+    const variable = seen.replace('TX:MSC', 'MSC');
+    expect(limited(`${rule}\n${variable}`).verdict.ruleId).toBe(9);
+  });
+
+  test('makes a negated rule match', () => {
+    const record = limited(`SecRule ARGS "!@rx ${slow}" "id:7,phase:2,deny"`);
+    expect(record).toMatchObject({ verdict: { ruleId: 7 }, pcreLimitedRules: [7] });
+  });
+
+  test('counts for the rule whose link asks, and for verify operators', () => {
+    const chain = `SecRule ARGS "@rx a" "id:7,phase:1,deny,chain"\nSecRule ARGS "@rx ${slow}"`;
+    expect(limited(`${chain}\n${seen}`)).toMatchObject({ pcreLimitedRules: [7] });
+    const verify = `SecRule ARGS "@verifyCC ${slow}" "id:8,phase:1,deny"`;
+    expect(limited(`${verify}\n${seen}`)).toMatchObject({
+      verdict: { ruleId: 9 },
+      pcreLimitedRules: [8],
+    });
+  });
+
+  test('is nothing that the next request knows of', () => {
+    const engine = engineFor(
+      `SecRuleEngine On\nSecPcreMatchLimit 500\nSecRule ARGS "@rx ${slow}" "id:7,phase:1,deny"`,
+    );
+    expect(inspect(engine, target).pcreLimitedRules).toEqual([7]);
+    expect(inspect(engine, '/?q=x').pcreLimitedRules).toBeUndefined();
+    expect(inspect(engine, target).pcreLimitedRules).toEqual([7]);
+  });
+});
+
+test('a rejecting limit for bodies without files counts while they are read', () => {
+  const limits = 'SecRequestBodyLimit 13000000\nSecRequestBodyNoFilesLimit 70000';
+  const access = `SecRequestBodyAccess On\n${limits}\nSecRequestBodyLimitAction`;
+  const needOf = (rules: string, type: string): BodyNeed => {
+    const session = engineFor(rules).open(
+      requestFrom(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 9`),
+    );
+    session.requestHead();
+    const { bodyNeed } = session;
+    session.finish();
+    return bodyNeed;
+  };
+  const reject = `SecRuleEngine On\n${access} Reject`;
+  const xml = `${reject}\nSecAction "id:1,phase:1,pass,ctl:requestBodyProcessor=XML"`;
+  const form = 'application/x-www-form-urlencoded';
+  const multipart = 'multipart/form-data; boundary=b';
+  const small = { limitBytes: 70_000, onExcess: 'reject' };
+  expect(needOf(reject, form)).toMatchObject(small);
+  expect(needOf(reject, 'application/octet-stream')).toMatchObject(small);
+  expect(needOf(xml, multipart)).toMatchObject(small);
+  const large = { limitBytes: 13_000_000, onExcess: 'reject' };
+  expect(needOf(reject, multipart)).toMatchObject(large);
+  const observed = { limitBytes: 13_000_000, onExcess: 'prefix' };
+  expect(needOf(`SecRuleEngine On\n${access} ProcessPartial`, form)).toMatchObject(observed);
+  expect(needOf(`SecRuleEngine DetectionOnly\n${access} Reject`, form)).toMatchObject(observed);
 });
 
 describe('the time of a request', () => {

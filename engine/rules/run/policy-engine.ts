@@ -24,6 +24,7 @@ import type { RulePorts } from '../catalog/ports.ts';
 import { maskSanitised } from '../catalog/report.ts';
 import { selectUnicodeMap } from '../catalog/transformations/list.ts';
 import type { Transaction } from '../catalog/transaction.ts';
+import type { ProgramSettings } from '../catalog/types.ts';
 import { SOURCE } from '../catalog/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import type { LinkEvaluator } from './direct.ts';
@@ -148,6 +149,7 @@ export class RuleSession implements InspectionSession {
       inspectionUs: this.inspectionUs,
       ...(tx.sanitised.length === 0 ? {} : { hidden: [...tx.sanitised] }),
       ...(tx.limitsReached.length === 0 ? {} : { limitsReached: [...tx.limitsReached] }),
+      ...(tx.pcreLimitedRules.length === 0 ? {} : { pcreLimitedRules: tx.pcreLimitedRules }),
       ...(this.failure === null ? {} : { failure: this.failure }),
     };
     if (!this.finished) {
@@ -212,11 +214,23 @@ function requestNeed(tx: Transaction): BodyNeed {
     const limitBytes = settings.multipartBodyLimitBytes;
     return { inspect: true, limitBytes, onExcess: acts ? 'reject' : 'prefix' };
   }
+  if (!partial && acts) {
+    const limitBytes = rejectingLimitBytes(settings, processor);
+    return { inspect: true, limitBytes, onExcess: 'reject' };
+  }
+  const excessBytes = partial ? settings.requestBodyExcessBytes : 0;
   return {
     inspect: true,
-    limitBytes: settings.requestBodyLimitBytes + (partial ? settings.requestBodyExcessBytes : 0),
-    onExcess: !partial && acts ? 'reject' : 'prefix',
+    limitBytes: settings.requestBodyLimitBytes + excessBytes,
+    onExcess: 'prefix',
   };
+}
+
+/** The limit for bodies without files is known from the head: none is held that is refused then. */
+function rejectingLimitBytes(settings: ProgramSettings, processor: string): number {
+  const { requestBodyLimitBytes, requestBodyNoFilesLimitBytes } = settings;
+  if (processor === 'MULTIPART' || requestBodyNoFilesLimitBytes <= 0) return requestBodyLimitBytes;
+  return Math.min(requestBodyLimitBytes, requestBodyNoFilesLimitBytes);
 }
 
 function responseNeed(tx: Transaction): BodyNeed {

@@ -8,6 +8,7 @@ import { passVerdict } from '../../contract/verdict.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../catalog/macro.ts';
 import { finishMatch } from '../catalog/matching.ts';
+import { noteLimits, stoppedSoFar } from '../catalog/pcre-limits.ts';
 import { isRuleRemoved } from '../catalog/removal.ts';
 import { type Ahead, Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
@@ -144,7 +145,9 @@ export class Runner implements Ahead {
         const index = (word << 5) | (31 - Math.clz32(low));
         const rule = phase.items[index] as Rule;
         this.at = index;
+        const stopped = stoppedSoFar();
         const matched = this.runRule(rule);
+        noteLimits(this.tx, rule.id, stopped);
         if (this.tx.pcreLimitsExceeded !== 0) this.catchUp();
         if (!matched) {
           if (this.tx.control.engine === 'off') return passVerdict;

@@ -156,10 +156,7 @@ function matchLimited(
 ): boolean {
   const before = regex.limitExceeded;
   const matched = matcher(regex, value, captures);
-  if (regex.limitExceeded !== before) {
-    tx.pcreLimitsExceeded = 1;
-    tx.tx.set('msc_pcre_limits_exceeded', '1');
-  }
+  if (regex.limitExceeded !== before) tx.notePcreLimit(tx.rule?.id ?? 0);
   return matched;
 }
 

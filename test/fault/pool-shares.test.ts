@@ -1,0 +1,123 @@
+/**
+ * What one client or site may take of the pool: others get their turn after two steps at most, and
+ * a thread has its policies before anybody asks.
+ */
+
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../engine/base/clock.ts';
+import { poolLimits } from '../../engine/base/limits.ts';
+import { silentLogger } from '../../engine/base/log.ts';
+import type { RequestSnapshot } from '../../engine/contract/message.ts';
+import { Pool } from '../../engine/pool/dispatch.ts';
+import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
+import { transpileTree } from '../http/transpile.ts';
+import type { FaultPlan } from './faulty-policy.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+let thread: { readonly url: URL; readonly folder: string };
+const pools: Pool[] = [];
+beforeAll(() => {
+  thread = transpileTree(root, 'test/fault/faulty-thread.ts');
+});
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.close();
+});
+afterAll(() => rmSync(thread.folder, { recursive: true, force: true }));
+
+function newPool(): Pool {
+  const pool = new Pool({
+    workerFile: thread.url,
+    workerData: null,
+    clock: systemClock,
+    log: silentLogger,
+    deadlineMs: poolLimits.deadlineMs,
+    threads: 1,
+  });
+  pools.push(pool);
+  return pool;
+}
+
+function requestOf(siteId: string, clientIp: string): RequestSnapshot {
+  const connection = { ...makeConnection(), clientIp };
+  const fields: [string, string][] = [
+    ['Host', 'a'],
+    ['Content-Length', '1'],
+  ];
+  return { ...makeRequest('POST', '/', 'HTTP/1.1', fields, connection), siteId };
+}
+
+test('steps that take a second each delay others by two of them at most', { timeout: 60_000 }, async () => {
+  const pool = newPool();
+  pool.load('slow', { fault: 'block', phase: 2 } satisfies FaultPlan, true);
+  pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+  pool.start();
+  await pool.settled();
+  const large = { bytes: new Uint8Array(300_000).fill(97), truncated: false };
+  let working = true;
+  const attack = async (clientIp: string): Promise<void> => {
+    while (working) {
+      const session = pool.open(requestOf('attacked', clientIp), {
+        policy: 'slow',
+        recordOnly: false,
+      });
+      if ((await session.requestHead()).action === 'pass') await session.requestBody(large);
+      await session.finish();
+    }
+  };
+  const attackers = Array.from({ length: 12 }, (_, at) => attack(`192.0.2.${at % 3}`));
+  const waitsMs: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const session = pool.open(requestOf('other', '198.51.100.1'), {
+      policy: 'good',
+      recordOnly: false,
+    });
+    for (const step of [() => session.requestHead(), () => session.requestBody(large)]) {
+      const before = performance.now();
+      expect((await step()).action).toBe('pass');
+      waitsMs.push(performance.now() - before);
+    }
+    expect((await session.finish()).failure).toBeUndefined();
+  }
+  working = false;
+  console.log(`waits of the other site: ${waitsMs.map((ms) => Math.round(ms)).join(' ')} ms`);
+  expect(Math.max(...waitsMs)).toBeLessThan(2_900);
+  await pool.close();
+  await Promise.all(attackers);
+});
+
+test('policies are loaded before anybody asks, and one that is asked for comes first', async () => {
+  const pool = newPool();
+  pool.start();
+  for (let at = 0; at < 20; at++) {
+    pool.load(`p${at}`, { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+  }
+  const how = { policy: 'p19', recordOnly: false };
+  const early = pool.open(requestOf('s', '192.0.2.1'), how);
+  let settled = false;
+  const all = pool.settled().then(() => (settled = true));
+  expect((await early.requestHead()).action).toBe('pass');
+  expect(settled).toBe(false);
+  await all;
+  const before = performance.now();
+  const late = pool.open(requestOf('s', '192.0.2.1'), { policy: 'p3', recordOnly: false });
+  expect((await late.requestHead()).action).toBe('pass');
+  console.log(`first request of a loaded policy: ${(performance.now() - before).toFixed(1)} ms`);
+  await Promise.all([early.finish(), late.finish()]);
+});
+
+test('a policy that kills the thread that loads it fails its own requests only', async () => {
+  const pool = newPool();
+  pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+  pool.start();
+  await pool.settled();
+  pool.load('deadly', 'die while loading', true);
+  const how = { policy: 'deadly', recordOnly: false };
+  const session = pool.open(requestOf('s', '192.0.2.1'), how);
+  expect(await session.requestHead()).toMatchObject({ action: 'failed' });
+  const good = pool.open(requestOf('s', '192.0.2.1'), { policy: 'good', recordOnly: false });
+  expect((await good.requestHead()).action).toBe('pass');
+  await Promise.all([session.finish(), good.finish()]);
+  await pool.settled();
+});
