@@ -20,7 +20,7 @@ export const valueLimits = {
   /** Shorter runs of text among binary data are no text. */
   rawRunBytesMin: 16,
   /** Where a body has its first `=` by then, behind a plain name, it may be a form. */
-  formNameBytesMax: 256,
+  formNameBytesMax: 4_096,
   /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */
   jsonStackMax: 65_536,
   /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */

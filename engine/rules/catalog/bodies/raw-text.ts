@@ -25,15 +25,16 @@ const noName = '';
 
 /**
  * Adds [start, end) of the slab as arguments without a name: text in windows, of other bytes the
- * runs of text that are long enough. Cost: one pass, and a row for each window or run.
+ * runs of text that are long enough. True when it is text. Cost: one pass, and a row for each
+ * window or run.
  */
-export function addRawText(tx: Transaction, source: SourceId, start: number, end: number): void {
+export function addRawText(tx: Transaction, source: SourceId, start: number, end: number): boolean {
   const { slab } = tx.values;
   let text = 0;
   for (let at = start; at < end; at++) text += textByte[slab[at]!]!;
   if ((end - start - text) * strayShare <= end - start) {
     addWindows(tx, source, start, end);
-    return;
+    return true;
   }
   let from = start;
   for (let at = start; at <= end; at++) {
@@ -41,6 +42,7 @@ export function addRawText(tx: Transaction, source: SourceId, start: number, end
     if (at - from >= valueLimits.rawRunBytesMin) addWindows(tx, source, from, at);
     from = at + 1;
   }
+  return false;
 }
 
 function addWindows(tx: Transaction, source: SourceId, start: number, end: number): void {

@@ -33,6 +33,8 @@ describe('bodies without a processor', () => {
     ['text/plain', Buffer.from('\ufeff{"a":"x"}', 'utf16le').swap16(), ['json.a=x']],
     ['text/plain', 'a=%27x&b=2', ["a='x", 'b=2']],
     ['text/plain', 'hello there = x', ['=hello there = x']],
+    ['text/plain', ' x&a=%27y', ['= x&a=%27y', ' x=', "a='y"]],
+    ['text/plain', `${'n'.repeat(4000)}=1&a=%27`, [`${'n'.repeat(4000)}=1`, "a='"]],
     [
       'application/octet-stream',
       '\x00\x01\x02\x03'.repeat(40) + 'cat /etc/passwd now',

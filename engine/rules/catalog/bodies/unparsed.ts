@@ -14,6 +14,7 @@ import { addRawText } from './raw-text.ts';
 import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
 import { XmlReader } from './xml-reader.ts';
 
+const AMPERSAND = 0x26;
 const EQUALS = 0x3d;
 
 /** One a thread: inspection is synchronous, so two documents are never read at once. */
@@ -56,7 +57,9 @@ export function readUndeclared(tx: Transaction, start: number, end: number, cut:
     quietly(tx, () => readForm(tx, from, to));
     return;
   }
-  addRawText(tx, SOURCE.argPost, from, to);
+  const isText = addRawText(tx, SOURCE.argPost, from, to);
+  // Readers of forms take what stands between separators, whatever stands before.
+  if (isText && holdsPairs(slab, from, to)) quietly(tx, () => readForm(tx, from, to));
 }
 
 /** Reads once more what a processor has read, where it looks like something else. */
@@ -127,6 +130,13 @@ function looksLikeForm(slab: Buffer, start: number, end: number): boolean {
       return false;
   }
   return false;
+}
+
+function holdsPairs(slab: Buffer, start: number, end: number): boolean {
+  const and = slab.indexOf(AMPERSAND, start);
+  if (and < 0 || and >= end) return false;
+  const equals = slab.indexOf(EQUALS, and);
+  return equals >= 0 && equals < end;
 }
 
 function isFile(type: string, begin: string): boolean {
