@@ -49,7 +49,7 @@ export const valueLimits = {
   /** One header line of a part; ModSecurity's buffer has the same size. */
   multipartHeaderBytesMax: 4_096,
   /** Names that backends may give one part beside the first; its content is searched under each. */
-  multipartPartNamesMax: 8,
+  multipartPartNamesMax: 16,
   /** Boundary of a multipart body. Source: RFC 2046 section 5.1.1. */
   multipartBoundaryBytesMax: 70,
   /** Content-Type of a multipart request. */

@@ -48,6 +48,9 @@ const valuePatterns: readonly RegExp[] = [
   /=[\t ]*([^"; \t][^;]*)/g,
 ];
 
+/** Where a parser loses count of the quotes, a value ends at the semicolon, quotes and all. */
+const untilSemicolon = /=[\t ]*([^; \t][^;]*)/g;
+
 /** Reads the value. Never throws; names found before a mistake are kept. Source: RFC 7578. */
 export function readDisposition(value: ByteString): Disposition {
   const found: Disposition = {
@@ -71,7 +74,8 @@ export function readDisposition(value: ByteString): Disposition {
 /** Everything that one of several readings takes for a value. */
 function possibleNames(value: ByteString): Set<ByteString> {
   const names = new Set<ByteString>();
-  for (const pattern of valuePatterns) {
+  const patterns = value.includes('\\') ? [...valuePatterns, untilSemicolon] : valuePatterns;
+  for (const pattern of patterns) {
     for (const match of value.matchAll(pattern)) {
       const text = match[1]!.trim();
       names.add(text);

@@ -78,10 +78,17 @@ describe('a field and a file', () => {
     expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([1, 0]);
     expect(rowTexts(tx, SOURCE.file).length).toBeGreaterThan(0);
     const rowsRead = rowTexts(tx, SOURCE.argPost);
-    expect(rowsRead[0]).toBe(`${names[0]}=DATA`);
-    expect(rowsRead.slice(1).toSorted()).toEqual(
-      names.slice(1).map((name) => `${name}=DATA`).toSorted(),
-    ); // prettier-ignore
+    const wanted = names.map((name) => `${name}=DATA`);
+    expect(rowsRead[0]).toBe(wanted[0]);
+    expect(rowsRead).toEqual(expect.arrayContaining(wanted));
+    // Backslashes leave room for more readings.
+    if (!disposition.includes('\\')) expect(rowsRead).toHaveLength(wanted.length);
+  });
+
+  test('a name whose quotes Django counts otherwise', () => {
+    const tx = read(part('name="\\"a;"'));
+    expect(rowTexts(tx, SOURCE.argPost)).toContain('"\\"a=DATA');
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([1, 0]);
   });
 
   test('without a file name, but with content', () => {
