@@ -17,6 +17,25 @@ test('26 services, 309 RPCs', () => {
   expect(methods).toHaveLength(309);
 });
 
+test('every field that the description lists as ours exists', () => {
+  const text = readFileSync(new URL('README.md', proto), 'utf8');
+  const [, section = ''] = text.split('## Fields that are ours');
+  const listed = [...section.matchAll(/`([A-Z]\w+)\.(\w+)`/g)].map(([, ...name]) => name.join('.'));
+  expect(listed.length).toBeGreaterThan(30);
+  expect(new Set(listed).size).toBe(listed.length);
+  const messages = new Map<string, DescMessage>();
+  const visit = (message: DescMessage): void => {
+    if (messages.has(message.typeName)) return;
+    messages.set(message.typeName, message);
+    for (const field of message.fields) if (field.message) visit(field.message);
+  };
+  for (const { input, output } of methods) [input, output].forEach(visit);
+  const known = [...messages.values()].flatMap(({ name, fields }) =>
+    fields.map(({ jsonName }) => `${name}.${jsonName}`),
+  );
+  expect(listed.filter((one) => !known.includes(one))).toEqual([]);
+});
+
 test('every permission is the one of the catalogue', () => {
   const table = readFileSync(new URL('permissions.txt', proto), 'utf8').trim().split('\n');
   const found = methods.map((method) => {
