@@ -64,6 +64,7 @@ class Engine {
     this.origins = new OriginHealth({
       logger: this.log,
       onUnhealthy: (unhealthy) => this.threads?.setUnhealthy(unhealthy),
+      onFailing: (failing) => this.threads?.setFailing(failing),
       onChange: () => this.link?.reportHealth(),
     });
     this.folder = makeEngineFolder(options.data);

@@ -17,6 +17,11 @@ export async function showMessage<S extends DescMessage>(
   output.result(toJson(schema, message), table);
 }
 
+/** A text for a terminal: names in it may come from outside and reach it as no control codes. */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+}
+
 /** Says that something is gone. */
 export function showRemoved({ output }: CommandContext, kind: string, id: string): void {
   output.result({ id, removed: true }, { columns: ['REMOVED', 'ID'], rows: [[kind, id]] });

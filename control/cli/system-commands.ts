@@ -5,7 +5,7 @@ import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { readCount } from './paging.ts';
-import { lastHours, showMessage } from './show.ts';
+import { lastHours, printable, showMessage } from './show.ts';
 
 const rangeFlags: readonly FlagDefinition[] = [
   { flags: '--hours <n>', summary: 'how far back', default: '24' },
@@ -28,6 +28,12 @@ export const systemCommands: readonly CommandDefinition[] = [
         columns: ['PART', 'STATUS', 'MESSAGE'],
         rows: response.checks.map((one) => [one.component, one.status, one.message]),
       });
+      for (const { component, status, message } of response.checks) {
+        // Cells of a table are cut; a reason is read to its end.
+        if (status !== 'healthy' && message !== '') {
+          context.output.line(`${component}: ${printable(message)}`);
+        }
+      }
       const revision = String(response.configRevision);
       context.output.line(
         `${response.status}, configuration ${revision}, active sites ${response.activeSites}`,

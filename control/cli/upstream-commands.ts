@@ -12,7 +12,7 @@ import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputText, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
-import { readMessage, showMessage, showRemoved, timeText } from './show.ts';
+import { printable, readMessage, showMessage, showRemoved, timeText } from './show.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<pool>', summary: 'id or name', resource: 'upstream' },
@@ -146,7 +146,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
 /** What asking the endpoints found, where there is something to do about it. */
 function noteProbes({ output }: CommandContext, probes: readonly UpstreamHealthState[]): void {
   for (const { endpointUrl, status, lastError } of probes) {
-    if (status !== 'healthy') output.note(`${endpointUrl} is ${status}: ${lastError}`);
+    if (status !== 'healthy') output.note(printable(`${endpointUrl} is ${status}: ${lastError}`));
   }
 }
 

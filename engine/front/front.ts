@@ -53,6 +53,8 @@ export interface Front {
   swap(next: NextGeneration): void;
   /** Takes over which addresses probes found unhealthy. */
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
+  /** Takes over which addresses fail, as all threads saw it. */
+  setFailing(failing: UnhealthyAddresses): void;
   /** Origin addresses that failed since the last call, or answer again. */
   takeOriginNotes(): OriginNote[];
   /** Stops accepting, lets requests finish, cuts what is left at the deadline. */
@@ -115,6 +117,10 @@ class ThreadFront implements Front {
 
   setUnhealthy(unhealthy: UnhealthyAddresses): void {
     this.upstreams.setUnhealthy(unhealthy);
+  }
+
+  setFailing(failing: UnhealthyAddresses): void {
+    this.upstreams.setFailing(failing);
   }
 
   takeOriginNotes(): OriginNote[] {

@@ -201,6 +201,11 @@ describe('addresses that fail', () => {
     expect(note!.failed).toBeGreaterThan(0);
     await ask(port, ['/3']);
     expect(front.takeOriginNotes()).toEqual([]);
+    // Another thread saw failures, or this one before a change: the answer is worth a note.
+    front.setFailing(new Map([[upstream.id, new Set([`127.0.0.1:${good}`])]]));
+    await ask(port, ['/4']);
+    const again = { name: `127.0.0.1:${good}`, failed: 0, answered: true };
+    expect(front.takeOriginNotes()).toMatchObject([again]);
   });
 
   test('those that probes found unhealthy are asked last', async () => {

@@ -29,6 +29,7 @@ export type ToFrontThread =
   | { readonly kind: 'events_taken' }
   | { readonly kind: 'databases'; readonly groups: SharedGroups }
   | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
+  | { readonly kind: 'failing'; readonly failing: UnhealthyAddresses }
   | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }
   | { readonly kind: 'drain' };
 

@@ -76,6 +76,8 @@ export interface FrontThreads {
   offerDatabases(groups: SharedGroups): void;
   /** Tells every thread, present and future, which addresses probes found unhealthy. */
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
+  /** Tells every thread, present and future, which addresses requests found failing. */
+  setFailing(failing: UnhealthyAddresses): void;
   /** Lets requests finish, then ends the threads. */
   drain(): Promise<void>;
 }
@@ -133,6 +135,7 @@ class Threads implements FrontThreads {
   private stopping = false;
   private deaths = 0;
   private unhealthy: UnhealthyAddresses = new Map();
+  private failing: UnhealthyAddresses = new Map();
   private collecting: NodeJS.Timeout | null = null;
 
   constructor(options: FrontThreadsOptions) {
@@ -204,6 +207,11 @@ class Threads implements FrontThreads {
     for (const thread of this.threads) thread.tell({ kind: 'health', unhealthy });
   }
 
+  setFailing(failing: UnhealthyAddresses): void {
+    this.failing = failing;
+    for (const thread of this.threads) thread.tell({ kind: 'failing', failing });
+  }
+
   async drain(): Promise<void> {
     this.stopping = true;
     const exits = [...this.threads].map(
@@ -238,6 +246,7 @@ class Threads implements FrontThreads {
     thread.worker.on('message', (message: FromFrontThread) => this.onMessage(thread, message));
     thread.worker.on('exit', () => this.onExit(thread, cause));
     thread.tell({ kind: 'health', unhealthy: this.unhealthy });
+    thread.tell({ kind: 'failing', failing: this.failing });
     thread.tell({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
   }

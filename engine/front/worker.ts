@@ -66,6 +66,7 @@ class FrontWorker {
   private connections = 0;
   private front: Front | null = null;
   private unhealthy: UnhealthyAddresses = new Map();
+  private failing: UnhealthyAddresses = new Map();
   /** One after another: a later generation never overtakes an earlier one. */
   private applying: Promise<void> = Promise.resolve();
   private end!: () => void;
@@ -95,6 +96,11 @@ class FrontWorker {
     if (message.kind === 'health') {
       this.unhealthy = message.unhealthy;
       this.front?.setUnhealthy(message.unhealthy);
+      return;
+    }
+    if (message.kind === 'failing') {
+      this.failing = message.failing;
+      this.front?.setFailing(message.failing);
       return;
     }
     if (message.kind === 'drain') return void this.drain();
@@ -134,6 +140,7 @@ class FrontWorker {
       onClientRefused: () => this.counters.addRefusedClient(),
     });
     front.setUnhealthy(this.unhealthy);
+    front.setFailing(this.failing);
     this.tell({ kind: 'listening', port: await bind(front, this.data, this.parts) });
     this.front = front;
   }

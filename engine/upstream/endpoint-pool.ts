@@ -54,6 +54,8 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   downUntilMs = 0;
   /** What probes found last; true where there are none. */
   healthy = true;
+  /** Some thread saw it fail: an answer is worth a note, whoever saw the failures. */
+  failing = false;
   deadlineMs = Infinity;
 
   private readonly target: { host: string; port: number; tls: tls.ConnectionOptions | null };
@@ -153,7 +155,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     const { failed, answered, failure, troubled, name } = this;
     this.failed = 0;
     this.answered = false;
-    if (failed === 0 && !(troubled && answered)) return null;
+    if (failed === 0 && !(answered && (troubled || this.failing))) return null;
     this.troubled = !answered;
     return { name, failed, answered, failure };
   }

@@ -23,6 +23,8 @@ export interface OriginHealthOptions {
   readonly logger: Logger;
   /** Front threads ask these addresses last. */
   readonly onUnhealthy: (unhealthy: UnhealthyAddresses) => void;
+  /** Threads say when one of these addresses answers again. */
+  readonly onFailing: (failing: UnhealthyAddresses) => void;
   /** There is something new to report. */
   readonly onChange: () => void;
 }
@@ -36,8 +38,14 @@ export class OriginHealth {
 
   constructor(options: OriginHealthOptions) {
     this.options = options;
-    const { logger, onChange, onUnhealthy } = options;
-    this.requests = new OriginWatch({ logger, onChange });
+    const { logger, onChange, onFailing, onUnhealthy } = options;
+    this.requests = new OriginWatch({
+      logger,
+      onChange: () => {
+        onFailing(unhealthyOf(this.requests.health()));
+        onChange();
+      },
+    });
     this.prober = new HealthProber({
       onChange: (health) => {
         onUnhealthy(unhealthyOf(health));

@@ -78,6 +78,11 @@ export class Upstream {
     }
   }
 
+  /** Takes over which addresses fail, as all threads saw it. */
+  setFailing(names: ReadonlySet<string>): void {
+    for (const { pool } of this.pools) pool.failing = names.has(pool.name);
+  }
+
   /** Every eligible address gains its weight, the richest is taken and pays the total. */
   private turn(eligible: (entry: WeightedPool) => boolean): EndpointPool | null {
     let best: WeightedPool | null = null;
@@ -112,6 +117,7 @@ export class UpstreamRegistry {
   private readonly deadlines: Deadlines;
   private readonly held = new Map<string, Held>();
   private unhealthy: UnhealthyAddresses = new Map();
+  private failing: UnhealthyAddresses = new Map();
 
   constructor(deadlines: Deadlines) {
     this.deadlines = deadlines;
@@ -124,6 +130,7 @@ export class UpstreamRegistry {
     if (entry === undefined) {
       entry = { id: config.id, upstream: new Upstream(this.deadlines, config), holders: 0 };
       entry.upstream.setUnhealthy(this.unhealthy.get(config.id) ?? none);
+      entry.upstream.setFailing(this.failing.get(config.id) ?? none);
       this.held.set(key, entry);
     }
     entry.holders++;
@@ -144,6 +151,14 @@ export class UpstreamRegistry {
     this.unhealthy = unhealthy;
     for (const { id, upstream } of this.held.values()) {
       upstream.setUnhealthy(unhealthy.get(id) ?? none);
+    }
+  }
+
+  /** Takes over which addresses fail, as all threads saw it, for present and future upstreams. */
+  setFailing(failing: UnhealthyAddresses): void {
+    this.failing = failing;
+    for (const { id, upstream } of this.held.values()) {
+      upstream.setFailing(failing.get(id) ?? none);
     }
   }
 
