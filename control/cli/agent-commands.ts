@@ -1,13 +1,15 @@
 /** `waf agent`: nodes, what they serve, and the configurations that they were given. */
 
 import type { ConfigBundleSummary, Node } from '../../proto/gen/waf/v1/agent_pb.ts';
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { switchFlag, textFlag } from './command.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, timeText } from './show.ts';
 
-const nodeArgument = [{ name: '[node]', summary: 'node id; default is the built-in node' }];
+const nodeArgument: readonly ArgumentDefinition[] = [
+  { name: '[node]', summary: 'id or name; default is the built-in node', resource: 'node' },
+];
 const idArgument = [{ name: '<id>', summary: 'configuration id' }];
 
 /** Commands on nodes. */

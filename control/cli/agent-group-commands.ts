@@ -1,16 +1,28 @@
 /** `waf agent-group`: groups of nodes by tag and by id. */
 
 import type { AgentGroup } from '../../proto/gen/waf/v1/agent_group_pb.ts';
-import type { CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
 
-const idArgument = [{ name: '<id>', summary: 'group id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<group>', summary: 'id or name', resource: 'agent-group' },
+];
 const selectorFlags: readonly FlagDefinition[] = [
   { flags: '--tag <tag>', summary: 'nodes that have every such tag; repeatable', repeatable: true },
-  { flags: '--agent <id>', summary: 'this node; repeatable', repeatable: true },
+  {
+    flags: '--agent <node>',
+    summary: 'this node; repeatable',
+    repeatable: true,
+    resource: 'node',
+  },
 ];
 
 /** Commands on groups of nodes. */
@@ -96,7 +108,7 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     path: ['agent-group', 'resolve'],
     summary: 'List the nodes of a group, saved or given by flags',
     help: 'Example: waf agent-group resolve --tag eu',
-    arguments: [{ name: '[id]', summary: 'group id' }],
+    arguments: [{ name: '[group]', summary: 'id or name', resource: 'agent-group' }],
     flags: selectorFlags,
     run: async (context, [id = ''], flags) => {
       const { ResolveAgentGroupResponseSchema } =

@@ -17,7 +17,9 @@ export const agentLoadCommands: readonly CommandDefinition[] = [
       'Means of each step. CPU is in percent of all cores: of the machine, and of the engine.\n' +
       'INSPECTION is the share of its threads’ time; P99 that of one request, in milliseconds.\n' +
       'MEMORY is what the process of the engine holds.',
-    arguments: [{ name: '[node]', summary: 'node id; default is the built-in node' }],
+    arguments: [
+      { name: '[node]', summary: 'id or name; default is the built-in node', resource: 'node' },
+    ],
     flags: [
       { flags: '--hours <n>', summary: 'how far back', default: '1' },
       { flags: '--points <n>', summary: 'steps at most', default: '60' },

@@ -1,14 +1,16 @@
 /** `waf cert`: certificates with their keys. */
 
 import type { Certificate } from '../../proto/gen/waf/v1/cert_pb.ts';
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { readInput, readInputText } from './input.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved, timeText } from './show.ts';
 
-const idArgument = [{ name: '<id>', summary: 'certificate id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<certificate>', summary: 'id or name', resource: 'certificate' },
+];
 
 /** Commands on certificates. */
 export const certCommands: readonly CommandDefinition[] = [

@@ -1,13 +1,20 @@
 /** `waf cert dns-…`: accounts at DNS providers. Credentials are read, never shown. */
 
 import type { ACMEDNSProvider } from '../../proto/gen/waf/v1/cert_pb.ts';
-import type { CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandDefinition,
+  FlagDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInput, readPairs } from './input.ts';
 import type { Table } from './output.ts';
 import { showMessage, showRemoved } from './show.ts';
 
-const idArgument = [{ name: '<id>', summary: 'provider id' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<provider>', summary: 'id or name', resource: 'dns-provider' },
+];
 const settingFlags: readonly FlagDefinition[] = [
   { flags: '--zone <domain>', summary: 'zone it answers for; repeatable', repeatable: true },
   { flags: '--setting <name=value>', summary: 'setting; repeatable', repeatable: true },

@@ -6,7 +6,21 @@ import type { GlobalOptions } from './global-options.ts';
 import type { Output } from './output.ts';
 
 /** Resources that people may name by their name instead of their id. */
-export type NamedResource = 'site' | 'policy' | 'ip-list' | 'upstream';
+export type NamedResource =
+  | 'site'
+  | 'policy'
+  | 'template'
+  | 'ip-list'
+  | 'upstream'
+  | 'ruleset'
+  | 'role'
+  | 'user'
+  | 'node'
+  | 'agent-group'
+  | 'certificate'
+  | 'dns-provider'
+  | 'country-rule'
+  | 'custom-rule';
 
 /** A flag in the parser's usual spelling, for example `--proxy <host:port>`. */
 export interface FlagDefinition {

@@ -26,7 +26,7 @@ export const countryCommands: readonly CommandDefinition[] = [
     help: 'Example: waf country set --name embargo --kind deny --country KP --country IR',
     arguments: [],
     flags: [
-      { flags: '--id <id>', summary: 'the rule to change' },
+      { flags: '--id <rule>', summary: 'the rule to change, id or name', resource: 'country-rule' },
       { flags: '--name <name>', summary: 'name for people', required: true },
       {
         flags: '--kind <kind>',
@@ -82,7 +82,7 @@ export const countryCommands: readonly CommandDefinition[] = [
     path: ['country', 'delete'],
     summary: 'Remove a country rule',
     help: '',
-    arguments: [{ name: '<id>', summary: 'rule id' }],
+    arguments: [{ name: '<rule>', summary: 'id or name', resource: 'country-rule' }],
     flags: [],
     run: async (context, [id = '']) => {
       await (await context.api()).countries.deleteCountryAccessRule({ id });

@@ -1,7 +1,7 @@
 /** `waf crs`: rulesets, what is in them, and bringing in others. */
 
 import { existsSync, statSync } from 'node:fs';
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { crsRuleTable, rulesetTable } from './crs-table.ts';
 import { badFlag, readInput } from './input.ts';
@@ -9,7 +9,9 @@ import { notePage, pageFlags, readCount, readPage } from './paging.ts';
 import { waitFor } from './policy-progress.ts';
 import { showMessage, showRemoved, timeText } from './show.ts';
 
-const rulesetArgument = [{ name: '<ruleset>', summary: 'ruleset id' }];
+const rulesetArgument: readonly ArgumentDefinition[] = [
+  { name: '<ruleset>', summary: 'id, or name such as crs-4.28.0', resource: 'ruleset' },
+];
 
 /** Commands on rulesets. */
 export const crsCommands: readonly CommandDefinition[] = [

@@ -19,7 +19,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     path: ['crs', 'plugins'],
     summary: 'List the plugins that a ruleset brings',
     help: 'A policy switches one on in its layer plugins: waf policy set-layer POLICY plugins.',
-    arguments: [{ name: '<ruleset>', summary: 'ruleset id' }],
+    arguments: [{ name: '<ruleset>', summary: 'id or name', resource: 'ruleset' }],
     flags: [],
     run: async (context, [rulesetId = '']) => {
       const { ListCrsPluginsResponseSchema } = await import('../../proto/gen/waf/v1/crs_pb.ts');

@@ -40,7 +40,7 @@ test('names stand for ids in arguments and flags', async () => {
   expect(printed.out).toContain('policy-standard');
   expect(await run('system', 'top', 'path', '--site', 'shop')).toBe(0);
   expect(await run('site', 'get', 'nobody')).toBe(1);
-  expect(printed.err).toContain('no site has this id');
+  expect(printed.err).toContain('No site named "nobody".');
   expect(await run('site', 'delete', 'shop', '--no-wait')).toBe(0);
   expect(printed.err.match(/no node is connected/g)).toHaveLength(3);
 });

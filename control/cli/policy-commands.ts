@@ -68,8 +68,16 @@ export const policyCommands: readonly CommandDefinition[] = [
     flags: [
       { flags: '--name <name>', summary: 'name for people', required: true },
       { flags: '--description <text>', summary: 'text for people' },
-      { flags: '--template <id>', summary: 'copy the settings of this template' },
-      { flags: '--ruleset <id>', summary: 'ruleset; default is the active one' },
+      {
+        flags: '--template <template>',
+        summary: 'copy the settings of this template',
+        resource: 'template',
+      },
+      {
+        flags: '--ruleset <ruleset>',
+        summary: 'id or name; default is the active one',
+        resource: 'ruleset',
+      },
       fileFlag,
     ],
     run: async (context, _args, flags) => {

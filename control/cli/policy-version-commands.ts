@@ -11,7 +11,11 @@ const idArgument: readonly ArgumentDefinition[] = [
   { name: '<policy>', summary: 'id or name', resource: 'policy' },
 ];
 const versionArgument = { name: '<version>', summary: 'version id' };
-const rulesetArgument = { name: '<ruleset>', summary: 'ruleset id' };
+const rulesetArgument: ArgumentDefinition = {
+  name: '<ruleset>',
+  summary: 'id, or name such as crs-4.28.0',
+  resource: 'ruleset',
+};
 
 /** Commands on versions and rulesets of a policy. */
 export const policyVersionCommands: readonly CommandDefinition[] = [

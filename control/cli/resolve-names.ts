@@ -1,31 +1,72 @@
 /**
- * Owns turning the names that people give resources into ids: an id stays, a name that exactly one
- * resource has becomes its id, and the service judges everything else.
+ * Owns turning the names that people give resources into ids, for every argument and flag that says
+ * what it names: an id stays, a name becomes its id, and anything else is refused by its name.
  */
 
+import { AppError } from '../../engine/base/errors.ts';
+import { allPages } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';
 import type { ArgumentDefinition, FlagDefinition, FlagValues, NamedResource } from './command.ts';
 
 interface Named {
   readonly id: string;
   readonly name: string;
+  /** Further names. */
+  readonly also?: readonly string[];
 }
+
+/** How people call a resource in a sentence, and the command that lists them. */
+const words: Readonly<Record<NamedResource, readonly [what: string, list: string]>> = {
+  site: ['site', 'waf site list'],
+  policy: ['policy', 'waf policy list'],
+  template: ['template', 'waf policy templates'],
+  'ip-list': ['IP list', 'waf ip-list list'],
+  upstream: ['upstream pool', 'waf upstream list'],
+  ruleset: ['ruleset', 'waf crs list'],
+  role: ['role', 'waf role list'],
+  user: ['user', 'waf user list'],
+  node: ['node', 'waf agent list'],
+  'agent-group': ['group of nodes', 'waf agent-group list'],
+  certificate: ['certificate', 'waf cert list'],
+  'dns-provider': ['DNS provider', 'waf cert dns-list'],
+  'country-rule': ['country rule', 'waf country list'],
+  'custom-rule': ['custom rule', 'waf rule list POLICY'],
+};
 
 /** Ids that the service makes; none of them is looked up. */
 const madeId = /^[a-z-]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const page = { page: 1, pageSize: 200 };
 
-/** The id behind `text`; `text` itself when it is an id or no resource is called so. */
+/** The id behind `text`. Errors: AppError not_found, bad_flag for a name that several have. */
 export async function resolveName(
   api: ApiClient,
   resource: NamedResource,
   text: string,
 ): Promise<string> {
   if (text === '' || madeId.test(text)) return text;
-  const found = await listNamed(api, resource, text);
-  if (found.some(({ id }) => id === text)) return text;
-  const named = found.filter(({ name }) => name === text);
-  return named.length === 1 ? named[0]!.id : text;
+  // Lists are searched by name: an id of another form is found in the whole list only.
+  const named = matching(await listNamed(api, resource, text), text);
+  const ids = named.length > 0 ? named : matching(await listNamed(api, resource, ''), text);
+  const [what, list] = words[resource];
+  if (ids.length === 1) return ids[0]!;
+  if (ids.length > 1) {
+    const several = `Several have the name "${text}"; give an id: ${ids.join(', ')}.`;
+    throw new AppError('bad_flag', several, { source: 'client' });
+  }
+  // Groups may name nodes that are to come.
+  if (resource === 'node') return text;
+  throw new AppError('not_found', `No ${what} named "${text}". ${list} shows them.`, {
+    source: 'client',
+  });
+}
+
+/** Ids of what has this id, else this name, else this name in other letters. */
+function matching(found: readonly Named[], text: string): string[] {
+  if (found.some(({ id }) => id === text)) return [text];
+  const called = (same: (name: string) => boolean): string[] =>
+    found.filter(({ name, also = [] }) => [name, ...also].some(same)).map(({ id }) => id);
+  const exact = called((name) => name === text);
+  const wanted = text.toLowerCase();
+  return exact.length > 0 ? exact : called((name) => name.toLowerCase() === wanted);
 }
 
 /** Arguments in which names are ids. Cost: no call where no argument names a resource. */
@@ -34,14 +75,16 @@ export async function resolveArguments(
   definitions: readonly ArgumentDefinition[],
   values: readonly string[],
 ): Promise<string[]> {
+  const last = definitions.at(-1);
   const resolved = values.map(async (value, at) => {
-    const { resource } = definitions[at] ?? {};
+    // A variadic argument takes all that is left.
+    const { resource } = definitions[at] ?? (last?.name.includes('...') === true ? last : {});
     return resource === undefined ? value : resolveName(await api(), resource, value);
   });
   return Promise.all(resolved);
 }
 
-/** Flags likewise, repeatable ones too. */
+/** Flags likewise: repeatable ones, and those whose values are pairs that end with a resource. */
 export async function resolveFlags(
   api: () => Promise<ApiClient>,
   definitions: readonly FlagDefinition[],
@@ -53,7 +96,13 @@ export async function resolveFlags(
     const key = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const value = values[key];
     if (resource === undefined || value === undefined || typeof value === 'boolean') continue;
-    const one = async (text: string) => resolveName(await api(), resource, text);
+    const isPair = /<\w+=[\w-]+>/.test(flags);
+    const one = async (text: string): Promise<string> => {
+      const cut = isPair ? text.indexOf('=') + 1 : 0;
+      return (
+        text.slice(0, cut) + (await resolveName(await api(), resource, text.slice(cut).trim()))
+      );
+    };
     resolved[key] =
       typeof value === 'string' ? await one(value) : await Promise.all(value.map(one));
   }
@@ -61,22 +110,66 @@ export async function resolveFlags(
 }
 
 async function listNamed(
-  { sites, policies, ipLists, upstreams }: ApiClient,
+  api: ApiClient,
   resource: NamedResource,
   query: string,
 ): Promise<readonly Named[]> {
   switch (resource) {
     case 'site':
-      return (await sites.listSites({ query, page })).items;
+      return allPages((page) => api.sites.listSites({ query, page }));
     case 'policy': {
-      // Templates have the names of the policies that were made from them.
-      const { items } = await policies.listPolicies({ query, page });
-      const chosen = items.filter(({ id }) => !id.startsWith('template-') || id === query);
-      return chosen.map(({ id, name }) => ({ id, name: name.replace(/ \(built in\)$/, '') }));
+      // Templates have the names of the policies that were made from them: they go by their id.
+      const all = await allPages((page) => api.policies.listPolicies({ query, page }));
+      return all.map(({ id, name, isTemplate }) => ({
+        id,
+        name: isTemplate ? id : name.replace(/ \(built in\)$/, ''),
+      }));
     }
+    case 'template':
+      return allPages((page) => api.policies.listPolicyTemplates({ page }));
     case 'ip-list':
-      return (await ipLists.listIpLists({ query, page })).items;
+      return allPages((page) => api.ipLists.listIpLists({ query, page }));
     case 'upstream':
-      return (await upstreams.listUpstreams({ query, page })).items;
+      return allPages((page) => api.upstreams.listUpstreams({ query, page }));
+    case 'ruleset': {
+      const all = await allPages((page) => api.system.listSystemCrsRulesets({ page }));
+      return all.map(({ id, version, status }) => ({
+        id,
+        name: version === '' ? id : `crs-${version}`,
+        also: [version, ...(status === 'active' ? ['default'] : [])].filter((one) => one !== ''),
+      }));
+    }
+    case 'role':
+      return allPages((page) => api.roles.listRoles({ query, page }));
+    case 'user': {
+      const all = await allPages((page) => api.users.listUsers({ query, page }));
+      return all.map(({ id, username }) => ({ id, name: username }));
+    }
+    case 'node': {
+      const { items } = await api.agents.listNodes({ query: '' });
+      return items;
+    }
+    case 'agent-group':
+      return allPages((page) => api.agentGroups.listAgentGroups({ query, page }));
+    case 'certificate':
+      return allPages((page) => api.certs.listCerts({ page }));
+    case 'dns-provider':
+      return (await api.certs.listDNSProviders({})).items;
+    case 'country-rule':
+      return (await api.countries.listCountryAccessRules({})).items;
+    case 'custom-rule':
+      return customRules(api);
   }
+}
+
+/** Of all policies; a rule may be named by its number, too. */
+async function customRules(api: ApiClient): Promise<Named[]> {
+  const policies = await allPages((page) => api.policies.listPolicies({ page }));
+  const found: Named[] = [];
+  for (const { id: policyId, isTemplate } of policies) {
+    if (isTemplate) continue;
+    const rules = await allPages((page) => api.customRules.listCustomRules({ policyId, page }));
+    found.push(...rules.map(({ id, name, ruleId }) => ({ id, name, also: [String(ruleId)] })));
+  }
+  return found;
 }

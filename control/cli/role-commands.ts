@@ -1,7 +1,7 @@
 /** `waf role ...`: roles and the permissions that they can hold. */
 
 import type { Role } from '../../proto/gen/waf/v1/role_pb.ts';
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import type { Table } from './output.ts';
@@ -9,7 +9,9 @@ import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
 import { findRoleId } from './user-table.ts';
 
-const roleArgument = [{ name: '<role>', summary: 'name or id of the role' }];
+const roleArgument: readonly ArgumentDefinition[] = [
+  { name: '<role>', summary: 'id or name', resource: 'role' },
+];
 const permissionFlag = {
   flags: '--permission <code>',
   summary: 'permission that the role holds; repeatable; see role permissions',

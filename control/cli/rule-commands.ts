@@ -13,7 +13,9 @@ import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { readMessage, showMessage, showRemoved } from './show.ts';
 
-const idArgument = [{ name: '<rule>', summary: 'id of the rule, not its number' }];
+const idArgument: readonly ArgumentDefinition[] = [
+  { name: '<rule>', summary: 'id, name or number', resource: 'custom-rule' },
+];
 const policyArgument: readonly ArgumentDefinition[] = [
   { name: '<policy>', summary: 'id or name', resource: 'policy' },
 ];
@@ -154,7 +156,10 @@ export const ruleCommands: readonly CommandDefinition[] = [
     path: ['rule', 'reorder'],
     summary: 'Set the order of all custom rules of a policy',
     help: 'Names every rule of the policy once.',
-    arguments: [...policyArgument, { name: '<rules...>', summary: 'ids in the order wanted' }],
+    arguments: [
+      ...policyArgument,
+      { name: '<rules...>', summary: 'ids or names in the order wanted', resource: 'custom-rule' },
+    ],
     flags: [],
     published: true,
     run: async (context, [policyId = '', ...ruleIds]) => {

@@ -51,7 +51,11 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
       { flags: '--policy <policy>', summary: 'id or name', resource: 'policy' },
       { flags: '--mode <mode>', summary: 'WAF mode', choices: ['blocking', 'detection', 'off'] },
       { flags: '--tls <mode>', summary: 'TLS mode', choices: Object.keys(tlsModes) },
-      { flags: '--cert <id>', summary: 'certificate for --tls uploaded' },
+      {
+        flags: '--cert <certificate>',
+        summary: 'certificate for --tls uploaded',
+        resource: 'certificate',
+      },
       { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
       revisionFlag,
     ],

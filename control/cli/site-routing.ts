@@ -41,8 +41,18 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
       'Every route to keep must be given. Without a route the table becomes empty.',
     arguments: idArgument,
     flags: [
-      { flags: '--route <prefix=pool>', summary: 'path goes on as it is', repeatable: true },
-      { flags: '--strip <prefix=pool>', summary: 'prefix is taken off', repeatable: true },
+      {
+        flags: '--route <prefix=pool>',
+        summary: 'forward the path unchanged',
+        repeatable: true,
+        resource: 'upstream',
+      },
+      {
+        flags: '--strip <prefix=pool>',
+        summary: 'strip the prefix',
+        repeatable: true,
+        resource: 'upstream',
+      },
       { flags: '--unmatched <action>', summary: 'other paths', choices: Object.keys(unmatched) },
       { flags: '--file <file>', summary: 'the table as JSON or YAML; - reads standard input' },
       { flags: '--revision <n>', summary: 'revision that the change is made from' },

@@ -40,7 +40,12 @@ export const trustCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [
       siteFlag,
-      { flags: '--proxy <name=list>', summary: 'proxy and its IP list', repeatable: true },
+      {
+        flags: '--proxy <name=list>',
+        summary: 'proxy and its IP list',
+        repeatable: true,
+        resource: 'ip-list',
+      },
       {
         flags: '--header <name>',
         summary: 'header that names the client; default X-Forwarded-For',

@@ -129,7 +129,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
     path: ['upstream', 'health'],
     summary: 'Show what each node reports of each endpoint',
     help: 'Unknown is not healthy: no node reported, or not for a while.',
-    arguments: [{ name: '[id...]', summary: 'pool ids; none for all' }],
+    arguments: [{ name: '[pool...]', summary: 'ids or names; none for all', resource: 'upstream' }],
     flags: [],
     run: async (context, ids) => {
       const { ListUpstreamHealthResponseSchema } =

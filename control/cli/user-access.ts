@@ -1,12 +1,14 @@
 /** `waf user roles`, `password`, `lock`, `unlock`, `reset-mfa`: what a user may do and how. */
 
-import type { CommandDefinition } from './command.ts';
+import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { showMessage } from './show.ts';
 import { findRoleId, findUserId, userTable } from './user-table.ts';
 
-const userArgument = [{ name: '<user>', summary: 'name or id of the user' }];
+const userArgument: readonly ArgumentDefinition[] = [
+  { name: '<user>', summary: 'id or name', resource: 'user' },
+];
 
 /** Commands on the access of users. */
 export const userAccessCommands: readonly CommandDefinition[] = [
@@ -16,7 +18,12 @@ export const userAccessCommands: readonly CommandDefinition[] = [
     help: 'The user has exactly these roles afterwards, and has to sign in again.',
     arguments: userArgument,
     flags: [
-      { flags: '--role <role>', summary: 'name or id of a role; repeatable', repeatable: true },
+      {
+        flags: '--role <role>',
+        summary: 'name or id of a role; repeatable',
+        repeatable: true,
+        resource: 'role',
+      },
       { flags: '--none', summary: 'no role at all' },
     ],
     run: async (context, [named = ''], flags) => {

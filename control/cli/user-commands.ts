@@ -1,14 +1,21 @@
 /** `waf user list`, `get`, `create`, `update`, `delete`: who there is. */
 
 import type { User } from '../../proto/gen/waf/v1/user_pb.ts';
-import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
 import { findRoleId, findUserId, userTable } from './user-table.ts';
 
-const userArgument = [{ name: '<user>', summary: 'name or id of the user' }];
+const userArgument: readonly ArgumentDefinition[] = [
+  { name: '<user>', summary: 'id or name', resource: 'user' },
+];
 const detailFlags = [
   { flags: '--email <address>', summary: 'mail address' },
   { flags: '--display-name <name>', summary: 'name to show' },
@@ -28,7 +35,7 @@ export const userCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [
       { flags: '--query <text>', summary: 'part of a name or mail address' },
-      { flags: '--role <role>', summary: 'only with this role' },
+      { flags: '--role <role>', summary: 'only with this role', resource: 'role' },
       { flags: '--locked', summary: 'only locked users' },
       ...pageFlags,
     ],
@@ -57,7 +64,12 @@ export const userCommands: readonly CommandDefinition[] = [
     arguments: [{ name: '<username>', summary: 'name to sign in with' }],
     flags: [
       ...detailFlags,
-      { flags: '--role <role>', summary: 'name or id of a role; repeatable', repeatable: true },
+      {
+        flags: '--role <role>',
+        summary: 'name or id of a role; repeatable',
+        repeatable: true,
+        resource: 'role',
+      },
       { flags: '--password-stdin', summary: 'read the password from standard input' },
       { flags: '--no-password', summary: 'no password; needs --provider' },
     ],

@@ -196,7 +196,7 @@ describe('waf user, role and audit', () => {
     expect(await local('role', 'delete', 'Night watch')).toBe(0);
     expect(await local('user', 'delete', 'nora')).toBe(0);
     expect(await local('user', 'get', 'nora')).toBe(1);
-    expect(err).toContain('no user has this name');
+    expect(err).toContain('No user named');
   });
 
   test('users without a password need a provider', async () => {
