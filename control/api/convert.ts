@@ -11,6 +11,7 @@ import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { PageRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from '../domain/errors.ts';
+import { hideHeaderSecrets } from '../domain/header-secrets.ts';
 
 const defaultPageSize = 50;
 
@@ -19,9 +20,15 @@ export function toRecord<T>(schema: DescMessage, message: MessageShape<DescMessa
   return toJson(schema, message) as T;
 }
 
+/** Messages that hold headers towards origins; their secrets are not read back. */
+const withHeaders = new Set(
+  ['Site', 'SiteConfiguration', 'Upstream'].map((name) => `waf.v1.${name}`),
+);
+
 /** The message of a stored record; fields of the record that the message lacks are left out. */
 export function toMessage<S extends DescMessage>(schema: S, record: object): MessageShape<S> {
-  return fromJson(schema, record as JsonValue, { ignoreUnknownFields: true });
+  const shown = withHeaders.has(schema.typeName) ? hideHeaderSecrets(record) : record;
+  return fromJson(schema, shown as JsonValue, { ignoreUnknownFields: true });
 }
 
 /** One page of `all`. Errors: invalid_argument for a page that cannot be. */

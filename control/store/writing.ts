@@ -1,5 +1,6 @@
 /** Owns writing records with their indexes, counts and audit rows inside one transaction. */
 
+import { hideHeaderSecrets } from '../domain/header-secrets.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { auditRowId, genesisHash, hashRow, type AuditNote } from './audit-chain.ts';
 import type { Collection } from './collection.ts';
@@ -148,11 +149,21 @@ class Counts {
   }
 }
 
+/** Rows can be read by many and are never changed: secrets stay out of them. */
+function shownNote(note: AuditNote): AuditNote {
+  const { before, after } = note;
+  return {
+    ...note,
+    ...(before === undefined ? {} : { before: hideHeaderSecrets(before) }),
+    ...(after === undefined ? {} : { after: hideHeaderSecrets(after) }),
+  };
+}
+
 function appendAudit(kv: KvWriter, read: ReadStore, auditNote: AuditNote, clock: Clock): void {
   const head = read.auditHead();
   const id = auditRowId(Number(head?.id ?? '0') + 1);
   const createdAt = new Date(clock.nowMs()).toISOString();
-  const content = { ...auditNote, id, createdAt, prevHash: head?.hash ?? genesisHash };
+  const content = { ...shownNote(auditNote), id, createdAt, prevHash: head?.hash ?? genesisHash };
   const row = { ...content, hash: hashRow(content) };
   kv.put(auditKey(id), toBytes(row));
   kv.put(metaKey('audit-head'), toBytes({ id, hash: row.hash }));

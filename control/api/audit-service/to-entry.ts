@@ -1,5 +1,6 @@
 /** Owns how an audit row is shown. */
 
+import { hideHeaderSecrets } from '../../domain/header-secrets.ts';
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
@@ -13,8 +14,9 @@ import { changedPaths } from '../../domain/changed-paths.ts';
 
 /** The entry of a row. */
 export function toEntry(row: AuditRow): AuditEntry {
-  const before = row.before as JsonObject | undefined;
-  const after = row.after as JsonObject | undefined;
+  // Rows of earlier versions hold headers as they were.
+  const before = hideHeaderSecrets(row.before) as JsonObject | undefined;
+  const after = hideHeaderSecrets(row.after) as JsonObject | undefined;
   return create(AuditEntrySchema, {
     id: row.id,
     tenantId: row.tenantId,

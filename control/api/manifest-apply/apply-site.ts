@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { warningsFor } from '../../domain/enforcement.ts';
+import { keepSiteSecrets } from '../../domain/header-secrets.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite } from '../../domain/site.ts';
 import { checkRouting, requireDefault } from '../../domain/site-routing.ts';
@@ -23,7 +24,7 @@ export function applySite(run: ApplyRun, document: ManifestDocument): DocumentCh
   const asked = readSiteSpec(document, references);
   const around = surroundings(run);
   const id = before?.id ?? (document.statedId || `site-${randomUUID()}`);
-  const checked = checkSite({ ...asked.site, id }, around);
+  const checked = checkSite({ ...keepSiteSecrets(asked.site, before), id }, around);
   const draft: SiteRecord = {
     ...checked,
     id,

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { refusal } from '../../domain/errors.ts';
+import { keepPoolSecrets } from '../../domain/header-secrets.ts';
 import type { UpstreamRecord } from '../../domain/records.ts';
 import { checkUpstream } from '../../domain/upstream.ts';
 import { refuseUsed } from '../../domain/usage.ts';
@@ -18,7 +19,7 @@ export function applyUpstream(run: ApplyRun, document: ManifestDocument): Docume
   const { tx, caller, now, references } = run;
   const before = findBefore(run, 'upstream', document, (id) => tx.get(upstreams, id));
   if (before === null) refuseTakenId(document, tx.get(upstreams, document.statedId));
-  const checked = checkUpstream(readUpstreamSpec(document));
+  const checked = checkUpstream(keepPoolSecrets(readUpstreamSpec(document), before));
   const record: UpstreamRecord = {
     ...checked,
     id: before?.id ?? (document.statedId || `upstream-${randomUUID()}`),

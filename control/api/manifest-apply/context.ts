@@ -1,5 +1,6 @@
 /** Owns what applying a document works with, and what it says of each. */
 
+import { hideHeaderSecrets } from '../../domain/header-secrets.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { changedPaths } from '../../domain/changed-paths.ts';
@@ -149,7 +150,9 @@ export function changeOf(
   const paths = before === null ? [] : changedPaths(before, after).map((path) => `spec.${path}`);
   const same = before !== null && canonicalJson(before) === canonicalJson(after);
   const action = before === null ? 'create' : same ? 'unchanged' : 'update';
-  return { kind, name, id, action, revision, before, after, changedPaths: paths };
+  // Compared as they are, shown without secrets.
+  const shown = hideHeaderSecrets({ before, after });
+  return { kind, name, id, action, revision, ...shown, changedPaths: paths };
 }
 
 /** The change with what its lists change, too. */

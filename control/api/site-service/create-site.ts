@@ -2,6 +2,7 @@
 
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { keepSiteSecrets } from '../../domain/header-secrets.ts';
 import { checkSite } from '../../domain/site.ts';
 import { sites } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
@@ -15,7 +16,8 @@ export function createSite(parts: ApiParts): Method<typeof SiteService, 'createS
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.site === undefined) throw invalidField('site', 'is required');
-    const asked = withSiteDefaults(toRecord<SiteJson>(SiteSchema, request.site));
+    const sent = toRecord<SiteJson>(SiteSchema, request.site);
+    const asked = withSiteDefaults(keepSiteSecrets(sent, null));
     const now = new Date(parts.clock.nowMs()).toISOString();
     const stored = await parts.store.write((tx) => {
       const checked = checkSite(asked, surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()));

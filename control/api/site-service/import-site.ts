@@ -23,6 +23,7 @@ import {
 } from '../../domain/site-configuration.ts';
 import { checkRouting } from '../../domain/site-routing.ts';
 import { checkSite } from '../../domain/site.ts';
+import { keepPoolSecrets, keepSiteSecrets } from '../../domain/header-secrets.ts';
 import { checkUpstream } from '../../domain/upstream.ts';
 import { siteOverrides, siteRoutings, sites, upstreams } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
@@ -100,7 +101,9 @@ function importInto(work: Import): Imported {
   const [certId, certificateImported] = importCertificate(work);
   const asked = withCertificate(withPools(configuration.site ?? {}, pools), certId);
   const around = surroundingsIn(tx, caller.tenantId, nowMs);
-  const checked = rethrownAt(at, () => checkSite(withSiteDefaults(asked), around));
+  const checked = rethrownAt(at, () =>
+    checkSite(withSiteDefaults(keepSiteSecrets(asked, null)), around),
+  );
   const site = newSiteRecord(checked, caller.tenantId, now);
   tx.put(sites, site);
   importRouting(work, site, pools);
@@ -127,8 +130,12 @@ function importPools(work: Import): [Map<string, string>, number] {
   let created = 0;
   (configuration.upstreams ?? []).forEach((asked, index) => {
     const field = `${at}.upstreams[${index}]`;
-    const checked = rethrownAt(field, () => checkUpstream(asked), 'upstream.');
-    const same = known.find((pool) => pool.name === checked.name);
+    const same = known.find((pool) => pool.name === asked.name?.trim());
+    const checked = rethrownAt(
+      field,
+      () => checkUpstream(keepPoolSecrets(asked, same ?? null)),
+      'upstream.',
+    );
     if (same !== undefined) {
       if (!samePool(same, checked)) {
         throw refusal('already_exists', `${field}.name: another pool has it, with other settings`);

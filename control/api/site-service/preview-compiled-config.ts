@@ -7,6 +7,7 @@ import {
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { hideHeaderSecrets } from '../../domain/header-secrets.ts';
 import { checkSite } from '../../domain/site.ts';
 import { buildBundle } from '../../publish/build-bundle.ts';
 import { toBundleUpstream } from '../../publish/publisher.ts';
@@ -63,6 +64,6 @@ export function previewCompiledConfig(
       upstream: bundle.upstreams.map((pool) => toJson(RuntimeUpstreamSchema, pool))[0] ?? {},
       upstreams: bundle.upstreams.map((pool) => toJson(RuntimeUpstreamSchema, pool)),
     };
-    return { compiledJson, warnings };
+    return { compiledJson: hideHeaderSecrets(compiledJson), warnings };
   };
 }

@@ -2,6 +2,7 @@
 
 import { SiteSchema, type SiteJson, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
+import { keepSiteSecrets } from '../../domain/header-secrets.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite, type SiteSurroundings } from '../../domain/site.ts';
 import { requireDefault } from '../../domain/site-routing.ts';
@@ -49,7 +50,7 @@ export function updateSite(parts: ApiParts): Method<typeof SiteService, 'updateS
         surroundingsIn(tx, caller.tenantId, parts.clock.nowMs()),
         before,
       );
-      const checked = checkSite(masked, around);
+      const checked = checkSite(keepSiteSecrets(masked, before), around);
       checkStatus(checked.status);
       requireDefault(routingOf(tx, before.id), checked);
       const after: SiteRecord = {

@@ -8,6 +8,7 @@ import {
 } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
+import { keepPoolSecrets } from '../../domain/header-secrets.ts';
 import type { UpstreamRecord } from '../../domain/records.ts';
 import type { MaskFields } from '../../domain/update-mask.ts';
 import { applyMask } from '../../domain/update-mask.ts';
@@ -42,7 +43,8 @@ export function createUpstream(parts: ApiParts): Method<typeof UpstreamService, 
   return async (request, context) => {
     const caller = callerOf(context);
     if (request.upstream === undefined) throw invalidField('upstream', 'is required');
-    const asked = checkUpstream(toRecord<UpstreamJson>(UpstreamSchema, request.upstream));
+    const sent = toRecord<UpstreamJson>(UpstreamSchema, request.upstream);
+    const asked = checkUpstream(keepPoolSecrets(sent, null));
     const now = isoNow(parts.clock);
     const { deletedAt: _deletedAt, ...rest } = asked;
     const stored = await parts.store.write((tx) => {
@@ -73,7 +75,7 @@ export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 
     const stored = await parts.store.write((tx) => {
       const before = storedUpstream(tx, caller, change.id ?? '', 'upstream.id');
       const masked = applyMask(before, change, request.updateMask, maskFields);
-      const checked = checkUpstream(masked);
+      const checked = checkUpstream(keepPoolSecrets(masked, before));
       const after: UpstreamRecord = {
         ...masked,
         ...checked,
