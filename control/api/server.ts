@@ -27,6 +27,7 @@ import type { NodeRequest } from './node-http.ts';
 import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
+import { sessionEndInterceptor } from './session-end.ts';
 import { validateInterceptor } from './validate.ts';
 
 /** An entrance while it is open. */
@@ -84,6 +85,7 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
     interceptors: [
       errorInterceptor(parts.logger),
       authorizeInterceptor(parts.sessions),
+      sessionEndInterceptor(parts.sessions),
       validateInterceptor((method) => built.has(method)),
       enforcementInterceptor(),
     ],

@@ -53,6 +53,8 @@ export interface Sessions {
   end(sessionId: string): Promise<boolean>;
   /** Who presents an access token; null when it is not good. */
   callerOf(accessToken: string, address: string): Promise<Caller | null>;
+  /** The caller of a session as it is now; null when the session has ended. */
+  current(caller: Caller): Caller | null;
 }
 
 /** Opens the session service. */
@@ -73,14 +75,22 @@ export function openSessions(
     end: (sessionId) => endSession(store, sessionId, () => true),
     callerOf: async (accessToken, address) => {
       const claims = await tokens.verify(accessToken);
-      if (claims === null) return null;
-      const session = store.get(sessions, claims.sessionId);
-      const user = store.get(users, claims.userId);
-      if (session === undefined || user === undefined || session.userId !== user.id) return null;
-      if (!isAlive(store, session, clock)) return null;
-      return callerFor(store, user, session.id, address);
+      return claims === null ? null : callerNow(issuer, claims, address);
     },
+    current: (caller) => callerNow(issuer, caller, caller.address),
   };
+}
+
+function callerNow(
+  { store, clock }: Issuer,
+  { sessionId, userId }: { readonly sessionId: string; readonly userId: string },
+  address: string,
+): Caller | null {
+  const session = store.get(sessions, sessionId);
+  const user = store.get(users, userId);
+  if (session === undefined || user === undefined || session.userId !== user.id) return null;
+  if (!isAlive(store, session, clock)) return null;
+  return callerFor(store, user, session.id, address);
 }
 
 interface Issuer {

@@ -5,8 +5,10 @@
 
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { encodeUtf8 } from '../../engine/base/byte-string.ts';
+import type { SecRuleDirective } from '../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
+import { patternProblem } from './pattern-size.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
 
 /** Numbers that the service gives to rules; lower ones are free for the operator's own. */
@@ -170,6 +172,7 @@ function checkSecLang(seclang: string, ruleId: number): void {
     throw invalidField('rule.seclang', `line ${line}, column ${column}: ${error.code}`);
   }
   for (const directive of directives) {
+    if (directive.kind === 'SecRule') checkPattern(directive);
     if (directive.kind === 'SecRule' || directive.kind === 'SecAction') continue;
     if (directive.kind === 'SecMarker') continue;
     const { line } = directive.span;
@@ -184,6 +187,18 @@ function checkSecLang(seclang: string, ruleId: number): void {
   if (!ids.some(({ value }) => Number(value?.text) === ruleId)) {
     throw invalidField('rule.ruleId', 'must be the id of a rule in seclang');
   }
+}
+
+/** Operators whose argument is a regular expression, in lower case. */
+const patternOperators = new Set(['rx', 'rxglobal', 'verifycc', 'verifyssn', 'verifycpf']);
+
+/** A pattern that no engine compiles would make every inspection fail. */
+function checkPattern({ operator }: SecRuleDirective): void {
+  if (!patternOperators.has(operator.name.text.toLowerCase())) return;
+  const problem = patternProblem(operator.argument.text);
+  if (problem === null) return;
+  const { line, column } = operator.argument.span;
+  throw invalidField('rule.seclang', `line ${line}, column ${column}: the pattern ${problem}`);
 }
 
 function readConditions(value: unknown): Condition[] {
@@ -243,6 +258,8 @@ function readCondition(value: unknown, at: string): Condition {
   if (/[\0\r\n]/.test(condition.value) || condition.value.length > 4096) {
     throw invalidField(`${at}.value`, 'must be one line of at most 4096 characters');
   }
+  const problem = condition.operator === 'rx' ? patternProblem(condition.value) : null;
+  if (problem !== null) throw invalidField(`${at}.value`, `the pattern ${problem}`);
   if (!condition.transformations.every((name) => /^[A-Za-z0-9]{1,32}$/.test(name))) {
     throw invalidField(`${at}.transformations`, 'must be names of transformations');
   }

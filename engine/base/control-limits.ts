@@ -82,6 +82,8 @@ export const controlLimits = {
   enrollmentsMax: 1_000,
   /** Challenges that wait for their answer. */
   challengesMax: 10_000,
+  /** How often a stream looks whether its session still stands. */
+  sessionCheckMs: 1_000,
   /** Sessions of one user; the oldest end. */
   sessionsPerUserMax: 50,
   /** Browser sign-ins that wait for their identity provider. */
@@ -209,6 +211,16 @@ export const controlLimits = {
   agentGroupsMax: 1_000,
   /** Resources written by one bulk call. */
   bulkMax: 500,
+} as const;
+
+/** Regular expressions of custom rules, with their counts written out. */
+export const patternLimits = {
+  /** Parts; RE2 and PCRE2 refuse programs not far above it. CRS's largest patterns have 5,000. */
+  sizeMax: 20_000,
+  /** One count; RE2 takes no more. */
+  countMax: 1_000,
+  /** Groups in groups; PCRE2 takes 250. */
+  depthMax: 100,
 } as const;
 
 /** Documents of YAML and JSON that people and programs hand in. */

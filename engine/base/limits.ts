@@ -414,6 +414,7 @@ export {
   commandLineLimits,
   controlLimits,
   doctorLimits,
+  patternLimits,
   storeLimits,
   supervisorLimits,
   yamlLimits,
