@@ -7,6 +7,7 @@ export interface ConnectionLimits {
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
   readonly strangersPerAddressMax: number;
+  readonly silentGraceMs: number;
   readonly handshakeTimeoutMs: number;
   readonly headTimeoutMs: number;
   readonly bodyTimeoutMs: number;

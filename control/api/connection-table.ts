@@ -150,6 +150,7 @@ export class ConnectionTable {
   /** Closes what is overdue at the second look. Called about once a second. */
   sweep(): void {
     const nowMs = this.#nowMs();
+    for (const own of this.#byAddress.values()) this.#trim(own, nowMs);
     for (const connection of this.#all) {
       connection.controlFrames = 0;
       if (connection.exchanges.size > 0) {
@@ -210,14 +211,34 @@ export class ConnectionTable {
     return stalledSinceMs !== 0 && nowMs - stalledSinceMs >= this.#limits.answerTimeoutMs;
   }
 
+  /** Takes an address back to its shares after a burst. */
+  #trim(own: ReadonlySet<Connection>, nowMs: number): void {
+    const { strangersPerAddressMax, connectionsPerAddressMax, silentGraceMs } = this.#limits;
+    if (own.size <= strangersPerAddressMax) return;
+    const silent = [...own].filter(
+      ({ address, sinceMs }) => address !== '' && nowMs - sinceMs >= silentGraceMs,
+    );
+    const strangers = silent.filter(({ proven }) => !proven);
+    for (let over = strangers.length - strangersPerAddressMax; over > 0; over--) {
+      this.#closeOne(strangers.filter((one) => this.#all.has(one)));
+    }
+    for (let over = own.size - connectionsPerAddressMax; over > 0; over--) {
+      this.#closeOne(silent.filter((one) => this.#all.has(one)));
+    }
+  }
+
   /** The newcomer's own address gives way first, then whoever holds most. */
   #makePlace(address: string): boolean {
     const { connectionsMax, connectionsPerAddressMax, strangersPerAddressMax } = this.#limits;
     const own = this.#byAddress.get(address);
-    if (address !== '' && own !== undefined) {
-      const strangers = [...own].filter(({ proven }) => !proven);
-      if (strangers.length >= strangersPerAddressMax && !this.#closeOne(strangers)) return false;
-      if (own.size >= connectionsPerAddressMax && !this.#closeOne(own)) return false;
+    if (address !== '' && own !== undefined && own.size >= strangersPerAddressMax) {
+      // Many at once are a burst of calls: only who had time to speak and did not gives way.
+      const before = this.#nowMs() - this.#limits.silentGraceMs;
+      const silent = [...own].filter(({ sinceMs }) => sinceMs <= before);
+      const strangers = silent.filter(({ proven }) => !proven);
+      const many = own.size - silent.length + strangers.length;
+      if (many >= strangersPerAddressMax) this.#closeOne(strangers);
+      else if (own.size >= connectionsPerAddressMax) this.#closeOne(silent);
     }
     if (this.#all.size < connectionsMax) return true;
     const strangers = [...this.#all].filter(({ proven }) => !proven);

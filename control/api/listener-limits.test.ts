@@ -206,6 +206,19 @@ test('an answer that nobody reads ends; one that is read slowly does not', () =>
   expect(new Set(ended)).toEqual(new Set(['stuck']));
 });
 
+test('a burst of calls from one address gets in; those of it that stay silent go', () => {
+  const { clock, table, admit } = tableOf({ strangersPerAddressMax: 10 });
+  const burst = Array.from({ length: 100 }, () => admit('a'));
+  expect(burst.filter((one) => one === null || one.gone())).toEqual([]);
+  const served = burst[0];
+  if (served) table.begin(served.connection, atWork);
+  clock.nowMs = 3_000;
+  table.sweep();
+  expect([table.size, served?.gone()]).toEqual([10, false]);
+  expect(admit('a')).not.toBeNull();
+  expect(table.size).toBe(10);
+});
+
 test('one look is not enough: what had arrived during a long turn is read first', () => {
   const { clock, table, admit } = tableOf({});
   const late = admit('a');

@@ -18,7 +18,7 @@ export const controlLimits = {
   /** Commas, colons and brackets of one JSON request; a million addresses have three each. */
   jsonValuesMax: 4_000_000,
   /** Open connections of one entrance. */
-  connectionsMax: 1_000,
+  connectionsMax: 1_100,
   /** What still comes of a request refused early is read away so long. */
   lingerMs: 2_000,
   /** Answers kept for retries with the same idempotency key; the oldest give way. */
@@ -32,6 +32,8 @@ export const controlLimits = {
   connectionsPerAddressMax: 256,
   /** Those of them over which nobody signed in has called yet. */
   strangersPerAddressMax: 64,
+  /** A connection that has been silent for so long gives way to others of its address. */
+  silentGraceMs: 2_000,
   /** From accepting a connection to the end of its TLS handshake. */
   handshakeTimeoutMs: 10_000,
   /** From there, or from the first byte of a later request, to the end of its head. */
