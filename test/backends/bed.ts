@@ -30,6 +30,8 @@ export interface BedResult {
   /** Readings compared, by backend. */
   readonly readings: ReadonlyMap<string, number>;
   readonly differences: readonly string[];
+  /** Requests that a backend never answered, and whose reading is therefore empty. */
+  readonly unanswered: readonly string[];
 }
 
 const batchMax = 100;
@@ -77,12 +79,15 @@ export async function compareAll(
   const refused = new Map<string, number>();
   const readings = new Map<string, number>();
   const differences: string[] = [];
+  const unanswered: string[] = [];
   let batch: (readonly [string, BedRequest])[] = [];
   const compareBatch = async (): Promise<void> => {
     const inspected = [...inspectors].map(([name, inspector]): Inspected => {
       return [name, batch.map(([, request]) => inspector.inspect(request))];
     });
-    const found = await Promise.all(backends.map((one) => compareWith(one, batch, inspected)));
+    const found = await Promise.all(
+      backends.map((one) => compareWith(one, batch, inspected, unanswered)),
+    );
     for (const lines of found) differences.push(...lines);
     for (const { name, kinds } of backends) {
       const taken = batch.filter(([, { kind }]) => kinds.includes(kind)).length;
@@ -99,7 +104,7 @@ export async function compareAll(
     if (batch.length === batchMax) await compareBatch();
   }
   if (batch.length > 0) await compareBatch();
-  return { refused, readings, differences };
+  return { refused, readings, differences, unanswered };
 }
 
 /** What came of a batch under one policy, in the order of the batch. */
@@ -109,11 +114,13 @@ async function compareWith(
   backend: Backend,
   batch: readonly (readonly [string, BedRequest])[],
   inspected: readonly Inspected[],
+  unanswered: string[],
 ): Promise<string[]> {
   const found = await Promise.all(
     batch.map(async ([name, request], at) => {
       if (!backend.kinds.includes(request.kind)) return [];
       const reading = await backend.read(request);
+      if (!reading.answered) unanswered.push(`${backend.name}, ${name}`);
       return inspected.flatMap(([policy, inspections]) => {
         const lines = uninspected(reading, inspections[at]!);
         if (lines.length === 0) return [];
@@ -135,7 +142,7 @@ export function describeResult(kind: string, seed: number, result: BedResult): s
   const { differences } = result;
   return [
     `${kind}, seed ${seed}: ${differences.length} differences; read by ${counts}`,
-    `  refused: ${refused}`,
+    `  refused: ${refused}; never answered: ${result.unanswered.join(', ') || 'none'}`,
     ...differences.slice(0, reportedMax),
   ].join('\n');
 }

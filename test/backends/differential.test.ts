@@ -37,6 +37,7 @@ describe.skipIf(missingBuild !== null)('real backends', { timeout: timeoutMs }, 
     const result = await runBed(kind, seed, bodies, backends.list, inspectors);
     console.log(describeResult(kind, seed, result));
     expect(result.differences.slice(0, 20)).toEqual([]);
+    expect(result.unanswered.length).toBeLessThanOrEqual(1 + bodies / 1000);
     expect(Math.max(...result.readings.values())).toBe(bodies);
   });
 

@@ -19,4 +19,6 @@ export interface Reading {
   readonly names: readonly Buffer[];
   readonly values: readonly Buffer[];
   readonly fileNames: readonly Buffer[];
+  /** False where it never answered: multer 2.5 waits for ever for the end of some bodies. */
+  readonly answered: boolean;
 }
