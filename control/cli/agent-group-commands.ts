@@ -2,12 +2,14 @@
 
 import type { AgentGroup } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import type {
+  CommandContext,
   ArgumentDefinition,
   CommandDefinition,
   FlagDefinition,
   FlagValues,
 } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
@@ -78,14 +80,16 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent-group', 'update'],
-    summary: 'Replace a group of nodes',
-    help: 'The whole group is replaced: give every tag and node to keep.',
+    summary: 'Change a group of nodes; what no flag names stays',
+    help: 'Tags and nodes are added; --replace and --remove say otherwise.',
     arguments: idArgument,
-    flags: [{ flags: '--name <name>', summary: 'name', required: true }, ...selectorFlags],
+    flags: [{ flags: '--name <name>', summary: 'name' }, ...selectorFlags, ...listChangeFlags],
     run: async (context, [id = ''], flags) => {
       const { UpdateAgentGroupResponseSchema } =
         await import('../../proto/gen/waf/v1/agent_group_pb.ts');
-      const group = { id, name: textFlag(flags, 'name') ?? '', selector: selectorOf(flags) };
+      const { group: before } = await (await context.api()).agentGroups.getAgentGroup({ id });
+      const selector = changedSelector(context, before, flags);
+      const group = { id, name: textFlag(flags, 'name') ?? before?.name ?? '', selector };
       const response = await (await context.api()).agentGroups.updateAgentGroup({ group });
       const changed = response.group === undefined ? [] : [response.group];
       await showMessage(context, UpdateAgentGroupResponseSchema, response, groupTable(changed));
@@ -128,6 +132,24 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
 
 function selectorOf(flags: FlagValues) {
   return { matchTags: [...listFlag(flags, 'tag')], matchAgentIds: [...listFlag(flags, 'agent')] };
+}
+
+/** The selector with what the flags add, take away or put in its place. */
+function changedSelector(
+  { output }: CommandContext,
+  before: AgentGroup | undefined,
+  flags: FlagValues,
+): ReturnType<typeof selectorOf> {
+  const mode = listMode(flags);
+  const { matchTags = [], matchAgentIds = [] } = before?.selector ?? {};
+  const asked = selectorOf(flags);
+  const after = {
+    matchTags: changeList(mode, matchTags, asked.matchTags, '--tag'),
+    matchAgentIds: changeList(mode, matchAgentIds, asked.matchAgentIds, '--agent'),
+  };
+  const all = (one: typeof after): string[] => [...one.matchTags, ...one.matchAgentIds];
+  noteChange(output, 'taken away', all({ matchTags, matchAgentIds }), all(after));
+  return after;
 }
 
 function groupTable(groups: readonly AgentGroup[]): Table {

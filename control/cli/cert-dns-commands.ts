@@ -9,6 +9,7 @@ import type {
 } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInput, readPairs } from './input.ts';
+import { changeList, changePairs, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { showMessage, showRemoved } from './show.ts';
 
@@ -78,13 +79,14 @@ export const certDnsCommands: readonly CommandDefinition[] = [
   {
     path: ['cert', 'dns-update'],
     summary: 'Change an account at a DNS provider; what no flag names stays',
-    help: 'Zones and settings are replaced as a whole.',
+    help: 'Zones and settings are added; --replace and --remove say otherwise.',
     arguments: idArgument,
     flags: [
       { flags: '--name <name>', summary: 'name for people' },
       { flags: '--status <status>', summary: 'use it or not', choices: ['active', 'disabled'] },
       credentialsFlag,
       ...settingFlags,
+      ...listChangeFlags,
     ],
     run: async (context, [id = ''], flags) => {
       const { UpdateDNSProviderResponseSchema } = await import('../../proto/gen/waf/v1/cert_pb.ts');
@@ -92,13 +94,28 @@ export const certDnsCommands: readonly CommandDefinition[] = [
       const { provider: before } = await certs.getDNSProvider({ id });
       const credentials = textFlag(flags, 'credentials');
       const settings = readSettings(flags);
+      const mode = listMode(flags);
+      const { zones: oldZones = [], settings: oldPairs = {} } = before ?? {};
+      // What no flag names stays, also where named lists are replaced.
+      const zones =
+        settings.zones.length === 0
+          ? oldZones
+          : changeList(mode, oldZones, settings.zones, '--zone');
+      const pairs =
+        Object.keys(settings.settings).length === 0
+          ? oldPairs
+          : changePairs(mode, oldPairs, settings.settings, '--setting');
+      const all = (list: readonly string[], map: object): string[] => [
+        ...list,
+        ...Object.keys(map),
+      ];
+      noteChange(context.output, 'taken away', all(oldZones, oldPairs), all(zones, pairs));
       const response = await certs.updateDNSProvider({
         id,
         name: textFlag(flags, 'name') ?? before?.name ?? '',
         provider: before?.provider ?? '',
-        zones: settings.zones.length > 0 ? settings.zones : (before?.zones ?? []),
-        settings:
-          Object.keys(settings.settings).length > 0 ? settings.settings : (before?.settings ?? {}),
+        zones,
+        settings: pairs,
         propagationSeconds: settings.propagationSeconds || (before?.propagationSeconds ?? 0),
         status: textFlag(flags, 'status') ?? '',
         ...(credentials === undefined ? {} : { credentialsJson: readInput(credentials) }),

@@ -145,7 +145,9 @@ test.each(Object.keys(lines) as NamedResource[])(
 
 /** Arguments whose values are no names of resources, by their spelling. */
 const noResource = new Set(
-  '<file> <file|dir> [file] [archive] <ip> <value...> <name> <username> <what> <kind>'.split(' '),
+  '<file> <dir> <file|dir> [file] [archive] <ip> <value...> <name> <username> <what> <kind>'.split(
+    ' ',
+  ),
 );
 
 test('every argument names a resource, is a choice, or has no name', () => {

@@ -4,6 +4,7 @@ import type { Role } from '../../proto/gen/waf/v1/role_pb.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
@@ -92,26 +93,30 @@ export const roleCommands: readonly CommandDefinition[] = [
   {
     path: ['role', 'update'],
     summary: 'Change a role; what no flag names stays',
-    help: '--permission, given once or more, replaces all permissions of the role.',
+    help: 'Permissions are added; --replace and --remove say otherwise.',
     arguments: roleArgument,
     flags: [
       { flags: '--name <name>', summary: 'name of the role' },
       descriptionFlag,
       permissionFlag,
+      ...listChangeFlags,
     ],
     run: async (context, [named = ''], flags) => {
       const { UpdateRoleResponseSchema } = await import('../../proto/gen/waf/v1/role_pb.ts');
       const api = await context.api();
       const name = textFlag(flags, 'name');
       const description = textFlag(flags, 'description');
-      const permissions = [...listFlag(flags, 'permission')];
+      const given = listFlag(flags, 'permission');
       const mask = [
         ...(name === undefined ? [] : ['name']),
         ...(description === undefined ? [] : ['description']),
-        ...(permissions.length === 0 ? [] : ['permissions']),
+        ...(given.length === 0 ? [] : ['permissions']),
       ];
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const id = await findRoleId(api, named);
+      const present = (await api.roles.getRole({ id })).role?.permissions ?? [];
+      const permissions = changeList(listMode(flags), present, given, '--permission');
+      if (given.length > 0) noteChange(context.output, 'taken away', present, permissions);
       const response = await api.roles.updateRole({
         role: { id, name: name ?? '', description: description ?? '', permissions },
         updateMask: mask.join(','),

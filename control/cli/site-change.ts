@@ -1,5 +1,6 @@
 /** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
 
+import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -8,6 +9,8 @@ import type {
 } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange, type ListMode } from './list-change.ts';
+import type { Output } from './output.ts';
 import { showMessage, showRemoved } from './show.ts';
 import { siteTable } from './site-table.ts';
 
@@ -35,14 +38,16 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
   {
     path: ['site', 'update'],
     summary: 'Change a site; what no flag names stays',
-    help: 'Example: waf site update ID --alias www.shop.example --policy POLICY',
+    help:
+      'Hosts and origins are added; --replace and --remove say otherwise.\n' +
+      'Example: waf site update ID --alias www.shop.example --policy POLICY',
     arguments: idArgument,
     flags: [
       { flags: '--name <name>', summary: 'name for people' },
       { flags: '--host <host>', summary: 'primary host' },
-      { flags: '--alias <host>', summary: 'all further hosts; repeatable', repeatable: true },
+      { flags: '--alias <host>', summary: 'further host; repeatable', repeatable: true },
       { flags: '--no-aliases', summary: 'no further hosts' },
-      { flags: '--upstream <url>', summary: 'all origins; repeatable', repeatable: true },
+      { flags: '--upstream <url>', summary: 'origin; repeatable', repeatable: true },
       {
         flags: '--pool <pool>',
         summary: 'upstream pool in place of origins',
@@ -57,6 +62,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
         resource: 'certificate',
       },
       { flags: '--http <behavior>', summary: 'plain HTTP', choices: Object.keys(httpBehaviors) },
+      ...listChangeFlags,
       revisionFlag,
     ],
     published: true,
@@ -65,7 +71,8 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
         await import('../../proto/gen/waf/v1/site_pb.ts');
       const { create, fromJson } = await import('@bufbuild/protobuf');
       const { sites } = await context.api();
-      const [change, mask] = readChange(flags);
+      const { site: before } = await sites.getSite({ id });
+      const [change, mask] = readChange(flags, before, context.output);
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const { site } = await sites.updateSite({
         site: fromJson(SiteSchema, { id, ...change } as never),
@@ -137,7 +144,12 @@ export async function revisionOf(
 }
 
 /** What the flags change, in the JSON form of a site, and the mask that names it. */
-function readChange(flags: FlagValues): [object, string[]] {
+function readChange(
+  flags: FlagValues,
+  before: Site | undefined,
+  output: Output,
+): [object, string[]] {
+  const mode = listMode(flags);
   const change: Record<string, unknown> = {};
   const mask: string[] = [];
   const set = (path: string, value: unknown): void => {
@@ -155,22 +167,43 @@ function readChange(flags: FlagValues): [object, string[]] {
   text('policy', 'waf.policyId');
   text('cert', 'tls.certId');
   const aliases = listFlag(flags, 'alias');
-  if (aliases.length > 0 || flags['aliases'] === false) set('aliases', [...aliases]);
+  const known = before?.aliases ?? [];
+  if (aliases.length > 0) {
+    const after = changeList(mode, known, aliases, '--alias');
+    noteChange(output, 'taken away', known, after);
+    set('aliases', after);
+  } else if (flags['aliases'] === false) set('aliases', []);
   const urls = listFlag(flags, 'upstream');
   const pool = textFlag(flags, 'pool');
   if (pool !== undefined) set('upstreams', [{ upstreamId: pool }]);
-  else if (urls.length > 0)
-    set(
-      'upstreams',
-      urls.map((url) => ({ inline: { url, weight: 1 } })),
-    );
-  const mode = textFlag(flags, 'mode');
-  if (mode !== undefined) set('waf.enabled', mode !== 'off');
-  if (mode === 'blocking') set('waf.mode', 'WAF_MODE_BLOCKING');
-  if (mode === 'detection') set('waf.mode', 'WAF_MODE_DETECTION');
+  else if (urls.length > 0) set('upstreams', changedOrigins(mode, before, urls, output));
+  const waf = textFlag(flags, 'mode');
+  if (waf !== undefined) set('waf.enabled', waf !== 'off');
+  if (waf === 'blocking') set('waf.mode', 'WAF_MODE_BLOCKING');
+  if (waf === 'detection') set('waf.mode', 'WAF_MODE_DETECTION');
   const tls = tlsModes[textFlag(flags, 'tls') ?? ''];
   if (tls !== undefined) set('tls.mode', tls);
   const http = httpBehaviors[textFlag(flags, 'http') ?? ''];
   if (http !== undefined) set('tls.httpBehavior', http);
   return [change, mask];
+}
+
+/** Origins after the change; one that is there keeps its weight and headers. */
+function changedOrigins(
+  mode: ListMode,
+  before: Site | undefined,
+  urls: readonly string[],
+  output: Output,
+): object[] {
+  const known = (before?.upstreams ?? []).filter(({ inline }) => inline !== undefined);
+  const byUrl = new Map(known.map((one) => [one.inline?.url ?? '', one]));
+  const present = [...byUrl.keys()];
+  const after = changeList(mode, present, urls, '--upstream');
+  noteChange(output, 'taken away', present, after);
+  return after.map((url) => {
+    const one = byUrl.get(url);
+    const { weight = 1, healthCheckPath = '' } = one?.inline ?? {};
+    const requestHeaders = one?.requestHeaders ?? {};
+    return { inline: { url, weight, healthCheckPath }, requestHeaders };
+  });
 }

@@ -92,7 +92,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
   {
     path: ['site', 'override'],
     summary: 'Show, set or remove what a site changes in its policy',
-    help: 'Example: waf site override ID --paranoia 2 --threshold 10. Flags replace the whole override.',
+    help: 'Example: waf site override ID --paranoia 2 --threshold 10. What no flag names stays.',
     arguments: idArgument,
     flags: [
       { flags: '--paranoia <level>', summary: 'blocking paranoia level, 1 to 4' },
@@ -125,11 +125,35 @@ async function runOverride(
     Object.keys(values).length === 0
       ? await sites.getSitePolicyOverride({ siteId })
       : await sites.upsertSitePolicyOverride({
-          override: await readMessage(SitePolicyOverrideSchema, { siteId, ...values }, 'flags'),
+          override: await readMessage(
+            SitePolicyOverrideSchema,
+            { ...(await presentOverride(context, siteId)), siteId, ...values },
+            'flags',
+          ),
         });
   if (override === undefined) return 0;
   await showMessage(context, SitePolicyOverrideSchema, override, overrideTable(override));
   return 0;
+}
+
+/** What the site changes already, without what the service gives. */
+async function presentOverride(context: CommandContext, siteId: string): Promise<object> {
+  const { SitePolicyOverrideSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
+  const { toJson } = await import('@bufbuild/protobuf');
+  const { Code, ConnectError } = await import('@connectrpc/connect');
+  try {
+    const { override } = await (await context.api()).sites.getSitePolicyOverride({ siteId });
+    if (override === undefined) return {};
+    const {
+      createdAt: _created,
+      updatedAt: _updated,
+      ...own
+    } = toJson(SitePolicyOverrideSchema, override);
+    return own;
+  } catch (error) {
+    if (error instanceof ConnectError && error.code === Code.NotFound) return {};
+    throw error;
+  }
 }
 
 function readOverride(flags: FlagValues): Record<string, unknown> {

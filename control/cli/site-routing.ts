@@ -1,9 +1,15 @@
 /** `waf site routing` and `waf site routing-set`: which paths of a site go where. */
 
 import type { SiteRouting } from '../../proto/gen/waf/v1/site_pb.ts';
-import type { ArgumentDefinition, CommandDefinition } from './command.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { readMessage, showMessage } from './show.ts';
 import { revisionOf } from './site-change.ts';
@@ -35,10 +41,11 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['site', 'routing-set'],
-    summary: 'Replace the whole routing table of a site',
+    summary: 'Add, replace or remove path routes of a site',
     help:
       'Example: waf site routing-set ID --route /api=POOL --strip /app=POOL --unmatched 404\n' +
-      'Every route to keep must be given. Without a route the table becomes empty.',
+      'Routes are added, or changed where their prefix is there; --replace makes the table what is\n' +
+      'named, --remove takes the named prefixes away. A file is the whole table.',
     arguments: idArgument,
     flags: [
       {
@@ -55,6 +62,7 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
       },
       { flags: '--unmatched <action>', summary: 'other paths', choices: Object.keys(unmatched) },
       { flags: '--file <file>', summary: 'the table as JSON or YAML; - reads standard input' },
+      ...listChangeFlags,
       { flags: '--revision <n>', summary: 'revision that the change is made from' },
     ],
     published: true,
@@ -69,7 +77,9 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
         throw badFlag('--file excludes --route and --strip');
       }
       const value =
-        file === undefined ? { routes: readRoutes(kept, stripped) } : readInputObject(file);
+        file === undefined
+          ? await changedTable(context, siteId, readRoutes(kept, stripped), flags)
+          : readInputObject(file);
       const action = unmatched[textFlag(flags, 'unmatched') ?? ''];
       const routing = await readMessage(
         SiteRoutingSchema,
@@ -85,8 +95,35 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
   },
 ];
 
-function readRoutes(kept: readonly string[], stripped: readonly string[]): object[] {
-  const read = (pairs: readonly string[], flag: string, rewriteMode: string): object[] =>
+/** The table with the routes that the flags name, in its JSON form. */
+async function changedTable(
+  context: CommandContext,
+  siteId: string,
+  named: readonly Route[],
+  flags: FlagValues,
+): Promise<Record<string, unknown>> {
+  const { SiteRoutingSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
+  const { toJson } = await import('@bufbuild/protobuf');
+  const { routing } = await (await context.api()).sites.getSiteRouting({ siteId });
+  const before = routing === undefined ? {} : toJson(SiteRoutingSchema, routing);
+  const present = (before.routes ?? []) as readonly Route[];
+  const prefixOf = ({ pathPrefix }: Route): string => pathPrefix.replace(/\/+$/, '').toLowerCase();
+  // A route that is there keeps its id and name.
+  const known = new Map(present.map((one) => [prefixOf(one), one]));
+  const asked = named.map((one) => ({ ...known.get(prefixOf(one)), ...one }));
+  const routes = changeList(listMode(flags), present, asked, '--route', prefixOf);
+  noteChange(context.output, 'taken away', present, routes, prefixOf);
+  return { ...before, routes };
+}
+
+interface Route {
+  readonly pathPrefix: string;
+  readonly upstreamId?: string;
+  readonly rewriteMode?: string;
+}
+
+function readRoutes(kept: readonly string[], stripped: readonly string[]): Route[] {
+  const read = (pairs: readonly string[], flag: string, rewriteMode: string): Route[] =>
     Object.entries(readPairs(pairs, flag)).map(([pathPrefix, upstreamId]) => ({
       pathPrefix,
       upstreamId,

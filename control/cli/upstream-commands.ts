@@ -10,6 +10,7 @@ import type {
 } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputText, readPairs } from './input.ts';
+import { changeList, changePairs, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { printable, readMessage, showMessage, showRemoved, timeText } from './show.ts';
@@ -92,10 +93,13 @@ export const upstreamCommands: readonly CommandDefinition[] = [
   {
     path: ['upstream', 'update'],
     summary: 'Change an upstream pool; what no flag names stays',
-    help: 'Example: waf upstream update ID --endpoint http://10.0.0.5 --endpoint http://10.0.0.6',
+    help:
+      'Endpoints and headers are added; --replace and --remove say otherwise.\n' +
+      'Example: waf upstream update ID --endpoint http://10.0.0.6',
     arguments: idArgument,
     flags: [
       ...settingFlags,
+      ...listChangeFlags,
       { flags: '--status <status>', summary: 'take part or not', choices: ['active', 'disabled'] },
     ],
     published: true,
@@ -103,6 +107,7 @@ export const upstreamCommands: readonly CommandDefinition[] = [
       const { UpstreamSchema, UpdateUpstreamResponseSchema } =
         await import('../../proto/gen/waf/v1/upstream_pb.ts');
       const [value, mask] = readSettings(flags);
+      await addToLists(context, id, value, flags);
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const upstream = await readMessage(UpstreamSchema, { id, ...value }, 'flags');
       const { upstreams } = await context.api();
@@ -148,6 +153,45 @@ function noteProbes({ output }: CommandContext, probes: readonly UpstreamHealthS
   for (const { endpointUrl, status, lastError } of probes) {
     if (status !== 'healthy') output.note(printable(`${endpointUrl} is ${status}: ${lastError}`));
   }
+}
+
+/** Makes endpoints and headers in `value` what they become beside those of the pool. */
+async function addToLists(
+  context: CommandContext,
+  id: string,
+  value: Record<string, unknown>,
+  flags: FlagValues,
+): Promise<void> {
+  const mode = listMode(flags);
+  const { endpoints, requestHeaders } = value;
+  if (endpoints === undefined && requestHeaders === undefined) return;
+  const { output } = context;
+  const { upstream } = await (await context.api()).upstreams.getUpstream({ id });
+  if (endpoints !== undefined) {
+    const named = endpoints as Endpoint[];
+    const present = (upstream?.endpoints ?? []).map(
+      ({ url, weight, healthCheckPath }): Endpoint => ({ url, weight, healthCheckPath }),
+    );
+    const urlOf = ({ url }: Endpoint): string => url;
+    const known = new Map(present.map((one) => [one.url, one]));
+    const asked = named.map((one) => ({ ...known.get(one.url), ...one }));
+    const after = changeList(mode, present, asked, '--endpoint', urlOf);
+    noteChange(output, 'taken away', present, after, urlOf);
+    value['endpoints'] = after;
+  }
+  if (requestHeaders !== undefined) {
+    const present = upstream?.requestHeaders ?? {};
+    const named = requestHeaders as Record<string, string>;
+    const after = changePairs(mode, present, named, '--header');
+    noteChange(output, 'taken away', Object.keys(present), Object.keys(after));
+    value['requestHeaders'] = after;
+  }
+}
+
+interface Endpoint {
+  readonly url: string;
+  readonly weight: number;
+  readonly healthCheckPath?: string;
 }
 
 /** What the flags state, in the JSON form of a pool, and the mask that names it. */

@@ -3,6 +3,7 @@
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag } from './command.ts';
 import { badFlag } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import { showMessage } from './show.ts';
 import { findRoleId, findUserId, userTable } from './user-table.ts';
 
@@ -14,8 +15,10 @@ const userArgument: readonly ArgumentDefinition[] = [
 export const userAccessCommands: readonly CommandDefinition[] = [
   {
     path: ['user', 'roles'],
-    summary: 'Set the roles of a user',
-    help: 'The user has exactly these roles afterwards, and has to sign in again.',
+    summary: 'Give roles to a user, or take them away',
+    help:
+      'Roles are added; --replace leaves only those named, --remove takes those away, --none all.\n' +
+      'The user has to sign in again.',
     arguments: userArgument,
     flags: [
       {
@@ -25,6 +28,7 @@ export const userAccessCommands: readonly CommandDefinition[] = [
         resource: 'role',
       },
       { flags: '--none', summary: 'no role at all' },
+      ...listChangeFlags,
     ],
     run: async (context, [named = ''], flags) => {
       const { AssignRolesResponseSchema } = await import('../../proto/gen/waf/v1/user_pb.ts');
@@ -33,9 +37,16 @@ export const userAccessCommands: readonly CommandDefinition[] = [
       if (given.length > 0 === switchFlag(flags, 'none')) {
         throw badFlag('give --role for each role, or --none');
       }
-      const roleIds: string[] = [];
-      for (const role of given) roleIds.push(await findRoleId(api, role));
+      const asked: string[] = [];
+      for (const role of given) asked.push(await findRoleId(api, role));
       const userId = await findUserId(api, named);
+      const before = (await api.users.getUser({ id: userId })).user?.roles ?? [];
+      const present = before.map(({ id }) => id);
+      const none = switchFlag(flags, 'none');
+      const mode = none ? 'replace' : listMode(flags);
+      const roleIds = changeList(mode, present, asked, '--role');
+      const nameOf = (id: string): string => before.find((one) => one.id === id)?.name ?? id;
+      noteChange(context.output, 'taken away', present.map(nameOf), roleIds.map(nameOf));
       const response = await api.users.assignRoles({ userId, roleIds });
       const shown = response.user === undefined ? [] : [response.user];
       await showMessage(context, AssignRolesResponseSchema, response, userTable(shown));

@@ -190,7 +190,9 @@ describe('waf user, role and audit', () => {
     expect(await local('user', 'roles', 'nora', '--none')).toBe(0);
     expect(await local('user', 'reset-mfa', 'nora')).toBe(0);
     expect(out).toContain('there was none');
-    expect(await local('role', 'update', 'Night watch', '--permission', 'site:read')).toBe(0);
+    const only = ['--permission', 'site:read', '--replace'];
+    expect(await local('role', 'update', 'Night watch', ...only)).toBe(0);
+    expect(err).toContain('taken away: log:read');
     expect(await local('role', 'get', 'Night watch')).toBe(0);
     expect(out).toMatch(/Night watch\s+site:read\n$/);
     expect(await local('role', 'delete', 'Night watch')).toBe(0);

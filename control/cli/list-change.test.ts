@@ -1,0 +1,156 @@
+/** Proves that no command takes away what it does not name, unless it is told to. */
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { keepPrinted, type Printed } from '../../test/support/printed.ts';
+import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { loadCommands } from './commands.ts';
+import { runCommandLine } from './program.ts';
+
+const commands = await loadCommands([]);
+const token = join(mkdtempSync(join(tmpdir(), 'waf-lists-')), 'token.json');
+let waf: TestControl;
+let printed: Printed;
+
+beforeAll(async () => {
+  waf = await startTestControl({ demoOrigin: null });
+  writeFileSync(token, '{"apiToken":"x"}');
+});
+afterAll(() => waf.control.close());
+beforeEach(() => {
+  printed = keepPrinted();
+});
+afterEach(() => vi.restoreAllMocks());
+
+async function run(line: string): Promise<string> {
+  printed = keepPrinted();
+  const args = [...line.split(' '), '--admin-socket', waf.socket, '--output', 'json'];
+  const code = await runCommandLine(commands, args);
+  return `${code} ${printed.err}${printed.out}`;
+}
+
+interface Row {
+  /** Makes the resource. */
+  readonly make: readonly string[];
+  /** The change, with ITEM for a flag and its value. */
+  readonly change: string;
+  readonly items: readonly [string, string, string];
+  /** How each item reads in the answer of `show`. */
+  readonly reads: readonly [string, string, string];
+  readonly show: string;
+}
+
+const origins = ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'] as const;
+const site = (name: string): string =>
+  `site create --name ${name} --host ${name}.test --upstream ${origins[0]}`;
+const flagged = (flag: string, [a, b, c]: readonly [string, string, string]) =>
+  [`${flag} ${a}`, `${flag} ${b}`, `${flag} ${c}`] as const;
+
+const rows: Readonly<Record<string, Row>> = {
+  'rule override --without': {
+    make: ['policy create --name tuned'],
+    change: 'rule override tuned 942999 exclude ITEM',
+    items: flagged('--without', ['ARGS:a', 'ARGS:b', 'ARGS:c']),
+    reads: ['ARGS:a', 'ARGS:b', 'ARGS:c'],
+    show: 'rule overrides tuned',
+  },
+  'role update --permission': {
+    make: ['role create reader --permission site:read'],
+    change: 'role update reader ITEM',
+    items: flagged('--permission', ['site:read', 'log:read', 'policy:read']),
+    reads: ['site:read', 'log:read', 'policy:read'],
+    show: 'role get reader',
+  },
+  'agent-group update --tag': {
+    make: ['agent-group create --name edge --tag t1'],
+    change: 'agent-group update edge ITEM',
+    items: flagged('--tag', ['t1', 't2', 't3']),
+    reads: ['"t1"', '"t2"', '"t3"'],
+    show: 'agent-group get edge',
+  },
+  'cert dns-update --zone': {
+    make: [`cert dns-create --name cf --provider cloudflare --zone a.test --credentials TOKEN`],
+    change: 'cert dns-update cf ITEM',
+    items: flagged('--zone', ['a.test', 'b.test', 'c.test']),
+    reads: ['a.test', 'b.test', 'c.test'],
+    show: 'cert dns-list',
+  },
+  'site update --alias': {
+    make: [site('aliased')],
+    change: 'site update aliased ITEM',
+    items: flagged('--alias', ['a1.test', 'a2.test', 'a3.test']),
+    reads: ['a1.test', 'a2.test', 'a3.test'],
+    show: 'site get aliased',
+  },
+  'site update --upstream': {
+    make: [site('moved')],
+    change: 'site update moved ITEM',
+    items: flagged('--upstream', origins),
+    reads: origins,
+    show: 'site get moved',
+  },
+  'upstream update --endpoint': {
+    make: [`upstream create --name pool --endpoint ${origins[0]},3`],
+    change: 'upstream update pool ITEM',
+    items: flagged('--endpoint', origins),
+    reads: origins,
+    show: 'upstream get pool',
+  },
+  'upstream update --header': {
+    make: [`upstream create --name headed --endpoint ${origins[0]}`],
+    change: 'upstream update headed ITEM',
+    items: flagged('--header', ['x-a=1', 'x-b=2', 'x-c=3']),
+    reads: ['x-a', 'x-b', 'x-c'],
+    show: 'upstream get headed',
+  },
+  'site routing-set --route': {
+    make: [site('routed'), `upstream create --name target --endpoint ${origins[0]}`],
+    change: 'site routing-set routed ITEM',
+    items: flagged('--route', ['/a=target', '/b=target', '/c=target']),
+    reads: ['"/a"', '"/b"', '"/c"'],
+    show: 'site routing routed',
+  },
+};
+
+test.each(Object.entries(rows))('%s adds, removes and replaces', async (_, row) => {
+  const [a, b, c] = row.items;
+  const shown = async (): Promise<boolean[]> => {
+    const text = await run(row.show);
+    return row.reads.map((one) => text.includes(one));
+  };
+  const change = async (item: string, more = ''): Promise<void> => {
+    expect(await run(`${row.change.replace('ITEM', item)}${more}`)).toMatch(/^0 /);
+  };
+  for (const line of row.make) expect(await run(line.replace('TOKEN', token))).toMatch(/^0 /);
+  await change(a);
+  await change(b);
+  expect(await shown()).toEqual([true, true, false]);
+  await change(a, ' --remove');
+  expect(printed.err).toContain('taken away');
+  expect(await shown()).toEqual([false, true, false]);
+  expect(await run(`${row.change.replace('ITEM', c)} --remove`)).toMatch(/^1 /);
+  await change(c, ' --replace');
+  expect(printed.err).toContain('taken away');
+  expect(await shown()).toEqual([false, false, true]);
+  expect(await run(`${row.change.replace('ITEM', c)} --replace --remove`)).toMatch(/^1 /);
+});
+
+test('roles of a user add up, and what a site changes in its policy stays', async () => {
+  await run('role create one --permission site:read');
+  await waf.call('UserService/CreateUser', {
+    user: { username: 'nora' },
+    password: 'x'.repeat(20),
+  });
+  expect(await run('user roles nora --role one')).toMatch(/^0 /);
+  expect(await run('user roles nora --role Auditor')).toMatch(
+    /"one"[^]*"Auditor"|"Auditor"[^]*"one"/,
+  );
+  expect(await run('user roles nora --role one --remove')).toContain('taken away: one');
+  expect(await run(site('own'))).toMatch(/^0 /);
+  expect(await run('site override own --paranoia 2 --rationale why')).toMatch(/^0 /);
+  const after = await run('site override own --threshold 9');
+  expect(after).toMatch(/"blockingParanoiaLevel": 2[^]*9/);
+  expect(after).toContain('why');
+});
