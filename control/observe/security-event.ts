@@ -102,17 +102,48 @@ function toMessage(match: SecurityMatch): SecurityMessage {
   });
 }
 
-/** Attack families by the tags that CRS gives, most frequent first. */
+/**
+ * True for what rankings of attacks count: a request that was stopped, or that a rule matched with
+ * more than a notice.
+ */
+export function isAttack({ blocked, severity }: SecurityEventJson): boolean {
+  return blocked === true || ['critical', 'error', 'warning'].includes(severity ?? '');
+}
+
+/** What a match of each severity, from emergency on, adds to an anomaly score in CRS. */
+const severityScores = [5, 5, 5, 4, 3, 2] as const;
+/** CRS 3 tags with it the rules that add up scores. */
+const anyAttack = 'generic';
+
+interface FamilyScore {
+  best: number;
+  total: number;
+}
+
+/**
+ * Attack families by the tags that CRS gives: first that of the rule with the highest score; among
+ * equals the one whose rules have the most together, then the one met first.
+ */
 function attackTypesOf(matches: readonly SecurityMatch[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { tags } of matches) {
-    for (const tag of tags) {
+  const scores = new Map<string, FamilyScore>();
+  for (const { tags, severity } of matches) {
+    const score = severityScores[severity] ?? 0;
+    for (const tag of unique(tags)) {
       if (!tag.startsWith('attack-')) continue;
       const type = tag.slice('attack-'.length);
-      counts.set(type, (counts.get(type) ?? 0) + 1);
+      const known = scores.get(type) ?? { best: 0, total: 0 };
+      scores.set(type, { best: Math.max(known.best, score), total: known.total + score });
     }
   }
-  return [...counts].sort((left, right) => right[1] - left[1]).map(([type]) => type);
+  return [...scores].sort(byScore).map(([type]) => type);
+}
+
+function byScore(
+  [left, one]: readonly [string, FamilyScore],
+  [right, other]: readonly [string, FamilyScore],
+): number {
+  const vague = Number(left === anyAttack) - Number(right === anyAttack);
+  return vague || other.best - one.best || other.total - one.total;
 }
 
 /** A path with what looks like an identifier taken out. */

@@ -5,6 +5,7 @@ import type {
   SecuritySummaryDimensionJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
+import { isAttack } from './security-event.ts';
 
 /** One line of a ranking. */
 export interface TopEntry {
@@ -47,7 +48,13 @@ const dimensions: Readonly<Partial<Record<SecuritySummaryDimensionJson, KeysOf>>
 
 const trendSteps = 60;
 
-/** Adds up `events`. Cost: one pass; at most 100,000 keys a dimension are counted. */
+/** Ranks what matched, not who attacked: notices count. */
+const ofRules: SecuritySummaryDimensionJson = 'SECURITY_SUMMARY_DIMENSION_RULE';
+
+/**
+ * Adds up `events`: totals, the trend and the ranking of rules count all of them, other rankings
+ * attacks alone. Cost: one pass; at most 100,000 keys a dimension are counted.
+ */
 export async function summarise(
   events: AsyncIterable<SecurityEventJson>,
   wanted: readonly SecuritySummaryDimensionJson[],
@@ -82,7 +89,9 @@ export class SummaryCounts {
     this.#total++;
     this.#blocked += blocked;
     if (this.#seconds !== null) addSecond(this.#seconds, event, blocked);
+    const attack = isAttack(event);
     for (const [dimension, found] of this.#counts) {
+      if (!attack && dimension !== ofRules) continue;
       for (const [key, label] of dimensions[dimension]?.(event) ?? []) {
         const known = found.get(key);
         if (known !== undefined) known[0]++;

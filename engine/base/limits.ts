@@ -110,6 +110,9 @@ export const frontLimits = {
   drainFirstRequestMs: 1_000,
   /** Target, host or user agent kept in an event. */
   eventTextBytesMax: 2_048,
+  /** Texts of an event that are looked through for secrets, and secrets that it is cleaned of. */
+  eventSecretTextsMax: 256,
+  eventSecretsMax: 64,
   /** Events a thread sends in one message, their bytes, and the longest wait for them. */
   eventBatchMax: 256,
   eventBatchBytesMax: 256 * 1024,

@@ -83,6 +83,10 @@ export const ruleRunLimits = {
   removalsMax: 4_096,
   /** Names that sanitise actions hide in one transaction. */
   sanitisedNamesMax: 1_024,
+  /** Values of password-like fields that events of one request are searched for. */
+  secretsMax: 64,
+  /** Bytes of a body without named values that are looked through for such fields. */
+  secretTextBytesMax: 65_536,
   /** Variables listed with one matched rule, and bytes shown of each. */
   reportedVariablesMax: 16,
   reportedValueBytesMax: 2_048,

@@ -94,6 +94,8 @@ export interface TransactionRecord {
   readonly limitsReached?: readonly string[];
   /** Rules whose patterns ran into a PCRE2 limit: these searches found nothing. Absent for none. */
   readonly pcreLimitedRules?: readonly number[];
+  /** Values of password-like fields, if rules matched; events must not show them. */
+  readonly secrets?: readonly string[];
   /** Set when inspection failed and the fail policy decided. */
   readonly failure?: InspectionFailure;
 }

@@ -1,16 +1,40 @@
-/** Owns keeping values that sanitise actions named out of what is told of a request. */
+/**
+ * Owns keeping values out of what is told of a request: secrets, by the names of their fields, and
+ * what sanitise actions named.
+ */
 
 import { HiddenNames, stars } from '../base/hidden-names.ts';
+import { hideSecrets } from '../base/secret-text.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import { hideInMatches } from './hide-secrets.ts';
 
 /** Variables whose value is the target, or ends in the query. */
 const targetNames = ['request_uri', 'request_uri_raw', 'request_line', 'query_string'];
 
-/**
- * The event without them: arguments in the target, the target's query where a whole one is hidden,
- * and the User-Agent. The event itself where nothing is hidden.
- */
+/** The event without them; the event itself where nothing is hidden. */
 export function hideValues(event: RequestEvent): RequestEvent {
+  return hideSecretFields(hideNamed(event));
+}
+
+/** Password-like fields: in target and User-Agent, and wherever matches show them. */
+function hideSecretFields(event: RequestEvent): RequestEvent {
+  const target = hideSecrets(event.target);
+  const userAgent = hideSecrets(event.userAgent);
+  const { transaction } = event;
+  if (transaction === null || transaction.matchedRules.length === 0) {
+    const same = target === event.target && userAgent === event.userAgent;
+    return same ? event : { ...event, target, userAgent };
+  }
+  const { secrets = [], ...rest } = transaction;
+  const matchedRules = hideInMatches(transaction.matchedRules, secrets);
+  return { ...event, target, userAgent, transaction: { ...rest, matchedRules } };
+}
+
+/**
+ * What sanitise actions named: arguments in the target, the target's query where a whole one is
+ * hidden, and the User-Agent.
+ */
+function hideNamed(event: RequestEvent): RequestEvent {
   const names = event.transaction?.hidden;
   if (names === undefined || event.transaction === null) return event;
   const { hidden: _, ...transaction } = event.transaction;

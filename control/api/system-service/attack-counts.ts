@@ -1,7 +1,11 @@
-/** Counts security events by what was tried, by whom and from where, in one pass over them. */
+/**
+ * Counts attacks by what was tried, by whom and from where, in one pass over security events. What
+ * only passed with a notice is no attack.
+ */
 
 import type { SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../../engine/base/limits.ts';
+import { isAttack } from '../../observe/security-event.ts';
 import { geoOf, type NetworkPlace } from '../../access/network-geo.ts';
 
 const tagsShown = 3;
@@ -14,7 +18,7 @@ export class AttackCounts {
   readonly #counts = new Map<string, number>();
 
   add(event: SecurityEventJson): void {
-    for (const tag of tagsOf(event)) raise(this.#counts, tag);
+    if (isAttack(event)) for (const tag of tagsOf(event)) raise(this.#counts, tag);
   }
 
   result(limit: number) {
@@ -29,7 +33,7 @@ export class AttackerCounts {
 
   add(event: SecurityEventJson): void {
     const ip = event.clientIp ?? '';
-    if (ip === '' || !raise(this.#counts, ip)) return;
+    if (ip === '' || !isAttack(event) || !raise(this.#counts, ip)) return;
     const own = this.#tags.get(ip) ?? new Map<string, number>();
     this.#tags.set(ip, own);
     for (const tag of tagsOf(event)) raise(own, tag);

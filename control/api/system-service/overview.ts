@@ -11,6 +11,7 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';
+import { isAttack } from '../../observe/security-event.ts';
 import { SummaryCounts, type SecuritySummary } from '../../observe/summary.ts';
 import { sites } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -53,6 +54,7 @@ export function getDashboardOverview(
     const attackers = new AttackerCounts();
     const countries = new CountryCounts(placeOf);
     for await (const event of eventsOf(parts, context, { timeRange: span, siteId })) {
+      if (!isAttack(event)) continue;
       for (const counts of [sums, attacks, attackers, countries]) counts.add(event);
     }
     const summary = sums.result(limit);

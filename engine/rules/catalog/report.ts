@@ -5,6 +5,8 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { HiddenNames, stars } from '../../base/hidden-names.ts';
+import { isSecretName } from '../../base/secret-names.ts';
+import { secretsIn } from '../../base/secret-text.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
 import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
 import { expandMacro } from './macro.ts';
@@ -144,6 +146,36 @@ const namedSources = [
   [SOURCE.requestCookie, 'request_cookies'],
   [SOURCE.responseHeader, 'response_headers'],
 ] as const;
+
+/**
+ * Values of fields whose names stand for secrets, where rules matched: events hide them wherever
+ * they turn up. Limits: `secretsMax` values, each cut as reported ones are.
+ */
+export function secretsOf(tx: Transaction): readonly ByteString[] {
+  const found = new Set<ByteString>();
+  if (tx.matchedRules.length === 0) return noSecrets;
+  const { values } = tx;
+  for (const [source] of namedSources) {
+    for (const row of values.rowsOf(source)) {
+      if (found.size >= ruleRunLimits.secretsMax) return [...found];
+      if (values.end[row] === values.start[row] || !isSecretName(values.key(row))) continue;
+      found.add(shorten(values.value(row)));
+    }
+  }
+  for (const one of secretsOfBody(tx)) found.add(shorten(one));
+  return found.size === 0 ? noSecrets : [...found];
+}
+
+const noSecrets: readonly ByteString[] = [];
+
+/** Of a body whose values have no names in the table: XML, and what no parser read. */
+function secretsOfBody(tx: Transaction): readonly ByteString[] {
+  const { values, bodyStart, requestBodyBytes } = tx;
+  if (requestBodyBytes === 0) return noSecrets;
+  if (!tx.xmlPresent && values.rowsOf(SOURCE.argPost).length > 0) return noSecrets;
+  const end = bodyStart + Math.min(requestBodyBytes, ruleRunLimits.secretTextBytesMax);
+  return secretsIn(values.slab.latin1Slice(bodyStart, end), ruleRunLimits.secretsMax);
+}
 
 /** Shorter values are hidden under their names only: `1` is part of everything. */
 const secretBytesMin = 3;

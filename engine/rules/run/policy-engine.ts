@@ -21,7 +21,7 @@ import { loadRequestHead } from '../catalog/load/request-head.ts';
 import { loadResponseBody } from '../catalog/load/response-body.ts';
 import { loadResponseHead } from '../catalog/load/response-head.ts';
 import type { RulePorts } from '../catalog/ports.ts';
-import { maskSanitised } from '../catalog/report.ts';
+import { maskSanitised, secretsOf } from '../catalog/report.ts';
 import { selectUnicodeMap } from '../catalog/transformations/list.ts';
 import type { Transaction } from '../catalog/transaction.ts';
 import type { ProgramSettings } from '../catalog/types.ts';
@@ -140,6 +140,7 @@ export class RuleSession implements InspectionSession {
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
     const { withheld } = this.runner;
     const enforced = this.verdict.action !== 'pass';
+    const secrets = secretsOf(tx);
     const record: TransactionRecord = {
       verdict: enforced || withheld === null ? this.verdict : withheld,
       matchedRules: maskSanitised(tx),
@@ -147,6 +148,7 @@ export class RuleSession implements InspectionSession {
       outboundScore: score(tx, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
       detectionOnly: !enforced && withheld !== null,
       inspectionUs: this.inspectionUs,
+      ...(secrets.length === 0 ? {} : { secrets }),
       ...(tx.sanitised.length === 0 ? {} : { hidden: [...tx.sanitised] }),
       ...(tx.limitsReached.length === 0 ? {} : { limitsReached: [...tx.limitsReached] }),
       ...(tx.pcreLimitedRules.length === 0 ? {} : { pcreLimitedRules: tx.pcreLimitedRules }),

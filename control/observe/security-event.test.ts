@@ -1,0 +1,103 @@
+/** Holds events to the attack that they name, and rankings of attacks to attacks. */
+
+import { Readable } from 'node:stream';
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { SecurityFactSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
+import { isAttack, toSecurityEvent } from './security-event.ts';
+import { summarise } from './summary.ts';
+
+const identity = { id: 'i', tenantId: 't', agentId: 'a' };
+
+function eventOf(
+  matches: readonly (readonly [severity: number, ...types: string[]])[],
+  blocked = false,
+): SecurityEventJson {
+  const fact = create(SecurityFactSchema, {
+    blocked,
+    clientIp: '192.0.2.1',
+    matches: matches.map(([severity, ...types], at) => ({
+      ruleId: at + 1,
+      severity,
+      tags: types.map((type) => `attack-${type}`),
+    })),
+  });
+  return toSecurityEvent(fact, identity);
+}
+
+test.each<[string, [number, ...string[]][], string[]]>([
+  [
+    'the rule with the highest score, not the first',
+    [
+      [4, 'protocol'],
+      [2, 'sqli'],
+    ],
+    ['sqli', 'protocol'],
+  ],
+  [
+    'many notices weigh less than one critical rule',
+    [
+      [5, 'protocol'],
+      [5, 'protocol'],
+      [5, 'protocol'],
+      [2, 'rce'],
+    ],
+    ['rce', 'protocol'],
+  ],
+  [
+    'among equals the one with more together',
+    [
+      [2, 'xss'],
+      [2, 'sqli'],
+      [2, 'sqli'],
+    ],
+    ['sqli', 'xss'],
+  ],
+  [
+    'then the first',
+    [
+      [2, 'xss'],
+      [2, 'sqli'],
+    ],
+    ['xss', 'sqli'],
+  ],
+  [
+    'rules that add up scores come last',
+    [
+      [4, 'lfi'],
+      [2, 'generic'],
+    ],
+    ['lfi', 'generic'],
+  ],
+  ['a rule without a severity', [[-1, 'dos']], ['dos']],
+])('%s', (_, matches, types) => {
+  const event = eventOf(matches);
+  expect(event.attackType).toBe(types[0]);
+  expect(event.attackTypes).toEqual(types);
+});
+
+test('rankings of attacks leave out what only passed with a notice', async () => {
+  const notice = eventOf([[5, 'protocol']]);
+  const stopped = eventOf([[5, 'protocol']], true);
+  const attack = eventOf([
+    [5, 'protocol'],
+    [2, 'sqli'],
+  ]);
+  expect([notice, stopped, attack, eventOf([])].map(isAttack)).toEqual([false, true, true, false]);
+  const wanted = [
+    'SECURITY_SUMMARY_DIMENSION_ATTACK_TYPE',
+    'SECURITY_SUMMARY_DIMENSION_ATTACKER',
+    'SECURITY_SUMMARY_DIMENSION_RULE',
+  ] as const;
+  const events = Readable.from([notice, notice, stopped, attack]);
+  const { total, top } = await summarise(events, wanted, 10, false);
+  expect(total).toBe(4);
+  expect(top.get(wanted[0])?.map(({ key, count }) => [key, count])).toEqual([
+    ['protocol', 1n],
+    ['sqli', 1n],
+  ]);
+  expect(top.get(wanted[1])?.[0]?.count).toBe(2n);
+  // What rules matched is shown whole.
+  expect(top.get(wanted[2])?.[0]?.count).toBe(4n);
+});

@@ -1,0 +1,152 @@
+/**
+ * Owns hiding secrets in texts that hold them as clients wrote them: pairs of a form, a query or a
+ * cookie, members of JSON, elements of XML, fields of multipart, header lines, card numbers. Knows
+ * secrets by their names alone; a value that stands under no name is not found.
+ */
+
+import { isSecretName } from './secret-names.ts';
+
+/** Stands for a secret; it does not tell how long that is. */
+export const hiddenText = '********';
+
+/** A text without one of these holds no name of a secret. */
+const hint = /pass|pwd|psw|secret|token|key|auth|cred|card|cc_?n|cv[vc]|pan|pin|otp|%[0-9a-f]{2}/i;
+const digits = /[3-6](?:[ -]?\d){12}/;
+
+/** The text with the values of secrets, and card numbers, hidden. Cost: a search where none is. */
+export function hideSecrets(text: string): string {
+  const named = hint.test(text) ? hideFields(text) : text;
+  return digits.test(named) ? hideCards(named) : named;
+}
+
+/** Whether a name as it was sent, escapes and all, stands for a secret. */
+function names(sent: string): boolean {
+  return isSecretName(sent.includes('%') ? decode(sent) : sent);
+}
+
+/** Percent-decoding over bytes; what is no escape stays. */
+function decode(text: string): string {
+  return text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => {
+    return String.fromCharCode(Number.parseInt(hex, 16));
+  });
+}
+
+interface Field {
+  /** What stands before a value, with its name as the group. */
+  readonly head: RegExp;
+  /** The value, from where the head ends. */
+  readonly value: RegExp;
+}
+
+const fields: readonly Field[] = [
+  // "name": "value", also with escaped or percent-encoded quotes, cut off, or without quotes.
+  {
+    head: /(?:\\*["']|%22|%27)([^"'\\\s:=]{1,128}?)(?:\\*["']|%22|%27)(?:\s|\+|%20){0,8}(?::|%3a|=>)(?:\s|\+|%20){0,8}/gi,
+    value:
+      /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|%22.*?(?:%22|$)|\\+".*?(?:\\+"|$)|[^\s,}\]&"']+/isy,
+  },
+  // <name>value</name>, also CDATA.
+  {
+    head: /<([\w:.-]{1,128})(?:\s[^<>]{0,512})?>/g,
+    value: /<!\[CDATA\[.*?(?:\]\]>|$)|[^<]+/sy,
+  },
+  // A field of multipart, up to the next boundary.
+  {
+    head: /\bname="?([^"\r\n;]{1,128})"?[^\r\n]{0,512}(?:\r?\n[^\r\n]{1,512}){0,8}\r?\n\r?\n/g,
+    value: /.*?(?=\r?\n--|$)/sy,
+  },
+  // A header line.
+  { head: /(?:^|[\r\n])([\w-]{1,128}):[ \t]{0,8}/g, value: /[^\r\n]+/y },
+  // name="value" and name=value; a pair ends at a separator or the end of a request line.
+  {
+    head: /(?:^|[?&;,\s{(<]|%26|%3b|%3f)([^=&;?,\s"'<>{(]{1,128}?)(?:=|%3d)/gi,
+    value: /"[^"]*"?|'[^']*'?|.*?(?=[&;\r\n]|%26|%3b| HTTP\/|$)/isy,
+  },
+];
+
+function hideFields(text: string): string {
+  return fields.reduce(hideField, text);
+}
+
+/** What stands in the value of a field that is none is looked at, too. */
+function hideField(text: string, { head, value }: Field): string {
+  let out = '';
+  let kept = 0;
+  head.lastIndex = 0;
+  for (let found = head.exec(text); found !== null; found = head.exec(text)) {
+    // The separator of this field may begin the next.
+    head.lastIndex = Math.max(found.index + 1, head.lastIndex - 1);
+    if (!names(found[1] ?? '')) continue;
+    value.lastIndex = found.index + found[0].length;
+    const written = value.exec(text)?.[0] ?? '';
+    if (written === '') continue;
+    const from = found.index + found[0].length;
+    const quote = /^(?:\\*["']|%22)/.exec(written)?.[0] ?? '';
+    out += `${text.slice(kept, from)}${quote}${hiddenText}${quote}`;
+    kept = from + written.length;
+    head.lastIndex = kept;
+  }
+  return out + text.slice(kept);
+}
+
+/**
+ * The values of secrets in a text, as they are written and decoded.
+ * Limits: `valuesMax` of them.
+ */
+export function secretsIn(text: string, valuesMax: number): string[] {
+  const found = new Set<string>();
+  if (!hint.test(text)) return [];
+  for (const { head, value } of fields) {
+    head.lastIndex = 0;
+    for (let match = head.exec(text); match !== null; match = head.exec(text)) {
+      const from = head.lastIndex;
+      head.lastIndex = Math.max(match.index + 1, from - 1);
+      if (!names(match[1] ?? '')) continue;
+      value.lastIndex = from;
+      const written = (value.exec(text)?.[0] ?? '').replace(/^["']|["']$/g, '');
+      if (found.size >= valuesMax) return [...found];
+      found
+        .add(written)
+        .add(resolveReferences(written))
+        .add(decode(written.replaceAll('+', ' ')));
+    }
+  }
+  return [...found].filter((one) => one !== '');
+}
+
+const entities: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+};
+
+function resolveReferences(text: string): string {
+  return text.replace(/&(?:#(\d{1,3})|#x([0-9a-f]{1,2})|(lt|gt|amp|quot|apos));/gi, (...found) => {
+    const [, decimal, hex, name] = found as (string | undefined)[];
+    if (name !== undefined) return entities[name.toLowerCase()] ?? '';
+    return String.fromCharCode(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+  });
+}
+
+/** Thirteen to nineteen digits, blanks or hyphens between them, whose check digit is right. */
+const cards = /(?<!\d)[3-6](?:[ -]?\d){12,18}(?!\d)/g;
+
+function hideCards(text: string): string {
+  return text.replace(cards, (number) => (hasCheckDigit(number) ? hiddenText : number));
+}
+
+/** Source: ISO/IEC 7812-1, the Luhn formula. */
+function hasCheckDigit(text: string): boolean {
+  let sum = 0;
+  let twice = false;
+  for (let at = text.length - 1; at >= 0; at--) {
+    const digit = text.charCodeAt(at) - 0x30;
+    if (digit < 0 || digit > 9) continue;
+    const doubled = twice ? 2 * digit : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+    twice = !twice;
+  }
+  return sum % 10 === 0;
+}
