@@ -16,6 +16,8 @@ import type { ApiParts } from '../context.ts';
 import type { PolicyForEngine } from '../engine-client.ts';
 
 const diagnosticsShown = 5;
+/** Of one diagnostic. */
+const messageCharactersMax = 200;
 
 /** A policy as the engine takes it, with what a site changes in it and what is not kept yet. */
 export function forEngine(
@@ -121,10 +123,12 @@ interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  readonly code: string;
+  readonly message: string;
 }
 
-function placeOf({ file, line, column, code }: Place, linesBefore: number): string {
-  if (linesBefore === 0 || line <= linesBefore) return `${file}:${line}:${column} ${code}`;
-  return `line ${line - linesBefore}, column ${column}: ${code}`;
+/** The message may quote the caller's own rule: it is cut, and only its printable text is shown. */
+function placeOf({ file, line, column, message }: Place, linesBefore: number): string {
+  const text = message.replaceAll(/[^ -~]+/g, ' ').slice(0, messageCharactersMax);
+  if (linesBefore === 0 || line <= linesBefore) return `${file}:${line}:${column}: ${text}`;
+  return `line ${line - linesBefore}, column ${column}: ${text}`;
 }
