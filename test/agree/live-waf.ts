@@ -179,7 +179,7 @@ function openEvents(file: string): Events {
       partial = lines.pop() ?? '';
       for (const line of lines) {
         const event = JSON.parse(line) as Json;
-        waiting.set(Number(event['client']), event);
+        waiting.set(Number(event['clientPort']), event);
       }
     }
   };
