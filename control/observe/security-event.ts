@@ -60,6 +60,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       refusal: fact.refusal,
       failure: fact.failure,
       pcreLimitedRules: fact.pcreLimitedRules,
+      limitsReached: fact.limitsReached,
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
       detectionOnly: fact.detectionOnly,
       outboundScore: fact.outboundScore,

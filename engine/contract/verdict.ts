@@ -99,3 +99,12 @@ export interface TransactionRecord {
   /** Set when inspection failed and the fail policy decided. */
   readonly failure?: InspectionFailure;
 }
+
+/** True when something of the request was not inspected as the rules ask. */
+export function isIncomplete({
+  failure,
+  pcreLimitedRules,
+  limitsReached,
+}: TransactionRecord): boolean {
+  return failure !== undefined || pcreLimitedRules !== undefined || limitsReached !== undefined;
+}

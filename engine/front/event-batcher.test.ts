@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { frontLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import type { MatchedRule } from '../contract/verdict.ts';
+import { passVerdict, type MatchedRule } from '../contract/verdict.ts';
 import { EventBatcher, type EventFate } from './event-batcher.ts';
 import { unpackEvents, type EventBatch } from './event-wire.ts';
 
@@ -80,4 +80,18 @@ test('an event that says little is not shortened, and one that waits alone leave
   expect(sent).toEqual([]);
   await expect.poll(() => sent.length).toBe(1);
   expect(unpackEvents(sent[0]!)).toEqual([plain]);
+});
+
+test('a record of a request that passed keeps the limits that it reached', () => {
+  const sent: EventBatch[] = [];
+  const batcher = new EventBatcher((batch) => sent.push(batch));
+  const passed = event(1);
+  const transaction = {
+    ...passed.transaction!,
+    ...{ verdict: passVerdict, matchedRules: [], inboundScore: 0, limitsReached: ['body-bytes'] },
+  };
+  batcher.add({ ...passed, transaction });
+  batcher.flush(true);
+  const [read] = sent.flatMap((batch) => unpackEvents(batch));
+  expect(read?.transaction?.limitsReached).toEqual(['body-bytes']);
 });

@@ -5,6 +5,7 @@
 
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
 import {
+  isIncomplete,
   passVerdict,
   type MatchedRule,
   type MatchedVariable,
@@ -237,10 +238,9 @@ function readRule(row: RuleRow, words: readonly string[]): MatchedRule {
 
 function recordKind(record: TransactionRecord | null): number {
   if (record === null) return RECORD.NONE;
-  const { verdict, matchedRules, detectionOnly, failure, pcreLimitedRules } = record;
+  const { verdict, matchedRules, detectionOnly } = record;
   const plain = verdict.action === 'pass' && verdict.ruleId === 0 && matchedRules.length === 0;
-  const usual = failure === undefined && pcreLimitedRules === undefined;
-  return plain && !detectionOnly && usual ? RECORD.PASSED : RECORD.WHOLE;
+  return plain && !detectionOnly && !isIncomplete(record) ? RECORD.PASSED : RECORD.WHOLE;
 }
 
 function passedRecord(numbers: Float64Array, at: number): TransactionRecord | null {

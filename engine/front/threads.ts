@@ -230,6 +230,11 @@ class Threads implements FrontThreads {
     }, frontLimits.collectDelayMs).unref();
   }
 
+  /** Sockets come as descriptors: a thread closes what it never opened, and Node must not warn. */
+  private makeWorker(workerData: FrontThreadData): Worker {
+    return new Worker(this.options.entry, { workerData, trackUnmanagedFds: false });
+  }
+
   private async startThread(): Promise<void> {
     const { host } = this.options.listen;
     const fd = this.freeFd();
@@ -239,7 +244,7 @@ class Threads implements FrontThreads {
       listener: this.options.listener ?? 'strict',
       extra: this.options.extra,
     };
-    const thread = new FrontThread(new Worker(this.options.entry, { workerData }), fd);
+    const thread = new FrontThread(this.makeWorker(workerData), fd);
     this.threads.add(thread);
     let cause: Error | null = null;
     thread.worker.on('error', (error) => (cause = error));

@@ -130,3 +130,12 @@ test('a rule that ran into a limit makes a fact that names it, also where nothin
   const [read] = fromBinary(SecurityFactBatchSchema, encodeFactBatch([fact])).facts;
   expect(read?.pcreLimitedRules).toEqual([7, 9]);
 });
+
+test('a limit of inspection that was reached makes a fact that names it', () => {
+  const event = eventOf([]);
+  const passed = { ...event, status: 200, outcome: 'served', blocked: false } as const;
+  const transaction = { ...event.transaction!, limitsReached: ['body-bytes'] };
+  const fact = encodeFact({ ...passed, transaction })!;
+  const [read] = fromBinary(SecurityFactBatchSchema, encodeFactBatch([fact])).facts;
+  expect(read?.limitsReached).toEqual(['body-bytes']);
+});

@@ -13,7 +13,7 @@ import {
 import { decodeUtf8, fromByteString } from '../base/byte-string.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import type { MatchedRule } from '../contract/verdict.ts';
+import { isIncomplete, type MatchedRule } from '../contract/verdict.ts';
 
 /** A fact in its encoded form: a `SecurityFact`. */
 export interface EncodedFact {
@@ -32,7 +32,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
   const record = event.transaction;
   const logged = record === null ? [] : record.matchedRules.filter((rule) => rule.log);
   const refused = event.outcome === 'refused' || event.outcome === 'inspection_failed';
-  const failed = record?.failure !== undefined || record?.pcreLimitedRules !== undefined;
+  const failed = record !== null && isIncomplete(record);
   if (logged.length === 0 && !event.blocked && !refused && !failed) return null;
   const kept = logged.slice(0, linkLimits.matchesMax);
   const fact = create(SecurityFactSchema, {
@@ -57,6 +57,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     matchesDropped: logged.length - kept.length + (record?.matchesLeftOut ?? 0),
     failure: record?.failure ?? '',
     pcreLimitedRules: [...(record?.pcreLimitedRules ?? [])],
+    limitsReached: [...(record?.limitsReached ?? [])],
     endpoint: event.endpoint ?? '',
   });
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];

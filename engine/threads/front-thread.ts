@@ -8,6 +8,7 @@ import { poolLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import { isIncomplete } from '../contract/verdict.ts';
 import type { FrontThreadData } from '../front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
 import { noInspection } from '../contract/policy.ts';
@@ -100,8 +101,7 @@ function builtInspector(key: string, records: boolean): Inspector {
 /** Requests that become security or error events: a rule matched, or we or the origin failed. */
 function isNotable({ transaction, outcome }: RequestEvent): boolean {
   if (transaction !== null) {
-    const { matchedRules, failure, pcreLimitedRules } = transaction;
-    if (matchedRules.length > 0 || failure || pcreLimitedRules) return true;
+    if (transaction.matchedRules.length > 0 || isIncomplete(transaction)) return true;
   }
   return outcome !== 'served' && outcome !== 'client_abort' && outcome !== 'unrouted';
 }
