@@ -1,5 +1,5 @@
 -- The load generator's side of one workload, for wrk. What stands before this file when it runs:
--- file_name (all requests, one behind the other), lengths and sources (one entry a request).
+-- file_name (all requests, one after the other), lengths and sources (one entry a request).
 -- The threads of one run start at different places of the list, so that they do not march in step.
 local requests, threads, made = {}, {}, 0
 local ffi = require('ffi')

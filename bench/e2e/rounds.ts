@@ -32,7 +32,7 @@ const requestsMin = 40;
 const secondsMax = 20;
 /** With fewer answers than this by connection, those that are open at the end weigh too much. */
 const answersPerConnectionMin = 100;
-/** Pause before each run: what the last one left behind is done by then. */
+/** Pause before each run, so that work that the last run left over is finished. */
 const settleMs = 300;
 
 interface Entry {

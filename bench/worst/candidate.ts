@@ -144,7 +144,7 @@ function itemsOf(
   };
 }
 
-/** Pieces one behind the other, again and again, up to a size. */
+/** Joins the pieces one after the other and repeats them up to a size. */
 function fill(lead: string, pieces: readonly string[], size: number): string {
   const unit = pieces.join('');
   if (size <= 0) return '';

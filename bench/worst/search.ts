@@ -17,7 +17,7 @@ export interface Tried {
 
 /** Candidates that are kept of one shape. */
 const keptMax = 12;
-/** Every so many tries begin from nothing instead of from what is kept. */
+/** One of this many tries starts from nothing instead of from a kept candidate. */
 const freshEvery = 4;
 
 /** Numbers that a seed determines (mulberry32). */

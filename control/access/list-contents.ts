@@ -139,7 +139,7 @@ export async function dropGarbage(store: Store, garbageId: string): Promise<void
   await store.write((tx) => tx.remove(ipListGarbage, garbageId));
 }
 
-/** Removes what a crash left behind; before anything else is staged. */
+/** Removes staged files of a crashed process. Runs before anything else is staged. */
 export async function dropAllGarbage(store: Store): Promise<void> {
   for (const { id } of store.list(ipListGarbage)) await dropGarbage(store, id);
 }

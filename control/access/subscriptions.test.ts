@@ -74,7 +74,7 @@ const subscription = (id: string): IpListRecord => {
   return list(id, { managementMode: 'subscription', source, sync });
 };
 
-test('entries lapse: they go, the content changes, and the audit says so', async () => {
+test('expired entries are removed, the content changes, and the audit records it', async () => {
   const entries = [entry('10.0.0.1', iso(1000)), entry('10.0.0.2', iso(9000)), entry('10.0.0.3')];
   await store.write((tx) => {
     tx.put(ipLists, list('a'));

@@ -64,7 +64,7 @@ export interface Subscriptions {
   close(): Promise<void>;
 }
 
-/** Starts looking for what is due; first clears up what an earlier process left behind. */
+/** Removes leftovers of an earlier process, then starts to look for due subscriptions. */
 export async function startSubscriptions(options: SubscriptionParts): Promise<Subscriptions> {
   const { store, clock, logger } = options;
   await dropAllGarbage(store);
@@ -158,7 +158,7 @@ async function runSync(
   const { run, known } = await store.write((tx) => {
     const list = tx.get(ipLists, listId);
     const source = list === undefined ? null : sourceOf(tx, list);
-    if (list === undefined || source === null) throw notFound('subscription');
+    if (list === undefined || source === null) throw notFound('subscription', listId);
     tx.put(ipLists, { ...list, sync: syncingState(list, clock.nowMs()) });
     return { run: beginRun(tx, listId, trigger, clock.nowMs()), known: source };
   });
@@ -265,7 +265,7 @@ async function finish(
   let heldGarbage = '';
   const ended = await store.write((tx) => {
     const list = tx.get(ipLists, run.ipListId);
-    if (list?.source === undefined) throw notFound('subscription');
+    if (list?.source === undefined) throw notFound('subscription', run.ipListId);
     const changed = change(tx, list) ?? list;
     const source = changed.source ?? list.source;
     const sync = stateAfter(list, source, end, clock.nowMs());

@@ -23,7 +23,7 @@ export interface RunEnd {
 
 const firstRetryMs = 60_000;
 
-/** Starts a run; the oldest of the list give way. */
+/** Starts a run and drops the oldest runs of the list past the limit. */
 export function beginRun(
   tx: WriteStore,
   ipListId: string,
@@ -55,7 +55,7 @@ export function endRun(
   return ended;
 }
 
-/** State of a subscription while a run goes on. */
+/** State of a subscription during a run. */
 export function syncingState(list: IpListRecord, nowMs: number): IpListSyncStatusJson {
   return { ...list.sync, status: 'syncing', lastAttemptAt: new Date(nowMs).toISOString() };
 }

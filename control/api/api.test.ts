@@ -275,7 +275,7 @@ test('a blocked request is found by its request id', async () => {
   expect(filtered.body['items'] ?? []).toEqual([]);
 });
 
-test('gRPC and gRPC-Web are served beside Connect; what is not built says so', async () => {
+test('gRPC and gRPC-Web are served beside Connect; methods that are not built answer unimplemented', async () => {
   const baseUrl = `http://127.0.0.1:${waf.control.managementPort}`;
   for (const transport of [
     createGrpcTransport({ baseUrl }),

@@ -1,5 +1,5 @@
 /**
- * Owns what browsers are told and what they may not do: headers of every answer, and the refusal of
+ * Protects the API from browsers: headers of every response, and the refusal of
  * calls that another site's page makes. Cookies alone never decide; see the cookies' SameSite.
  */
 

@@ -87,7 +87,8 @@ function checkMessage(
     const field = message.fields.find((one) => one.jsonName === key || one.name === key);
     if (field === undefined) {
       const known = message.fields.map((one) => one.jsonName).join(', ');
-      return invalidField(at, `is unknown${known === '' ? '' : `; known are ${known}`}`);
+      const allowed = known === '' ? 'The message has no fields.' : `Allowed: ${known}.`;
+      return invalidField(at, `Unknown field "${shown(key)}". ${allowed}`);
     }
     const wrong = member === null ? null : checkField(message, field, member, at, depth);
     if (wrong !== null) return wrong;

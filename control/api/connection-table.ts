@@ -7,7 +7,7 @@
 
 import type { ConnectionLimits } from './connection-limits.ts';
 
-/** What the table does to a connection and asks of it. */
+/** What the table needs from a connection. */
 export interface Peer {
   /** Bytes received so far, of whatever protocol. */
   readonly bytesRead: () => number;
@@ -227,7 +227,7 @@ export class ConnectionTable {
     }
   }
 
-  /** The newcomer's own address gives way first, then whoever holds most. */
+  /** Evicts from the new connection's own address first, then from the address that holds most. */
   #makePlace(address: string): boolean {
     const { connectionsMax, connectionsPerAddressMax, strangersPerAddressMax } = this.#limits;
     const own = this.#byAddress.get(address);

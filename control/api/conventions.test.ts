@@ -266,7 +266,7 @@ test('names as in the .proto files and numbers of enums are read too, as ProtoJS
   expect(unknown.body['message']).toMatch(/^engineState: must be one of ENGINE_STATE_ON, /);
 });
 
-test('what is not built says so, whatever it is sent', async () => {
+test('methods that are not built answer unimplemented, whatever they are sent', async () => {
   const built = new Map(services.map(({ service, build }) => [service, build({} as never)]));
   let missing = 0;
   for (const method of unary) {

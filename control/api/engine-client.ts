@@ -68,7 +68,7 @@ const quickTimeoutMs = 5_000;
 /** Making databases on a slow machine. */
 const planTimeoutMs = 300_000;
 
-/** A client of the engine behind a Unix socket; connects when it is asked. */
+/** A client of the engine over a Unix socket; connects on the first call. */
 export function openEngineClient(socketPath: string): EngineClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const transport = createConnectTransport({

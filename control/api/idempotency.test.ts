@@ -98,7 +98,7 @@ test('keys are of one tenant; without a key every request counts', async () => {
   expect(plain.map((answer) => answer.source?.id)).toEqual(['source-6', 'source-7']);
 });
 
-test('the oldest answers give way', async () => {
+test('the oldest answers are evicted', async () => {
   const kept = store.list(keptAnswers).length;
   await store.write((tx) => {
     for (let at = kept; at < controlLimits.keptAnswersMax; at++) tx.next('kept-answers');

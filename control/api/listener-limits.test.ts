@@ -181,7 +181,7 @@ test('where all places are taken, the oldest silent one of the greediest address
   expect([honest?.gone(), proven?.gone(), table.size]).toEqual([false, false, 5]);
 });
 
-test('connections at work give way to nobody; then the newcomer is turned away', () => {
+test('connections with a request in progress are not evicted; a new connection is refused', () => {
   const { table, admit } = tableOf({ connectionsMax: 2, strangersPerAddressMax: 1 });
   const [first, second] = [admit('a'), admit('b')];
   for (const one of [first, second]) if (one) table.begin(one.connection, atWork);

@@ -17,7 +17,7 @@ export interface CertificatePem {
 const dayMs = 24 * 3600 * 1000;
 const authorityDays = 3650;
 const serverDays = 397;
-/** Clocks of clients may be behind. */
+/** Clocks of clients may be slow. */
 const backdatedMs = dayMs;
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 

@@ -46,7 +46,7 @@ export function answerProbe(
 const notFound: Answer = {
   status: 404,
   type: json,
-  body: '{"code":"not_found","message":"nothing is served here"}',
+  body: '{"code":"not_found","message":"Unknown path or method."}',
 };
 
 function probe(parts: ApiParts, entrance: Entrance, path: string): Answer {

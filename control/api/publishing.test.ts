@@ -153,7 +153,7 @@ test('a node that serves the present configuration already is sent nothing', asy
   expect(attempts).toBe(before);
 });
 
-test('a policy that does not compile holds back itself; the operator sees it, the rest goes on', async () => {
+test('a policy that does not compile is held back alone; the operator sees it, all else is published', async () => {
   const { policy } = await call<{ policy: { id: string } }>('PolicyService/CreatePolicy', {
     policy: { name: 'broken' },
   });

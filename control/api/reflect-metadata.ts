@@ -1,6 +1,6 @@
 /**
- * Owns the four functions of the metadata proposal that the certificate library asks of `Reflect`
- * when it is loaded. Adds what is missing and replaces nothing.
+ * The four functions of the metadata proposal that the certificate library expects on `Reflect`
+ * when it is loaded. Adds the missing ones and replaces nothing.
  */
 
 type Target = object;

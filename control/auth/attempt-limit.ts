@@ -1,4 +1,4 @@
-/** Owns how often something may be tried in a minute; bounded memory, oldest entries give way. */
+/** Limits attempts per minute and key. Memory is bounded: the oldest entries are evicted. */
 
 import { controlLimits } from '../../engine/base/limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';

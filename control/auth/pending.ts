@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
 
-/** Waiting values; the oldest give way when there are too many. */
+/** Waiting values; the oldest are evicted when there are too many. */
 export class Pending<T> {
   readonly #clock: Clock;
   readonly #countMax: number;

@@ -38,7 +38,7 @@ export const agentCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent', 'state'],
-    summary: 'Show what a node is to serve; exit code 1 until it has confirmed',
+    summary: 'Show the configuration of a node; exit code 1 until the node confirms it',
     help: '',
     arguments: nodeArgument,
     flags: [],
@@ -64,7 +64,7 @@ export const agentCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent', 'capabilities'],
-    summary: 'Show what the present connection of a node can do',
+    summary: 'Show the capabilities of the current connection of a node',
     help: '',
     arguments: nodeArgument,
     flags: [],

@@ -37,7 +37,8 @@ export const agentLoadCommands: readonly CommandDefinition[] = [
       });
       const table = loadTable(response.samples);
       await showMessage(context, ListNodeMetricSamplesResponseSchema, response, table);
-      if (response.samples.length === 0) context.output.note('the node told nothing in that time');
+      if (response.samples.length === 0)
+        context.output.note('the node reported nothing in that time');
       return 0;
     },
   },

@@ -30,7 +30,7 @@ export const auditCommands: readonly CommandDefinition[] = [
       { flags: '--ip <address>', summary: 'address of who did it' },
       ...timeFlags,
       { flags: '--limit <n>', summary: 'entries shown, at most 200', default: '50' },
-      { flags: '--cursor <text>', summary: 'goes on after an earlier list' },
+      { flags: '--cursor <text>', summary: 'cursor of the next page, as a list printed it' },
     ],
     run: runList,
   },
@@ -60,7 +60,7 @@ export const auditCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['audit', 'verify'],
-    summary: 'Recompute the audit chain and name what does not fit',
+    summary: 'Verify the audit chain and list every broken entry',
     help: 'Exit code 1 when a row was changed, removed or moved.',
     arguments: [],
     flags: timeFlags,
@@ -110,7 +110,7 @@ async function runList(
   const { page, total } = response;
   if (page?.hasMore === true) {
     context.output.note(
-      `${response.items.length} of ${total}; --cursor ${page.nextCursor} goes on`,
+      `Showing ${response.items.length} of ${total}. Next page: --cursor ${page.nextCursor}`,
     );
   }
   return 0;

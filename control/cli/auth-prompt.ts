@@ -81,13 +81,13 @@ export async function readSecretLine(): Promise<string> {
 export async function readNewPassword(fromStdin: boolean, question: string): Promise<string> {
   if (fromStdin) return readSecretLine();
   const first = await askSecret(`${question}: `, '--password-stdin');
-  if (first === (await askSecret('The same again: ', '--password-stdin'))) return first;
+  if (first === (await askSecret('Repeat it: ', '--password-stdin'))) return first;
   throw new AppError('bad_input', 'the two passwords differ', { source: 'config' });
 }
 
 function requireTerminal(flag: string): void {
   if (process.stdin.isTTY) return;
-  throw new AppError('no_terminal', `there is no terminal to ask at: give ${flag}`, {
+  throw new AppError('no_terminal', `Run this in an interactive terminal, or give ${flag}.`, {
     source: 'config',
   });
 }

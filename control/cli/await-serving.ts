@@ -45,7 +45,7 @@ export async function awaitServing(
 ): Promise<void> {
   if (before === null) return;
   if (!before.connected) {
-    output.note('no node is connected: the change is kept, and served when one is');
+    output.note('No node is connected. The change is saved; a node serves it once it connects.');
     return;
   }
   const { publishNoticeMs, servingPollMs, servingNoticeMs, servingWaitMs } = commandLineLimits;
@@ -66,11 +66,11 @@ export async function awaitServing(
       return;
     }
     if (passedMs > servingWaitMs) {
-      output.note('not served yet; waf agent state says when it is');
+      output.note('The change is not served yet. Check it with: waf agent state');
       return;
     }
     if (!noticed && passedMs > servingNoticeMs) {
-      output.note('kept; the node compiles rules before it serves the change');
+      output.note('Saved. Compiling rules…');
       noticed = true;
     }
     await wait(servingPollMs);

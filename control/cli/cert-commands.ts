@@ -46,7 +46,7 @@ export const certCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['cert', 'upload'],
-    summary: 'Keep a certificate with its key and chain',
+    summary: 'Upload a certificate with its key and chain',
     help:
       'Example: waf cert upload --name shop --cert fullchain.pem --key privkey.pem\n' +
       'The certificate file may hold the chain too. - reads standard input.',

@@ -53,7 +53,7 @@ export const certDnsCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['cert', 'dns-create'],
-    summary: 'Keep an account at a DNS provider',
+    summary: 'Add an account at a DNS provider',
     help: 'Example: waf cert dns-create --name cf --provider cloudflare --credentials token.json',
     arguments: [],
     flags: [
@@ -78,8 +78,8 @@ export const certDnsCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['cert', 'dns-update'],
-    summary: 'Change an account at a DNS provider; what no flag names stays',
-    help: 'Zones and settings are added; --replace and --remove say otherwise.',
+    summary: 'Change an account at a DNS provider; unspecified options are unchanged',
+    help: 'Zones and settings are added, unless --replace or --remove is given.',
     arguments: idArgument,
     flags: [
       { flags: '--name <name>', summary: 'name for people' },

@@ -20,7 +20,7 @@ export interface TreeFlag {
 
 /** A command, or a group of commands. */
 export interface TreeNode {
-  /** Words behind `waf`; empty for `waf` itself. */
+  /** Words after `waf`; empty for `waf` itself. */
   readonly path: readonly string[];
   readonly summary: string;
   readonly children: readonly TreeNode[];

@@ -119,7 +119,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
 });
 
 describe('bash', () => {
-  test('completes words that are begun, paths, and values behind an equals sign', () => {
+  test('completes partial words, paths, and values after an equals sign', () => {
     writeFileSync(join(folder, 'a file'), '');
     const [command, none, path, equals, begun] = ask('bash', [
       ['ver'],

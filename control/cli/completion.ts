@@ -8,7 +8,7 @@ export const completionCommand: CommandDefinition = {
   path: ['completion'],
   summary: 'Print a completion script for a shell',
   help: `bash: source <(waf completion bash)         in ~/.bashrc
-zsh:  source <(waf completion zsh)          in ~/.zshrc, behind compinit
+zsh:  source <(waf completion zsh)          in ~/.zshrc, after compinit
 fish: waf completion fish > ~/.config/fish/completions/waf.fish`,
   arguments: [{ name: '<shell>', summary: 'which shell', choices: Object.keys(shells) }],
   flags: [],

@@ -53,7 +53,7 @@ export const countryCommands: readonly CommandDefinition[] = [
         resource: 'site',
       },
       { flags: '--not-in', summary: 'decide for all other countries' },
-      { flags: '--off', summary: 'keep it without effect' },
+      { flags: '--off', summary: 'save it disabled' },
     ],
     run: async (context, _args, flags) => {
       const { countries } = await context.api();

@@ -46,7 +46,7 @@ export const crsCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['crs', 'import'],
-    summary: 'Bring in a ruleset; the same content is kept once',
+    summary: 'Import a ruleset; equal content is stored once',
     help: 'Takes a release as tar.gz or zip, or a folder that holds rules/. - reads an archive.',
     arguments: [{ name: '[archive]', summary: 'archive or folder; - reads standard input' }],
     flags: [
@@ -64,7 +64,7 @@ export const crsCommands: readonly CommandDefinition[] = [
       }
       const archive = path === undefined ? new Uint8Array() : await readArchive(path);
       const { system } = await context.api();
-      const response = await waitFor(context, 'the ruleset is read and compiled', (options) =>
+      const response = await waitFor(context, 'Compiling the ruleset', (options) =>
         system.importCrsRuleset({ archive, sourceUrl, githubTag }, options),
       );
       const kept = response.ruleset === undefined ? [] : [response.ruleset];
@@ -79,7 +79,7 @@ export const crsCommands: readonly CommandDefinition[] = [
     arguments: [],
     flags: [
       { flags: '--limit <n>', summary: 'how many', default: '20' },
-      { flags: '--prerelease', summary: 'candidates, too' },
+      { flags: '--prerelease', summary: 'include release candidates' },
     ],
     run: async (context, _args, flags) => {
       const { ListUpstreamCrsReleasesResponseSchema } =
@@ -87,7 +87,7 @@ export const crsCommands: readonly CommandDefinition[] = [
       const limit = readCount(flags, 'limit', '--limit');
       const includePrerelease = switchFlag(flags, 'prerelease');
       const { system } = await context.api();
-      const response = await waitFor(context, 'the source is asked', (options) =>
+      const response = await waitFor(context, 'Asking the source', (options) =>
         system.listUpstreamCrsReleases({ limit, includePrerelease }, options),
       );
       await showMessage(context, ListUpstreamCrsReleasesResponseSchema, response, {

@@ -17,7 +17,7 @@ const policyArgument: readonly ArgumentDefinition[] = [
 export const crsPluginCommands: readonly CommandDefinition[] = [
   {
     path: ['crs', 'plugins'],
-    summary: 'List the plugins that a ruleset brings',
+    summary: 'List the plugins of a ruleset',
     help: 'A policy switches one on in its layer plugins: waf policy set-layer POLICY plugins.',
     arguments: [{ name: '<ruleset>', summary: 'id or name', resource: 'ruleset' }],
     flags: [],
@@ -89,7 +89,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['crs', 'exclusion-import'],
-    summary: 'Bring in an exclusion plugin; a newer import takes its place',
+    summary: 'Import an exclusion plugin; a newer import replaces it',
     help: 'Takes a release as tar.gz or zip, or its folder.',
     arguments: [
       ...pluginArgument,
@@ -103,7 +103,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       if ((path === undefined) === (githubTag === '')) throw badFlag('give an archive or --tag');
       const archive = path === undefined ? new Uint8Array() : await readArchive(path);
       const { crs } = await context.api();
-      const response = await waitFor(context, 'the plugin is read and compiled', (options) =>
+      const response = await waitFor(context, 'Compiling the plugin', (options) =>
         crs.importCrsExclusionPlugin({ idOrSlug, githubTag, archive }, options),
       );
       const kept = response.plugin === undefined ? [] : [response.plugin];
@@ -134,7 +134,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     arguments: [...policyArgument, ...pluginArgument],
     flags: [
       { flags: '--path <prefix>', summary: 'only under this path' },
-      { flags: '--off', summary: 'keep it without running it' },
+      { flags: '--off', summary: 'save it disabled' },
     ],
     published: true,
     run: async (context, [policyId = '', pluginId = ''], flags) => {
@@ -143,7 +143,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       const enabled = !switchFlag(flags, 'off');
       const binding = { policyId, pluginId, enabled, pathPrefix: textFlag(flags, 'path') ?? '' };
       const { crs } = await context.api();
-      const response = await waitFor(context, 'the rules are compiled', (options) =>
+      const response = await waitFor(context, 'Compiling rules', (options) =>
         crs.upsertPolicyExclusionPlugin({ binding }, options),
       );
       const table = bindingTable(response.binding === undefined ? [] : [response.binding]);
@@ -153,7 +153,7 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['crs', 'exclusion-drop'],
-    summary: 'Take an exclusion plugin from a policy',
+    summary: 'Remove an exclusion plugin from a policy',
     help: '',
     arguments: [{ name: '<use>', summary: 'id of the use' }],
     flags: [],

@@ -122,7 +122,7 @@ function show({ output }: CommandContext, report: RunReport, file: string | unde
   return report.failed === 0 ? 0 : 1;
 }
 
-/** The error when it cannot be written: what was found is shown all the same. */
+/** The error when the report cannot be written; the results are still printed. */
 function writeReport(file: string, report: RunReport): AppError | null {
   try {
     writeFileSync(file, JSON.stringify(report, null, 1) + '\n');

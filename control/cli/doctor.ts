@@ -41,7 +41,7 @@ const checks: readonly Check[] = [
 /** The command. */
 export const doctorCommand: CommandDefinition = {
   path: ['doctor'],
-  summary: 'Say what is wrong with this installation',
+  summary: 'Diagnose this installation',
   help: `Findings are shown worst first, each with what to do about it. The exit code is 1 when one of
 them is an error. Changes nothing.`,
   arguments: [],

@@ -30,7 +30,7 @@ const reasons: Readonly<Record<string, string>> = {
   EAGAIN: 'nothing can be read from it now',
 };
 
-/** Says that something cannot be read, and why where the system says so. */
+/** The error for something that cannot be read, with the system's reason if there is one. */
 export function unreadableText(name: string, error: unknown): string {
   const reason = reasons[(error as NodeJS.ErrnoException | null)?.code ?? ''];
   return reason === undefined ? `cannot read ${name}` : `cannot read ${name}: ${reason}`;

@@ -147,7 +147,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
     summary: 'Add the entries of a CSV file to an IP list',
     help: 'Columns value, note and expires_at; without a header line the first is the address.',
     arguments: [...idArgument, { name: '<file>', summary: 'CSV file, or - for standard input' }],
-    flags: [{ flags: '--replace', summary: 'take all other entries away' }],
+    flags: [{ flags: '--replace', summary: 'remove all other entries' }],
     run: async (context, [id = '', file = ''], flags) =>
       showOne(context, await importCsv(context, id, file, switchFlag(flags, 'replace'))),
   },
@@ -254,7 +254,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['ip-list', 'unbind'],
-    summary: 'Take a binding away',
+    summary: 'Remove a binding',
     help: '',
     arguments: [{ name: '<binding>', summary: 'binding id' }],
     flags: [{ flags: '--global', summary: 'it is one of the deployment' }],

@@ -108,8 +108,8 @@ export const ipListSubscriptionCommands: readonly CommandDefinition[] = [
     help: 'See what it would change: waf ip-list get ID --output json',
     arguments: idArgument,
     flags: [
-      { flags: '--accept', summary: 'take it over' },
-      { flags: '--discard', summary: 'throw it away' },
+      { flags: '--accept', summary: 'apply it' },
+      { flags: '--discard', summary: 'delete it' },
     ],
     run: async (context, [id = ''], flags) => {
       const { ipLists } = await context.api();

@@ -13,8 +13,8 @@ export type ListMode = 'add' | 'replace' | 'remove';
 
 /** Flags of every command that changes a list. */
 export const listChangeFlags: readonly FlagDefinition[] = [
-  { flags: '--replace', summary: 'the lists become what is named; all else is taken away' },
-  { flags: '--remove', summary: 'take away what is named' },
+  { flags: '--replace', summary: 'replace the lists with the named items' },
+  { flags: '--remove', summary: 'remove the named items' },
 ];
 
 /** What the flags ask for; added is the rule. Errors: AppError bad_flag for both. */

@@ -42,7 +42,8 @@ export const logSecurityCommand: CommandDefinition = {
       rows: await Promise.all(response.items.map(toRow)),
     });
     if (requestId !== undefined) showMessages(context, response.items);
-    if (response.page?.hasMore === true) context.output.note('more events exist; see --limit');
+    if (response.page?.hasMore === true)
+      context.output.note(`Showing ${response.items.length}; use --limit for more.`);
     return requestId !== undefined && response.items.length === 0 ? 1 : 0;
   },
 };

@@ -30,7 +30,7 @@ test('names stand for ids in arguments and flags', async () => {
   const origin = ['--upstream', 'http://127.0.0.1:1'];
   expect(await run('site', 'create', '--name', 'shop', '--host', 'shop.test', ...origin)).toBe(0);
   expect(printed.out).toMatch(/shop +shop\.test .* \(default\) +active/);
-  expect(printed.err).toContain('no node is connected');
+  expect(printed.err).toContain('No node is connected');
   expect(await run('policy', 'create', '--name', 'strict shop')).toBe(0);
   expect(await run('site', 'update', 'shop', '--policy', 'strict shop')).toBe(0);
   expect(await run('rule', 'override', 'strict shop', '942999', 'disable', '--site', 'shop')).toBe(
@@ -42,7 +42,7 @@ test('names stand for ids in arguments and flags', async () => {
   expect(await run('site', 'get', 'nobody')).toBe(1);
   expect(printed.err).toContain('No site named "nobody".');
   expect(await run('site', 'delete', 'shop', '--no-wait')).toBe(0);
-  expect(printed.err.match(/no node is connected/g)).toHaveLength(3);
+  expect(printed.err.match(/No node is connected/g)).toHaveLength(3);
 });
 
 test('a wrong command line names the mistake, and where help is, in a few lines', async () => {
@@ -127,8 +127,8 @@ test('a node that cannot serve the change says why', async () => {
   expect(await notesOf([next, failed])).toBe('the node cannot serve the change: a:1\n');
 });
 
-test('a node that takes its time is waited for, and people are told', async () => {
+test('a command waits for a slow node and prints that it waits', async () => {
   const slow = Array.from({ length: 25 }, () => next);
   const notes = await notesOf([...slow, { ...next, configRevision: 2n }]);
-  expect(notes).toMatch(/^kept; the node compiles .*\nserved after \d+ s\n$/);
+  expect(notes).toMatch(/^Saved\. Compiling rules…\nserved after \d+ s\n$/);
 });

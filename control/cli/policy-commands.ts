@@ -15,7 +15,7 @@ import {
 } from './policy-table.ts';
 import { readMessage, showMessage, showRemoved } from './show.ts';
 
-const compiling = 'the rules are compiled';
+const compiling = 'Compiling rules';
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<policy>', summary: 'id or name', resource: 'policy' },
 ];
@@ -116,7 +116,7 @@ export const policyCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['policy', 'update'],
-    summary: 'Change fields of a policy; what is not named stays',
+    summary: 'Change a policy; unspecified options are unchanged',
     help:
       'Inspection settings (crsCore, httpPolicy, argLimits) are saved apart from all else.\n' +
       'A field of the file that is null returns to its standard value. A list is replaced whole.\n' +

@@ -13,7 +13,7 @@ const pageSize = 200;
 /** The command. */
 export const policyImportCommand: CommandDefinition = {
   path: ['policy', 'import'],
-  summary: 'Make a policy from a ModSecurity set-up',
+  summary: 'Create a policy from a ModSecurity configuration',
   help: `Reads *.conf and *.load below DIR, follows Include within DIR, and reports for every directive
 where it lives in the policy, or why it does not. Nothing is made while a directive is refused,
 unless --partial is given. The policy of that name is replaced, rules and overrides included.
@@ -23,7 +23,7 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
     { flags: '--name <name>', summary: 'name of the policy', required: true },
     { flags: '--ruleset <id>', summary: 'rule set; default is the one that crs-setup.conf is for' },
     { flags: '--dry-run', summary: 'check everything, print the report, write nothing' },
-    { flags: '--partial', summary: 'make the policy without the directives that are refused' },
+    { flags: '--partial', summary: 'create the policy without the directives that are refused' },
   ],
   published: true,
   run: async (context, [folder = ''], flags) => {

@@ -1,4 +1,4 @@
-/** Owns calls that may take long, because the engine compiles rules: they say so meanwhile. */
+/** Runs calls that may take long, because the engine compiles rules, and reports progress. */
 
 import type { CallOptions } from '@connectrpc/connect';
 import { commandLineLimits } from '../../engine/base/limits.ts';

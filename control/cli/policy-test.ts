@@ -40,7 +40,7 @@ export const policyTestCommand: CommandDefinition = {
       clientIp: textFlag(flags, 'clientIp') ?? '',
       peerIp: textFlag(flags, 'peerIp') ?? '',
     };
-    const response = await waitFor(context, 'the rules are compiled', (options) =>
+    const response = await waitFor(context, 'Compiling rules', (options) =>
       policies.testPolicy(request, options),
     );
     await showMessage(context, TestPolicyResponseSchema, response, {

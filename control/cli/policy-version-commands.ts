@@ -6,7 +6,7 @@ import { waitFor } from './policy-progress.ts';
 import { policyTable, revisionFlag, revisionOf, versionTable } from './policy-table.ts';
 import { showMessage } from './show.ts';
 
-const compiling = 'the rules are compiled';
+const compiling = 'Compiling rules';
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<policy>', summary: 'id or name', resource: 'policy' },
 ];

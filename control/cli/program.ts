@@ -56,7 +56,7 @@ function addGlobalFlags(command: Command): void {
   command
     .option('--api <url>', 'remote management API; default is the local socket (WAF_API)')
     .option('--token <token>', 'access token for --api (WAF_TOKEN)')
-    .option('--ca-file <path>', 'PEM of the authority behind --api (WAF_CA_FILE)')
+    .option('--ca-file <path>', 'CA certificate for --api, PEM (WAF_CA_FILE)')
     .option('--insecure', 'take any certificate of --api')
     .option('--admin-socket <path>', 'local administration socket (WAF_ADMIN_SOCKET)')
     .option('-c, --config <path>', 'YAML file with any of these settings')
@@ -100,7 +100,7 @@ function addCommand(
   });
 }
 
-/** Sentences that go on in the next line are one paragraph: the terminal's width wraps them. */
+/** Joins the lines of a paragraph; the terminal's width wraps it. */
 function unwrapped(help: string): string {
   return help.replace(/([^\n]{60,}[^\n.:|])\n(?=\S)/g, '$1 ');
 }

@@ -36,7 +36,7 @@ const words: Readonly<Record<NamedResource, readonly [what: string, list: string
 /** Ids that the service makes; none of them is looked up. */
 const madeId = /^[a-z-]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The id behind `text`. Errors: AppError not_found, bad_flag for a name that several have. */
+/** The id of the resource named `text`. Errors: AppError not_found, bad_flag for a name that several have. */
 export async function resolveName(
   api: ApiClient,
   resource: NamedResource,
@@ -52,9 +52,9 @@ export async function resolveName(
     const several = `Several have the name "${text}"; give an id: ${ids.join(', ')}.`;
     throw new AppError('bad_flag', several, { source: 'client' });
   }
-  // Groups may name nodes that are to come.
+  // Groups may name nodes that do not exist yet.
   if (resource === 'node') return text;
-  throw new AppError('not_found', `No ${what} named "${text}". ${list} shows them.`, {
+  throw new AppError('not_found', `No ${what} named "${text}". List them with: ${list}`, {
     source: 'client',
   });
 }

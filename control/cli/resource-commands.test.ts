@@ -154,14 +154,14 @@ test('settings, health, counts, nodes and groups', async () => {
   expect(out).toMatch(/nodes online +0 of 1/);
   expect(await json('system', 'attackers')).toEqual({});
   expect(await json('system', 'attacks', '--hours', '1')).toEqual({});
-  for (const what of ['path', 'country']) expect(await run('system', 'top', what)).toBe(0);
+  for (const ranking of ['path', 'country']) expect(await run('system', 'top', ranking)).toBe(0);
   expect(out).toMatch(/^COUNTRY  EVENTS$/m);
   expect(await run('system', 'top', 'nonsense')).toBe(1);
   expect(err).toContain('must be one of path, user-agent');
   expect(await run('system', 'traffic', '--hours', '2', '--step', '30m')).toBe(0);
   expect(out.match(/ 0 +0 +0 +0$/gm)?.length).toBeGreaterThan(3);
   expect(await run('agent', 'load')).toBe(0);
-  expect(err).toContain('told nothing');
+  expect(err).toContain('reported nothing');
   expect(await run('agent', 'load', 'nobody')).toBe(1);
   expect(await run('system', 'geo-download', 'country', '--month', 'May')).toBe(1);
   expect(err).toContain('invalid_argument: month');

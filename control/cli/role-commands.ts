@@ -92,8 +92,8 @@ export const roleCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['role', 'update'],
-    summary: 'Change a role; what no flag names stays',
-    help: 'Permissions are added; --replace and --remove say otherwise.',
+    summary: 'Change a role; unspecified options are unchanged',
+    help: 'Permissions are added, unless --replace or --remove is given.',
     arguments: roleArgument,
     flags: [
       { flags: '--name <name>', summary: 'name of the role' },

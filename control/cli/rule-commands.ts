@@ -91,7 +91,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
     flags: [
       ...settingFlags,
       { flags: '--site <site>', summary: 'only for this site', resource: 'site' },
-      { flags: '--off', summary: 'keep it without running it' },
+      { flags: '--off', summary: 'save it disabled' },
     ],
     published: true,
     run: async (context, [policyId = ''], flags) => {
@@ -113,7 +113,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['rule', 'update'],
-    summary: 'Change a custom rule; what no flag names stays',
+    summary: 'Change a custom rule; unspecified options are unchanged',
     help: '',
     arguments: idArgument,
     flags: [
@@ -174,7 +174,7 @@ export const ruleCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['rule', 'preview'],
-    summary: 'Print the SecLang of a rule that is not kept',
+    summary: 'Preview a rule without saving it',
     help: '',
     arguments: [],
     flags: settingFlags,

@@ -155,7 +155,7 @@ function printWelcome(
     const short = relative(process.cwd(), path);
     return short.startsWith('..') ? path : short;
   };
-  // Commands look below the package unless they are told where.
+  // Without --data, commands look in the package's folder.
   const standard = options.data === join(packageFolder, 'var');
   const elsewhere = standard ? '' : ` --data ${near(options.data)}`;
   // The file goes when that password changes.
@@ -183,6 +183,6 @@ function demoSteps(proxy: string, elsewhere: string): string {
 
 /** Without the demo site a first request would get 404. */
 function siteSteps(elsewhere: string): string {
-  return `Next, unless there is a site:
+  return `Create your first site:
   npx waf site create --name NAME --host HOST --upstream http://ADDRESS:PORT${elsewhere}`;
 }

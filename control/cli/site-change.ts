@@ -37,9 +37,9 @@ const httpBehaviors: Readonly<Record<string, string>> = {
 export const siteChangeCommands: readonly CommandDefinition[] = [
   {
     path: ['site', 'update'],
-    summary: 'Change a site; what no flag names stays',
+    summary: 'Change a site; unspecified options are unchanged',
     help:
-      'Hosts and origins are added; --replace and --remove say otherwise.\n' +
+      'Hosts and origins are added, unless --replace or --remove is given.\n' +
       'Example: waf site update ID --alias www.shop.example --policy POLICY',
     arguments: idArgument,
     flags: [
@@ -103,7 +103,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
 ];
 
 function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefinition {
-  const force = { flags: '--force', summary: 'although something that it needs is not ready' };
+  const force = { flags: '--force', summary: 'enable even if a dependency is missing' };
   return {
     path: ['site', word],
     summary,

@@ -44,8 +44,8 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
     summary: 'Add, replace or remove path routes of a site',
     help:
       'Example: waf site routing-set ID --route /api=POOL --strip /app=POOL --unmatched 404\n' +
-      'Routes are added, or changed where their prefix is there; --replace makes the table what is\n' +
-      'named, --remove takes the named prefixes away. A file is the whole table.',
+      'Routes are added, or changed where their prefix is there; --replace replaces the table,\n' +
+      '--remove removes the named prefixes. A file is the whole table.',
     arguments: idArgument,
     flags: [
       {

@@ -59,7 +59,7 @@ export const systemCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['system', 'settings-set'],
-    summary: 'Change settings of the deployment; others stay',
+    summary: 'Change settings of the deployment; other settings are unchanged',
     help:
       'Example: waf system settings-set --set auth.access_token_seconds=3600\n' +
       'Values are JSON; null returns to the default. --file takes an object of several.',

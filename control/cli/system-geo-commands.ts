@@ -28,7 +28,7 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['system', 'geo-upload'],
-    summary: 'Keep a geo database in place of the one of its kind',
+    summary: 'Upload and replace a geo database',
     help: 'Example: waf system geo-upload country country.mmdb.gz. A request takes 16 MiB: pack it.',
     arguments: [kindArgument, { name: '<file>', summary: '.mmdb, plain or gzip; - reads stdin' }],
     flags: [{ flags: '--version-name <text>', summary: 'version; default is the build date' }],
@@ -46,7 +46,7 @@ export const systemGeoCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['system', 'geo-download'],
-    summary: 'Fetch a geo database and keep it in place of the one of its kind',
+    summary: 'Download and replace a geo database',
     help:
       'From the setting geo.download_url, by default the free data sets of DB-IP (CC BY 4.0).\n' +
       'Example: waf system geo-download country --month 2026-09',

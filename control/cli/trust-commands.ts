@@ -33,7 +33,7 @@ export const trustCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['trust', 'set'],
-    summary: 'Say which proxies stand before the product',
+    summary: 'Set trusted proxies',
     help:
       'Proxies are named from the internet to the product; the same name again adds a list.\n' +
       'Example: waf trust set --proxy CDN=iplist-1 --proxy Balancer=iplist-2',
@@ -104,7 +104,7 @@ export const trustCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['trust', 'reset'],
-    summary: 'Trust nobody; with --site let the site go by the deployment again',
+    summary: 'Trust no proxy; with --site, use the setting of the deployment again',
     help: '',
     arguments: [],
     flags: [siteFlag],

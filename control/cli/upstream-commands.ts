@@ -24,7 +24,7 @@ const settingFlags: readonly FlagDefinition[] = [
   { flags: '--description <text>', summary: 'text for people' },
   {
     flags: '--endpoint <url>',
-    summary: 'origin, with ,WEIGHT behind if wanted; repeatable',
+    summary: 'origin, with an optional ,WEIGHT at the end; repeatable',
     repeatable: true,
   },
   { flags: '--header <name=value>', summary: 'header set on requests', repeatable: true },
@@ -92,9 +92,9 @@ export const upstreamCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['upstream', 'update'],
-    summary: 'Change an upstream pool; what no flag names stays',
+    summary: 'Change an upstream pool; unspecified options are unchanged',
     help:
-      'Endpoints and headers are added; --replace and --remove say otherwise.\n' +
+      'Endpoints and headers are added, unless --replace or --remove is given.\n' +
       'Example: waf upstream update ID --endpoint http://10.0.0.6',
     arguments: idArgument,
     flags: [

@@ -77,7 +77,7 @@ export const userCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['user', 'update'],
-    summary: 'Change a user; what no flag names stays',
+    summary: 'Change a user; unspecified options are unchanged',
     help: '',
     arguments: userArgument,
     flags: [

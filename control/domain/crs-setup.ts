@@ -102,7 +102,7 @@ function switches(core: CrsCoreSettingsJson, major: number): Setup[] {
     setups.push({ id, variables: [[name, `${Number(value)}`]] });
   };
   add(900010, 'enforce_bodyproc_urlencoded', core.enforceBodyprocUrlencoded || undefined);
-  // CRS 4 checks unless it is told not to.
+  // CRS 4 checks by default.
   const checked = core.crsValidateUtf8Encoding ?? false;
   add(900950, 'crs_validate_utf8_encoding', checked || major >= 4 ? checked : undefined);
   add(900400, 'sampling_percentage', core.samplingPercentage);

@@ -222,7 +222,7 @@ const conditionFields = [
 
 function onlyKnown(value: object, known: readonly string[], at: string): void {
   if (Object.keys(value).every((field) => known.includes(field))) return;
-  throw invalidField(at, `holds an unknown field; known are ${known.join(', ')}`);
+  throw invalidField(at, `Unknown field. Allowed: ${known.join(', ')}.`);
 }
 
 function readCondition(value: unknown, at: string): Condition {

@@ -32,9 +32,9 @@ export function invalidField(field: string, problem: string): AppError {
   return refusal('invalid_argument', `${field}: ${problem}`);
 }
 
-/** not_found for a resource kind, for example 'site'. */
-export function notFound(kind: string): AppError {
-  return refusal('not_found', `no ${kind} has this id`);
+/** not_found for a resource kind, for example 'site'; quotes at most 64 characters of the id. */
+export function notFound(kind: string, id: string): AppError {
+  return refusal('not_found', `No ${kind} with the id ${JSON.stringify(id.slice(0, 64))}.`);
 }
 
 /** What a message calls a resource: its name where that is plain text, else its id. */

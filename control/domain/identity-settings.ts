@@ -264,7 +264,7 @@ function checkFields(value: unknown, fields: Fields, at: string): void {
   for (const [name, one] of Object.entries(value)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) {
-      throw invalidField(at, `holds an unknown key; known are ${Object.keys(fields).join(', ')}`);
+      throw invalidField(at, `Unknown key. Allowed: ${Object.keys(fields).join(', ')}.`);
     }
     field[1](one, `${at}.${name}`);
   }

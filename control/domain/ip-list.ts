@@ -42,7 +42,7 @@ export type IpListRunRecord = IpListSyncRunJson & {
   readonly ipListId: string;
 };
 
-/** Chunks that a change made or left behind; they go unless a directory names them. */
+/** Chunks that a change made or no longer uses; those that no directory names are removed. */
 export interface IpListGarbageRecord {
   readonly id: string;
   readonly chunkIds: readonly string[];

@@ -168,7 +168,7 @@ function include(file: string): string {
   return `Include ${file}`;
 }
 
-/** What the policy changes in the ruleset's rules; stands behind them. */
+/** The policy's changes to the ruleset's rules. They must come after the rules. */
 function adjustmentSection(settings: CrsSettings, version: string, warnings: string[]): string {
   const { argLimits, httpPolicy, crsCore } = settings;
   const lines: string[] = [];

@@ -15,13 +15,13 @@ export type RateLimitRecord = RateLimitEndpointRecordJson & {
   readonly methods: string[];
 };
 
-/** What a challenge asks of a client and grants it. */
+/** What a challenge demands of a client and what it grants. */
 interface ChallengeNumbers {
   readonly challengeTtlSeconds: number;
   readonly clearanceTtlSeconds: number;
   readonly proofDifficulty: number;
   readonly bindNetwork: boolean;
-  /** A verified client may send so many times the requests. */
+  /** Factor by which the limit of a verified client is higher. */
   readonly verifiedFactor: number;
 }
 

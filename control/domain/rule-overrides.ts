@@ -18,7 +18,7 @@ const tagPattern = /^[\w./:-]{1,128}$/;
 /** Ids of the rules that scoped overrides become. */
 const scopedRules = 197_000;
 
-/** SecLang before and behind the ruleset. */
+/** SecLang before and after the ruleset. */
 export interface RenderedOverrides {
   readonly beforeCrs: string;
   readonly afterCrs: string;

@@ -84,7 +84,7 @@ export function checkSettings(values: Readonly<Record<string, unknown>>): void {
     const setting = settings.find((one) => one.key === key);
     if (setting === undefined) {
       const known = settings.map((one) => one.key).join(', ');
-      throw invalidField('values', `holds an unknown key; known are ${known}`);
+      throw invalidField('values', `Unknown key. Allowed: ${known}.`);
     }
     if (value !== null) setting.check(value, `values.${key}`);
   }
@@ -165,5 +165,5 @@ function record(value: unknown, at: string): Readonly<Record<string, unknown>> {
 
 function onlyKnown(value: object, known: readonly string[], at: string): void {
   if (Object.keys(value).every((key) => known.includes(key))) return;
-  throw invalidField(at, `holds an unknown key; known are ${known.join(', ')}`);
+  throw invalidField(at, `Unknown key. Allowed: ${known.join(', ')}.`);
 }

@@ -7,7 +7,7 @@ const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_40
 const dayMs = 86_400_000;
 const minuteSeconds = 60;
 const hourSeconds = 3600;
-/** Without a stated step a series has about so many points. */
+/** The approximate number of points of a series without a stated step. */
 const pointsWanted = 120;
 const niceSeconds = [60, 300, 900, 1800, 3600, 7200, 21_600, 43_200, 86_400];
 

@@ -240,7 +240,7 @@ function textsOf(
     direct: 'clients seem to connect directly',
     proxy: 'one proxy seems to stand before the site',
     proxy_chain: 'several proxies seem to stand before the site',
-    fixed: 'so many senders write the header that they cannot be listed; anyone could forge it',
+    fixed: 'too many senders write the header to list them; anyone could forge it',
   };
   const partly = tallies.filter(
     ({ count }) => count < samples.length * usualShare && count > samples.length * 0.1,

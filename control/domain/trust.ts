@@ -139,7 +139,8 @@ function checkNodes(
     }
     lists.forEach((list, place) => {
       if (around.listExists(list)) return;
-      report(`${at}.trust.ipListIds[${place}]`, 'unknown_ip_list', 'no IP list has this id');
+      const problem = `No IP list with the id ${JSON.stringify(list.slice(0, 64))}.`;
+      report(`${at}.trust.ipListIds[${place}]`, 'unknown_ip_list', problem);
     });
   });
   return known;

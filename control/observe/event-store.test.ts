@@ -39,7 +39,7 @@ test('events are kept small and read back whole; plain ones of earlier versions 
   expect(unpackEvent(packEvent({ id: 'x' }))).toEqual({ id: 'x' });
 });
 
-test('the oldest events give way to what would be too many bytes, and their index with them', async () => {
+test('past the byte limit the oldest events are removed together with their index entries', async () => {
   const kv = openMemoryKv();
   const events = openEventStore(kv);
   await events.ingest(batch(1, 10), securityFactVersion);

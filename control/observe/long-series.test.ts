@@ -86,7 +86,7 @@ test('a summary counts every event', async () => {
   expect(turns).toBeGreaterThan(3);
 });
 
-test('an export comes in parts that say so, and holds every event once', async () => {
+test('an export in parts marks each part and holds every event once', async () => {
   const audited: object[] = [];
   const parts = {
     events: store('x'.repeat(100)),

@@ -15,7 +15,7 @@ import { severityNames } from './security-event.ts';
 const defaultPageSize = 50;
 const lastMs = 8.64e15 / 100;
 
-/** One page of events and where the list goes on. */
+/** One page of events and the cursor of the next page. */
 export interface EventPage {
   readonly items: readonly SecurityEventJson[];
   readonly nextCursor: string;
@@ -71,7 +71,7 @@ export function readCursor(cursor: string, field = 'page.cursor'): string {
   return id;
 }
 
-/** The cursor that goes on after the event with this id. */
+/** The cursor of the page after the event with this id. */
 export function cursorOf(id: string): string {
   return Buffer.from(id, 'latin1').toString('base64url');
 }
@@ -143,7 +143,7 @@ function addressFilter(cidrs: readonly string[]): Filter {
   };
 }
 
-/** Where to go on, and who waits for it. */
+/** Where to continue, and who waits for it. */
 export interface Reading {
   /** Only events before this one; '' for all. */
   readonly beforeId?: string;

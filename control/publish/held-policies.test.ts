@@ -90,7 +90,7 @@ test('a refused policy keeps its last good artefact; other changes are published
   ]);
   await publisher.accepted(settled.revision);
 
-  // Other changes go on, also over a restart of control.
+  // Other changes are still published, also after a restart of control.
   publisher.close();
   const restarted = await startPublisher(store, systemClock, silentLogger);
   expect(restarted.current()?.signed.sha256).toBe(settled.signed.sha256);

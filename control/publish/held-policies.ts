@@ -18,7 +18,7 @@ export interface HeldPolicy {
   readonly id: string;
   /** What is wrong, with file and line. */
   readonly error: string;
-  /** Whether its sites go on with an artefact from before; else they get 503. */
+  /** Whether its sites keep an earlier artifact; else they get 503. */
   readonly served: boolean;
 }
 

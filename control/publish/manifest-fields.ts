@@ -47,7 +47,7 @@ export function choice(
 export function known(from: Spec, fields: readonly string[], where: string, prefix: string): void {
   for (const field of Object.keys(from)) {
     if (fields.includes(field)) continue;
-    throw invalid(where, `${prefix}${field}: is unknown; known are ${fields.join(', ')}`);
+    throw invalid(where, `Unknown field "${prefix}${field}". Allowed: ${fields.join(', ')}.`);
   }
 }
 

@@ -30,7 +30,7 @@ function faultOf(schema: DescMessage, value: unknown, at: string): string | null
   for (const [name, part] of Object.entries(value)) {
     const place = `${at}.${name}`;
     const field = schema.fields.find((one) => one.jsonName === name || one.name === name);
-    if (field === undefined) return `${place}: is unknown`;
+    if (field === undefined) return `Unknown field "${place}".`;
     const reason = whyUnreadable(schema, name, part);
     if (reason === null) continue;
     const inner = field.fieldKind === 'message' ? faultOf(field.message, part, place) : null;

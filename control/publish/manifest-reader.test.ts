@@ -33,7 +33,7 @@ test('what is refused comes back with its place; the next one is read', async ()
   expect(await read(site)).toHaveLength(1);
 });
 
-test('500,000 keys are refused while the thread that asked goes on', async () => {
+test('500,000 keys are refused without blocking the calling thread', async () => {
   const text = Array.from({ length: 500_000 }, (_one, at) => `k${at}: 1`).join('\n');
   let turns = 0;
   const ticks = setInterval(() => turns++, 1);

@@ -73,7 +73,7 @@ test('mistakes name the document and the field', () => {
   const build = (text: string) => () => buildBundleFromManifest(text, rulesFolder());
   const good = '  ruleset: { path: . }';
   expect(build(manifest(`${good}\n  colour: red`))).toThrow(
-    /^document 2 \(Policy tight\): spec\.colour: is unknown/,
+    /^document 2 \(Policy tight\): Unknown field "spec\.colour"/,
   );
   expect(build(manifest(`${good}\n  crsCore: { blockingParanoiaLevel: 9 }`))).toThrow(
     /document 2 \(Policy tight\): spec\.crsCore\.blockingParanoiaLevel: must be between 0 and 4/,

@@ -37,7 +37,7 @@ export class PartCache {
   /**
    * Brings the pieces up to date and returns them by kind and id. `changed` names collections; null
    * stands for all. What there is is read before the first step, contents later. Errors: AppError
-   * part_unbuildable; the pieces stay as they were. A piece of a kind that may fail says so itself.
+   * part_unbuildable; the pieces stay as they were. A kind whose pieces may fail marks them itself.
    * Cost: that of the pieces that are stale, one a step, and microseconds for each of the others of
    * a changed kind.
    */

@@ -12,7 +12,7 @@ import { ensureSystemPackages } from './system-packages.mjs';
 
 /**
  * Brings everything up to date; does nothing, in milliseconds, when it is. `build` false stops
- * behind the npm packages, which is all that the static gates need. Errors: SetupError.
+ * after the npm packages, which is all that the static gates need. Errors: SetupError.
  */
 export async function prepare({ build = true } = {}) {
   compareNode();

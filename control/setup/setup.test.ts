@@ -124,7 +124,7 @@ test('npm builds no addon of its own: the first npx would do it under a running 
   expect(read).not.toHaveProperty('scripts.install');
 });
 
-test('an old Node is told both versions', () => {
+test('an old Node gets an error that names both versions', () => {
   expect(() => compareNode('18.19.0')).toThrow(/20\.19\.0.*18\.19\.0/);
   expect(() => compareNode('20.19.0')).not.toThrow();
   expect(() => compareNode('22.1.0')).not.toThrow();

@@ -104,7 +104,7 @@ export const testPackages = [
   },
 ];
 
-/** Installs what tests use; where that cannot be, says so and goes on. */
+/** Installs the packages of the tests. When that fails, prints a note and continues. */
 export async function ensureTestPackages(packages = testPackages) {
   try {
     await ensureSystemPackages(packages);

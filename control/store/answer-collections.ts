@@ -2,7 +2,7 @@
 
 import type { Collection } from './collection.ts';
 
-/** One answer; records are a ring, whose oldest gives way. */
+/** One answer. The records are a ring: a new one replaces the oldest. */
 export interface KeptAnswerRecord {
   /** Place in the ring. */
   readonly id: string;

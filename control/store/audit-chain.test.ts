@@ -17,7 +17,7 @@ const note = {
   resourceId: 's',
 };
 
-/** A store with so many rows, and a check of it after `tamper` has had its way. */
+/** A store with the given number of rows, and a check of it after `tamper` changed it. */
 async function checkAfter(
   count: number,
   tamper: (kv: Kv, rows: AuditRow[]) => Promise<unknown>,

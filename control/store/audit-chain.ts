@@ -61,7 +61,7 @@ const textFields = [
   'action',
 ] as const;
 
-/** A stored row; damaged bytes become a row that says so. Never throws. */
+/** A stored row; damaged bytes become a row marked as damaged. Never throws. */
 export function readAuditRow(id: string, bytes: Uint8Array): AuditRow {
   try {
     const row = readJson<AuditRow>(bytes);
@@ -85,7 +85,7 @@ export function readAuditRow(id: string, bytes: Uint8Array): AuditRow {
 
 /** What a check of the chain found. */
 export interface ChainFinding {
-  /** At most `storeLimits.auditBreaksMax`; a chain with more is broken all the same. */
+  /** At most `storeLimits.auditBreaksMax`; a chain with more is still reported as broken. */
   readonly breaks: AuditBreak[];
   readonly checked: number;
   readonly lastHash: string;
@@ -123,18 +123,18 @@ export function startChainCheck(): ChainCheck {
   const reportMissing = (
     from: number,
     to: number,
-    behind: Pick<AuditRow, 'createdAt'> & {
+    following: Pick<AuditRow, 'createdAt'> & {
       readonly prevHash: string;
     },
   ): void => {
-    const createdAt = last?.createdAt ?? behind.createdAt;
+    const createdAt = last?.createdAt ?? following.createdAt;
     for (let at = from; at <= to && breaks.size < storeLimits.auditBreaksMax; at++) {
       report(at, {
         rowId: auditRowId(at),
         createdAt,
         expectedPrevHash: at === from ? (last?.hash ?? genesisHash) : '',
         actualPrevHash: '',
-        expectedRowHash: at === to ? behind.prevHash : '',
+        expectedRowHash: at === to ? following.prevHash : '',
         actualRowHash: '',
       });
     }

@@ -4,7 +4,7 @@
  *
  *     {"format":"waf-backup","version":1,"createdAt":…,"product":…,"schema":…}
  *     {"section":"store","name":"control"}
- *     {"k":key,"v":base64}                     a value; "more":true when the next line goes on
+ *     {"k":key,"v":base64}                     a value; "more":true when the next line continues it
  *     {"end":"control","count":…,"sha256":…}   over the lines of the section
  *     {"section":"files","name":"files"}
  *     {"k":path,"v":base64,"mode":384}

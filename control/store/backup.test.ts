@@ -1,4 +1,4 @@
-/** Owns the proof that a backup taken under writes comes back whole, and that damage is told. */
+/** Tests that a backup taken during writes restores completely, and that damage is reported. */
 
 import {
   chmodSync,
@@ -207,7 +207,7 @@ describe('a damaged backup is refused and changes nothing', () => {
       () => edited((line) => line.replace('"v":"BwcH', '"v":"BwcI')),
       'backup_damaged',
     ],
-    ['with a line behind its end', () => packed([...text(), '{}']), 'backup_damaged'],
+    ['with a line after its end', () => packed([...text(), '{}']), 'backup_damaged'],
     ['of no kind', () => gzipSync('{"hello":1}\n'), 'backup_damaged'],
     ['that is no archive', () => Buffer.from('hello'), 'backup_damaged'],
     ['that is empty', () => Buffer.alloc(0), 'backup_damaged'],
@@ -248,7 +248,7 @@ describe('a damaged backup is refused and changes nothing', () => {
     }
   });
 
-  test('a target that cannot be written is told, and leaves no scratch', async () => {
+  test('a target that cannot be written is reported, and no temporary file remains', async () => {
     const folder = scratch();
     const gone = writeBackup(options(data, join(folder, 'no', 'such')));
     await expect(gone).rejects.toMatchObject({ code: 'backup_unwritable' });

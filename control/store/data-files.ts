@@ -1,6 +1,6 @@
 /**
- * Owns what of a data folder a backup holds: its stores, and the small files beside them (keys,
- * certificates, the first password). Never holds what the engine makes anew, nor sockets.
+ * Lists the files of a data folder that a backup holds: its stores, and the small files (keys,
+ * certificates, the initial password). Leaves out sockets and what the engine can rebuild.
  */
 
 import {

@@ -13,13 +13,13 @@ export interface Identified {
 export interface RecordRange {
   /** Only ids that begin so. */
   readonly prefix?: string;
-  /** Only ids behind this one. */
+  /** Only ids after this one. */
   readonly after?: string;
   /** Only ids before this one. */
   readonly before?: string;
   /** From the last to the first. */
   readonly reverse?: boolean;
-  /** At most so many records; no bound when absent. */
+  /** At most this number of records; no bound when absent. */
   readonly limit?: number;
 }
 
@@ -29,10 +29,10 @@ export interface IndexRange {
   readonly value?: string;
   /** Only values that begin so; leave out `value` then. */
   readonly valuePrefix?: string;
-  /** Only what lies behind this entry. */
+  /** Only what comes after this entry. */
   readonly after?: { readonly value: string; readonly id: string };
   readonly reverse?: boolean;
-  /** At most so many records; no bound when absent. */
+  /** At most this number of records; no bound when absent. */
   readonly limit?: number;
 }
 

@@ -13,11 +13,11 @@ export interface KvEntry {
 export interface KvRange {
   /** First key that belongs to the range. */
   readonly start: string;
-  /** First key behind the range. */
+  /** First key after the range. */
   readonly end: string;
   /** From the end to the start. */
   readonly reverse?: boolean;
-  /** At most so many entries. */
+  /** At most this number of entries. */
   readonly limit?: number;
   /** Leaves the values unread: entries have empty ones. */
   readonly keysOnly?: boolean;
@@ -61,7 +61,7 @@ export interface Kv extends KvReader {
    * through it: whoever keeps it makes sure that none of that matters.
    */
   stage(): KvStage;
-  /** Holds the present state for reading while writes go on; space is not reused meanwhile. */
+  /** Holds the present state for reading during writes; space is not reused meanwhile. */
   snapshot(): KvSnapshot;
   close(): Promise<void>;
 }

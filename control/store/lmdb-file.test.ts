@@ -1,4 +1,4 @@
-/** Tests that files the library would not survive are told from those it opens. */
+/** Tests that files that would crash the library are distinguished from those it can open. */
 
 import { mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ test('a store passes at every size it has', async () => {
   expect(lmdbFileProblem(file)).toBeNull();
 });
 
-test('what is no store, or not all of one, is told and never opened', async () => {
+test('a file that is no store, or a truncated one, is refused and never opened', async () => {
   const folder = scratch();
   const kv = openLmdbKv({ folder, durable: true });
   await kv.write((writer) => {

@@ -69,7 +69,7 @@ interface Group {
 /**
  * Brings transactions to the disk in their order, in the library's own thread: waiting for the disk
  * is most of what a write costs. What waits is seen by every reader here. One group at a time is
- * under way; those that come meanwhile are the next. When one fails, the one behind it fails too:
+ * under way; those that come meanwhile are the next. When one fails, the next one fails too:
  * it was made from what is not there.
  */
 class Commits {
@@ -131,11 +131,11 @@ class Commits {
   }
 
   private fail(group: Group, error: AppError): void {
-    const behind = this.next;
+    const following = this.next;
     this.next = null;
     this.pending.clear();
     group.reject(error);
-    behind?.reject(error);
+    following?.reject(error);
   }
 
   /** Values that were not set anew meanwhile are the storage's now. */

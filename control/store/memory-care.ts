@@ -1,6 +1,6 @@
 /**
  * Owns giving memory back: pages of the stores' files that were looked at, and what has become
- * garbage once it is quiet behind work. Never keeps the process alive.
+ * garbage once the process is idle after work. Never keeps the process alive.
  */
 
 import { collectGarbage } from '../../engine/base/garbage.ts';
@@ -9,7 +9,7 @@ import { dropFilePages } from '../../native-bindings/pages/file-pages.ts';
 
 const { memoryCareEveryMs, quietShare, quietWorthMs } = controlLimits;
 
-/** Looks every so often until it is closed. Cost: a collection of some 50 ms behind much work. */
+/** Checks periodically until it is closed. Cost: a collection of some 50 ms after much work. */
 export function careForMemory(): { close(): void } {
   let seen = workedMs();
   let collected = seen;

@@ -1,6 +1,6 @@
 /**
  * Owns the proof that a store of every earlier layout opens, and stays what it was when a step
- * fails. fixtures/version-1.jsonl is what the first version left behind, keys without their secret.
+ * fails. fixtures/version-1.jsonl is a store of the first version, keys without their secret.
  */
 
 import { mkdtempSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ interface Dumped {
   readonly base64?: string;
 }
 
-/** Fills a driver with what a version left behind. */
+/** Fills a driver with the store of a version. */
 async function load(kv: Kv, version: number): Promise<Kv> {
   const path = new URL(`fixtures/version-${version}.jsonl`, import.meta.url);
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
@@ -64,7 +64,7 @@ describe('every earlier layout opens, verifies and keeps its records', () => {
     expect(store.count(policies)).toBe(store.list(policies).length);
     expect(store.find(users, 'username', 'eve')).toHaveLength(1);
     expect(store.list(sites).map(({ name }) => name)).toContain('shop');
-    // It goes on from there: the chain, the counters, the indexes.
+    // The chain, the counters and the indexes continue from there.
     await store.write((tx) => {
       tx.remove(users, store.find(users, 'username', 'eve')[0]?.id ?? '');
       expect(tx.next('config-revision')).toBe(3);
@@ -100,7 +100,7 @@ function breakingAt(kv: Kv, nth: number): Kv {
   };
 }
 
-test('a step that fails leaves the store as it was, and the next opening goes on', async () => {
+test('a step that fails leaves the store as it was, and the next opening continues', async () => {
   let failures = 0;
   for (let nth = 1; nth < 500; nth++) {
     const kv = await load(openMemoryKv(), 1);

@@ -1,6 +1,6 @@
 /**
  * Owns the way of a store from every earlier layout to the present one: forward only, each step in
- * one transaction with its version, so that a kill between two leaves a store that goes on.
+ * one transaction with its version, so that after a kill between two the next opening continues.
  */
 
 import { AppError } from '../../engine/base/errors.ts';

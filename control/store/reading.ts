@@ -88,7 +88,7 @@ function listAll<T extends Identified>(
 
 function recordRange(name: string, range: RecordRange): KvRange {
   const inside = prefixRange(recordKey(name, range.prefix ?? ''));
-  const after = range.after === undefined ? '' : behind(recordKey(name, range.after));
+  const after = range.after === undefined ? '' : keyAfter(recordKey(name, range.after));
   const before = range.before === undefined ? inside.end : recordKey(name, range.before);
   return {
     start: later(after, inside.start),
@@ -108,7 +108,7 @@ function indexRange(name: string, index: string, range: IndexRange): KvRange {
   const key = indexKey(name, index, after.value, after.id);
   return range.reverse === true
     ? { start: inside.start, end: earlier(key, inside.end), ...wayOf(range) }
-    : { start: later(behind(key), inside.start), end: inside.end, ...wayOf(range) };
+    : { start: later(keyAfter(key), inside.start), end: inside.end, ...wayOf(range) };
 }
 
 function wayOf(range: { readonly reverse?: boolean; readonly limit?: number }): {
@@ -119,8 +119,8 @@ function wayOf(range: { readonly reverse?: boolean; readonly limit?: number }): 
   return limit === undefined ? { reverse } : { reverse, limit };
 }
 
-/** The first key behind another: nothing sorts between a text and itself with a zero. */
-function behind(key: string): string {
+/** The first key after another: nothing sorts between a text and itself with a zero. */
+function keyAfter(key: string): string {
   return `${key}\u0000`;
 }
 
@@ -134,7 +134,7 @@ function earlier(left: string, right: string): string {
 
 function* auditRange(kv: KvReader, reverse: boolean, after: string): Generator<AuditRow> {
   const all = prefixRange(auditKey(''));
-  const start = !reverse && after !== '' ? behind(auditKey(after)) : all.start;
+  const start = !reverse && after !== '' ? keyAfter(auditKey(after)) : all.start;
   const end = reverse && after !== '' ? auditKey(after) : all.end;
   for (const { key, value } of kv.range({ start, end, reverse })) {
     yield readAuditRow(key.slice(auditKey('').length), value);

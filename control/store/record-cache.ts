@@ -35,7 +35,7 @@ export class RecordCache {
     return this.collections.get(collection)?.ids ?? null;
   }
 
-  /** Keeps a record of so many bytes and returns it frozen. */
+  /** Keeps a record of the given size in bytes and returns it frozen. */
   keep<T extends Identified>(collection: string, record: T, bytes: number): T {
     if (this.bytes + bytes > storeLimits.cachedBytesMax) this.drop(collection);
     const cached = this.cachedOf(collection);

@@ -26,7 +26,7 @@ test('a live process keeps others out, a dead one does not', () => {
   expect(() => claimDataFolder(folder)).not.toThrow();
 });
 
-test('a supervisor that was killed is told from the process that has its number now', () => {
+test('a killed supervisor is distinguished from a new process with the same process id', () => {
   writeFileSync(join(folder, 'supervisor.pid'), `${process.ppid} another-boot:1\n`);
   const data = claimDataFolder(folder);
   expect(data.leftOver).toBe(true);

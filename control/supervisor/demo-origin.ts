@@ -1,5 +1,5 @@
 /**
- * Owns the origin behind the demo site: a few pages and an echo, on loopback only. Never used once
+ * The origin of the demo site: a few pages and an echo, on loopback only. Never used once
  * an operator's own site is there, and left out by --no-demo.
  */
 

@@ -56,7 +56,7 @@ function options(more: Partial<SuperviseOptions> = {}): SuperviseOptions {
 }
 let shown: string[] = [];
 
-test('control and engine are told what they need and stopped engine first', async () => {
+test('control and engine get their configuration, and the engine stops first', async () => {
   shown = [];
   program('control', socketServer);
   program(
@@ -101,7 +101,7 @@ test('an engine that cannot start stops control again and says why', async () =>
   expect(readFileSync(join(folder, 'notes'), 'utf8')).toContain('control stop');
 });
 
-test('asked to stop while it starts, it leaves nothing behind', async () => {
+test('asked to stop while it starts, it leaves no process and no file', async () => {
   program('control', 'note(`pid ${process.pid}`);');
   program('engine', 'note(`pid ${process.pid}`);');
   const asked = new AbortController();

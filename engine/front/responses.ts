@@ -206,7 +206,7 @@ const statusTexts: Readonly<Record<number, StatusText>> = {
   502: {
     reason: 'Bad Gateway',
     kind: 'bad_gateway',
-    message: 'The origin did not answer properly.',
+    message: 'Could not connect to the origin, or its response is invalid.',
   },
   503: { reason: 'Service Unavailable', kind: 'service_unavailable', message: 'Try again later.' },
   504: { reason: 'Gateway Timeout', kind: 'gateway_timeout', message: 'The origin took too long.' },

@@ -10,7 +10,7 @@ import type { BedRequest } from './request.ts';
 /** How one body departs from the usual; each member is drawn once and used where it applies. */
 interface Form {
   readonly dice: Dice;
-  /** Of 100 places with a choice, so many take an unusual one. */
+  /** How many of 100 places with a choice take an unusual one. */
   readonly oddity: number;
   readonly boundary: ByteString;
   readonly delimiter: ByteString;

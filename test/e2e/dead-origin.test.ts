@@ -70,7 +70,7 @@ afterAll(async () => {
 });
 
 test.skipIf(missingBuild !== null)('a dead origin shows wherever an operator looks', async () => {
-  // The pool is kept, and its maker is told at once.
+  // The pool is stored, and the response names the failure at once.
   expect(created).toMatch(/ is unhealthy: the address is unknown, unreachable/);
   await eventually(async () => (await ask()) === 502);
   await eventually(() => /^origins +unhealthy/m.test(health()));
@@ -87,7 +87,7 @@ test.skipIf(missingBuild !== null)('a dead origin shows wherever an operator loo
 });
 
 test.skipIf(missingBuild !== null)(
-  'an origin of a private authority says so, then serves',
+  'an origin of a private CA is reported as such, then serves',
   async () => {
     await new Promise<void>((resolve) => origin.listen(port, '127.0.0.1', resolve));
     await eventually(

@@ -34,7 +34,7 @@ describe.skipIf(missingBuild !== null)('waf policy import', () => {
     expect(names()).not.toContain('imported');
   });
 
-  test('with a directive refused nothing is made, unless --partial says so', () => {
+  test('with a refused directive nothing is created, unless --partial is given', () => {
     const line = ['policy', 'import', folder, '--name', 'imported'];
     const { code, stderr } = product.waf(...line);
     expect([code, stderr]).toEqual([1, expect.stringContaining('7 directives are refused')]);

@@ -91,7 +91,7 @@ test('a sound entry of other patterns under this name is not taken', () => {
   expect(log).toContain('damaged or foreign');
 });
 
-test('where nothing can be written the policy is built all the same', () => {
+test('where nothing can be written the policy is still built', () => {
   let log = '';
   const logger = createLogger('test', 'warn', (line) => (log += line));
   const cache = new DatabaseFiles(folder, logger);

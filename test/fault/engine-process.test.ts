@@ -135,7 +135,7 @@ describe.skipIf(missingBuild !== null)('the engine', () => {
     ]);
   });
 
-  test('a port that is taken is named; the one who has it goes on', async () => {
+  test('a port in use is named; the process that uses it keeps running', async () => {
     const { file } = buildBundle(goodRules);
     const other = net.createServer((socket) => socket.end());
     const port = await listen(other);

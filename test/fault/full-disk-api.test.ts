@@ -1,4 +1,4 @@
-/** Tests what clients of the API see when the disk is full: a clear refusal; reads go on. */
+/** Tests what clients of the API see when the disk is full: a clear refusal; reads still work. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a full disk: writes are refused with their reason, reads go on, then writes too', async (context) => {
+test('a full disk: writes are refused with their reason, reads still work, later writes too', async (context) => {
   if (!mounted) {
     console.log('skipped: no right to mount a small file system');
     context.skip();

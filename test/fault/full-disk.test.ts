@@ -39,7 +39,7 @@ function fill(what: 'collections' | 'store'): { status: number | null; report: u
 if (missingBuild !== null) console.log(missingBuild);
 
 describe.skipIf(missingBuild !== null)('a full disk', () => {
-  test('persistent collections: the process lives, memory serves, one line says so', () => {
+  test('persistent collections: the process lives, memory serves, one line is logged', () => {
     const { status, report } = fill('collections');
     expect(status).toBe(0);
     const { count, readable, failed, kept, logged } = report as Record<string, number> & {

@@ -71,7 +71,7 @@ async function killWriter(after) {
   let text = '';
   child.stdout.on('data', (chunk) => {
     text += chunk;
-    // Not right behind an answer: the moments of death are spread over whatever it does.
+    // Not right after a response: the kills are spread over everything that it does.
     if (text.split('\n').length > after) setTimeout(() => child.kill('SIGKILL'), kills % 5);
   });
   await once(child, 'close');

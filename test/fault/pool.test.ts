@@ -59,11 +59,11 @@ describe('pool', () => {
     const pool = startPool(200);
     await pool.open(request, how('good')).requestHead();
     const closed = pool.open(request, how('slow'));
-    const behind = pool.open(request, how('good'));
-    const verdicts = await Promise.all([closed.requestHead(), behind.requestHead()]);
+    const next = pool.open(request, how('good'));
+    const verdicts = await Promise.all([closed.requestHead(), next.requestHead()]);
     expect(verdicts).toEqual([failed('deadline'), failed('deadline')]);
     expect(await closed.requestBody(null)).toEqual(failed('deadline'));
-    const records = await Promise.all([closed.finish(), behind.finish()]);
+    const records = await Promise.all([closed.finish(), next.finish()]);
     expect(records.map(({ failure }) => failure)).toEqual(['deadline', 'deadline']);
     await pool.settled();
     const after = pool.open(request, how('good'));

@@ -54,7 +54,7 @@ export function requestIdOf(id: number): string {
   return `soak-${String(id).padStart(8, '0')}`;
 }
 
-/** Runs one connection to its end. `firstId` and the ids behind it are its own. */
+/** Runs one connection to its end. `firstId` and the ids after it are its own. */
 export function runClient(port: number, seed: number, firstId: number): Promise<ClientReport> {
   return new SoakClient(port, new Random(seed), firstId).done;
 }
@@ -209,7 +209,7 @@ class SoakClient {
   private look(): void {
     while (this.problem === null && this.received.length > 0) {
       const request = this.requests[this.answers];
-      if (request === undefined) return this.fail('got bytes behind its last answer');
+      if (request === undefined) return this.fail('got bytes after its last answer');
       const taken = takeMessage(this.received, (head) => framingOf(head, request), this.closed);
       if (taken === null) return;
       const { message } = taken;
@@ -299,7 +299,7 @@ function faultOf(
   const id = field(head, 'X-Id');
   if (field(head, 'X-Request-Id') !== requestIdOf(request.id)) return 'got the answer to another';
   if (id === null) {
-    // A connection that an origin broke off behind an answer fails a request with content.
+    // A connection that an origin closed after a response fails a request with content.
     const once = request.body.length > 0 || request.head.toString().startsWith('POST');
     const broken = once && head.startsWith('HTTP/1.1 502');
     const bad = broken || (!isGood(request) && head.startsWith('HTTP/1.1 5'));

@@ -139,7 +139,7 @@ ${own}
   return { ...base, seclangEntry, files: content };
 }
 
-/** Waits until so many more requests were answered; not for ever. */
+/** Waits until `count` more requests were answered, within a time limit. */
 async function requestsPass(count) {
   const wanted = counts.requests + count;
   const deadline = performance.now() + 2000;

@@ -1,6 +1,6 @@
 /**
  * Policy swaps under load: no request fails. WAF_SWAPS=1000 for the record; the growth of memory
- * behind the warm-up is printed.
+ * after the warm-up is printed.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
  * Sends random, often odd wires to our front, to Node's strict parser and to nginx, and compares
- * what an origin behind each was asked: what we forward, nobody may read in another way, neither
+ * what the origin of each received: nobody may read what we forward in another way, neither
  * the wire before us nor what we make of it.
  */
 
@@ -14,7 +14,7 @@ const wires = Number(process.env['FUZZ_RUNS'] ?? 500);
 const lanes = 6;
 /** A target that says nothing for so long is thought to have said all. */
 const quietMs = 400;
-const behindUs = 'nginx behind us';
+const afterUs = 'nginx after us';
 const closing = new Closing();
 afterAll(() => closing.run());
 
@@ -52,13 +52,13 @@ function textOf({ method, target, host, body }: ReadRequest): string {
   return JSON.stringify([method, target, named, body]);
 }
 
-/** Ours first; then llhttp, nginx, and nginx as the origin behind us. */
+/** Ours first; then llhttp, nginx, and nginx as our origin. */
 async function openTargets(): Promise<Target[]> {
-  const behind = await startRecorder(closing);
+  const recorder = await startRecorder(closing);
   const direct = await startRecorder(closing);
-  const front = await startFront(closing, [siteFor(behind.port)], null, settings);
+  const front = await startFront(closing, [siteFor(recorder.port)], null, settings);
   const targets = [
-    { name: 'ours', port: front.port, origin: behind },
+    { name: 'ours', port: front.port, origin: recorder },
     { name: 'llhttp', port: direct.port, origin: direct },
   ];
   const viaNginx = await startRecorder(closing);
@@ -68,7 +68,7 @@ async function openTargets(): Promise<Target[]> {
   if (nginx === null || nginxBehind === null) return targets;
   const both = await startFront(closing, [siteFor(nginxBehind)], null, settings);
   targets.push({ name: 'nginx', port: nginx, origin: viaNginx });
-  targets.push({ name: behindUs, port: both.port, origin: viaBoth });
+  targets.push({ name: afterUs, port: both.port, origin: viaBoth });
   return targets;
 }
 
@@ -78,7 +78,7 @@ function differences(names: readonly string[], readings: readonly Reading[]): st
   const found = ours.errors.filter(isFault).map((code) => `the origin refuses our words: ${code}`);
   for (const [index, other] of others.entries()) {
     const name = names[index + 1]!;
-    if (name === behindUs) {
+    if (name === afterUs) {
       // It may refuse what it does not like, but must not make up anything.
       found.push(...notAmong(other.requests, ours.requests).map((read) => `${name} reads ${read}`));
       continue;

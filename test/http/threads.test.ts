@@ -105,7 +105,7 @@ describe('front threads', () => {
     expect(deaths).toBe(1);
   });
 
-  test('a port that is taken is an error that says so', async () => {
+  test('a port in use is an error that names it', async () => {
     const origin = await httpOrigin(closing, (_, response) => response.end());
     const busy = optionsFor(origin, { listen: { host: '127.0.0.1', port: origin }, count: 1 });
     await expect(startFrontThreads(busy)).rejects.toMatchObject({ code: 'listen_failed' });

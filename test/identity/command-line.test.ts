@@ -214,7 +214,7 @@ describe('waf user, role and audit', () => {
     expect(await local('audit', 'list', '--limit', '1', '--output', 'json')).toBe(0);
     const { items } = JSON.parse(out) as { items: { id: string }[] };
     expect(items).toHaveLength(1);
-    expect(err).toMatch(/1 of \d+; --cursor \S+ goes on/);
+    expect(err).toMatch(/Showing 1 of \d+\. Next page: --cursor \S+/);
     expect(await local('audit', 'get', items[0]?.id ?? '')).toBe(0);
     expect(out).toMatch(/^FIELD +BEFORE +AFTER\ntime/);
     expect(await local('audit', 'verify')).toBe(0);

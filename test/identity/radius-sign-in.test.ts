@@ -1,4 +1,4 @@
-/** Tests signing in through the API with a real FreeRADIUS behind it. */
+/** Tests signing in through the API with a real FreeRADIUS server. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startTestControl, type Answer, type TestControl } from '../support/test-control.ts';

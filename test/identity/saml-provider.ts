@@ -1,4 +1,4 @@
-/** Owns a SAML identity provider as tests need one: it signs what it is told to, right or wrong. */
+/** A SAML identity provider for tests: it signs what a test gives it, valid or not. */
 
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';

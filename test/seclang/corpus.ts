@@ -9,7 +9,7 @@ const root = process.env['WAF_CORPUS_DIR'] ?? path.resolve(repositoryRoot, '../s
 /** The folder that holds `corpus/` and `crs/`; it may not exist. */
 export const corpusRoot = root;
 
-/** Records of a JSONL file of the corpus; null (and a line that says so) when there is none. */
+/** Records of a JSONL file of the corpus; null, and a printed line, when there is none. */
 export function readCorpus<T>(name: string): T[] | null {
   const file = path.join(root, 'corpus', name);
   if (!existsSync(file)) {

@@ -161,7 +161,7 @@ const disguises: Readonly<Record<string, (attack: string) => Body>> = {
 const prose = 'Lorem ipsum dolor sit amet, consectetur adipiscing elit. ';
 const padding = (bytes: number): string => prose.repeat(Math.ceil(bytes / prose.length));
 
-/** The attack behind so much that is harmless. */
+/** The attack after a long harmless prefix. */
 const padded: Readonly<Record<string, (attack: string, pad: string) => Body>> = {
   JSON: (attack, pad) => [json, `{"p":"${pad}","a":"${escaped(attack)}"}`],
   'a JSON list': (attack, pad) => [
@@ -176,7 +176,7 @@ const padded: Readonly<Record<string, (attack: string, pad: string) => Body>> = 
   'JSON as text': (attack, pad) => ['text/plain', JSON.stringify({ pad, attack })],
 };
 
-/** What reaches a limit; with the attack behind it, and without. */
+/** Bodies that reach a limit, with the attack after it and without. */
 const limits: Readonly<Record<string, (value: string) => readonly [...Body, ...string[]]>> = {
   cookies: (value) => ['', '', `Cookie: ${'a=b; '.repeat(1000)}c=${value.replaceAll(';', '')}`],
   arguments: (value) => ['', '', `/?${'aa=b&'.repeat(1000)}c=${quoted(value)}`],
@@ -223,7 +223,7 @@ describe.each(rulesets)('%s', (folder) => {
   });
 
   test(
-    'Light records limits and inspects behind them; others refuse',
+    'Light records limits and inspects past them; others refuse',
     { timeout: timeoutMs },
     async () => {
       const light = await engineOf('Light', folder);

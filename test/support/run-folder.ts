@@ -1,6 +1,6 @@
 /**
- * Owns the folder for temporary files of one run: what tests leave behind goes with it. Tests make
- * theirs below `os.tmpdir()`, which is this folder.
+ * The folder for temporary files of one run. It is removed with everything that tests leave in it.
+ * Tests create their files below `os.tmpdir()`, which is this folder.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -123,7 +123,7 @@ function show(group: AgentGroupRecord, known: readonly AgentRecord[]): AgentGrou
 
 function storedGroup(store: ReadStore, caller: Caller, id: string, field: string) {
   const group = store.get(agentGroups, requireText(id, field));
-  if (group === undefined || group.tenantId !== caller.tenantId) throw notFound('agent group');
+  if (group === undefined || group.tenantId !== caller.tenantId) throw notFound('agent group', id);
   return group;
 }
 

@@ -40,7 +40,7 @@ export function getConfigBundle(parts: ApiParts): Method<typeof AgentService, 'g
       throw invalidField('id', 'must be an id from ListConfigBundles, such as config-12');
     }
     const row = revision === undefined ? undefined : publicationRow(parts.store, revision);
-    if (row === undefined) throw notFound('configuration');
+    if (row === undefined) throw notFound('configuration', id);
     const signed = publishedIndex(parts.store, row.revision);
     const content =
       signed === undefined ? {} : { bundle: signed.bundle, signature: signed.signature };

@@ -28,7 +28,7 @@ export function storedAgent(
   field: string,
 ): AgentRecord {
   const agent = store.get(agents, requireText(id, field));
-  if (agent === undefined || agent.tenantId !== caller.tenantId) throw notFound('agent');
+  if (agent === undefined || agent.tenantId !== caller.tenantId) throw notFound('agent', id);
   return agent;
 }
 
@@ -44,7 +44,7 @@ export function requireNode(
 ): NodeState | undefined {
   if (requireText(id, field) !== localNodeId) {
     const agent = parts.store.get(agents, id);
-    if (agent === undefined || agent.tenantId !== caller.tenantId) throw notFound('node');
+    if (agent === undefined || agent.tenantId !== caller.tenantId) throw notFound('node', id);
   }
   return parts.nodes.get(id);
 }

@@ -52,7 +52,7 @@ export function getAuditEntry(parts: ApiParts): Method<typeof AuditService, 'get
   return (request, context) => {
     const row = parts.store.auditRow(requireText(request.id, 'id'));
     if (row === undefined || row.tenantId !== callerOf(context).tenantId) {
-      throw notFound('audit entry');
+      throw notFound('audit entry', request.id);
     }
     return { entry: toEntry(row) };
   };

@@ -184,7 +184,7 @@ function known<T>(provider: T | undefined): T {
 }
 
 function noProvider(): Error {
-  return refusal('not_found', 'no identity provider has this id, or auth.public_url is not set');
+  return refusal('not_found', 'No identity provider with this id, or auth.public_url is not set.');
 }
 
 function tooMany(): Error {

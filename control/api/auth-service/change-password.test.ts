@@ -54,7 +54,7 @@ async function change(meanwhile: number) {
   return { result: await result, kept: store.get(credentials, 'lola')?.passwordHash === 'old' };
 }
 
-test('a session that goes on changes the password', async () => {
+test('a session that is still valid changes the password', async () => {
   expect(await change(0)).toEqual({ result: 'changed', kept: false });
 });
 

@@ -16,7 +16,7 @@ export function storedCertificate(
   field: string,
 ): CertificateRecord {
   const found = store.get(certificates, requireText(id, field));
-  if (found === undefined || found.tenantId !== caller.tenantId) throw notFound('certificate');
+  if (found === undefined || found.tenantId !== caller.tenantId) throw notFound('certificate', id);
   return found;
 }
 
@@ -28,7 +28,7 @@ export function storedDnsProvider(
   field: string,
 ): DnsProviderRecord {
   const found = store.get(dnsProviders, requireText(id, field));
-  if (found === undefined || found.tenantId !== caller.tenantId) throw notFound('DNS provider');
+  if (found === undefined || found.tenantId !== caller.tenantId) throw notFound('DNS provider', id);
   return found;
 }
 

@@ -87,7 +87,7 @@ function storedRule(
   field: string,
 ): CountryRuleRecord {
   const rule = store.get(countryRules, requireText(id, field));
-  if (rule === undefined || rule.tenantId !== caller.tenantId) throw notFound('country rule');
+  if (rule === undefined || rule.tenantId !== caller.tenantId) throw notFound('country rule', id);
   return rule;
 }
 

@@ -33,7 +33,7 @@ export function getCrsExclusionPlugin(
 ): Method<typeof CrsService, 'getCrsExclusionPlugin'> {
   return ({ idOrSlug }) => {
     const found = findPlugin(parts.store, requireText(idOrSlug, 'idOrSlug'));
-    if (slugOf(found) === '') throw notFound('exclusion plugin');
+    if (slugOf(found) === '') throw notFound('exclusion plugin', idOrSlug);
     return { plugin: showPlugin(parts.store, found) };
   };
 }

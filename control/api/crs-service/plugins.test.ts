@@ -158,7 +158,7 @@ test('plugins of a ruleset run where a policy switches them on, with its setting
   });
   const rpc = 'PolicyService/UpdatePolicyLayer';
   expect(await refused(rpc, layer({}, 'none'))).toMatch(/ config\.plugins\[0\]\.pluginId: /);
-  expect(await refused(rpc, layer({ other: 1 }))).toMatch(/known are guard-plugin_limit, /);
+  expect(await refused(rpc, layer({ other: 1 }))).toMatch(/Allowed: guard-plugin_limit, /);
   expect(await refused(rpc, layer({ 'guard-plugin_limit': 'a' }))).toMatch(/whole number$/);
   expect(await refused(rpc, layer({ 'guard-plugin_word': "x'" }))).toMatch(/no quotes/);
   await ask(rpc, layer({ 'guard-plugin_limit': 3 }));

@@ -39,7 +39,7 @@ export function getCrsPluginConfigSchema(
 ): Method<typeof CrsService, 'getCrsPluginConfigSchema'> {
   return ({ pluginId }) => {
     const schema = schemaOf(parts.store, requireText(pluginId, 'pluginId'));
-    if (schema === null) throw notFound('plugin');
+    if (schema === null) throw notFound('plugin', pluginId);
     return { schema: schema as unknown as JsonObject };
   };
 }

@@ -68,7 +68,7 @@ export function deletePolicyExclusionPlugin(
     const caller = callerOf(context);
     await parts.store.write((tx) => {
       const before = tx.get(pluginBindings, requireText(id, 'id'));
-      if (before === undefined) throw notFound('exclusion plugin of a policy');
+      if (before === undefined) throw notFound('exclusion plugin of a policy', id);
       storedPolicy(tx, caller, before.policyId, 'id');
       tx.remove(pluginBindings, before.id);
       tx.audit({ ...pluginUseNote(caller, before), action: 'delete', before });
@@ -105,7 +105,7 @@ export function settlePluginUse(
   const before = asked.id
     ? all.find(({ id }) => id === asked.id)
     : all.find((one) => one.pluginSlug === slug && (one.pathPrefix ?? '') === pathPrefix);
-  if (asked.id && before === undefined) throw notFound('exclusion plugin of this policy');
+  if (asked.id && before === undefined) throw notFound('exclusion plugin of this policy', asked.id);
   const twin = all.some(
     (one) =>
       one.id !== before?.id && one.pluginSlug === slug && (one.pathPrefix ?? '') === pathPrefix,

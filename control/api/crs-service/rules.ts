@@ -39,7 +39,7 @@ export function getCrsRule(parts: ApiParts): Method<typeof CrsService, 'getCrsRu
     const ruleset = storedRuleset(parts.store, request.rulesetId, 'rulesetId');
     const id = Number(requireText(request.ruleId, 'ruleId'));
     const rule = rulesOf(parts.store, ruleset).find(({ ruleId }) => ruleId === id);
-    if (rule === undefined) throw notFound('rule');
+    if (rule === undefined) throw notFound('rule', request.ruleId);
     return { rule: toMessage(CrsRuleSchema, { ...rule, rulesetId: ruleset.id }) };
   };
 }

@@ -11,7 +11,7 @@ import { requireText } from '../convert.ts';
 /** A ruleset. Errors: invalid_argument at `field`, not_found. */
 export function storedRuleset(store: ReadStore, id: string, field: string): RulesetRecord {
   const ruleset = store.get(rulesets, requireText(id, field));
-  if (ruleset === undefined) throw notFound('ruleset');
+  if (ruleset === undefined) throw notFound('ruleset', id);
   return ruleset;
 }
 

@@ -31,7 +31,7 @@ export function storedRule(
   field: string,
 ): CustomRuleRecord {
   const rule = store.get(customRules, requireText(id, field));
-  if (rule === undefined) throw notFound('custom rule');
+  if (rule === undefined) throw notFound('custom rule', id);
   storedPolicy(store, caller, rule.policyId, field);
   return rule;
 }

@@ -226,7 +226,7 @@ async function upsert(
   });
 }
 
-/** Policies whose own bindings changed get a version that says so. */
+/** Policies whose own bindings changed get a new version that records the change. */
 function keepVersionsOf(
   tx: WriteStore,
   caller: Caller,
@@ -292,7 +292,7 @@ function storedBinding(
 ): IpListBinding {
   const binding = store.get(ipListBindings, requireText(id, field));
   const fits = binding !== undefined && (binding.scope === 'global') === global;
-  if (!fits || binding.tenantId !== caller.tenantId) throw notFound('binding of this kind');
+  if (!fits || binding.tenantId !== caller.tenantId) throw notFound('binding of this kind', id);
   return binding;
 }
 

@@ -1,9 +1,9 @@
-/** Owns what a caller is told of a change of access on its way to the nodes. */
+/** Reports to callers how far a change of access has been rolled out to the nodes. */
 
 import type { ApiParts } from '../context.ts';
 import { applyNow } from '../deployment.ts';
 
-/** The rollout of a change with so many consumers; without any there is nothing to wait for. */
+/** The rollout of a change with this number of consumers; without any it is complete at once. */
 export async function rolloutOf(parts: ApiParts, affectedConsumers: number) {
   if (affectedConsumers === 0) {
     return { status: 'not_in_use', affectedConsumers, updatedTargets: 0, failedTargets: 0 };

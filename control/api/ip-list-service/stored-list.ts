@@ -29,7 +29,7 @@ export function storedList(
   field: string,
 ): IpListRecord {
   const list = store.get(ipLists, requireText(id, field));
-  if (list === undefined || list.tenantId !== caller.tenantId) throw notFound('IP list');
+  if (list === undefined || list.tenantId !== caller.tenantId) throw notFound('IP list', id);
   return list;
 }
 

@@ -215,7 +215,7 @@ test('an update that removes 90 % is held; it can be discarded or accepted', asy
   ]);
 });
 
-test('unchanged content, too little, too much and nonsense are told apart', async () => {
+test('unchanged, too small, too large and invalid content have different results', async () => {
   answer = (request, response) => {
     if (request.headers['if-none-match'] === '"v1"') return void response.writeHead(304).end();
     response.setHeader('etag', '"v1"');

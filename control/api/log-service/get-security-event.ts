@@ -11,7 +11,7 @@ export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'ge
   return (request, context) => {
     const event = parts.events.get(requireText(request.id, 'id'));
     if (event === undefined || event.tenantId !== callerOf(context).tenantId) {
-      throw notFound('security event');
+      throw notFound('security event', request.id);
     }
     return { event: toMessage(SecurityEventSchema, event) };
   };

@@ -104,7 +104,7 @@ test('what a document leaves out goes back to its standard; what no document nam
 
 test('one bad document changes nothing; the error names document and field', async () => {
   const cases: [string, RegExp][] = [
-    [site(200, '  colour: red'), /^document 2 \(Site shop-200\): spec\.colour: is unknown/],
+    [site(200, '  colour: red'), /^document 2 \(Site shop-200\): Unknown field "spec\.colour"/],
     [
       site(200, '  upstreams: [{ url: ftp://x }]').replace('upstreamRef: pool', 'status: active'),
       /spec\.upstreams\[0\]\.url: must begin with http/,

@@ -16,7 +16,8 @@ export function fetchParts(parts: ApiParts): Method<typeof PartService, 'fetchPa
       throw invalidField('sha256', `has at most ${publishLimits.partsPerCallMax} entries`);
     }
     const contents = sha256.map((name) => parts.publisher.part(name));
-    if (contents.includes(undefined)) throw notFound('piece');
+    const missing = contents.indexOf(undefined);
+    if (missing >= 0) throw notFound('piece', Buffer.from(sha256[missing] ?? '').toString('hex'));
     return inTurn(contents.flatMap((content) => content ?? []));
   };
 }

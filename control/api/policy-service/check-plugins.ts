@@ -35,7 +35,7 @@ export function checkPolicyPlugins(
       const setting = Object.hasOwn(schema.properties, key) ? schema.properties[key] : undefined;
       if (setting === undefined) {
         const known = Object.keys(schema.properties).join(', ') || 'none';
-        throw invalidField(`${field}.config`, `holds an unknown setting; known are ${known}`);
+        throw invalidField(`${field}.config`, `Unknown setting. Allowed: ${known}.`);
       }
       const fault = settingFault(setting, value);
       if (fault !== null) throw invalidField(`${field}.config.${key}`, fault);

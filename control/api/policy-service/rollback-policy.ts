@@ -30,7 +30,7 @@ export function rollbackPolicy(parts: ApiParts): Method<typeof PolicyService, 'r
     const before = storedPolicy(parts.store, caller, request.policyId, 'policyId');
     refuseTemplate(before);
     const version = storedVersion(parts.store, caller, request.versionId, 'versionId');
-    if (version.policyId !== before.id) throw notFound('version of this policy');
+    if (version.policyId !== before.id) throw notFound('version of this policy', version.id);
     const { ipListBindings: bindings, ...snapshot } = snapshotOf(version);
     const restored: PolicyRecord = {
       ...snapshot,

@@ -17,7 +17,7 @@ export function storedPolicy(
   field: string,
 ): PolicyRecord {
   const policy = store.get(policies, requireText(id, field));
-  if (policy === undefined || policy.tenantId !== caller.tenantId) throw notFound('policy');
+  if (policy === undefined || policy.tenantId !== caller.tenantId) throw notFound('policy', id);
   return policy;
 }
 

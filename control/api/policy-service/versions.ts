@@ -63,7 +63,7 @@ export function storedVersion(
   const version = store.get(policyVersions, requireText(id, field));
   const policy = version === undefined ? undefined : store.get(policies, version.policyId);
   if (version === undefined || policy?.tenantId !== caller.tenantId) {
-    throw notFound('policy version');
+    throw notFound('policy version', id);
   }
   return version;
 }

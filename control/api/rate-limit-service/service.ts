@@ -122,7 +122,7 @@ function upsert(
 
 function storedLimit(store: ReadStore, caller: Caller, id: string, field: string): RateLimitRecord {
   const limit = store.get(rateLimits, requireText(id, field));
-  if (limit === undefined || limit.tenantId !== caller.tenantId) throw notFound('rate limit');
+  if (limit === undefined || limit.tenantId !== caller.tenantId) throw notFound('rate limit', id);
   return limit;
 }
 

@@ -16,7 +16,7 @@ export function storedRole(
   field: string,
 ): RoleRecord {
   const role = store.get(roles, requireText(id, field));
-  if (role === undefined || role.tenantId !== caller.tenantId) throw notFound('role');
+  if (role === undefined || role.tenantId !== caller.tenantId) throw notFound('role', id);
   return role;
 }
 

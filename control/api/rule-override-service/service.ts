@@ -83,7 +83,7 @@ export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideS
 
 function storedOverride(store: ReadStore, caller: Caller, id: string): RuleOverrideRecord {
   const override = store.get(ruleOverrides, requireText(id, 'id'));
-  if (override === undefined) throw notFound('rule override');
+  if (override === undefined) throw notFound('rule override', id);
   storedPolicy(store, caller, override.policyId, 'id');
   return override;
 }

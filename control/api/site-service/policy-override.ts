@@ -7,7 +7,7 @@ import {
   type SitePolicyOverrideJson,
   type SiteService,
 } from '../../../proto/gen/waf/v1/site_pb.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import type { SiteOverrideRecord } from '../../domain/records.ts';
 import { siteOverrides } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
@@ -22,7 +22,7 @@ export function getSitePolicyOverride(
   return ({ siteId }, context) => {
     const site = storedSite(parts.store, callerOf(context), siteId, 'siteId');
     const found = parts.store.get(siteOverrides, site.id);
-    if (found === undefined) throw notFound('policy override of this site');
+    if (found === undefined) throw refusal('not_found', 'This site does not override its policy.');
     return { override: toMessage(SitePolicyOverrideSchema, found) };
   };
 }

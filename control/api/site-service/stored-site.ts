@@ -18,7 +18,7 @@ export function storedSite(
   field: string,
 ): SiteRecord {
   const site = store.get(sites, requireText(id, field));
-  if (site === undefined || site.tenantId !== caller.tenantId) throw notFound('site');
+  if (site === undefined || site.tenantId !== caller.tenantId) throw notFound('site', id);
   return site;
 }
 

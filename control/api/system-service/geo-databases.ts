@@ -11,7 +11,7 @@ import {
   type SystemService,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import type { GeoDatabaseRecord } from '../../domain/resource-records.ts';
 import {
   bundledCountryFacts,
@@ -109,7 +109,8 @@ export function deleteGeoDatabase(
     const kind = geoKindOf(asked);
     await parts.store.write((tx) => {
       const before = tx.get(geoDatabases, kind);
-      if (before === undefined) throw notFound('uploaded geo database; the kind is what names it');
+      if (before === undefined)
+        throw refusal('not_found', `No geo database of kind ${kind} is uploaded.`);
       tx.remove(geoDatabases, kind);
       removeUnused(tx, before.blob);
       tx.audit({ ...note(caller, kind), action: 'delete', before });

@@ -51,7 +51,7 @@ export function getClientIPAnalysis(
 ): Method<typeof TrustService, 'getClientIPAnalysis'> {
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
-    const session = ours(await parts.analyses.get(id), callerOf(context));
+    const session = ours(await parts.analyses.get(id), callerOf(context), id);
     return { analysis: showSession(parts.store, session) };
   };
 }
@@ -63,8 +63,8 @@ export function stopClientIPAnalysis(
   return async ({ analysisId }, context) => {
     const id = requireText(analysisId, 'analysisId');
     const caller = callerOf(context);
-    const before = ours(await parts.analyses.get(id), caller);
-    const session = ours(await parts.analyses.stop(id), caller);
+    const before = ours(await parts.analyses.get(id), caller, id);
+    const session = ours(await parts.analyses.stop(id), caller, id);
     if (before.state === 'collecting') {
       await auditAnalysis(parts, caller, session, 'stop_analysis');
     }
@@ -90,7 +90,7 @@ export function applyClientIPAnalysis(
   return async (request, context) => {
     const caller = callerOf(context);
     const id = requireText(request.analysisId, 'analysisId');
-    const session = ours(await parts.analyses.get(id), caller);
+    const session = ours(await parts.analyses.get(id), caller, id);
     const { scope } = request;
     if (scope === unspecifiedScope) {
       throw invalidField('scope', 'must be SITE or GLOBAL');
@@ -99,7 +99,7 @@ export function applyClientIPAnalysis(
     if (findings.confidence !== 'verified' && !request.acknowledgeUnverified) {
       throw refusal(
         'failed_precondition',
-        'acknowledgeUnverified: the suggestion is not verified; set it to apply all the same',
+        'acknowledgeUnverified: the suggestion is not verified; set this field to apply it anyway',
       );
     }
     const draft =
@@ -183,12 +183,12 @@ function materialise(
   return dropped.reduce(withoutNode, { ...profile, nodes });
 }
 
-/** Takes a node out of the ways; who came before it now comes before what was behind it. */
+/** Removes a node from the paths and connects its predecessors to its successors. */
 function withoutNode(profile: TrustProfileJson, id: string): TrustProfileJson {
   const edges = profile.edges ?? [];
   const before = edges.filter(({ to }) => to === id);
-  const behind = edges.filter(({ from }) => from === id);
-  const joined = before.flatMap(({ from }) => behind.map(({ to }) => ({ from, to })));
+  const after = edges.filter(({ from }) => from === id);
+  const joined = before.flatMap(({ from }) => after.map(({ to }) => ({ from, to })));
   const left = edges.filter(({ from, to }) => from !== id && to !== id);
   const all = new Map(
     [...left, ...joined].map((edge) => [`${edge.from ?? ''}\n${edge.to ?? ''}`, edge]),
@@ -245,8 +245,8 @@ function freeName(store: ReadStore, name: string, tenantId: string): string {
   return `${name} ${randomUUID().slice(0, 6)}`;
 }
 
-function ours(session: ClientIpSession | undefined, caller: Caller): ClientIpSession {
-  if (session === undefined || session.tenantId !== caller.tenantId) throw notFound('analysis');
+function ours(session: ClientIpSession | undefined, caller: Caller, id: string): ClientIpSession {
+  if (session === undefined || session.tenantId !== caller.tenantId) throw notFound('analysis', id);
   return session;
 }
 

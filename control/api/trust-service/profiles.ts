@@ -19,7 +19,7 @@ import {
   savedTrust,
 } from '../../access/resolve-trust.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { invalidField, notFound } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
 import { canonicalProfile, globalTrustId, type TrustIssue } from '../../domain/trust.ts';
 import { packTrustLists, toRuntimeTrust } from '../../publish/access-parts.ts';
 import { sites, trustProfiles } from '../../store/collections.ts';
@@ -38,7 +38,9 @@ export function getTrustProfile(parts: ApiParts): Method<typeof TrustService, 'g
     const caller = callerOf(context);
     if (siteId !== '') storedSite(store, caller, siteId, 'siteId');
     const saved = savedTrust(store, siteId, caller.tenantId);
-    if (saved === undefined && siteId !== '') throw notFound('trust profile of this site');
+    if (saved === undefined && siteId !== '') {
+      throw refusal('not_found', 'This site does not override the trust profile.');
+    }
     return showProfile(store, saved?.profile ?? emptyProfile);
   };
 }

@@ -64,7 +64,7 @@ async function listen(server: ReturnType<typeof createServer> | ReturnType<typeo
   return (server.address() as AddressInfo).port;
 }
 
-test('without an engine a pool is made all the same, and says that nobody asked', async () => {
+test('without an engine a pool is still created, and its health is unknown', async () => {
   const { upstream, probes } = await create('early', ['http://127.0.0.1:9']);
   expect(upstream.id).not.toBe('');
   expect(probes).toMatchObject([{ status: 'unknown', endpointUrl: 'http://127.0.0.1:9' }]);

@@ -16,7 +16,7 @@ export function storedUpstream(
   field: string,
 ): UpstreamRecord {
   const pool = store.get(upstreams, requireText(id, field));
-  if (pool === undefined || pool.tenantId !== caller.tenantId) throw notFound('upstream');
+  if (pool === undefined || pool.tenantId !== caller.tenantId) throw notFound('upstream pool', id);
   return pool;
 }
 

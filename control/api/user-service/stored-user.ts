@@ -21,7 +21,7 @@ export function storedUser(
   field: string,
 ): UserRecord {
   const user = store.get(users, requireText(id, field));
-  if (user === undefined || user.tenantId !== caller.tenantId) throw notFound('user');
+  if (user === undefined || user.tenantId !== caller.tenantId) throw notFound('user', id);
   return user;
 }
 

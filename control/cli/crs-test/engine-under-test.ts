@@ -70,7 +70,7 @@ export async function startEngine(options: EngineOptions): Promise<EngineUnderTe
   };
 }
 
-/** A run that is broken off leaves neither an engine nor files behind. Returns the undoing. */
+/** Stops the engine and removes its files when a run is interrupted, until the result is called. */
 function endWithUs(child: ChildProcess, scratch: string): () => void {
   const end = (): void => {
     child.kill('SIGKILL');

@@ -55,7 +55,7 @@ export function exchange(
   });
 }
 
-/** Reads the first final answer in `text`. Complete only when its length says so. */
+/** Reads the first final response in `text`. Its declared length decides whether it is complete. */
 export function readStatus(text: string): { status: number; complete: boolean } {
   for (let at = 0; ;) {
     const headEnd = text.indexOf('\r\n\r\n', at);

@@ -1,5 +1,5 @@
 /**
- * Owns the origin behind the proxy under test: any request gets 200 without a body, POST /reflect
+ * The origin of the proxy under test: any request gets 200 without a body, POST /reflect
  * gets the answer that its JSON body describes. Reads HTTP/1 leniently: methods and versions that
  * a strict server refuses belong to the tests.
  */

@@ -71,7 +71,7 @@ const one = (
   })),
 });
 
-test('cases run side by side and every outcome is told apart', async () => {
+test('cases run concurrently and every outcome is distinguished', async () => {
   const cases: TestCase[] = [
     one('matches', ['920100', { ids: [920100], noIds: [1] }]),
     one('misses', ['920100', { ids: [920101] }]),

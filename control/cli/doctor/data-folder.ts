@@ -66,7 +66,7 @@ export const firstPasswordCheck: Check = {
     const path = join(options.data, 'admin-password');
     if (!existsSync(path)) return [];
     const action = 'change it after the first sign-in and remove the file';
-    return [note('first password', `it still stands in ${path}`, action)];
+    return [note('first password', `The initial password file still exists: ${path}`, action)];
   },
 };
 

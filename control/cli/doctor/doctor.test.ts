@@ -79,7 +79,7 @@ describe('severity', () => {
     [now, at(now + day), 'error'],
     [0, '', 'error'],
     [now, '', 'ok'],
-  ])('of the clock at %i behind a write at %s', (nowMs, last, severity) => {
+  ])('of the clock at %i after a write at %s', (nowMs, last, severity) => {
     expect(judgeClock(nowMs, last).severity).toBe(severity);
   });
 

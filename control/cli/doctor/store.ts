@@ -82,7 +82,7 @@ export function judgeChainEnd(
   return error('audit chain', 'its end is not the row that was written last', action);
 }
 
-/** A clock behind the last write was turned back: sessions and certificates are judged wrongly. */
+/** A clock before the last write was turned back: expiry of sessions and certificates is wrong. */
 export function judgeClock(nowMs: number, lastWriteAt: string): Finding {
   const last = Date.parse(lastWriteAt);
   const action = 'set the clock, and keep it with a time service';

@@ -85,7 +85,7 @@ export type ListAgentGroupsResponse = Message<"waf.v1.ListAgentGroupsResponse"> 
   items: AgentGroup[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -106,7 +106,7 @@ export type ListAgentGroupsResponseJson = {
   items?: AgentGroupJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -419,7 +419,7 @@ export type ListAgentsResponse = Message<"waf.v1.ListAgentsResponse"> & {
   items: Agent[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -440,7 +440,7 @@ export type ListAgentsResponseJson = {
   items?: AgentJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1917,7 +1917,7 @@ export type ListConfigBundlesResponse = Message<"waf.v1.ListConfigBundlesRespons
   items: ConfigBundleSummary[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1938,7 +1938,7 @@ export type ListConfigBundlesResponseJson = {
   items?: ConfigBundleSummaryJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -29,7 +29,7 @@ export const file_waf_v1_ai: GenFile = /*@__PURE__*/
  */
 export type ListAIProposalsRequest = Message<"waf.v1.ListAIProposalsRequest"> & {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -50,7 +50,7 @@ export type ListAIProposalsRequest = Message<"waf.v1.ListAIProposalsRequest"> & 
  */
 export type ListAIProposalsRequestJson = {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -85,7 +85,7 @@ export type ListAIProposalsResponse = Message<"waf.v1.ListAIProposalsResponse"> 
   items: AIProposal[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -106,7 +106,7 @@ export type ListAIProposalsResponseJson = {
   items?: AIProposalJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */

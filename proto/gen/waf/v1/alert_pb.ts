@@ -181,7 +181,7 @@ export type ListAlertsResponse = Message<"waf.v1.ListAlertsResponse"> & {
   items: Alert[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -202,7 +202,7 @@ export type ListAlertsResponseJson = {
   items?: AlertJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -517,7 +517,7 @@ export type ListAlertRulesResponse = Message<"waf.v1.ListAlertRulesResponse"> & 
   items: AlertRule[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -538,7 +538,7 @@ export type ListAlertRulesResponseJson = {
   items?: AlertRuleJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -993,7 +993,7 @@ export type ListAlertChannelsResponse = Message<"waf.v1.ListAlertChannelsRespons
   items: AlertChannel[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1014,7 +1014,7 @@ export type ListAlertChannelsResponseJson = {
   items?: AlertChannelJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1735,7 +1735,7 @@ export type ListAlertSilencesResponse = Message<"waf.v1.ListAlertSilencesRespons
   items: AlertSilence[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1756,7 +1756,7 @@ export type ListAlertSilencesResponseJson = {
   items?: AlertSilenceJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -27,7 +27,7 @@ export const file_waf_v1_audit: GenFile = /*@__PURE__*/
  */
 export type QueryAuditRequest = Message<"waf.v1.QueryAuditRequest"> & {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -97,7 +97,7 @@ export type QueryAuditRequest = Message<"waf.v1.QueryAuditRequest"> & {
  */
 export type QueryAuditRequestJson = {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -181,7 +181,7 @@ export type QueryAuditResponse = Message<"waf.v1.QueryAuditResponse"> & {
   items: AuditEntry[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -209,7 +209,7 @@ export type QueryAuditResponseJson = {
   items?: AuditEntryJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */

@@ -83,7 +83,7 @@ export type ListCertsResponse = Message<"waf.v1.ListCertsResponse"> & {
   items: Certificate[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -104,7 +104,7 @@ export type ListCertsResponseJson = {
   items?: CertificateJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

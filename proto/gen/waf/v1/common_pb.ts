@@ -473,7 +473,7 @@ export const CursorRequestSchema: GenMessage<CursorRequest, {jsonType: CursorReq
   messageDesc(file_waf_v1_common, 6);
 
 /**
- * Where to go on reading.
+ * The position of the next page.
  *
  * @generated from message waf.v1.CursorResponse
  */
@@ -494,7 +494,7 @@ export type CursorResponse = Message<"waf.v1.CursorResponse"> & {
 };
 
 /**
- * Where to go on reading.
+ * The position of the next page.
  *
  * @generated from message waf.v1.CursorResponse
  */
@@ -522,7 +522,7 @@ export const CursorResponseSchema: GenMessage<CursorResponse, {jsonType: CursorR
   messageDesc(file_waf_v1_common, 7);
 
 /**
- * How complete the observations behind an answer are.
+ * How complete the observations are that an answer is computed from.
  *
  * @generated from message waf.v1.ObservationCoverage
  */
@@ -599,7 +599,7 @@ export type ObservationCoverage = Message<"waf.v1.ObservationCoverage"> & {
 };
 
 /**
- * How complete the observations behind an answer are.
+ * How complete the observations are that an answer is computed from.
  *
  * @generated from message waf.v1.ObservationCoverage
  */

@@ -69,7 +69,7 @@ export type ListCrsRulesetsResponse = Message<"waf.v1.ListCrsRulesetsResponse"> 
   items: CrsRuleset[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -90,7 +90,7 @@ export type ListCrsRulesetsResponseJson = {
   items?: CrsRulesetJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -321,7 +321,7 @@ export type ListCrsRulesResponse = Message<"waf.v1.ListCrsRulesResponse"> & {
   items: CrsRule[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -342,7 +342,7 @@ export type ListCrsRulesResponseJson = {
   items?: CrsRuleJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -83,7 +83,7 @@ export type ListCustomRulesResponse = Message<"waf.v1.ListCustomRulesResponse"> 
   items: CustomRule[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -104,7 +104,7 @@ export type ListCustomRulesResponseJson = {
   items?: CustomRuleJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -237,7 +237,7 @@ export type ListCustomRuleTemplatesResponse = Message<"waf.v1.ListCustomRuleTemp
   items: CustomRuleTemplate[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -258,7 +258,7 @@ export type ListCustomRuleTemplatesResponseJson = {
   items?: CustomRuleTemplateJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

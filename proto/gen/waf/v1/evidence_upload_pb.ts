@@ -668,7 +668,7 @@ export const EvidenceDurableAckSchema: GenMessage<EvidenceDurableAck, {jsonType:
   messageDesc(file_waf_v1_evidence_upload, 8);
 
 /**
- * How an upload goes on.
+ * How an upload continues.
  *
  * @generated from enum waf.v1.EvidenceAckStatus
  */
@@ -710,14 +710,14 @@ export const EvidenceAckStatus = {
 } as const;
 
 /**
- * How an upload goes on.
+ * How an upload continues.
  *
  * @generated from enum waf.v1.EvidenceAckStatus
  */
 export type EvidenceAckStatus = (typeof EvidenceAckStatus)[keyof typeof EvidenceAckStatus] | UnknownEnum;
 
 /**
- * How an upload goes on.
+ * How an upload continues.
  *
  * @generated from enum waf.v1.EvidenceAckStatus
  */

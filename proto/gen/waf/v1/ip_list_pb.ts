@@ -97,7 +97,7 @@ export type ListIpListsResponse = Message<"waf.v1.ListIpListsResponse"> & {
   items: IpList[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -118,7 +118,7 @@ export type ListIpListsResponseJson = {
   items?: IpListJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -531,7 +531,7 @@ export type ListIpListEntriesResponse = Message<"waf.v1.ListIpListEntriesRespons
   items: IpListEntry[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -573,7 +573,7 @@ export type ListIpListEntriesResponseJson = {
   items?: IpListEntryJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -477,7 +477,7 @@ export const DeleteSiteLogPolicyOverrideResponseSchema: GenMessage<DeleteSiteLog
  */
 export type QuerySecurityEventsRequest = Message<"waf.v1.QuerySecurityEventsRequest"> & {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -561,7 +561,7 @@ export type QuerySecurityEventsRequest = Message<"waf.v1.QuerySecurityEventsRequ
  */
 export type QuerySecurityEventsRequestJson = {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -659,7 +659,7 @@ export type QuerySecurityEventsResponse = Message<"waf.v1.QuerySecurityEventsRes
   items: SecurityEvent[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -680,7 +680,7 @@ export type QuerySecurityEventsResponseJson = {
   items?: SecurityEventJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -701,7 +701,7 @@ export const QuerySecurityEventsResponseSchema: GenMessage<QuerySecurityEventsRe
  */
 export type QueryAccessEventsRequest = Message<"waf.v1.QueryAccessEventsRequest"> & {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -785,7 +785,7 @@ export type QueryAccessEventsRequest = Message<"waf.v1.QueryAccessEventsRequest"
  */
 export type QueryAccessEventsRequestJson = {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -883,7 +883,7 @@ export type QueryAccessEventsResponse = Message<"waf.v1.QueryAccessEventsRespons
   items: AccessEvent[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -918,7 +918,7 @@ export type QueryAccessEventsResponseJson = {
   items?: AccessEventJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -953,7 +953,7 @@ export const QueryAccessEventsResponseSchema: GenMessage<QueryAccessEventsRespon
  */
 export type QueryErrorEventsRequest = Message<"waf.v1.QueryErrorEventsRequest"> & {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -1016,7 +1016,7 @@ export type QueryErrorEventsRequest = Message<"waf.v1.QueryErrorEventsRequest"> 
  */
 export type QueryErrorEventsRequestJson = {
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorRequest page = 1;
    */
@@ -1093,7 +1093,7 @@ export type QueryErrorEventsResponse = Message<"waf.v1.QueryErrorEventsResponse"
   items: ErrorEvent[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -1114,7 +1114,7 @@ export type QueryErrorEventsResponseJson = {
   items?: ErrorEventJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.CursorResponse page = 2;
    */
@@ -1464,7 +1464,7 @@ export type ExportSecurityEventsRequest = Message<"waf.v1.ExportSecurityEventsRe
   query?: QuerySecurityEventsRequest | undefined;
 
   /**
-   * Where the export goes on: nextCursor of the part before; empty for the first part.
+   * Where the export continues: nextCursor of the previous part; empty for the first part.
    *
    * @generated from field: string cursor = 2;
    */
@@ -1485,7 +1485,7 @@ export type ExportSecurityEventsRequestJson = {
   query?: QuerySecurityEventsRequestJson;
 
   /**
-   * Where the export goes on: nextCursor of the part before; empty for the first part.
+   * Where the export continues: nextCursor of the previous part; empty for the first part.
    *
    * @generated from field: string cursor = 2;
    */
@@ -6160,7 +6160,7 @@ export const LogDetailModeSchema: GenEnum<LogDetailMode, LogDetailModeJson> = /*
   enumDesc(file_waf_v1_log, 1);
 
 /**
- * What gives way when the log store is under pressure.
+ * What is removed when the log store is under pressure.
  *
  * @generated from enum waf.v1.LogPressurePolicy
  */
@@ -6188,14 +6188,14 @@ export const LogPressurePolicy = {
 } as const;
 
 /**
- * What gives way when the log store is under pressure.
+ * What is removed when the log store is under pressure.
  *
  * @generated from enum waf.v1.LogPressurePolicy
  */
 export type LogPressurePolicy = (typeof LogPressurePolicy)[keyof typeof LogPressurePolicy] | UnknownEnum;
 
 /**
- * What gives way when the log store is under pressure.
+ * What is removed when the log store is under pressure.
  *
  * @generated from enum waf.v1.LogPressurePolicy
  */

@@ -97,7 +97,7 @@ export type ListPoliciesResponse = Message<"waf.v1.ListPoliciesResponse"> & {
   items: Policy[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -118,7 +118,7 @@ export type ListPoliciesResponseJson = {
   items?: PolicyJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1441,7 +1441,7 @@ export type ListPolicyTemplatesResponse = Message<"waf.v1.ListPolicyTemplatesRes
   items: Policy[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1462,7 +1462,7 @@ export type ListPolicyTemplatesResponseJson = {
   items?: PolicyJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1539,7 +1539,7 @@ export type ListPolicyVersionsResponse = Message<"waf.v1.ListPolicyVersionsRespo
   items: PolicyVersion[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1560,7 +1560,7 @@ export type ListPolicyVersionsResponseJson = {
   items?: PolicyVersionJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

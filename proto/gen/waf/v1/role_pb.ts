@@ -83,7 +83,7 @@ export type ListRolesResponse = Message<"waf.v1.ListRolesResponse"> & {
   items: Role[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -104,7 +104,7 @@ export type ListRolesResponseJson = {
   items?: RoleJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

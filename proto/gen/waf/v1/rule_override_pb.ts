@@ -85,7 +85,7 @@ export type ListRuleOverridesResponse = Message<"waf.v1.ListRuleOverridesRespons
   items: RuleOverride[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -106,7 +106,7 @@ export type ListRuleOverridesResponseJson = {
   items?: RuleOverrideJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -505,7 +505,7 @@ export type ListCrsRulesForPolicyResponse = Message<"waf.v1.ListCrsRulesForPolic
   items: CrsRule[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -526,7 +526,7 @@ export type ListCrsRulesForPolicyResponseJson = {
   items?: CrsRuleJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -99,7 +99,7 @@ export type ListSitesResponse = Message<"waf.v1.ListSitesResponse"> & {
   items: Site[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -120,7 +120,7 @@ export type ListSitesResponseJson = {
   items?: SiteJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1873,7 +1873,7 @@ export const WafConfigSchema: GenMessage<WafConfig, {jsonType: WafConfigJson}> =
   messageDesc(file_waf_v1_site, 35);
 
 /**
- * Proof that a browser, or a person, is there before a request goes on.
+ * Proof that a browser, or a person, is there before a request is forwarded.
  *
  * @generated from message waf.v1.BotProtectionConfig
  */
@@ -1929,7 +1929,7 @@ export type BotProtectionConfig = Message<"waf.v1.BotProtectionConfig"> & {
 };
 
 /**
- * Proof that a browser, or a person, is there before a request goes on.
+ * Proof that a browser, or a person, is there before a request is forwarded.
  *
  * @generated from message waf.v1.BotProtectionConfig
  */
@@ -2828,7 +2828,7 @@ export const WafMode = {
   BLOCKING: 1,
 
   /**
-   * The request goes on and is recorded.
+   * The request is forwarded and recorded.
    *
    * @generated from enum value: WAF_MODE_DETECTION = 2;
    */

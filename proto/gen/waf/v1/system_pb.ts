@@ -1510,7 +1510,7 @@ export type ListBinaryReleasesResponse = Message<"waf.v1.ListBinaryReleasesRespo
   items: BinaryRelease[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1531,7 +1531,7 @@ export type ListBinaryReleasesResponseJson = {
   items?: BinaryReleaseJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1972,7 +1972,7 @@ export type ListUpgradeRunsResponse = Message<"waf.v1.ListUpgradeRunsResponse"> 
   items: UpgradeRun[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -1993,7 +1993,7 @@ export type ListUpgradeRunsResponseJson = {
   items?: UpgradeRunJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -2392,7 +2392,7 @@ export type ListSystemCrsRulesetsResponse = Message<"waf.v1.ListSystemCrsRuleset
   items: CrsRuleset[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -2413,7 +2413,7 @@ export type ListSystemCrsRulesetsResponseJson = {
   items?: CrsRulesetJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

@@ -113,7 +113,7 @@ export type ListUsersResponse = Message<"waf.v1.ListUsersResponse"> & {
   items: User[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */
@@ -134,7 +134,7 @@ export type ListUsersResponseJson = {
   items?: UserJson[];
 
   /**
-   * Where the list goes on.
+   * Position of the next page.
    *
    * @generated from field: waf.v1.PageResponse page = 2;
    */

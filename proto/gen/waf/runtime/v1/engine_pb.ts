@@ -1449,7 +1449,7 @@ export type SampleClientsResponse = Message<"waf.runtime.v1.SampleClientsRespons
   samples: RuntimeClientSample[];
 
   /**
-   * Collecting goes on.
+   * Collecting continues.
    *
    * @generated from field: bool active = 2;
    */
@@ -1470,7 +1470,7 @@ export type SampleClientsResponseJson = {
   samples?: RuntimeClientSampleJson[];
 
   /**
-   * Collecting goes on.
+   * Collecting continues.
    *
    * @generated from field: bool active = 2;
    */
