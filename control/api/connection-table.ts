@@ -232,7 +232,7 @@ export class ConnectionTable {
     const { connectionsMax, connectionsPerAddressMax, strangersPerAddressMax } = this.#limits;
     const own = this.#byAddress.get(address);
     if (address !== '' && own !== undefined && own.size >= strangersPerAddressMax) {
-      // Many at once are a burst of calls: only who had time to speak and did not gives way.
+      // Many at once are a burst of calls: only connections that stayed silent for long are closed.
       const before = this.#nowMs() - this.#limits.silentGraceMs;
       const silent = [...own].filter(({ sinceMs }) => sinceMs <= before);
       const strangers = silent.filter(({ proven }) => !proven);

@@ -80,8 +80,8 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
   },
   {
     path: ['agent-group', 'update'],
-    summary: 'Change a group of nodes; what no flag names stays',
-    help: 'Tags and nodes are added; --replace and --remove say otherwise.',
+    summary: 'Change a group of nodes; unspecified options are unchanged',
+    help: 'Tags and nodes are added, unless --replace or --remove is given.',
     arguments: idArgument,
     flags: [{ flags: '--name <name>', summary: 'name' }, ...selectorFlags, ...listChangeFlags],
     run: async (context, [id = ''], flags) => {

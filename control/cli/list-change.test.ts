@@ -1,4 +1,4 @@
-/** Proves that no command takes away what it does not name, unless it is told to. */
+/** Proves that no command removes what it does not name, except with --replace. */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Owns what a command does with lists that a resource has already: named items are added unless
- * --replace or --remove says otherwise, and what is taken away is always said.
+ * Changes lists of a resource by flags: named items are added, unless --replace or --remove is
+ * given. A note names every removed item.
  */
 
 import type { FlagDefinition, FlagValues } from './command.ts';

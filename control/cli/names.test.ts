@@ -139,7 +139,7 @@ test.each(Object.keys(lines) as NamedResource[])(
     const required = definition.flags.filter((flag) => flag.required === true);
     const flags = required.flatMap(({ flags: text }) => [/--[a-z-]+/.exec(text)?.[0] ?? '', 'x']);
     expect(await run([...definition.path, 'Nobody', ...rest, ...flags])).toBe(1);
-    expect(printed.err).toMatch(/No .+ named "Nobody"\. waf .+ shows them\./);
+    expect(printed.err).toMatch(/No .+ named "Nobody"\. List them with: waf .+/);
   },
 );
 

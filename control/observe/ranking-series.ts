@@ -1,7 +1,7 @@
 /**
  * Owns the most frequent paths, programs, methods and protocols over time: by hour, for each site
- * and for all of a tenant, bounded in number and kept for some days. What is told is never more
- * than what was counted; rare values may be missing.
+ * and for all of a tenant, bounded in number and kept for some days. A reported count is never
+ * above the true one; rare values may be missing.
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';

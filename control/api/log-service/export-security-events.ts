@@ -8,8 +8,8 @@ import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 
 /**
- * Matching events as lines of JSON, newest first. An answer that cannot hold all of them says so
- * and names the cursor of the next part; every part is audited.
+ * Matching events as lines of JSON, newest first. An answer that cannot hold all of them is
+ * marked and names the cursor of the next part; every part is audited.
  */
 export function exportSecurityEvents(
   parts: ApiParts,
