@@ -1,6 +1,6 @@
 /**
- * Owns the two entrances: the administration socket and the management listener. Each speaks
- * HTTP/1.1 and HTTP/2 on one address: told apart by ALPN under TLS, by the first bytes without.
+ * The two listeners: the administration socket and the management listener. Each speaks HTTP/1.1
+ * and HTTP/2 on one address: ALPN distinguishes them under TLS, the first bytes without.
  */
 
 import { chmodSync, rmSync } from 'node:fs';

@@ -73,8 +73,8 @@ export function settleAttempt(
 }
 
 /**
- * Written where no failure is counted, so that a name that no user has takes as long as any other
- * (0.15 of 11 ms less without it). No user has this id, no password this hash.
+ * Written where no failure is counted, so that an unknown name takes as long as any other (0.15 of
+ * 11 ms less without it). The id belongs to no user, the hash to no password.
  */
 const nobody: CredentialRecord = {
   id: 'nobody',

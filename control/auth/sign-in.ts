@@ -50,7 +50,7 @@ export interface SignIn {
   }): Promise<SignInResult>;
   /** Answers a challenge; another may follow. Errors: unauthenticated, unavailable. */
   answer(challenge: string, code: string, address: string): Promise<SignInResult>;
-  /** Goes on after an identity provider has vouched for a user. */
+  /** Continues a sign-in after an identity provider has vouched for a user. */
   vouched(proof: Proof, address: string): SignInResult;
   /** Whether the password is the user's; failures count towards the lock-out. */
   confirm(userId: string, password: string, address: string): Promise<boolean>;

@@ -96,7 +96,7 @@ export const certDnsCommands: readonly CommandDefinition[] = [
       const settings = readSettings(flags);
       const mode = listMode(flags);
       const { zones: oldZones = [], settings: oldPairs = {} } = before ?? {};
-      // What no flag names stays, also where named lists are replaced.
+      // Unspecified options are unchanged, also where named lists are replaced.
       const zones =
         settings.zones.length === 0
           ? oldZones

@@ -92,7 +92,7 @@ export const siteMoveCommands: readonly CommandDefinition[] = [
   {
     path: ['site', 'override'],
     summary: 'Show, set or remove what a site changes in its policy',
-    help: 'Example: waf site override ID --paranoia 2 --threshold 10. What no flag names stays.',
+    help: 'Example: waf site override ID --paranoia 2 --threshold 10. Unspecified options are unchanged.',
     arguments: idArgument,
     flags: [
       { flags: '--paranoia <level>', summary: 'blocking paranoia level, 1 to 4' },

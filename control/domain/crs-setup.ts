@@ -9,7 +9,7 @@ import type {
   HttpPolicyJson,
 } from '../../proto/gen/waf/v1/policy_pb.ts';
 
-/** What of a policy the setup depends on. */
+/** The fields of a policy that the setup depends on. */
 export interface CrsSettings {
   readonly crsCore: CrsCoreSettingsJson;
   readonly httpPolicy: HttpPolicyJson;

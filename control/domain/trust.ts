@@ -1,6 +1,6 @@
 /**
- * Owns what a trust profile may be: which proxies stand before the product, how they are joined,
- * and which headers may name the client. Says everything that is wrong at once.
+ * Checks a trust profile: the trusted proxies, how they are connected, and which headers may name
+ * the client. Reports all problems at once.
  */
 
 import type {

@@ -1,6 +1,6 @@
 /**
- * Owns the load that nodes told, over time: by minute for two days, by hour for 30 days; for each
- * step the mean of what was told. Knows nothing of streams.
+ * The load that nodes reported, over time: by minute for two days, by hour for 30 days; for each
+ * step the mean of the reports. Knows nothing of streams.
  */
 
 import { controlLimits } from '../../engine/base/limits.ts';
@@ -10,9 +10,9 @@ import { separator, timeText } from './step-keys.ts';
 /** Numbers of a node's load, by the names of AgentMetrics' fields. */
 export type LoadNumbers = Readonly<Record<string, number>>;
 
-/** What a node told in one step. */
+/** What a node reported in one step. */
 export interface LoadStep {
-  /** When the last of it was told. */
+  /** The time of the last report. */
   readonly atMs: number;
   readonly samples: number;
   /** Sums; divided by `samples` they are means. */

@@ -1,4 +1,4 @@
-/** What of multipart bodies is refused and observed, as rows of the table of what settings do. */
+/** Which multipart bodies are refused and observed, as rows of the table of what settings do. */
 
 import type { EffectRow, RowRequest } from './effect-row.ts';
 

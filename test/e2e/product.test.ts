@@ -72,7 +72,7 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     await dispatcher.close();
   });
 
-  test('a site created active serves as soon as the node has said so', async () => {
+  test('a site created active serves as soon as the node has confirmed it', async () => {
     const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
     const made = product.waf(
       ...['site', 'create', '--name', 'shop', '--host', 'shop.example', '--upstream', url],

@@ -21,7 +21,7 @@ function json(...words: string[]): Record<string, unknown> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** One request that claims to come from `client`; its status, and what the origin was told. */
+/** One request that claims to come from `client`; its status, and what the origin received. */
 function ask(path = '/'): Promise<{ status: number; forwarded: string }> {
   return new Promise((resolve, reject) => {
     const headers = { host: 'shop.test', 'x-forwarded-for': client };

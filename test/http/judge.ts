@@ -80,7 +80,7 @@ const mappedSettings = new Set([
   'limit_request_field_size',
 ]);
 
-/** The limits that gunicorn's cases count on unless they say otherwise. */
+/** The limits that gunicorn's cases expect by default. */
 const gunicornDefaults: readonly (readonly [string, string])[] = [
   ['limit_request_line', '4094'],
   ['limit_request_fields', '100'],

@@ -302,7 +302,7 @@ test('a provider may make users, whose roles follow their groups', async () => {
   expect((await signIn()).status).toBe(403);
 });
 
-test('an answer of another issuer is refused, and a silent one is said so', async () => {
+test('an answer of another issuer is refused, and a provider that does not answer is reported', async () => {
   await configure({ issuer: `${issuer}/other` });
   const answer = await new Browser().visit(`${base}/auth/oidc/corp/login`);
   expect(answer.status).toBe(503);

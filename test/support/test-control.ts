@@ -31,7 +31,7 @@ export interface TestControl {
   readonly control: Control;
   /** Password of the first administrator. */
   readonly password: string;
-  /** One call as a plain JSON client makes it; over the socket unless a way says otherwise. */
+  /** One call as a plain JSON client makes it; over the socket by default. */
   call(rpc: string, body: unknown, way?: Way): Promise<Answer>;
   /** One call over the socket whose body is any text. */
   send(rpc: string, text: string): Promise<Answer>;

@@ -54,7 +54,7 @@ export function listCustomRuleTemplates(): Method<
   };
 }
 
-/** The SecLang of a rule that is not kept. */
+/** The SecLang of a rule that is not stored. */
 export function previewCustomRule(): Method<typeof CustomRuleService, 'previewCustomRule'> {
   return (request, context) => {
     if (request.rule === undefined) throw invalidField('rule', 'is required');

@@ -72,7 +72,7 @@ export function listNote(caller: Caller, list: IpListRecord) {
   };
 }
 
-/** What of a list goes into an audit row. */
+/** The fields of a list that an audit row holds. */
 export function auditedList(store: ReadStore, list: IpListRecord): object {
   const { etag, ipv4Count, ipv6Count } = contentOf(store, list.id);
   const { source, sync: _sync, held: _held, ...rest } = list;

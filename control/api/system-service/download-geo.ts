@@ -17,7 +17,7 @@ interface Download {
   readonly month: string;
 }
 
-/** Fetches a data set and keeps it in place of the one of its kind; a failure changes nothing. */
+/** Downloads a data set and replaces the one of the same kind; a failure changes nothing. */
 export function downloadGeoDatabase(
   parts: ApiParts,
 ): Method<typeof SystemService, 'downloadGeoDatabase'> {

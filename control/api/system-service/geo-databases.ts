@@ -40,7 +40,7 @@ export function listGeoDatabases(
   };
 }
 
-/** Keeps a data set in place of the one of its kind. */
+/** Replaces the data set of a kind. */
 export function uploadGeoDatabase(
   parts: ApiParts,
 ): Method<typeof SystemService, 'uploadGeoDatabase'> {
@@ -64,7 +64,7 @@ export interface GeoOrigin {
   readonly action: 'upload' | 'download';
 }
 
-/** Keeps a data set in place of the one of its kind, in one transaction with its audit row. */
+/** Replaces the data set of a kind, in one transaction with its audit row. */
 export async function keepGeoDatabase(
   parts: ApiParts,
   caller: Caller,

@@ -989,7 +989,7 @@ export const ApplyClientIPAnalysisResponseSchema: GenMessage<ApplyClientIPAnalys
   messageDesc(file_waf_v1_trust, 17);
 
 /**
- * Which proxies stand before the product and which headers they write.
+ * The trusted proxies and the headers that they write.
  *
  * @generated from message waf.v1.TrustProfile
  */
@@ -1017,7 +1017,7 @@ export type TrustProfile = Message<"waf.v1.TrustProfile"> & {
 };
 
 /**
- * Which proxies stand before the product and which headers they write.
+ * The trusted proxies and the headers that they write.
  *
  * @generated from message waf.v1.TrustProfile
  */

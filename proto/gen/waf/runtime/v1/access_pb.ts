@@ -785,7 +785,7 @@ export const RuntimeRateLimitSchema: GenMessage<RuntimeRateLimit, {jsonType: Run
   messageDesc(file_waf_runtime_v1_access, 5);
 
 /**
- * Which proxies stand before the product and which headers they write.
+ * The trusted proxies and the headers that they write.
  *
  * @generated from message waf.runtime.v1.RuntimeTrustProfile
  */
@@ -820,7 +820,7 @@ export type RuntimeTrustProfile = Message<"waf.runtime.v1.RuntimeTrustProfile"> 
 };
 
 /**
- * Which proxies stand before the product and which headers they write.
+ * The trusted proxies and the headers that they write.
  *
  * @generated from message waf.runtime.v1.RuntimeTrustProfile
  */
