@@ -7,7 +7,7 @@ import { createLogger, type LogLevel } from '../engine/base/log.ts';
 import {
   onStopAsked,
   surviveClosedOutput,
-  tellSupervisor,
+  notifySupervisor,
 } from '../engine/base/supervisor-channel.ts';
 import type { ManagementTls } from './api/management-tls.ts';
 import { startControl, type Control } from './start.ts';
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
     logger,
   });
   const { passwordFile, firstStart } = control;
-  tellSupervisor(firstStart ? { type: 'ready', passwordFile } : { type: 'ready' });
+  notifySupervisor(firstStart ? { type: 'ready', passwordFile } : { type: 'ready' });
 }
 
 function readAddress(text: string): { host: string; port: number } {
@@ -84,7 +84,7 @@ function readTls(
 surviveClosedOutput();
 main().catch((error: unknown) => {
   const { message } = toAppError(error);
-  tellSupervisor({ type: 'fatal', message });
+  notifySupervisor({ type: 'fatal', message });
   // A supervisor says it.
   if (process.send === undefined) process.stderr.write(`control: ${message}\n`);
   process.exitCode = 1;

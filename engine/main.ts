@@ -11,13 +11,13 @@ import { systemClock } from './base/clock.ts';
 import { toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
 import { createLogger, type Logger } from './base/log.ts';
-import { onStopAsked, surviveClosedOutput, tellSupervisor } from './base/supervisor-channel.ts';
+import { onStopAsked, surviveClosedOutput, notifySupervisor } from './base/supervisor-channel.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
 import { noRoutes, type RoutesConfig } from './contract/site.ts';
-import { SenderMemory } from './front/sender-notes.ts';
+import { ClientMemory } from './front/client-memory.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
@@ -47,7 +47,7 @@ class Engine {
   private readonly settings: ThreadSettings;
   private readonly trim = trimThisProcess();
   private readonly files = new SharedFiles();
-  private readonly senders = new SenderMemory();
+  private readonly clientMemory = new ClientMemory();
   private readonly origins: OriginHealth;
   private readonly planner: Planner;
   private readonly bundles: BundleKeeper;
@@ -73,7 +73,7 @@ class Engine {
     this.planner = new Planner({
       entry: threadEntry('planner-thread'),
       settings: this.settings,
-      onProgress: (done, total, what) => tellSupervisor({ type: 'progress', done, total, what }),
+      onProgress: (done, total, what) => notifySupervisor({ type: 'progress', done, total, what }),
       onEnded: this.trim,
     });
     this.rollouts = this.makeRollouts();
@@ -92,7 +92,7 @@ class Engine {
     if (candidate !== null) this.rollouts.firstServed(candidate, complete);
     if (this.link !== null) await this.serveControl(this.link);
     this.log.info('listening', { host: this.options.host, port: this.threads.port });
-    tellSupervisor({ type: 'ready', port: this.threads.port });
+    notifySupervisor({ type: 'ready', port: this.threads.port });
   }
 
   async stop(): Promise<void> {
@@ -141,8 +141,8 @@ class Engine {
       },
       onCounters: (deltas) => this.link?.count(deltas),
       onRankings: (deltas) => this.link?.rank(deltas),
-      onSenders: (notes) => this.senders.take(notes),
-      onOrigins: (notes) => this.origins.take(notes),
+      onClientNotes: (notes) => this.clientMemory.receive(notes),
+      onOrigins: (notes) => this.origins.receive(notes),
       onCollected: this.trim,
       onThreadDied: (cause) => {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
@@ -177,7 +177,7 @@ class Engine {
       files: this.files,
       build,
       probeUpstream: probePool,
-      senders: this.senders.answers((siteId, count) => this.threads?.sample(siteId, count)),
+      clients: this.clientMemory.answers((siteId, count) => this.threads?.sample(siteId, count)),
       status: () => ({
         ...this.rollouts.serving,
         version,
@@ -219,7 +219,7 @@ try {
   await engine.start();
 } catch (thrown) {
   const { code, message } = toAppError(thrown);
-  tellSupervisor({ type: 'fatal', message });
+  notifySupervisor({ type: 'fatal', message });
   // A supervisor says it.
   if (process.send === undefined) process.stderr.write(`engine: ${message} (${code})\n`);
   process.exit(1);

@@ -7,7 +7,7 @@ import { collectGarbage } from '../../engine/base/garbage.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { dropFilePages } from '../../native-bindings/pages/file-pages.ts';
 
-const { memoryCareEveryMs, quietShare, quietWorthMs } = controlLimits;
+const { memoryCareEveryMs, idleShare, idleWorthMs } = controlLimits;
 
 /** Checks periodically until it is closed. Cost: a collection of some 50 ms after much work. */
 export function careForMemory(): { close(): void } {
@@ -16,9 +16,9 @@ export function careForMemory(): { close(): void } {
   const timer = setInterval(() => {
     dropFilePages();
     const now = workedMs();
-    const quiet = now - seen < memoryCareEveryMs * quietShare;
+    const quiet = now - seen < memoryCareEveryMs * idleShare;
     seen = now;
-    if (!quiet || now - collected < quietWorthMs) return;
+    if (!quiet || now - collected < idleWorthMs) return;
     collected = now;
     collectGarbage();
   }, memoryCareEveryMs).unref();

@@ -145,8 +145,8 @@ export const controlLimits = {
   /** Pages of stores that were looked at count to the process so long. */
   memoryCareEveryMs: 15_000,
   /** Less of that at work is quiet; so much work before it is worth a collection. */
-  quietShare: 0.1,
-  quietWorthMs: 2_000,
+  idleShare: 0.1,
+  idleWorthMs: 2_000,
   /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */
   geoDatabaseBytesMax: 128 * 1024 * 1024,
   /** Fetching one; the largest free ones have some 60 MB packed. */
@@ -334,7 +334,7 @@ export const accessLimits = {
   trustListsPerNodeMax: 16,
   /** Addresses read of one forwarding header; a longer one is not believed. */
   forwardedHopsMax: 64,
-  /** Senders of forged headers that are remembered, and for how long. */
+  /** Clients that forge headers that are remembered, and for how long. */
   spoofTuplesMax: 1_000,
   spoofKeptMs: 3_600_000,
   /** Samples of one analysis, how long it collects, analyses at once, bytes kept of a header. */

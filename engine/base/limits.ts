@@ -399,12 +399,12 @@ export const engineLimits = {
   /** Threads have collected their garbage by then; so late the rest of it goes back, in one go. */
   trimDelayMs: 3_000,
   /** Threads look so often whether they are quiet: under a tenth of the time at work. */
-  quietEveryMs: 5_000,
-  quietShare: 0.1,
+  idleCheckEveryMs: 5_000,
+  idleShare: 0.1,
   /** So much work since the last time is worth a collection, which costs 10 ms. */
-  quietWorthMs: 2_000,
+  idleWorthMs: 2_000,
   /** The process looks less often: its threads have collected by then. */
-  quietProcessEveryMs: 15_000,
+  idleProcessCheckEveryMs: 15_000,
   /** Pages of the spool that were looked at count to the process so long. */
   pagesEveryMs: 15_000,
   /** How long the main thread waits at the end for threads and the link. */

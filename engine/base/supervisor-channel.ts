@@ -8,8 +8,8 @@ export function surviveClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** Tells the process that started this one, if it listens; one that is gone is no error. */
-export function tellSupervisor(message: Readonly<Record<string, unknown>>): void {
+/** Notifies the process that started this one, if it listens; one that is gone is no error. */
+export function notifySupervisor(message: Readonly<Record<string, unknown>>): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }
 

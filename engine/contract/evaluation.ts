@@ -70,7 +70,7 @@ export interface EngineHandler {
     peer: string,
     headers: Readonly<Record<string, string>>,
   ): ClientIpFinding;
-  /** Begins (`count` > 0) or ends collecting senders of a site; says what there is. */
+  /** Begins (`count` > 0) or ends sampling the clients of a site; returns what it has. */
   sampleClients(siteId: string, count: number, end: boolean): ClientSamples;
   /** Asks every address of a pool once, whether any site uses it or not. */
   probeUpstream(upstream: UpstreamConfig): Promise<readonly ProbedAddress[]>;
@@ -78,11 +78,11 @@ export interface EngineHandler {
   spoofNotes(): readonly SpoofNote[];
 }
 
-/** What was collected of a site's senders. */
+/** Samples of the clients of a site. */
 export interface ClientSamples {
   readonly samples: readonly ClientSample[];
   readonly active: boolean;
 }
 
-/** Answers about senders that the front gives. */
-export type SenderAnswers = Pick<EngineHandler, 'sampleClients' | 'spoofNotes'>;
+/** The calls about clients that the front answers. */
+export type ClientAnswers = Pick<EngineHandler, 'sampleClients' | 'spoofNotes'>;

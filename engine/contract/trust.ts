@@ -78,7 +78,7 @@ export interface ClientIpFinding {
   readonly untrustedRule: boolean;
 }
 
-/** What one request said of its sender. */
+/** What one request says about its client. */
 export interface ClientSample {
   readonly siteId: string;
   readonly peer: string;
@@ -95,8 +95,8 @@ export interface SpoofNote {
   readonly count: number;
 }
 
-/** What a front thread noticed of senders since it last told. */
-export interface SenderNotes {
+/** What a front thread noticed about clients since its last message. */
+export interface ClientNotes {
   readonly samples: readonly ClientSample[];
   readonly spoofs: readonly SpoofNote[];
 }

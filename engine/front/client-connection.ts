@@ -104,7 +104,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     return this.lastHost;
   }
 
-  /** Sends bytes; false when the sender should wait for `clientDrained`. */
+  /** Sends bytes; false when the caller should wait for `clientDrained`. */
   send(bytes: Uint8Array): boolean {
     if (this.closed) return true;
     if (this.wait === WAIT.GRACE) this.await(WAIT.NONE, Infinity);

@@ -16,7 +16,7 @@ export interface ClientPort {
   host(): string;
   /**
    * Sends bytes of the answer as they stand on the wire (HTTP/1.1, heads never split); false when
-   * the sender should wait for `clientDrained`.
+   * the caller should wait for `clientDrained`.
    */
   send(bytes: Uint8Array): boolean;
   /** The running request wants its body now, or wants no more for a while. */

@@ -25,11 +25,11 @@ test('one client too many is closed and counted; a place that is free again is t
   const clients = [new RawClient(port), new RawClient(port)];
   for (const client of clients) await client.send(get).has('answer');
   expect(await new RawClient(port).all()).toBe('');
-  const [delta] = counters.take().filter(({ siteId }) => siteId === '');
+  const [delta] = counters.drain().filter(({ siteId }) => siteId === '');
   expect(delta).toMatchObject({ requests: 0, policyId: '' });
   expect([...delta!.entries.get('refusal')!]).toEqual([['connection_limit', 1]]);
   clients[0]!.socket.destroy();
   await eventually(() => front.connections === 1);
   await new RawClient(port).send(get).has('answer');
-  expect(counters.take().every(({ entries }) => entries.get('refusal')!.size === 0)).toBe(true);
+  expect(counters.drain().every(({ entries }) => entries.get('refusal')!.size === 0)).toBe(true);
 });

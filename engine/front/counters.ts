@@ -1,6 +1,6 @@
 /**
  * Owns counting finished requests in one front thread: exact, whatever becomes of their events.
- * Memory: one set of counts per site and policy that had traffic since the last `take`.
+ * Memory: one set of counts per site and policy that had traffic since the last `drain`.
  */
 
 import { durationBoundsUs } from '../contract/counters.ts';
@@ -40,7 +40,7 @@ export class FrontCounters {
   }
 
   /** What was counted since the last call; [] when there was nothing. */
-  take(): CounterDelta[] {
+  drain(): CounterDelta[] {
     const deltas = [...this.bySite.values()].flat();
     this.bySite = new Map();
     return deltas;

@@ -23,7 +23,7 @@ import { OriginAttempts } from './origin-attempts.ts';
 import { writeOwnAnswer } from './own-answer.ts';
 import type { OriginChoice } from './path-routes.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
-import { senderOf, type Sender } from './sender.ts';
+import { requestClient, type RequestClient } from './request-client.ts';
 import { RequestRelay } from './request-relay.ts';
 import { ResponseSide, type ResponseOwner } from './response-side.ts';
 
@@ -41,7 +41,7 @@ export class Exchange implements OriginSink, ResponseOwner {
   private readonly startedUs: number;
   private readonly generation: Generation;
   private route: Route | null = null;
-  private sender: Sender;
+  private requestClient: RequestClient;
   private readonly inspection = new InspectionRun();
   private texts: RequestTexts | null = null;
   private ended = false;
@@ -67,7 +67,7 @@ export class Exchange implements OriginSink, ResponseOwner {
   constructor(front: FrontContext, client: ClientPort, bytes: Buffer, startedUs: number) {
     this.front = front;
     this.client = client;
-    this.sender = client;
+    this.requestClient = client;
     this.head = client.parser;
     this.bytes = bytes;
     this.startedUs = startedUs;
@@ -99,7 +99,7 @@ export class Exchange implements OriginSink, ResponseOwner {
     this.describe();
     const route = this.generation.find(this.client.host());
     this.route = route;
-    this.sender = senderOf(this.front, route, this.client, this.bytes);
+    this.requestClient = requestClient(this.front, route, this.client, this.bytes);
     if (this.request.hasBody) {
       this.up = UP.WAIT;
       if (this.head.contentLength > this.front.settings.requestBodyBytesMax) {
@@ -112,7 +112,7 @@ export class Exchange implements OriginSink, ResponseOwner {
       requestId: this.requestId,
       receivedAtMs: this.texts!.receivedAtMs,
       siteId: route.site.id,
-      connection: this.sender.facts,
+      connection: this.requestClient.facts,
       head: { bytes: this.bytes, spans: this.head.copySpans() },
     });
     this.inspect(1);
@@ -278,7 +278,7 @@ export class Exchange implements OriginSink, ResponseOwner {
   private headFacts(): RequestHeadFacts {
     const { upstream, skip } = this.choice!;
     return {
-      forwardedLines: this.sender.forwardedLines,
+      forwardedLines: this.requestClient.forwardedLines,
       defaultHost: this.attempts.pool!.name,
       requestId: this.requestId,
       fields: upstream.fields,
@@ -356,7 +356,7 @@ export class Exchange implements OriginSink, ResponseOwner {
   }
 
   holder(): Holder {
-    return this.front.held.holder(this.sender.facts.clientIp, this.route!.site.id);
+    return this.front.held.holder(this.requestClient.facts.clientIp, this.route!.site.id);
   }
 
   refuseResponse(status: number, reason: string): void {
@@ -438,7 +438,7 @@ export class Exchange implements OriginSink, ResponseOwner {
   }
 
   private report(durationUs: number, transaction: TransactionRecord | null): void {
-    const { facts } = this.sender;
+    const { facts } = this.requestClient;
     const texts = this.texts!;
     const { status, outcome, refusal, originUs, requestId } = this;
     const policyId = this.route?.inspector ? (this.route.site.waf.policyId ?? '') : '';

@@ -8,7 +8,7 @@ import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
 import type { HeldBudget } from './held-budget.ts';
 import type { RequestIds } from './request-id.ts';
-import type { SenderWatch } from './sender-watch.ts';
+import type { ClientWatch } from './client-watch.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
 export interface FrontSettings extends HeadLimits {
@@ -38,7 +38,7 @@ export interface FrontContext {
   readonly onRequestDone: RequestDone;
   /** A client was closed when it was accepted: one more than may be. */
   readonly onClientRefused: () => void;
-  readonly senders: SenderWatch;
+  readonly clientWatch: ClientWatch;
   /** What new requests run on. */
   generation: Generation;
   /** True once draining: every answer closes its connection. */

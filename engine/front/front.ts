@@ -20,7 +20,7 @@ import type { ListenAddress, Listener } from './listener.ts';
 import { StrictListener } from './listener-strict.ts';
 import { UwsListener } from './listener-uws.ts';
 import { RequestIds } from './request-id.ts';
-import { SenderWatch } from './sender-watch.ts';
+import { ClientWatch } from './client-watch.ts';
 
 /** What a generation is made of, for `Front.swap`. */
 export interface NextGeneration {
@@ -40,8 +40,8 @@ export interface FrontOptions extends NextGeneration {
   readonly settings?: Partial<FrontSettings>;
   /** Default `strict`. */
   readonly listener?: ListenerKind;
-  /** What notices senders; one of its own when left out. */
-  readonly senders?: SenderWatch;
+  /** What notes facts about clients; one of its own when left out. */
+  readonly clientWatch?: ClientWatch;
 }
 
 /** A front of one thread. */
@@ -56,7 +56,7 @@ export interface Front {
   /** Takes over which addresses fail, as all threads saw it. */
   setFailing(failing: UnhealthyAddresses): void;
   /** Origin addresses that failed since the last call, or answer again. */
-  takeOriginNotes(): OriginNote[];
+  drainOriginNotes(): OriginNote[];
   /** Stops accepting, lets requests finish, cuts what is left at the deadline. */
   drain(): Promise<void>;
   /** Closes everything at once. */
@@ -85,7 +85,7 @@ class ThreadFront implements Front {
       writer: new ByteWriter(),
       ids: new RequestIds(),
       held: new HeldBudget(settings.heldBytesMax),
-      senders: options.senders ?? new SenderWatch(),
+      clientWatch: options.clientWatch ?? new ClientWatch(),
       onRequestDone: options.onRequestDone,
       onClientRefused: options.onClientRefused ?? (() => undefined),
       generation: this.makeGeneration(options),
@@ -123,8 +123,8 @@ class ThreadFront implements Front {
     this.upstreams.setFailing(failing);
   }
 
-  takeOriginNotes(): OriginNote[] {
-    return this.upstreams.takeNotes();
+  drainOriginNotes(): OriginNote[] {
+    return this.upstreams.drainNotes();
   }
 
   async drain(): Promise<void> {

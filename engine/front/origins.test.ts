@@ -194,18 +194,18 @@ describe('addresses that fail', () => {
     const answers = await ask(port, ['/1', '/2']);
     // The other address answered: no request failed, and the dead one is seen all the same.
     expect(answers.every((text) => text.startsWith('[good'))).toBe(true);
-    const [note, ...rest] = front.takeOriginNotes();
+    const [note, ...rest] = front.drainOriginNotes();
     expect(rest).toEqual([]);
     expect(note).toMatchObject({ upstreamId: upstream.id, scheme: 'http', answered: false });
     expect(note).toMatchObject({ name: `127.0.0.1:${dead}`, failure: 'origin_connect' });
     expect(note!.failed).toBeGreaterThan(0);
     await ask(port, ['/3']);
-    expect(front.takeOriginNotes()).toEqual([]);
+    expect(front.drainOriginNotes()).toEqual([]);
     // Another thread saw failures, or this one before a change: the answer is worth a note.
     front.setFailing(new Map([[upstream.id, new Set([`127.0.0.1:${good}`])]]));
     await ask(port, ['/4']);
     const again = { name: `127.0.0.1:${good}`, failed: 0, answered: true };
-    expect(front.takeOriginNotes()).toMatchObject([again]);
+    expect(front.drainOriginNotes()).toMatchObject([again]);
   });
 
   test('those that probes found unhealthy are asked last', async () => {

@@ -10,14 +10,14 @@ test('paths without their query, by site, with what was blocked', () => {
   rankings.add(event({ target: '/a?x=1' }));
   rankings.add(event({ target: '/a?x=2', blocked: true }));
   rankings.add(event({ target: '/b', siteId: 'other', userAgent: '' }));
-  const taken = rankings.take();
+  const taken = rankings.drain();
   const of = (siteId: string, dimension: string) =>
     taken.find((one) => one.siteId === siteId && one.dimension === dimension)?.entries;
   expect(of('shop', 'path')).toEqual([{ key: '/a', total: 2, blocked: 1 }]);
   expect(of('shop', 'method')).toEqual([{ key: 'GET', total: 2, blocked: 1 }]);
   expect(of('shop', 'http_version')).toEqual([{ key: 'HTTP/1.1', total: 2, blocked: 1 }]);
   expect(of('other', 'user_agent')).toEqual([{ key: '', total: 1, blocked: 0 }]);
-  expect(rankings.take()).toEqual([]);
+  expect(rankings.drain()).toEqual([]);
 });
 
 test('a flood of different paths stays within its bounds', () => {
@@ -27,7 +27,7 @@ test('a flood of different paths stays within its bounds', () => {
     rankings.add(event({ target: `/${at}`, method: `M${at}` }));
     rankings.add(event({ target: long }));
   }
-  const [path, , method] = rankings.take();
+  const [path, , method] = rankings.drain();
   expect(path?.entries.length).toBe(frontLimits.rankedValuesMax);
   expect(method?.entries.length).toBe(frontLimits.rankedNamesMax);
   const most = path?.entries.reduce((a, b) => (a.total > b.total ? a : b));

@@ -10,7 +10,7 @@ import type { RequestEvent } from '../contract/events.ts';
 
 type SiteTops = Readonly<Record<RankedDimension, TopCounts>>;
 
-/** Rankings of one thread since the last `take`. Cost of `add`: four look-ups, no new object. */
+/** Rankings of one thread since the last `drain`. Cost of `add`: four look-ups, no new object. */
 export class FrontRankings {
   #sites = new Map<string, SiteTops>();
 
@@ -27,7 +27,7 @@ export class FrontRankings {
   }
 
   /** What was counted since the last call; [] when there was nothing. */
-  take(): RankingDelta[] {
+  drain(): RankingDelta[] {
     const sites = this.#sites;
     this.#sites = new Map();
     return [...sites].flatMap(([siteId, tops]) =>

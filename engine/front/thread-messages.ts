@@ -5,7 +5,7 @@ import type { SharedGroups } from '../contract/databases.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
-import type { SenderNotes } from '../contract/trust.ts';
+import type { ClientNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
@@ -48,7 +48,7 @@ export type FromFrontThread =
   | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
   | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
   | { readonly kind: 'connections'; readonly count: number }
-  | { readonly kind: 'senders'; readonly notes: SenderNotes }
+  | { readonly kind: 'client_notes'; readonly notes: ClientNotes }
   | { readonly kind: 'origins'; readonly notes: readonly OriginNote[] }
   | { readonly kind: 'drained' };
 

@@ -14,7 +14,7 @@ import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
-import type { SenderNotes } from '../contract/trust.ts';
+import type { ClientNotes } from '../contract/trust.ts';
 import { unpackEvents } from './event-wire.ts';
 import { probePort } from './port-probe.ts';
 import type { FrontSettings } from './front-context.ts';
@@ -51,8 +51,8 @@ export interface FrontThreadsOptions {
   readonly onCounters?: (deltas: readonly CounterDelta[]) => void;
   /** The most frequent values since the last call. */
   readonly onRankings?: (deltas: readonly RankingDelta[]) => void;
-  /** What was noticed of senders since the last call. */
-  readonly onSenders?: (notes: SenderNotes) => void;
+  /** What was noticed about clients since the last call. */
+  readonly onClientNotes?: (notes: ClientNotes) => void;
   /** Origin addresses of one thread that failed since the last call, or answer again. */
   readonly onOrigins?: (notes: readonly OriginNote[]) => void;
   /** A thread died by itself; it is being replaced. */
@@ -70,7 +70,7 @@ export interface FrontThreads {
   readonly connections: number;
   /** Resolves when every thread serves `routes`. Errors: that of the first thread that cannot. */
   apply(routes: RoutesConfig): Promise<void>;
-  /** Wants so many samples of a site's senders of every thread; 0 for no more. */
+  /** Asks every thread for `count` samples of the clients of a site; 0 stops. */
   sample(siteId: string, count: number): void;
   /** Offers every thread databases for policies that it builds on first use. */
   offerDatabases(groups: SharedGroups): void;
@@ -110,7 +110,7 @@ class FrontThread {
     this.fd = fd;
   }
 
-  tell(message: ToFrontThread): void {
+  send(message: ToFrontThread): void {
     this.worker.postMessage(message);
   }
 
@@ -188,28 +188,28 @@ class Threads implements FrontThreads {
     const meant = this.routes === routes ? threads.filter((one) => this.threads.has(one)) : [];
     const waits = meant.map((thread) => {
       const wait = thread.wait(id);
-      thread.tell({ kind: 'routes', id, routes });
+      thread.send({ kind: 'routes', id, routes });
       return wait;
     });
     await Promise.all(waits);
   }
 
   sample(siteId: string, count: number): void {
-    for (const thread of this.threads) thread.tell({ kind: 'sample', siteId, count });
+    for (const thread of this.threads) thread.send({ kind: 'sample', siteId, count });
   }
 
   offerDatabases(groups: SharedGroups): void {
-    for (const thread of this.threads) thread.tell({ kind: 'databases', groups });
+    for (const thread of this.threads) thread.send({ kind: 'databases', groups });
   }
 
   setUnhealthy(unhealthy: UnhealthyAddresses): void {
     this.unhealthy = unhealthy;
-    for (const thread of this.threads) thread.tell({ kind: 'health', unhealthy });
+    for (const thread of this.threads) thread.send({ kind: 'health', unhealthy });
   }
 
   setFailing(failing: UnhealthyAddresses): void {
     this.failing = failing;
-    for (const thread of this.threads) thread.tell({ kind: 'failing', failing });
+    for (const thread of this.threads) thread.send({ kind: 'failing', failing });
   }
 
   async drain(): Promise<void> {
@@ -217,7 +217,7 @@ class Threads implements FrontThreads {
     const exits = [...this.threads].map(
       (thread) => new Promise<void>((resolve) => thread.worker.once('exit', () => resolve())),
     );
-    for (const thread of this.threads) thread.tell({ kind: 'drain' });
+    for (const thread of this.threads) thread.send({ kind: 'drain' });
     await Promise.all(exits);
   }
 
@@ -250,9 +250,9 @@ class Threads implements FrontThreads {
     thread.worker.on('error', (error) => (cause = error));
     thread.worker.on('message', (message: FromFrontThread) => this.onMessage(thread, message));
     thread.worker.on('exit', () => this.onExit(thread, cause));
-    thread.tell({ kind: 'health', unhealthy: this.unhealthy });
-    thread.tell({ kind: 'failing', failing: this.failing });
-    thread.tell({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
+    thread.send({ kind: 'health', unhealthy: this.unhealthy });
+    thread.send({ kind: 'failing', failing: this.failing });
+    thread.send({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
   }
 
@@ -280,7 +280,7 @@ class Threads implements FrontThreads {
       case 'events':
         this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
         // After a turn of the event loop: sockets to control come between batches.
-        setImmediate(() => thread.tell({ kind: 'events_taken' }));
+        setImmediate(() => thread.send({ kind: 'events_taken' }));
         return;
       case 'counters':
         return this.options.onCounters?.(message.deltas);
@@ -289,8 +289,8 @@ class Threads implements FrontThreads {
       case 'connections':
         thread.connections = message.count;
         return;
-      case 'senders':
-        return this.options.onSenders?.(message.notes);
+      case 'client_notes':
+        return this.options.onClientNotes?.(message.notes);
       case 'origins':
         return this.options.onOrigins?.(message.notes);
       default:

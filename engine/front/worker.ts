@@ -17,7 +17,7 @@ import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
 import { FrontRankings } from './rankings.ts';
-import { SenderWatch } from './sender-watch.ts';
+import { ClientWatch } from './client-watch.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
 
 /** What one generation's inspection is, as the composition root makes it. */
@@ -59,7 +59,7 @@ class FrontWorker {
   private readonly batcher: EventBatcher;
   private readonly counters = new FrontCounters();
   private readonly rankings = new FrontRankings();
-  private readonly senders = new SenderWatch();
+  private readonly clientWatch = new ClientWatch();
   private readonly counting: NodeJS.Timeout;
   private readonly ranking: NodeJS.Timeout;
   /** Connections that the main thread knows of. */
@@ -75,11 +75,11 @@ class FrontWorker {
     this.port = port;
     this.data = data;
     this.parts = parts;
-    this.batcher = new EventBatcher((batch) => this.tell({ kind: 'events', batch }));
-    this.counting = setInterval(() => this.tellCounts(), frontLimits.counterIntervalMs);
-    this.ranking = setInterval(() => this.tellRankings(), frontLimits.rankingIntervalMs);
+    this.batcher = new EventBatcher((batch) => this.send({ kind: 'events', batch }));
+    this.counting = setInterval(() => this.sendCounts(), frontLimits.counterIntervalMs);
+    this.ranking = setInterval(() => this.sendRankings(), frontLimits.rankingIntervalMs);
     this.ended = new Promise((resolve) => (this.end = resolve));
-    port.on('message', (message: ToFrontThread) => this.take(message));
+    port.on('message', (message: ToFrontThread) => this.receive(message));
   }
 
   close(): void {
@@ -87,11 +87,11 @@ class FrontWorker {
     clearInterval(this.ranking);
   }
 
-  private tell(message: FromFrontThread): void {
+  private send(message: FromFrontThread): void {
     this.port.postMessage(message);
   }
 
-  private take(message: ToFrontThread): void {
+  private receive(message: ToFrontThread): void {
     if (message.kind === 'events_taken') return this.batcher.taken();
     if (message.kind === 'health') {
       this.unhealthy = message.unhealthy;
@@ -105,7 +105,7 @@ class FrontWorker {
     }
     if (message.kind === 'drain') return void this.drain();
     if (message.kind === 'databases') return this.parts.takeDatabases?.(message.groups);
-    if (message.kind === 'sample') return this.senders.want(message.siteId, message.count);
+    if (message.kind === 'sample') return this.clientWatch.want(message.siteId, message.count);
     const { id, routes } = message;
     this.applying = this.applying.then(() => this.apply(id, routes));
   }
@@ -116,10 +116,10 @@ class FrontWorker {
       if (this.front === null) await this.start(generation);
       else {
         this.front.swap(generation);
-        this.tell({ kind: 'applied', id });
+        this.send({ kind: 'applied', id });
       }
     } catch (thrown) {
-      this.tell(failure(id, thrown));
+      this.send(failure(id, thrown));
       if (this.front === null) this.end();
     }
   }
@@ -129,7 +129,7 @@ class FrontWorker {
       ...first,
       settings: this.data.settings,
       listener: this.data.listener,
-      senders: this.senders,
+      clientWatch: this.clientWatch,
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
@@ -141,7 +141,7 @@ class FrontWorker {
     });
     front.setUnhealthy(this.unhealthy);
     front.setFailing(this.failing);
-    this.tell({ kind: 'listening', port: await bind(front, this.data, this.parts) });
+    this.send({ kind: 'listening', port: await bind(front, this.data, this.parts) });
     this.front = front;
   }
 
@@ -149,7 +149,7 @@ class FrontWorker {
     const { inspectorOf, release } = await this.parts.prepare(routes);
     const onReleased = (): void => {
       release();
-      this.tell({ kind: 'released', revision: routes.revision });
+      this.send({ kind: 'released', revision: routes.revision });
     };
     return { routes, inspectorOf, onReleased };
   }
@@ -159,27 +159,27 @@ class FrontWorker {
     if (this.front === null) return;
     await this.front.drain();
     this.batcher.flush(true);
-    this.tellCounts();
-    this.tellRankings();
-    this.tell({ kind: 'drained' });
+    this.sendCounts();
+    this.sendRankings();
+    this.send({ kind: 'drained' });
     this.end();
   }
 
-  private tellRankings(): void {
-    const deltas = this.rankings.take();
-    if (deltas.length > 0) this.tell({ kind: 'rankings', deltas });
+  private sendRankings(): void {
+    const deltas = this.rankings.drain();
+    if (deltas.length > 0) this.send({ kind: 'rankings', deltas });
   }
 
-  private tellCounts(): void {
+  private sendCounts(): void {
     const count = this.front?.connections ?? 0;
-    if (count !== this.connections) this.tell({ kind: 'connections', count });
+    if (count !== this.connections) this.send({ kind: 'connections', count });
     this.connections = count;
-    const deltas = this.counters.take();
-    if (deltas.length > 0) this.tell({ kind: 'counters', deltas });
-    const notes = this.senders.take();
-    if (notes !== null) this.tell({ kind: 'senders', notes });
-    const origins = this.front?.takeOriginNotes() ?? [];
-    if (origins.length > 0) this.tell({ kind: 'origins', notes: origins });
+    const deltas = this.counters.drain();
+    if (deltas.length > 0) this.send({ kind: 'counters', deltas });
+    const notes = this.clientWatch.drain();
+    if (notes !== null) this.send({ kind: 'client_notes', notes });
+    const origins = this.front?.drainOriginNotes() ?? [];
+    if (origins.length > 0) this.send({ kind: 'origins', notes: origins });
   }
 }
 

@@ -239,7 +239,7 @@ function warningsOf(
   if (spoofed)
     warnings.push('an address header was sent that no trusted proxy wrote; it is ignored');
   if (outcome?.untrusted === true) {
-    warnings.push('the address is what the sender says: the rule allows it without proof');
+    warnings.push('the address is what the client claims: the rule allows it without proof');
   }
   if (outcome !== null && path.length > 0 && list.length > path.length) {
     warnings.push('hops before the client were sent by the client itself and prove nothing');

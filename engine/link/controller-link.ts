@@ -178,7 +178,7 @@ class Link {
       const parts = createClient(PartService, transport);
       const signal = this.#abort.signal;
       for await (const message of client.connect(outbox, { signal })) {
-        this.#take(outbox, parts, message);
+        this.#receive(outbox, parts, message);
       }
     } finally {
       clearInterval(reports);
@@ -187,7 +187,7 @@ class Link {
     }
   }
 
-  #take(
+  #receive(
     outbox: Outbox<ConnectRequest>,
     parts: Client<typeof PartService>,
     { message }: ConnectResponse,

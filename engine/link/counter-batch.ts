@@ -46,7 +46,7 @@ export class CounterSums {
   }
 
   /** All sums as one batch, and counting begins anew; null when there is nothing to tell. */
-  take(nowMs: number): CounterBatch | null {
+  drain(nowMs: number): CounterBatch | null {
     if (this.#sums.size === 0) return null;
     const deltas = [...this.#sums.values()].map((sum) => {
       const entries = [...sum.entries].flatMap(([family, counts]) => {

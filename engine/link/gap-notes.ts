@@ -15,7 +15,7 @@ export class GapNotes {
   #gaps: { readonly gap: GapNotice; sent: boolean }[] = [];
   #changed = false;
 
-  /** `bytes`: what `takeChanged` gave in an earlier run; damaged ones are left out. */
+  /** `bytes`: what `drainChanged` gave in an earlier run; damaged ones are left out. */
   constructor(bytes: Uint8Array | null) {
     if (bytes === null) return;
     try {
@@ -45,7 +45,7 @@ export class GapNotes {
   }
 
   /** Those that were not reported; they count as reported now. */
-  take(): GapNotice[] {
+  drain(): GapNotice[] {
     const unsent = this.#gaps.filter(({ sent }) => !sent);
     for (const one of unsent) one.sent = true;
     return unsent.map(({ gap }) => gap);
@@ -66,7 +66,7 @@ export class GapNotes {
   }
 
   /** What to keep on disk; null when that has not changed. */
-  takeChanged(): Uint8Array | null {
+  drainChanged(): Uint8Array | null {
     if (!this.#changed) return null;
     this.#changed = false;
     return Buffer.from(JSON.stringify(this.#gaps.map(({ gap }) => toJson(GapNoticeSchema, gap))));

@@ -53,7 +53,7 @@ test('counts of several threads arrive as one batch, exactly once', async () => 
   for (const bytesIn of [3, 4]) {
     const counters = new FrontCounters();
     counters.add({ ...refused('x'), siteId: 's', bytesIn }, 'p');
-    link.count(counters.take());
+    link.count(counters.drain());
   }
   await link.close();
   expect(server.counts()).toHaveLength(1);

@@ -10,7 +10,7 @@ test('traffic counts once, and the slowest hundredth of inspections is named', (
   const meter = new LoadMeter(2);
   const counters = new FrontCounters();
   for (let at = 0; at < 100; at++) counters.add(inspected(at < 98 ? 300 : 20_000), 'p');
-  meter.count(counters.take());
+  meter.count(counters.drain());
   const load = meter.read(7, {});
   expect(load).toMatchObject({ activeConnections: 7n, wafPhaseP99Millis: 25n });
   expect(load.requestsPerSecond).toBeGreaterThan(0n);

@@ -163,7 +163,7 @@ export class Observations {
   #sealCounts(): void {
     if (this.#countTimer !== null) clearTimeout(this.#countTimer);
     this.#countTimer = null;
-    const batch = this.#sums.take(Date.now());
+    const batch = this.#sums.drain(Date.now());
     if (batch !== null) this.#counters.add(batch);
     this.#flush();
   }
@@ -174,8 +174,8 @@ export class Observations {
     const send = this.#send;
     if (send === null) return this.#facts.seal();
     for (const spool of [this.#facts, this.#counters]) {
-      for (const value of spool.takeGaps()) send({ case: 'gapNotice', value });
-      for (const value of spool.takeUnsent()) send({ case: 'observationBatch', value });
+      for (const value of spool.drainGaps()) send({ case: 'gapNotice', value });
+      for (const value of spool.drainUnsent()) send({ case: 'observationBatch', value });
     }
   }
 }

@@ -40,22 +40,22 @@ function fill(spool: Spool<string>, count: number): void {
 }
 
 const seqs = (spool: Spool<string>): bigint[] =>
-  spool.takeUnsent().map((batch) => batch.header!.batchSeq);
+  spool.drainUnsent().map((batch) => batch.header!.batchSeq);
 
 test('numbers batches and items, and repeats what was not acknowledged', () => {
   const spool = spoolOver(memorySpoolStore());
   spool.add('a');
   spool.add('b');
-  const [first] = spool.takeUnsent();
+  const [first] = spool.drainUnsent();
   spool.add('c');
-  const [second] = spool.takeUnsent();
+  const [second] = spool.drainUnsent();
   expect([first?.header?.batchSeq, second?.header?.batchSeq]).toEqual([1n, 2n]);
   expect([second?.header?.firstItemSeq, second?.header?.lastItemSeq]).toEqual([3n, 3n]);
-  expect(spool.takeUnsent()).toEqual([]);
+  expect(spool.drainUnsent()).toEqual([]);
   spool.acknowledge(spool.bootId, 1n);
   expect(spool.held).toBe(1);
   spool.resend();
-  const again = spool.takeUnsent();
+  const again = spool.drainUnsent();
   expect(again.map((batch) => batch.header?.batchSeq)).toEqual([2n]);
   expect(again[0]?.payload).toEqual(second?.payload);
 });
@@ -64,7 +64,7 @@ test('a batch ends by its items or by what they weigh', () => {
   const spool = spoolOver(memorySpoolStore());
   const half = 'x'.repeat(linkLimits.batchBytesMax / 2);
   expect([spool.add(half), spool.add(half), spool.add('a')]).toEqual([false, true, false]);
-  expect(spool.takeUnsent().map(({ header }) => header?.itemCount)).toEqual([2, 1]);
+  expect(spool.drainUnsent().map(({ header }) => header?.itemCount)).toEqual([2, 1]);
 });
 
 test('a full spool gives up its oldest batches, counts them and notes one gap', () => {
@@ -73,7 +73,7 @@ test('a full spool gives up its oldest batches, counts them and notes one gap', 
   expect(spool.bytes).toBeLessThanOrEqual(5_000);
   expect(spool.held + spool.evicted).toBe(100);
   expect(spool.evicted).toBeGreaterThan(0);
-  const gaps = spool.takeGaps();
+  const gaps = spool.drainGaps();
   expect(gaps).toHaveLength(1);
   expect(gaps[0]).toMatchObject({
     firstBatchSeq: 1n,
@@ -99,21 +99,21 @@ test('a restart finds on disk what was not acknowledged, under its old names', a
   const after = spoolOver(again.store('facts'), 5_000);
   expect(after.held).toBe(held);
   expect(spoolOver(again.store('counters')).held).toBe(0);
-  const [batch] = after.takeUnsent();
+  const [batch] = after.drainUnsent();
   expect(Buffer.from(batch!.header!.bootId)).toEqual(Buffer.from(before.bootId));
   expect(batch!.header!.batchSeq).toBe(BigInt(before.evicted / 10) + 2n);
-  const [gap] = after.takeGaps();
+  const [gap] = after.drainGaps();
   expect(gap).toMatchObject({ firstBatchSeq: 1n, lastBatchSeq: BigInt(before.evicted / 10) });
   after.acknowledgeGap(gap!.bootId, gap!.firstBatchSeq);
   after.acknowledge(before.bootId, 100n);
   after.add('new');
-  const [own] = after.takeUnsent();
+  const [own] = after.drainUnsent();
   expect(own?.header).toMatchObject({ batchSeq: 1n, firstItemSeq: 1n });
   await again.close();
 
   const third = openSpoolFiles(folder, silentLogger);
   const last = spoolOver(third.store('facts'));
-  expect([last.held, last.takeGaps()]).toEqual([1, []]);
+  expect([last.held, last.drainGaps()]).toEqual([1, []]);
   await third.close();
 });
 
@@ -129,7 +129,7 @@ test('a run takes nothing away from what earlier runs left on disk', async () =>
     await files.close();
   }
   const files = openSpoolFiles(folder, silentLogger);
-  const found = spoolOver(files.store('facts')).takeUnsent();
+  const found = spoolOver(files.store('facts')).drainUnsent();
   const names = found.map(({ header }) => {
     return `${Buffer.from(header!.bootId).toString('hex')} ${header!.batchSeq}`;
   });
@@ -154,7 +154,7 @@ test('a batch damaged on disk is left out at the start and is a gap later', () =
   fill(spool, 20);
   store.change([[1, Buffer.from('damaged')]], []);
   expect(seqs(spool)).toEqual([2n]);
-  expect(spool.takeGaps()[0]).toMatchObject({
+  expect(spool.drainGaps()[0]).toMatchObject({
     firstBatchSeq: 1n,
     reason: ObservationGapReason.SPOOL_CORRUPT,
   });

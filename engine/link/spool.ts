@@ -150,7 +150,7 @@ export class Spool<T> {
   }
 
   /** The next batches to send, oldest first; they count as sent. */
-  takeUnsent(): ObservationBatch[] {
+  drainUnsent(): ObservationBatch[] {
     this.seal();
     let inFlight = this.#entries.reduce((count, { sent }) => count + Number(sent), 0);
     const out: ObservationBatch[] = [];
@@ -176,8 +176,8 @@ export class Spool<T> {
   }
 
   /** Gaps to report; they count as reported until `resend`. */
-  takeGaps(): GapNotice[] {
-    return this.#gaps.take();
+  drainGaps(): GapNotice[] {
+    return this.#gaps.drain();
   }
 
   /** Control has noted the gap. */
@@ -259,7 +259,7 @@ export class Spool<T> {
     while (from > 0 && this.#entries[from - 1]!.bytes !== null) from--;
     const waiting = this.#entries.slice(from);
     const puts = waiting.map(({ position, bytes }) => [position, bytes!] as const);
-    const notes = this.#gaps.takeChanged();
+    const notes = this.#gaps.drainChanged();
     if (notes !== null) puts.push([gapsPosition, notes]);
     if (!this.#options.store.change(puts, removes)) {
       this.#failedWrites++;

@@ -26,11 +26,11 @@ import type {
   TransactionRecord,
   Verdict,
 } from '../contract/verdict.ts';
-import { Lane, type FlowPath, type LaneOptions } from './lane.ts';
+import { WorkerQueue, type FlowPath, type WorkerQueueOptions } from './worker-queue.ts';
 import { ownHead, type SessionOperation } from './wire.ts';
 
 /** How the pool is started. */
-export interface PoolOptions extends LaneOptions {
+export interface PoolOptions extends WorkerQueueOptions {
   readonly threads: number;
 }
 
@@ -42,10 +42,10 @@ export interface PooledPolicy {
   readonly recordOnly: boolean;
 }
 
-/** The lanes of one front thread. */
+/** The queues of one front thread. */
 export class Pool {
   private readonly options: PoolOptions;
-  private readonly lanes: Lane[] = [];
+  private readonly queues: WorkerQueue[] = [];
   private readonly policies = new Map<
     string,
     { readonly source: unknown; readonly now: boolean }
@@ -58,49 +58,49 @@ export class Pool {
 
   /** Starts the threads, so that no request waits for one; the first request does otherwise. */
   start(): void {
-    while (this.lanes.length < this.options.threads) this.startLane();
+    while (this.queues.length < this.options.threads) this.startQueue();
   }
 
   /**
-   * Makes a policy known to every lane, present and future. With `now` lanes load it before anybody
+   * Makes a policy known to every queue, present and future. With `now` queues load it before anybody
    * asks for it.
    */
   load(policy: string, source: unknown, now: boolean): void {
     this.policies.set(policy, { source, now });
-    for (const lane of this.lanes) lane.load(policy, source, now);
+    for (const queue of this.queues) queue.load(policy, source, now);
   }
 
   retire(policy: string): void {
     this.policies.delete(policy);
-    for (const lane of this.lanes) lane.retire(policy);
+    for (const queue of this.queues) queue.retire(policy);
   }
 
-  /** Resolves once every lane has nothing to do. */
+  /** Resolves once every queue has nothing to do. */
   async settled(): Promise<void> {
-    await Promise.all(this.lanes.map((lane) => lane.idle()));
+    await Promise.all(this.queues.map((queue) => queue.idle()));
   }
 
   open(request: RequestSnapshot, how: PooledPolicy): InspectionSession {
-    return new PoolSession(this.lane(), this.nextSession++, request, how);
+    return new PoolSession(this.leastBusy(), this.nextSession++, request, how);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.lanes.splice(0).map((lane) => lane.close()));
+    await Promise.all(this.queues.splice(0).map((queue) => queue.close()));
   }
 
-  /** The lane with the least to do; a new one while there are fewer than wanted. */
-  private lane(): Lane {
-    let best = this.lanes[0];
-    for (const lane of this.lanes) if (best && lane.depth < best.depth) best = lane;
-    if (best && (best.depth === 0 || this.lanes.length >= this.options.threads)) return best;
-    return this.startLane();
+  /** The queue with the least to do; a new one while there are fewer than wanted. */
+  private leastBusy(): WorkerQueue {
+    let best = this.queues[0];
+    for (const queue of this.queues) if (best && queue.depth < best.depth) best = queue;
+    if (best && (best.depth === 0 || this.queues.length >= this.options.threads)) return best;
+    return this.startQueue();
   }
 
-  private startLane(): Lane {
-    const lane = new Lane(this.options);
-    for (const [policy, { source, now }] of this.policies) lane.load(policy, source, now);
-    this.lanes.push(lane);
-    return lane;
+  private startQueue(): WorkerQueue {
+    const queue = new WorkerQueue(this.options);
+    for (const [policy, { source, now }] of this.policies) queue.load(policy, source, now);
+    this.queues.push(queue);
+    return queue;
   }
 }
 
@@ -157,7 +157,7 @@ const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 class PoolSession implements InspectionSession {
   bodyNeed: BodyNeed = noNeed;
   responseNeed: BodyNeed = noNeed;
-  private readonly lane: Lane;
+  private readonly queue: WorkerQueue;
   private readonly session: number;
   private readonly request: RequestSnapshot;
   private readonly how: PooledPolicy;
@@ -165,8 +165,8 @@ class PoolSession implements InspectionSession {
   private failure: InspectionFailure | null = null;
   private bodyVerdict: Verdict | null = null;
 
-  constructor(lane: Lane, session: number, request: RequestSnapshot, how: PooledPolicy) {
-    this.lane = lane;
+  constructor(queue: WorkerQueue, session: number, request: RequestSnapshot, how: PooledPolicy) {
+    this.queue = queue;
     this.session = session;
     this.request = request;
     this.how = how;
@@ -204,7 +204,7 @@ class PoolSession implements InspectionSession {
   }
 
   async finish(): Promise<TransactionRecord> {
-    const answer = await this.lane.send({ op: 'finish', session: this.session }, this.path);
+    const answer = await this.queue.send({ op: 'finish', session: this.session }, this.path);
     const { failure } = this;
     if (answer.kind === 'record') return failure ? { ...answer.record, failure } : answer.record;
     return failedRecord(failure ?? (answer.kind === 'failed' ? answer.reason : 'internal'));
@@ -215,7 +215,7 @@ class PoolSession implements InspectionSession {
     take: (need: BodyNeed) => void = () => undefined,
   ): Promise<PhaseResult> {
     if (this.failure !== null) return inspectionFailed[this.failure];
-    const answer = await this.lane.send(operation, this.path);
+    const answer = await this.queue.send(operation, this.path);
     if (answer.kind === 'verdict') {
       take(answer.need);
       this.bodyVerdict = answer.bodyVerdict;

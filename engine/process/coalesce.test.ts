@@ -1,13 +1,13 @@
-/** Proves that work put off is done once for all calls that came meanwhile, and again later. */
+/** Tests that calls during the delay share one run, and that a later call starts another. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { later } from './coalesce.ts';
+import { coalesce } from './coalesce.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('calls while it waits are one run; a call behind it is another', () => {
+test('calls during the delay share one run; a later call starts another', () => {
   let runs = 0;
-  const soon = later(() => runs++, 100);
+  const soon = coalesce(() => runs++, 100);
   soon();
   vi.advanceTimersByTime(60);
   soon();

@@ -1,10 +1,10 @@
-/** Owns putting work off that would be in the way now. Never keeps the process alive. */
+/** Delays work and merges the calls for it. Never keeps the process alive. */
 
 /**
- * A function that has `work` done once, `delayMs` after its first call; calls until then are
- * answered by the same run.
+ * A function that runs `work` once, `delayMs` after its first call; calls until then share that
+ * run.
  */
-export function later(work: () => void, delayMs: number): () => void {
+export function coalesce(work: () => void, delayMs: number): () => void {
   let waiting: NodeJS.Timeout | null = null;
   return () => {
     waiting ??= setTimeout(() => {

@@ -1,6 +1,6 @@
-/** Proves that memory is given back behind work, and not without it or in the middle of it. */
+/** Tests that idle work runs once after a busy period, and never without or during one. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { whenQuiet } from './idle-detection.ts';
+import { onIdle } from './idle-detection.ts';
 
 let worked = 0;
 let rests = 0;
@@ -8,8 +8,8 @@ beforeEach(() => {
   vi.useFakeTimers();
   worked = 0;
   rests = 0;
-  const options = { workedMs: () => worked, everyMs: 1_000, quietShare: 0.1, worthMs: 500 };
-  whenQuiet(options, () => rests++);
+  const options = { workedMs: () => worked, everyMs: 1_000, idleShare: 0.1, worthMs: 500 };
+  onIdle(options, () => rests++);
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -19,7 +19,7 @@ function interval(ms: number): void {
   vi.advanceTimersByTime(1_000);
 }
 
-test('once behind work, however long it stays quiet', () => {
+test('once after work, however long it stays idle', () => {
   interval(800);
   expect(rests).toBe(0);
   interval(20);

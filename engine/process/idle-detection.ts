@@ -1,26 +1,26 @@
-/** Owns noticing that much was worked and little is left to do. Never keeps the process alive. */
+/** Detects that a thread is idle after much work. Never keeps the process alive. */
 
-/** When it is quiet, and how much work is worth the answer. */
-export interface QuietOptions {
+/** When a thread counts as idle, and how much work must precede. */
+export interface IdleOptions {
   /** Time worked since some moment, in milliseconds; it only grows. */
   readonly workedMs: () => number;
   readonly everyMs: number;
-  /** An interval is quiet when less than this part of it was worked. */
-  readonly quietShare: number;
-  /** Less work than this since the last answer leaves nothing worth it. */
+  /** An interval is idle when the thread works for less than this share of it. */
+  readonly idleShare: number;
+  /** No call after less work than this since the last one. */
   readonly worthMs: number;
 }
 
-/** Calls `rest` in quiet intervals behind work. */
-export function whenQuiet(options: QuietOptions, rest: () => void): void {
-  const { workedMs, everyMs, quietShare, worthMs } = options;
+/** Calls `rest` in the first idle interval after enough work. */
+export function onIdle(options: IdleOptions, rest: () => void): void {
+  const { workedMs, everyMs, idleShare, worthMs } = options;
   let seen = workedMs();
   let answered = seen;
   setInterval(() => {
     const now = workedMs();
-    const quiet = now - seen < everyMs * quietShare;
+    const idle = now - seen < everyMs * idleShare;
     seen = now;
-    if (!quiet || now - answered < worthMs) return;
+    if (!idle || now - answered < worthMs) return;
     answered = now;
     rest();
   }, everyMs).unref();

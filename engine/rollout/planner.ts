@@ -131,14 +131,14 @@ export class Planner {
   private start(): PlannerThread {
     const worker = new Worker(this.options.entry, { workerData: this.options.settings });
     const thread: PlannerThread = { worker, waiting: new Map() };
-    worker.on('message', (answer: PlannerAnswer) => this.take(thread, answer));
+    worker.on('message', (answer: PlannerAnswer) => this.receive(thread, answer));
     worker.on('error', (cause) => this.fail(thread, cause));
     worker.on('exit', () => this.fail(thread, null));
     this.threads.add(thread);
     return thread;
   }
 
-  private take(thread: PlannerThread, answer: PlannerAnswer): void {
+  private receive(thread: PlannerThread, answer: PlannerAnswer): void {
     if (answer.kind === 'progress') {
       return this.options.onProgress(answer.done, answer.total, answer.what);
     }

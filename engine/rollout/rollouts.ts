@@ -65,7 +65,7 @@ class Rollout {
     this.superseded.catch(() => undefined);
   }
 
-  take(event: RolloutEvent): void {
+  advance(event: RolloutEvent): void {
     this.state = nextState(this.state, event);
     if (event === 'newer') this.supersede(superseded());
   }
@@ -139,7 +139,7 @@ export class Rollouts {
   firstServed(first: Candidate, complete: boolean): void {
     const rollout = this.latest;
     if (complete || this.routes.inspection.lazy) this.nowServing(rollout, first, this.routes);
-    if (complete) return rollout.take('built');
+    if (complete) return rollout.advance('built');
     if (this.routes.inspection.lazy) {
       this.validate(first.routes);
       return void this.settle(rollout, first);
@@ -156,7 +156,7 @@ export class Rollouts {
   }
 
   private begin(): Rollout {
-    this.latest.take('newer');
+    this.latest.advance('newer');
     this.latest = new Rollout();
     return this.latest;
   }
@@ -177,7 +177,7 @@ export class Rollouts {
       if (this.routes.inspection.lazy) await this.serveLazily(rollout, candidate);
       else await this.serveBuilt(rollout, candidate);
     } catch (thrown) {
-      rollout.take('fault');
+      rollout.advance('fault');
       throw thrown;
     }
     await keep();
@@ -198,7 +198,7 @@ export class Rollouts {
     rollout.check();
     await this.ports.apply(routes);
     this.nowServing(rollout, candidate, routes);
-    if (rollout.state === 'serving') rollout.take('built');
+    if (rollout.state === 'serving') rollout.advance('built');
     this.ports.keepPlanned(candidate.sha256);
   }
 
@@ -238,7 +238,7 @@ export class Rollouts {
     if (this.closed || failed !== this.latest || current === null) return;
     if (!this.routes.inspection.lazy) return;
     const rollout = this.begin();
-    rollout.take('served');
+    rollout.advance('served');
     void this.settle(rollout, current);
   }
 
@@ -248,7 +248,7 @@ export class Rollouts {
    */
   private async plan(rollout: Rollout, routes: RoutesConfig): Promise<RoutesConfig> {
     rollout.check();
-    rollout.take('plan');
+    rollout.advance('plan');
     const ready = new Map<string, SharedGroups>();
     const faults: PolicyFault[] = [];
     for (const policy of this.quickestFirst(routes.inspection.policies)) {
@@ -287,7 +287,7 @@ export class Rollouts {
   ): Promise<void> {
     rollout.check();
     if (this.routes.inspection.lazy) return;
-    rollout.take('late');
+    rollout.advance('late');
     const { name } = source;
     const text = `Compiling policy ${name}; its sites keep the previous rules meanwhile.`;
     this.ports.log.info(text, { policy: name });
@@ -327,7 +327,7 @@ export class Rollouts {
   }
 
   private nowServing(rollout: Rollout, candidate: Candidate, routes: RoutesConfig): void {
-    if (rollout.state !== 'serving' && rollout.state !== 'superseded') rollout.take('served');
+    if (rollout.state !== 'serving' && rollout.state !== 'superseded') rollout.advance('served');
     this.current = candidate;
     this.routes = routes;
     this.ports.useDatabases(routes.inspection.shared);
@@ -346,7 +346,7 @@ export class Rollouts {
 
   private report(rollout: Rollout, thrown: unknown, text: string): void {
     const { code, message } = toAppError(thrown);
-    rollout.take('fault');
+    rollout.advance('fault');
     if (this.closed || code === supersededCode) return;
     this.ports.log.error(text, { reason: message });
   }

@@ -12,7 +12,7 @@ import type {
   EvaluationInput,
   EvaluationOutcome,
   PolicyDiagnostic,
-  SenderAnswers,
+  ClientAnswers,
 } from '../contract/evaluation.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
 import type { PolicySource } from '../contract/policy.ts';
@@ -34,7 +34,7 @@ export interface EvaluatorOptions {
   readonly files: SharedFiles;
   readonly build: (source: PolicySource) => PolicyEngine;
   readonly status: () => EngineStatus;
-  readonly senders: SenderAnswers;
+  readonly clients: ClientAnswers;
   readonly probeUpstream: EngineHandler['probeUpstream'];
 }
 
@@ -44,7 +44,7 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
   return {
     status: options.status,
     probeUpstream: options.probeUpstream,
-    ...options.senders,
+    ...options.clients,
     explainTrust: (config, peer, headers) =>
       new ClientIpResolver(config).resolve(peer, (name) => {
         const value = Object.hasOwn(headers, name) ? headers[name] : undefined;

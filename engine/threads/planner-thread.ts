@@ -13,14 +13,14 @@ import { closeProgram } from '../rules/program/build-program.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('planner', workerData as ThreadSettings);
-const tell = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
+const send = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
 
 parentPort!.on('message', (task: PlannerTask) => {
   try {
-    tell({ kind: 'done', id: task.id, outcome: plan(task) });
+    send({ kind: 'done', id: task.id, outcome: plan(task) });
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    tell({ kind: 'failed', id: task.id, message });
+    send({ kind: 'failed', id: task.id, message });
   }
   // Databases that nobody uses any more live until the last thread lets go of them.
   setImmediate(collectGarbage);
@@ -36,7 +36,7 @@ function plan({ policy, inUse }: PlannerTask): PlanOutcome {
       cache: parts.cache,
       log: parts.log,
       ports: parts.ports,
-      onProgress: (done, total) => tell({ kind: 'progress', done, total, what: source.name }),
+      onProgress: (done, total) => send({ kind: 'progress', done, total, what: source.name }),
     });
     const rules = program.rules.filter((rule) => rule.id !== 0).length;
     return { ok: true, diagnostics, rules, shared };

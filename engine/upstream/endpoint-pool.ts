@@ -151,7 +151,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   }
 
   /** What became of requests since the last call; null where nothing is worth a word. */
-  takeNote(): EndpointNote | null {
+  drainNote(): EndpointNote | null {
     const { failed, answered, failure, troubled, name } = this;
     this.failed = 0;
     this.answered = false;

@@ -117,12 +117,12 @@ export class HealthProber {
     const finding = await probeAddress(watched.upstream, watched.health.name, check);
     this.running--;
     if (watched.stopped) return;
-    this.take(watched, finding);
+    this.receive(watched, finding);
     this.plan(watched, check.intervalSeconds * 1000);
   }
 
   /** The first answer decides at once; later ones need so many in a row to change it. */
-  private take(watched: Watched, { healthy, error }: ProbeFinding): void {
+  private receive(watched: Watched, { healthy, error }: ProbeFinding): void {
     const { check, health } = watched;
     const probedAtMs = this.now();
     const status = healthy ? ('healthy' as const) : ('unhealthy' as const);

@@ -67,8 +67,8 @@ export class OriginHealth {
   }
 
   /** What a front thread noticed. */
-  take(notes: readonly OriginNote[]): void {
-    this.requests.take(notes);
+  receive(notes: readonly OriginNote[]): void {
+    this.requests.receive(notes);
   }
 
   report(): HealthReport {

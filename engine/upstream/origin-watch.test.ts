@@ -35,11 +35,11 @@ function watch() {
 
 test('a dead origin is logged at once, then once a minute with what failed since', () => {
   const { made, lines, changes } = watch();
-  made.take([failed(1)]);
+  made.receive([failed(1)]);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^warn an origin does not answer .*"failures":1/);
   expect(lines[0]).toContain('"upstream":"u","origin":"a:1","code":"origin_connect"');
-  for (let i = 0; i < 100; i++) made.take([failed(3)]);
+  for (let i = 0; i < 100; i++) made.receive([failed(3)]);
   expect(lines).toHaveLength(1);
   vi.advanceTimersByTime(upstreamLimits.originLogEveryMs);
   expect(lines).toHaveLength(2);
@@ -51,7 +51,7 @@ test('a dead origin is logged at once, then once a minute with what failed since
     { upstreamId: 'u', url: 'http://a:1', name: 'a:1', status: 'unhealthy' },
   ]);
   expect(made.health()[0]?.error).toMatch(/refuses connections \(301 failures\)$/);
-  made.take([{ ...failed(2), answered: true }]);
+  made.receive([{ ...failed(2), answered: true }]);
   expect(lines.at(-1)).toMatch(/^info an origin answers again .*"failures":303/);
   expect(made.health()).toEqual([]);
   expect(changes()).toBe(2);
@@ -61,9 +61,9 @@ test('a dead origin is logged at once, then once a minute with what failed since
 test('many dead origins are some lines and a sum', () => {
   const { made, lines } = watch();
   const all = Array.from({ length: 100 }, (_, at) => failed(2, `a:${at + 1}`));
-  made.take(all);
+  made.receive(all);
   expect(lines).toHaveLength(upstreamLimits.originsLoggedMax);
-  made.take(all);
+  made.receive(all);
   vi.advanceTimersByTime(upstreamLimits.originLogEveryMs);
   expect(lines).toHaveLength(2 * upstreamLimits.originsLoggedMax + 1);
   expect(lines.at(-1)).toMatch(/^warn more origins do not answer {"origins":80,/);
@@ -73,7 +73,7 @@ test('many dead origins are some lines and a sum', () => {
 
 test('what is configured no more, or was asked long ago, is forgotten', () => {
   const { made } = watch();
-  made.take([failed(1, 'a:1'), failed(1, 'b:1')]);
+  made.receive([failed(1, 'a:1'), failed(1, 'b:1')]);
   made.keepOnly((_id, name) => name === 'b:1');
   expect(made.health().map(({ name }) => name)).toEqual(['b:1']);
   vi.advanceTimersByTime(upstreamLimits.originForgottenMs + 1);
@@ -83,7 +83,7 @@ test('what is configured no more, or was asked long ago, is forgotten', () => {
 
 test('an address is unhealthy when its probe or its requests say so', () => {
   const { made } = watch();
-  made.take([failed(1, 'a:1'), failed(1, 'b:1')]);
+  made.receive([failed(1, 'a:1'), failed(1, 'b:1')]);
   const probed = (name: string, status: 'healthy' | 'unhealthy') => {
     const facts = {
       probedAtMs: 5,

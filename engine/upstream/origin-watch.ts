@@ -45,9 +45,9 @@ export class OriginWatch {
   }
 
   /** Takes what one thread noticed. */
-  take(notes: readonly OriginNote[]): void {
+  receive(notes: readonly OriginNote[]): void {
     let changed = false;
-    for (const note of notes) changed = this.takeOne(note) || changed;
+    for (const note of notes) changed = this.receiveOne(note) || changed;
     if (changed) this.options.onChange();
   }
 
@@ -100,7 +100,7 @@ export class OriginWatch {
   }
 
   /** True when the address changed sides. */
-  private takeOne(note: OriginNote): boolean {
+  private receiveOne(note: OriginNote): boolean {
     const key = JSON.stringify([note.upstreamId, note.name]);
     const known = this.failing.get(key);
     if (note.answered) {

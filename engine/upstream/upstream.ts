@@ -71,9 +71,9 @@ export class Upstream {
   }
 
   /** What became of requests to its addresses since the last call. Cost: a look at each. */
-  takeNotes(id: string, notes: OriginNote[]): void {
+  drainNotes(id: string, notes: OriginNote[]): void {
     for (const { pool } of this.pools) {
-      const note = pool.takeNote();
+      const note = pool.drainNote();
       if (note !== null) notes.push({ upstreamId: id, scheme: this.scheme, ...note });
     }
   }
@@ -163,9 +163,9 @@ export class UpstreamRegistry {
   }
 
   /** Addresses that failed since the last call, or answer again. */
-  takeNotes(): OriginNote[] {
+  drainNotes(): OriginNote[] {
     const notes: OriginNote[] = [];
-    for (const { id, upstream } of this.held.values()) upstream.takeNotes(id, notes);
+    for (const { id, upstream } of this.held.values()) upstream.drainNotes(id, notes);
     return notes;
   }
 

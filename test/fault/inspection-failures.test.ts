@@ -65,7 +65,7 @@ async function observe(inspector: Inspector, mode: Mode, failPolicy: FailPolicy)
   const [event] = await front.eventsReach(1);
   const counters = new FrontCounters();
   counters.add(event!, 'p');
-  const { entries } = counters.take()[0]!;
+  const { entries } = counters.drain()[0]!;
   const counted = (family: 'outcome' | 'status' | 'verdict' | 'failure'): unknown => [
     ...entries.get(family)!,
   ];

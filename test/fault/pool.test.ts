@@ -6,7 +6,7 @@ import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { InspectionFailure } from '../../engine/contract/verdict.ts';
 import { Pool, type PooledPolicy } from '../../engine/pool/dispatch.ts';
-import { Lane, type LaneOptions } from '../../engine/pool/lane.ts';
+import { WorkerQueue, type WorkerQueueOptions } from '../../engine/pool/worker-queue.ts';
 import type { SessionOperation } from '../../engine/pool/wire.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
 
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-function laneOptions(deadlineMs: number): LaneOptions {
+function queueOptions(deadlineMs: number): WorkerQueueOptions {
   return {
     workerFile: new URL('./pool-worker.mjs', import.meta.url),
     workerData: null,
@@ -27,7 +27,7 @@ function laneOptions(deadlineMs: number): LaneOptions {
 }
 
 function startPool(deadlineMs = 10_000): Pool {
-  const pool = new Pool({ ...laneOptions(deadlineMs), threads: 1 });
+  const pool = new Pool({ ...queueOptions(deadlineMs), threads: 1 });
   closing.push(() => pool.close());
   pool.load('good', {}, true);
   pool.load('slow', { blockMs: 1500 }, true);
@@ -113,47 +113,47 @@ describe('pool', () => {
   });
 });
 
-describe('lane', () => {
+describe('worker queue', () => {
   const opened = (session: number): SessionOperation => {
     return { op: 'open', session, policy: 'none', recordOnly: false, request, bodyless: true };
   };
 
   test('a full queue answers at once and loses nothing that it took', async () => {
-    const lane = new Lane(laneOptions(60_000));
-    closing.push(() => lane.close());
+    const queue = new WorkerQueue(queueOptions(60_000));
+    closing.push(() => queue.close());
     const extra = 100;
     const count = poolLimits.queuedOperationsMax + poolLimits.batchOperationsMax + extra;
     const results = await Promise.all(
-      Array.from({ length: count }, (_, session) => lane.send(opened(session), ['a', 'x'])),
+      Array.from({ length: count }, (_, session) => queue.send(opened(session), ['a', 'x'])),
     );
     const lost = results.filter((one) => one.kind === 'failed' && one.reason === 'queue');
     expect(lost.length).toBeGreaterThan(0);
     expect(lost.length).toBeLessThanOrEqual(extra + poolLimits.batchOperationsMax);
-    expect(lane.depth).toBe(0);
+    expect(queue.depth).toBe(0);
   });
 
   test('a queue that one client fills has room for another, and for the ends of sessions', async () => {
-    const lane = new Lane(laneOptions(60_000));
-    closing.push(() => lane.close());
+    const queue = new WorkerQueue(queueOptions(60_000));
+    closing.push(() => queue.close());
     const count = 2 * poolLimits.queuedOperationsMax;
     const many = Array.from({ length: count }, (_, session) => {
-      return lane.send(opened(session), ['a', 'x']);
+      return queue.send(opened(session), ['a', 'x']);
     });
-    const other = await lane.send(opened(count), ['b', 'y']);
+    const other = await queue.send(opened(count), ['b', 'y']);
     expect(other).toEqual({ kind: 'failed', reason: 'internal' });
-    expect(lane.depth).toBeGreaterThan(poolLimits.queuedOperationsMax / 2);
-    const ends = many.map((_, session) => lane.send({ op: 'finish', session }, ['a', 'x']));
+    expect(queue.depth).toBeGreaterThan(poolLimits.queuedOperationsMax / 2);
+    const ends = many.map((_, session) => queue.send({ op: 'finish', session }, ['a', 'x']));
     const reasons = (await Promise.all(ends)).map((end) => end.kind === 'failed' && end.reason);
     expect(new Set(reasons)).toEqual(new Set(['worker']));
     await Promise.all(many);
   });
 
   test('closing answers what waits', async () => {
-    const lane = new Lane(laneOptions(60_000));
-    const waiting = lane.send({ op: 'finish', session: 1 }, ['a', 'x']);
-    await lane.close();
+    const queue = new WorkerQueue(queueOptions(60_000));
+    const waiting = queue.send({ op: 'finish', session: 1 }, ['a', 'x']);
+    await queue.close();
     expect(await waiting).toEqual({ kind: 'failed', reason: 'worker' });
-    const after = await lane.send({ op: 'finish', session: 2 }, ['a', 'x']);
+    const after = await queue.send({ op: 'finish', session: 2 }, ['a', 'x']);
     expect(after).toEqual({ kind: 'failed', reason: 'worker' });
   });
 });

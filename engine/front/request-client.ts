@@ -1,5 +1,5 @@
 /**
- * Owns who a request is from: the peer, unless a trust profile of the site finds another in the
+ * Owns the client of a request: the peer, unless a trust profile of the site finds another in the
  * headers. Without a profile and without an analysis it costs two comparisons.
  */
 
@@ -13,32 +13,33 @@ import type { ClientPort } from './client-port.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Route } from './generation.ts';
 
-/** Who a request is from, and what origins are told of that. */
-export type Sender = Pick<ClientPort, 'facts' | 'forwardedLines'>;
+/** Who a request is from, and the header lines that name it to origins. */
+export type RequestClient = Pick<ClientPort, 'facts' | 'forwardedLines'>;
 
-/** The sender of the request whose head `head` holds. */
-export function senderOf(
+/** The client of the request whose head the parser read. */
+export function requestClient(
   front: FrontContext,
   route: Route | null,
-  client: Sender & { readonly parser: RequestHeadParser },
+  connection: RequestClient & { readonly parser: RequestHeadParser },
   bytes: Buffer,
-): Sender {
-  if (route === null || (route.clientIp === null && front.senders.wanted.size === 0)) return client;
-  const values = readFields(client.parser, bytes);
+): RequestClient {
+  if (route === null || (route.clientIp === null && front.clientWatch.wanted.size === 0))
+    return connection;
+  const values = readFields(connection.parser, bytes);
   const { id } = route.site;
-  const { peerIp } = client.facts;
-  if (front.senders.wanted.has(id)) {
-    front.senders.addSample({ siteId: id, peer: peerIp, headers: sampleOf(values) });
+  const { peerIp } = connection.facts;
+  if (front.clientWatch.wanted.has(id)) {
+    front.clientWatch.addSample({ siteId: id, peer: peerIp, headers: sampleOf(values) });
   }
-  if (route.clientIp === null) return client;
+  if (route.clientIp === null) return connection;
   const finding = route.clientIp.resolve(peerIp, (name) => values.get(name) ?? []);
   if (finding.spoofed) {
-    front.senders.addSpoof(id, peerIp, finding.spoofedHeader, front.clock.nowMs());
+    front.clientWatch.addSpoof(id, peerIp, finding.spoofedHeader, front.clock.nowMs());
   }
-  return finding.sourceHeader === '' ? client : toSender(client.facts, finding);
+  return finding.sourceHeader === '' ? connection : clientOf(connection.facts, finding);
 }
 
-function toSender(facts: ConnectionFacts, finding: ClientIpFinding): Sender {
+function clientOf(facts: ConnectionFacts, finding: ClientIpFinding): RequestClient {
   const proxies = Math.max(1, finding.verifiedNodeIds.length);
   const hops = [finding.ip, ...finding.hops.slice(-proxies)].join(', ');
   return {

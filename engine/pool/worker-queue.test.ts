@@ -1,4 +1,4 @@
-/** Tests when a lane gives up on an operation: past its deadline, but not while a policy loads. */
+/** Tests when a queue gives up on an operation: past its deadline, but not while a policy loads. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../base/log.ts';
 import { poolLimits } from '../base/limits.ts';
-import { Lane } from './lane.ts';
+import { WorkerQueue } from './worker-queue.ts';
 import type { PoolAnswer } from './wire.ts';
 
 /** Answers a batch once the gate opens. */
@@ -20,21 +20,21 @@ export default ({ operations }) => {
 `;
 
 let folder: string;
-let lane: Lane;
+let queue: WorkerQueue;
 let nowUs = 0;
 let gate: Int32Array;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'lane-'));
+  folder = mkdtempSync(join(tmpdir(), 'queue-'));
   writeFileSync(join(folder, 'worker.mjs'), workerText);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-afterEach(() => lane.close());
+afterEach(() => queue.close());
 
-function openLane(): void {
+function openQueue(): void {
   nowUs = 0;
   gate = new Int32Array(new SharedArrayBuffer(4));
-  lane = new Lane({
+  queue = new WorkerQueue({
     workerFile: pathToFileURL(join(folder, 'worker.mjs')),
     workerData: { gate },
     clock: { nowMs: () => 0, monotonicUs: () => nowUs },
@@ -48,24 +48,24 @@ function openGate(): void {
   Atomics.notify(gate, 0);
 }
 
-/** Several rounds of the lane's watchdog. */
+/** Several rounds of the queue's watchdog. */
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
 const finish = { op: 'finish', session: 1 } as const;
 const path = ['site', 'client'] as const;
 
 test('an operation past its deadline is given up', async () => {
-  openLane();
-  const answer = lane.send(finish, path);
+  openQueue();
+  const answer = queue.send(finish, path);
   nowUs = 51_000;
   expect(await answer).toEqual({ kind: 'failed', reason: 'deadline' });
   openGate();
 });
 
 test('a deadline does not run while a policy loads', async () => {
-  openLane();
-  lane.load('p', null, true);
+  openQueue();
+  queue.load('p', null, true);
   let settled: PoolAnswer | null = null;
-  const answer = lane.send(finish, path).then((result) => (settled = result));
+  const answer = queue.send(finish, path).then((result) => (settled = result));
   nowUs = 10_000_000;
   await aWhile();
   expect(settled).toBeNull();
@@ -74,9 +74,9 @@ test('a deadline does not run while a policy loads', async () => {
 });
 
 test('a policy that never gets ready does not hold requests for ever', async () => {
-  openLane();
-  lane.load('p', null, true);
-  const answer = lane.send(finish, path);
+  openQueue();
+  queue.load('p', null, true);
+  const answer = queue.send(finish, path);
   nowUs = poolLimits.loadDeadlineMs * 1000 + 1;
   expect(await answer).toEqual({ kind: 'failed', reason: 'deadline' });
   openGate();

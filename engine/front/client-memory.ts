@@ -1,15 +1,15 @@
-/** Owns what all front threads noticed of senders, on the main thread, for control to ask. */
+/** Collects, on the main thread, what front threads noticed about clients; control reads it. */
 
 import { accessLimits } from '../base/limits.ts';
-import type { SenderAnswers } from '../contract/evaluation.ts';
-import type { ClientSample, SenderNotes, SpoofNote } from '../contract/trust.ts';
+import type { ClientAnswers } from '../contract/evaluation.ts';
+import type { ClientSample, ClientNotes, SpoofNote } from '../contract/trust.ts';
 
 /** Samples that were asked for, and forged headers of the last hour. */
-export class SenderMemory {
+export class ClientMemory {
   private readonly samples = new Map<string, { readonly wanted: number; found: ClientSample[] }>();
   private readonly spoofs = new Map<string, SpoofNote>();
 
-  /** Begins anew for a site. Errors: none; the oldest analysis gives way past the bound. */
+  /** Starts over for a site. At the bound, the oldest analysis is dropped. */
   begin(siteId: string, count: number): void {
     this.samples.delete(siteId);
     this.samples.set(siteId, { wanted: count, found: [] });
@@ -23,15 +23,15 @@ export class SenderMemory {
     this.samples.delete(siteId);
   }
 
-  /** What was collected of a site since it began; null when nothing was begun. */
+  /** What was collected for a site since it began; null without an analysis. */
   collected(siteId: string): { samples: readonly ClientSample[]; active: boolean } | null {
     const known = this.samples.get(siteId);
     if (known === undefined) return null;
     return { samples: known.found, active: known.found.length < known.wanted };
   }
 
-  /** What control asks; `ask` wants so many samples of a site's senders of every thread. */
-  answers(ask: (siteId: string, count: number) => void): SenderAnswers {
+  /** The calls of control; `ask` has every thread sample up to `count` clients of a site. */
+  answers(ask: (siteId: string, count: number) => void): ClientAnswers {
     return {
       sampleClients: (siteId, count, end) => {
         if (end) this.end(siteId);
@@ -43,15 +43,15 @@ export class SenderMemory {
     };
   }
 
-  take({ samples, spoofs }: SenderNotes): void {
+  receive({ samples, spoofs }: ClientNotes): void {
     for (const sample of samples) {
       const known = this.samples.get(sample.siteId);
       if (known !== undefined && known.found.length < known.wanted) known.found.push(sample);
     }
-    for (const note of spoofs) this.takeSpoof(note);
+    for (const note of spoofs) this.addSpoof(note);
   }
 
-  /** Forged headers of the last hour, oldest first; one row a sender, header and hour. */
+  /** Forged headers of the last hour, oldest first; one row per client, header and hour. */
   warnings(nowMs: number): SpoofNote[] {
     for (const [name, { firstSeenMs }] of this.spoofs) {
       if (firstSeenMs < nowMs - accessLimits.spoofKeptMs) this.spoofs.delete(name);
@@ -59,7 +59,7 @@ export class SenderMemory {
     return [...this.spoofs.values()].sort((left, right) => left.firstSeenMs - right.firstSeenMs);
   }
 
-  private takeSpoof(note: SpoofNote): void {
+  private addSpoof(note: SpoofNote): void {
     const name = `${note.siteId}\n${note.peer}\n${note.header}`;
     const before = this.spoofs.get(name);
     const known =

@@ -10,8 +10,8 @@ import type { SiteConfig } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { Closing, httpOrigin, RawClient, ScriptedInspector, siteFor } from './fixture.ts';
 import { createFront } from './front.ts';
-import { SenderMemory } from './sender-notes.ts';
-import { SenderWatch } from './sender-watch.ts';
+import { ClientMemory } from './client-memory.ts';
+import { ClientWatch } from './client-watch.ts';
 
 const closing = new Closing();
 afterEach(() => closing.run());
@@ -38,7 +38,7 @@ const trust = (...networks: string[]): TrustConfig => ({
 });
 
 /** Sends one request that claims to be 203.0.113.9; what inspection, origin and event saw. */
-async function ask(change: Partial<SiteConfig>, senders = new SenderWatch()) {
+async function ask(change: Partial<SiteConfig>, clientWatch = new ClientWatch()) {
   let forwarded: unknown = '';
   const origin = await httpOrigin(closing, (request, response) => {
     forwarded = request.headers['x-forwarded-for'];
@@ -58,7 +58,7 @@ async function ask(change: Partial<SiteConfig>, senders = new SenderWatch()) {
     routes: { revision: 'r1', sites: [siteFor(origin, { waf, ...change })] },
     inspectorOf: () => inspector,
     onRequestDone: (event) => void events.push(event),
-    senders,
+    clientWatch,
   });
   closing.add(() => front.close());
   const port = await front.listen({ host: '127.0.0.1', port: 0 });
@@ -84,14 +84,14 @@ test('a trusted proxy names the client: to the rules, to the origin, in the even
 });
 
 test('a forged header is ignored and noted once an hour', async () => {
-  const senders = new SenderWatch();
-  const { forwarded, event } = await ask({ trust: trust('10.0.0.0/8') }, senders);
+  const clientWatch = new ClientWatch();
+  const { forwarded, event } = await ask({ trust: trust('10.0.0.0/8') }, clientWatch);
   expect([event?.clientIp, forwarded]).toEqual(['127.0.0.1', '127.0.0.1']);
-  const memory = new SenderMemory();
-  const notes = senders.take();
+  const memory = new ClientMemory();
+  const notes = clientWatch.drain();
   if (notes === null) throw new Error('nothing was noted');
-  memory.take(notes);
-  memory.take(notes);
+  memory.receive(notes);
+  memory.receive(notes);
   const nowMs = systemClock.nowMs();
   expect(memory.warnings(nowMs)).toMatchObject([
     { siteId: 'site-1', peer: '127.0.0.1', header: 'x-forwarded-for', count: 2 },
@@ -100,14 +100,14 @@ test('a forged header is ignored and noted once an hour', async () => {
 });
 
 test('samples are taken of a site that is analysed, and no more than are wanted', async () => {
-  const senders = new SenderWatch();
-  senders.want('other', 5);
-  senders.want('site-1', 1);
-  await ask({}, senders);
-  await ask({}, senders);
-  const memory = new SenderMemory();
+  const clientWatch = new ClientWatch();
+  clientWatch.want('other', 5);
+  clientWatch.want('site-1', 1);
+  await ask({}, clientWatch);
+  await ask({}, clientWatch);
+  const memory = new ClientMemory();
   memory.begin('site-1', 1);
-  memory.take(senders.take() ?? { samples: [], spoofs: [] });
+  memory.receive(clientWatch.drain() ?? { samples: [], spoofs: [] });
   expect(memory.collected('site-1')).toEqual({
     active: false,
     samples: [

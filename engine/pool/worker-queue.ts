@@ -1,7 +1,7 @@
 /**
  * Owns one pool thread and its queue: operations gather while the thread is busy and leave as one
  * batch when it answers (group commit), in an order that is fair to sites and clients. Sessions
- * stay on their lane. Policies are loaded while nothing waits, and at once when a request needs
+ * stay on their thread. Policies are loaded while nothing waits, and at once when a request needs
  * one. A thread that dies is replaced; what it was working on fails.
  */
 
@@ -13,8 +13,8 @@ import { FairQueue, type Queued } from './fair-queue.ts';
 import { bodyBytesOf, toWire } from './wire.ts';
 import type { PoolAnswer, PoolOperation, SessionOperation } from './wire.ts';
 
-/** How a lane is started. */
-export interface LaneOptions {
+/** How a worker queue is started. */
+export interface WorkerQueueOptions {
   /** File whose default export is a `createPoolWorker` function. */
   readonly workerFile: URL;
   readonly workerData: unknown;
@@ -33,12 +33,12 @@ interface Waiting extends Queued {
   settled: boolean;
 }
 
-/** One worker thread with its queue; a batch leaves when the one before came back. */
-export class Lane {
-  private readonly options: LaneOptions;
+/** One worker thread with its queue; sends the next batch when the one before is answered. */
+export class WorkerQueue {
+  private readonly options: WorkerQueueOptions;
   private pool: Piscina;
   private readonly queue = new FairQueue<Waiting>(poolLimits.queuedOperationsMax);
-  private flying: Waiting[] = [];
+  private inFlight: Waiting[] = [];
   /** All policies; those that the thread has; those that it loads when nothing waits. */
   private readonly sources = new Map<string, unknown>();
   private readonly loaded = new Set<string>();
@@ -56,7 +56,7 @@ export class Lane {
   private readonly watchdog: NodeJS.Timeout;
   deaths = 0;
 
-  constructor(options: LaneOptions) {
+  constructor(options: WorkerQueueOptions) {
     this.options = options;
     this.pool = this.startThread();
     const intervalMs = Math.max(5, Math.floor(options.deadlineMs / 10));
@@ -66,7 +66,7 @@ export class Lane {
 
   /** Operations that wait or are being worked on. */
   get depth(): number {
-    return this.queue.size + this.flying.length;
+    return this.queue.size + this.inFlight.length;
   }
 
   /**
@@ -122,7 +122,7 @@ export class Lane {
     this.closed = true;
     clearInterval(this.watchdog);
     this.queue.each((waiting) => settle(waiting, { kind: 'failed', reason: 'worker' }));
-    for (const waiting of this.flying) settle(waiting, { kind: 'failed', reason: 'worker' });
+    for (const waiting of this.inFlight) settle(waiting, { kind: 'failed', reason: 'worker' });
     await this.pool.destroy();
   }
 
@@ -139,8 +139,8 @@ export class Lane {
       this.loading = policy;
       operations.push({ op: 'load', policy, source: this.sources.get(policy) });
     } else this.gather();
-    for (const { operation } of this.flying) operations.push(toWire(operation));
-    if (operations.length > 0) return this.depart(operations, retires);
+    for (const { operation } of this.inFlight) operations.push(toWire(operation));
+    if (operations.length > 0) return this.sendBatch(operations, retires);
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 
@@ -154,52 +154,52 @@ export class Lane {
   /** Takes what leaves together: one large body, or many operations with little. */
   private gather(): void {
     let bodyBytes = 0;
-    while (this.flying.length < poolLimits.batchOperationsMax) {
+    while (this.inFlight.length < poolLimits.batchOperationsMax) {
       const next = this.queue.peek();
       if (next === null || this.missingPolicy(next.operation) !== null) return;
       bodyBytes += bodyBytesOf(next.operation);
-      if (this.flying.length > 0 && bodyBytes > poolLimits.batchBodyBytesMax) return;
-      this.flying.push(this.queue.pop()!);
+      if (this.inFlight.length > 0 && bodyBytes > poolLimits.batchBodyBytesMax) return;
+      this.inFlight.push(this.queue.pop()!);
     }
   }
 
-  private depart(operations: readonly PoolOperation[], retires: number): void {
+  private sendBatch(operations: readonly PoolOperation[], retires: number): void {
     this.busy = true;
     this.leftUs = this.options.clock.monotonicUs();
     const pool = this.pool;
     void pool
       .run({ operations })
-      .then((answers: PoolAnswer[]) => this.land(answers.slice(retires)))
-      .catch((thrown: unknown) => this.revive(pool, thrown));
+      .then((answers: PoolAnswer[]) => this.receive(answers.slice(retires)))
+      .catch((thrown: unknown) => this.replaceThread(pool, thrown));
   }
 
-  private land(answers: readonly PoolAnswer[]): void {
-    const landed = this.flying;
-    this.flying = [];
+  private receive(answers: readonly PoolAnswer[]): void {
+    const answered = this.inFlight;
+    this.inFlight = [];
     this.busy = false;
-    if (this.loading !== null) this.landLoad(this.loading);
-    landed.forEach((waiting, i) => settle(waiting, answers[i]!));
+    if (this.loading !== null) this.finishLoad(this.loading);
+    answered.forEach((waiting, i) => settle(waiting, answers[i]!));
     this.flush();
   }
 
   /** One that could not be built counts as loaded: the thread fails requests that name it. */
-  private landLoad(policy: string): void {
+  private finishLoad(policy: string): void {
     this.loading = null;
     this.readyUs = this.options.clock.monotonicUs();
     if (this.sources.has(policy)) this.loaded.add(policy);
   }
 
   /** Replaces a dead thread; policies that it had are loaded again, requests first. */
-  private revive(dead: Piscina, thrown: unknown): void {
+  private replaceThread(dead: Piscina, thrown: unknown): void {
     if (this.closed || dead !== this.pool) return;
     this.deaths++;
     this.options.log.error('pool worker died; starting another', {
       deaths: this.deaths,
       reason: thrown instanceof Error ? thrown.message : 'unknown',
     });
-    const lost = this.flying;
+    const lost = this.inFlight;
     const { loading } = this;
-    this.flying = [];
+    this.inFlight = [];
     this.loading = null;
     this.busy = false;
     this.retired = [];
@@ -230,12 +230,12 @@ export class Lane {
     const busyUs = this.busy ? nowUs - this.leftUs : 0;
     const stuckUs = this.options.deadlineMs * poolLimits.stuckAfterDeadlines * 1000;
     if (this.loading === null && busyUs > stuckUs) {
-      return this.revive(this.pool, new Error('it gave no answer'));
+      return this.replaceThread(this.pool, new Error('it gave no answer'));
     }
     if (this.loading !== null && busyUs < poolLimits.loadDeadlineMs * 1000) return;
     const limitUs = nowUs - this.options.deadlineMs * 1000;
     const isLate = ({ queuedUs }: Waiting): boolean => Math.max(queuedUs, this.readyUs) < limitUs;
-    for (const waiting of this.flying) if (isLate(waiting)) expireOne(waiting);
+    for (const waiting of this.inFlight) if (isLate(waiting)) expireOne(waiting);
     // Nobody waits for these any more; `finish` still has something to do.
     this.queue.remove((waiting) => {
       if (!isLate(waiting)) return false;

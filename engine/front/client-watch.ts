@@ -1,19 +1,19 @@
 /**
- * Owns what a front thread notices of senders for the operator: samples of sites that are being
- * analysed, and forged address headers, counted by sender. In memory, bounded, told in batches.
+ * Collects what a front thread notices about clients: samples of sites under analysis, and forged
+ * address headers, counted per client. In memory, bounded, sent in batches.
  */
 
 import { accessLimits } from '../base/limits.ts';
-import type { ClientSample, SenderNotes, SpoofNote } from '../contract/trust.ts';
+import type { ClientSample, ClientNotes, SpoofNote } from '../contract/trust.ts';
 
-/** Notices senders in one thread. */
-export class SenderWatch {
+/** The observations of one thread. */
+export class ClientWatch {
   /** Samples that are still wanted, by site; empty nearly always. */
   readonly wanted = new Map<string, number>();
   private samples: ClientSample[] = [];
   private readonly spoofs = new Map<string, SpoofNote>();
 
-  /** Wants so many samples of a site; 0 for no more. */
+  /** Asks for `count` samples of a site; 0 stops. */
   want(siteId: string, count: number): void {
     if (count === 0) this.wanted.delete(siteId);
     else this.wanted.set(siteId, Math.min(count, accessLimits.clientSamplesMax));
@@ -40,7 +40,7 @@ export class SenderWatch {
   }
 
   /** What was noticed since the last call; null for nothing. */
-  take(): SenderNotes | null {
+  drain(): ClientNotes | null {
     if (this.samples.length === 0 && this.spoofs.size === 0) return null;
     const notes = { samples: this.samples, spoofs: [...this.spoofs.values()] };
     this.samples = [];
