@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 /** What a program was built from. */
 export interface BuildInfo {
   readonly version: string;
-  /** Git commit; `+` behind it where the sources were changed since; '' when unknown. */
+  /** Git commit; followed by `+` where the sources were changed since; '' when unknown. */
   readonly commit: string;
   /** RFC 3339; '' when unknown. */
   readonly builtAt: string;

@@ -19,30 +19,30 @@ export const controlLimits = {
   jsonValuesMax: 4_000_000,
   /** Open connections of one entrance. */
   connectionsMax: 1_100,
-  /** What still comes of a request refused early is read away so long. */
+  /** How long the rest of a request refused early is read and discarded. */
   lingerMs: 2_000,
-  /** Answers kept for retries with the same idempotency key; the oldest give way. */
+  /** Answers kept for retries with the same idempotency key; the oldest are dropped. */
   keptAnswersMax: 10_000,
-  /** Calls of one session on average; a quiet one may send the burst at once. */
+  /** Calls of one session on average; an idle one may send the burst at once. */
   callsPerSecond: 50,
   callBurstMax: 1_000,
   /** Requests that one HTTP/2 connection may have open. */
   streamsPerConnectionMax: 100,
-  /** Connections of one address or IPv6 /64; an office with its nodes may stand behind one. */
+  /** Connections of one address or IPv6 /64; an office with its nodes may share one. */
   connectionsPerAddressMax: 256,
   /** Those of them over which nobody signed in has called yet. */
   strangersPerAddressMax: 64,
-  /** A connection that has been silent for so long gives way to others of its address. */
+  /** Silence after which a connection may be closed in favor of others of its address. */
   silentGraceMs: 2_000,
   /** From accepting a connection to the end of its TLS handshake. */
   handshakeTimeoutMs: 10_000,
   /** From there, or from the first byte of a later request, to the end of its head. */
   headTimeoutMs: 15_000,
-  /** A body may take so long, longer by what comes at this rate, and never longer than the last. */
+  /** Time for a body, extended by what arrives at this rate, and the longest time in all. */
   bodyTimeoutMs: 30_000,
   bodyBytesPerSecondMin: 16 * 1024,
   bodyLongestMs: 1_200_000,
-  /** An answer of which a client has taken nothing for so long. */
+  /** An answer that its client does not read. */
   answerTimeoutMs: 30_000,
   /** A connection without a request. */
   idleTimeoutMs: 60_000,
@@ -58,13 +58,13 @@ export const controlLimits = {
   pemBytesMax: 1_048_576,
   /** Items of one page. */
   pageSizeMax: 200,
-  /** Items skipped by offset; the contract says so. */
+  /** Items skipped by offset; stated in the contract. */
   offsetMax: 100_000,
   /** Values of one filter of a query. */
   filterValuesMax: 200,
   /** Work on a long series of rows before other calls get their turn. */
   scanSliceMs: 5,
-  /** Bytes of one part of an export; the next part goes on where it ends. */
+  /** Bytes of one part of an export; the next part continues where it ends. */
   exportPartBytesMax: 8 * 1024 * 1024,
   /** Origin addresses of one health report of a node; pools of 64 for some sites each. */
   healthReportsMax: 20_000,
@@ -132,7 +132,7 @@ export const controlLimits = {
   signInsPerUserMax: 100,
   /** Users and addresses whose attempts are counted. */
   attemptKeysMax: 10_000,
-  /** Security events kept, about 1.5 KB each, and their bytes; the oldest give way. */
+  /** Security events kept, about 1.5 KB each, and their bytes; the oldest are dropped. */
   eventsMax: 1_000_000,
   eventBytesMax: 2 * 1024 * 1024 * 1024,
   /** Events that leave with one batch at least, where they are too many bytes. */
@@ -142,9 +142,9 @@ export const controlLimits = {
   eventUnpackedBytesMax: 16 * 1024 * 1024,
   /** Addresses set aside for a store: without, each doubling keeps the old map and its pages. */
   storeMapBytes: 16 * 1024 * 1024 * 1024,
-  /** Pages of stores that were looked at count to the process so long. */
+  /** Interval at which pages of stores that were read are released. */
   memoryCareEveryMs: 15_000,
-  /** Less of that at work is quiet; so much work before it is worth a collection. */
+  /** Idle is a smaller share of time at work; work that makes a collection worthwhile. */
   idleShare: 0.1,
   idleWorthMs: 2_000,
   /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */
@@ -156,7 +156,7 @@ export const controlLimits = {
   trafficHoursKeptMs: 90 * 24 * 3_600_000,
   /** Steps of traffic that one batch of counts forgets. */
   trafficForgottenMax: 500,
-  /** Rankings are kept by the hour for so long, of so many values with so many characters each. */
+  /** Rankings by the hour: how long they are kept, values of each, and characters of a value. */
   rankingsKeptMs: 7 * 24 * 3_600_000,
   rankedValuesMax: 100,
   rankedCharactersMax: 256,
@@ -249,7 +249,7 @@ export const yamlLimits = {
 export const storeLimits = {
   /** How long a transaction that is made in slices works before others get their turn. */
   sliceMs: 4,
-  /** So often it is made before it is made in one go, where others write meanwhile. */
+  /** Attempts to make it in slices while others write; the next is made in one go. */
   stepAttemptsMax: 3,
   /** Decoded records kept in memory, counted as JSON; a thousand sites have 2 MB. */
   cachedBytesMax: 32 * 1024 * 1024,
@@ -348,7 +348,7 @@ export const accessLimits = {
 export const doctorLimits = {
   /** Less space on the data folder's disk is an error: writes begin to fail. */
   diskErrorBytes: 64 * 1024 * 1024,
-  /** Less is a warning. Events of a busy day and compiled databases take so much. */
+  /** Less is a warning. Events of a busy day and compiled databases take as much. */
   diskWarningBytes: 2 * 1024 * 1024 * 1024,
   /** Less free inodes is a warning. */
   inodesWarning: 1_000,
@@ -362,7 +362,7 @@ export const doctorLimits = {
   descriptorsUsedShare: 0.8,
   /** A certificate that ends earlier is a warning; one that ended is an error. */
   certificateWarningMs: 21 * 24 * 3_600_000,
-  /** The clock may be behind the last write by so much: what a time server corrects. */
+  /** How far the clock may lag the last write: what a time server corrects. */
   clockBehindMs: 5_000,
   /** Files named in one finding. */
   namedMax: 5,
@@ -379,7 +379,7 @@ export const supervisorLimits = {
   healthyAfterMs: 30_000,
   /** A first start compiles every rule database. */
   startTimeoutMs: 600_000,
-  /** From both children's word that they are ready to /readyz saying so. */
+  /** From the ready messages of both children to success of /readyz. */
   readinessTimeoutMs: 30_000,
   readinessPollMs: 50,
   /** The engine drains its connections before it goes; then it is ended by force. */
@@ -410,14 +410,14 @@ export const commandLineLimits = {
   /** After a change: how long a publication is waited for, and its being served. */
   publishNoticeMs: 400,
   servingWaitMs: 60_000,
-  /** So often the node is asked, and from then on people are told that it takes a while. */
+  /** Interval at which the node is polled, and the wait after which a notice is printed. */
   servingPollMs: 50,
   servingNoticeMs: 1_000,
   /** One call of the management API. */
   callTimeoutMs: 30_000,
   /** A call for which the engine compiles rules it has not seen. */
   longCallTimeoutMs: 300_000,
-  /** A call that takes longer says so, and again this often. */
+  /** A call that takes longer prints a notice, and repeats it at this interval. */
   callNoticeMs: 3_000,
   /** Applying a manifest: each changed policy is compiled first. */
   applyTimeoutMs: 600_000,

@@ -6,7 +6,7 @@
 /** Who has to act: the client, the origin, the operator's configuration, the disk, or us. */
 export type ErrorSource = 'client' | 'upstream' | 'config' | 'storage' | 'internal';
 
-/** Who has to act, and what stands behind an error. */
+/** Who has to act on an error, and its cause. */
 export interface AppErrorOptions {
   readonly source: ErrorSource;
   /** True when the same call may succeed later without any change. */

@@ -21,7 +21,7 @@ export function prefixOf(key: string): number {
 }
 
 /**
- * The key of an address or of a network in CIDR form; null for anything else. Bits behind the
+ * The key of an address or of a network in CIDR form; null for anything else. Bits after the
  * prefix are cleared; an IPv4 address mapped into IPv6 counts as IPv4. Zones are refused. Cost:
  * about 0.5 us for IPv4.
  */

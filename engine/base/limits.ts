@@ -97,9 +97,9 @@ export const frontLimits = {
   sendProgressTimeoutMs: 60_000,
   /** Head complete to answer sent; endless transfers end here. */
   requestTotalTimeoutMs: 600_000,
-  /** The client closed its side: how long its answer may still take. */
+  /** The client closed its side: how long its answer may pause. */
   halfCloseGraceMs: 1_000,
-  /** After an early answer the rest of the body is read away so long and so far. */
+  /** After an early answer the rest of the body is read and discarded: for how long, how much. */
   lingerTimeoutMs: 2_000,
   lingerBytesMax: 1_048_576,
   /** How often deadlines are looked at; their precision. */
@@ -119,14 +119,14 @@ export const frontLimits = {
   eventBatchDelayMs: 20,
   /** Messages on their way before the main thread has taken one: what it does between its turns. */
   eventBatchesSentMax: 4,
-  /** Events that wait in a thread; from half of it on they keep so many matches, one value each. */
+  /** Bytes of waiting events in a thread; past half, matches kept per event, one value each. */
   eventQueueBytesMax: 4 * 1024 * 1024,
   eventMatchesShortened: 8,
-  /** After a new generation every thread waits so long before it collects what the old one held. */
+  /** Pause before a thread collects the garbage of an old generation. */
   collectDelayMs: 1_000,
-  /** Front threads hand over what they counted so often. */
+  /** Interval at which front threads send their counts. */
   counterIntervalMs: 250,
-  /** They hand over rankings so often, of so many paths and programs of a site; about 6 KB. */
+  /** Interval at which they send rankings; paths and programs of a site in one, about 6 KB. */
   rankingIntervalMs: 2_000,
   rankedValuesMax: 128,
   /** Methods and protocols ranked; there are fewer, but for made-up ones. */
@@ -142,7 +142,7 @@ export const frontLimits = {
 export const turnLimits = {
   /** More for one socket is written at once; below what it takes before it asks to wait. */
   waitingBytesMax: 8_192,
-  /** So many sockets wait at most: the first no longer than the work on the others takes. */
+  /** Sockets that wait at most: the first waits no longer than the work on the others takes. */
   waitingPiecesMax: 32,
 } as const;
 
@@ -157,7 +157,7 @@ export const upstreamLimits = {
   idlePerEndpointMax: 64,
   /** Below the usual 60 s and 75 s of origins, so that we close first. */
   idleTimeoutMs: 30_000,
-  /** We close so long before the time that an origin names in Keep-Alive, or half of it. */
+  /** We close this long before the timeout that an origin names in Keep-Alive, or at half of it. */
   idleMarginMs: 1_000,
   /** TCP and TLS together; 504. */
   connectTimeoutMs: 5_000,
@@ -180,15 +180,15 @@ export const upstreamLimits = {
   probesAtOnceMax: 64,
   /** A probe that has to wait tries again after this. */
   probeWaitMs: 200,
-  /** A pool that is created is probed once at each address, so long at most. */
+  /** A new pool is probed once at each address; the longest such probe. */
   firstProbeTimeoutMs: 3_000,
-  /** Origins that fail: a line in the log so often, of so many at a time. */
+  /** Origins that fail: interval of the line in the log, and origins that it names. */
   originLogEveryMs: 60_000,
   originsLoggedMax: 20,
   /** Failing addresses that are remembered, and how long after their last failure. */
   originsWatchedMax: 10_000,
   originForgottenMs: 600_000,
-  /** An endpoint that refused is asked last for so long. */
+  /** How long an endpoint that refused is tried last. */
   downAfterFailureMs: 3_000,
   /** Endpoints or connections tried for one request. */
   attemptsMax: 3,
@@ -219,7 +219,7 @@ export const publishLimits = {
   gatherMs: 15,
   /** How long building pieces takes before others get their turn. */
   sliceMs: 4,
-  /** So often pieces are built before it happens in one go, where others write meanwhile. */
+  /** Attempts to build in slices while others write; the next builds in one go. */
   buildAttemptsMax: 3,
   /** Longest such wait, where publishing itself takes long. */
   gatherMaxMs: 250,
@@ -227,7 +227,7 @@ export const publishLimits = {
   publicationsKept: 1_000,
   /** Signed indexes of publications; one of a thousand sites has some 30 KB. */
   indexesKept: 50,
-  /** Bundles whose pieces nodes may fetch: one that lags behind still finds what it was told of. */
+  /** Bundles whose pieces nodes may fetch: a node that lags still finds the one it was sent. */
   bundlesOffered: 16,
   /** Rows past their bound that go with one publication, where the bound was larger once. */
   publicationsForgottenMax: 50,
@@ -239,7 +239,7 @@ export const publishLimits = {
 
 /** The stream between an engine and its controller. */
 export const linkLimits = {
-  /** Facts waiting on disk for an acknowledgement; older ones give way and are counted. */
+  /** Facts waiting on disk for an acknowledgement; the oldest are dropped and counted. */
   factBytesMax: 128 * 1024 * 1024,
   /** Counts waiting likewise; some 100 bytes a site and period. */
   counterBytesMax: 64 * 1024 * 1024,
@@ -249,11 +249,11 @@ export const linkLimits = {
   spoolMemoryBytesMax: 16 * 1024 * 1024,
   /** Batches that pass before a disk that refuses is asked again; doubles up to here. */
   spoolPausedWritesMax: 64,
-  /** Gaps of one stream that wait for control's word; neighbours are one. */
+  /** Gaps of one stream that wait for an acknowledgement; adjacent ones are merged. */
   gapsMax: 1_000,
   /** Counts of a period leave together. */
   counterDelayMs: 250,
-  /** At the end the engine waits so long for control to take what waits. */
+  /** How long the engine waits at its end for control to receive what waits. */
   closeWaitMs: 1_000,
   /** Facts of one batch, and about their bytes. */
   batchFactsMax: 500,
@@ -308,11 +308,11 @@ export const poolLimits = {
    * which takes up to `requestBudgetMs` and is not broken off, and then take as long itself.
    */
   deadlineMs: 5000,
-  /** Inspection of one request may take so much of its thread in all phases together. */
+  /** CPU time that the inspection of one request may take in all phases together. */
   requestBudgetMs: 2000,
   /** A worker must have a policy ready by then; a warm CRS takes one second on a busy core. */
   loadDeadlineMs: 30_000,
-  /** A worker that has been at one batch for so many deadlines is taken for dead and replaced. */
+  /** Deadlines after which a worker still busy with one batch counts as dead and is replaced. */
   stuckAfterDeadlines: 2,
 } as const;
 
@@ -324,7 +324,7 @@ export const stateLimits = {
   collectionsBytesMax: 1024 * 1024 * 1024,
   /** The file of what waits for control; above the bounds of both streams, for LMDB's own pages. */
   spoolMapBytesMax: 512 * 1024 * 1024,
-  /** Changed collections gather so long for one transaction; a power cut loses no more. */
+  /** How long changed collections gather for one transaction; a power cut loses no more. */
   collectionsBatchMs: 20,
   /** Pause before a batch that the disk refused is tried again. */
   collectionsRetryMs: 1000,
@@ -348,11 +348,11 @@ export const eventFileLimits = {
 export const blockListLimits = {
   /** Zones that may be asked; a request may name several of them. */
   zonesMax: 16,
-  /** Questions under way in one thread; what comes on top is asked for by a later request. */
+  /** Concurrent queries of one thread; past it, a later request queries the address. */
   asksMax: 64,
   /** A name server that has not answered by then lists nothing. */
   timeoutMs: 2000,
-  /** An answer counts so long; lists change by the hour. */
+  /** How long an answer is valid; lists change by the hour. */
   answerSeconds: 300,
   /** Answers kept in one thread, some 100 bytes each; the oldest goes first. */
   answersMax: 20_000,
@@ -388,24 +388,24 @@ export const engineLimits = {
   simulatedPoliciesMax: 4,
   /** Outcomes of planning that are remembered. */
   plannedPoliciesMax: 4096,
-  /** A thread that serves builds a policy in slices so long; requests come between them. */
+  /** Length of the slices in which a serving thread builds a policy; requests run between them. */
   buildSliceMs: 2,
   /** Threads that make policies ready: one that is quick does not wait for one that is not. */
   plannerThreadsMax: 2,
-  /** A policy that takes longer to make ready lets the others serve first. */
+  /** When a policy takes longer to compile, the others serve first. */
   interimAfterMs: 300,
   /** Planner threads end after this long without work; each weighs 25 MB. */
   plannerIdleMs: 10_000,
-  /** Threads have collected their garbage by then; so late the rest of it goes back, in one go. */
+  /** Delay before freed memory is returned in one go: threads have collected by then. */
   trimDelayMs: 3_000,
-  /** Threads look so often whether they are quiet: under a tenth of the time at work. */
+  /** Interval of idle detection in threads; a thread is idle below this share of time at work. */
   idleCheckEveryMs: 5_000,
   idleShare: 0.1,
-  /** So much work since the last time is worth a collection, which costs 10 ms. */
+  /** Work since the last collection that makes another, which costs 10 ms, worthwhile. */
   idleWorthMs: 2_000,
-  /** The process looks less often: its threads have collected by then. */
+  /** Interval for the whole process, longer: its threads have collected by then. */
   idleProcessCheckEveryMs: 15_000,
-  /** Pages of the spool that were looked at count to the process so long. */
+  /** Interval at which pages of the spool that were read are released. */
   pagesEveryMs: 15_000,
   /** How long the main thread waits at the end for threads and the link. */
   stopDeadlineMs: 12_000,

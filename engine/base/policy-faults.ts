@@ -13,7 +13,7 @@ export interface PolicyFault {
   readonly findings: readonly string[];
 }
 
-/** Code of the error; where it is told, it stands before the text with a colon. */
+/** Code of the error; in messages it precedes the text, with a colon. */
 export const policyInvalidCode = 'policy_invalid';
 
 /** The text; `findingsMax` bounds the findings of all policies together, each keeps one. */
@@ -27,7 +27,7 @@ export function writePolicyFaults(faults: readonly PolicyFault[], findingsMax: n
   return [`${count} not compile`, ...lines].join('\n');
 }
 
-/** The policies that such a text, behind its code, names; none in any other text. */
+/** The policies that such a text names after its code; none for any other text. */
 export function readPolicyFaults(text: string): { readonly id: string; readonly text: string }[] {
   const [first = '', ...lines] = text.split('\n');
   if (!first.startsWith(`${policyInvalidCode}: `)) return [];

@@ -8,26 +8,26 @@ export const valueLimits = {
   /** Shorter beginnings of a compressed body that are tried where it grows beyond its limit. */
   decodeTriesMax: 12,
   /**
-   * Bytes past the inspection budget of a body that policies inspect all the same, where excess
-   * does not block. Reading ends there; what follows is forwarded, and the event says so.
+   * Bytes of a body past the inspection limit that policies still inspect, where excess does not
+   * block. Reading ends there; what follows is forwarded, and the event records it.
    */
   bodyExcessBytesMax: 1_048_576,
   /** Arguments inspected one by one, past the policy's limit too; a megabyte of JSON has fewer. */
   argumentRowsMax: 65_536,
-  /** Text that no parser reads is inspected in windows of this size, which overlap so far. */
+  /** Text that no parser reads is inspected in windows of this size and overlap. */
   rawWindowBytes: 16_384,
   rawOverlapBytes: 1_024,
   /** Shorter runs of text among binary data are no text. */
   rawRunBytesMin: 16,
-  /** Where a body has its first `=` by then, behind a plain name, it may be a form. */
+  /** A body whose first `=` comes by then, after a plain name, may be a form. */
   formNameBytesMax: 4_096,
   /** Nesting that the JSON reader follows; deeper than any `SecRequestBodyJsonDepthLimit`. */
   jsonStackMax: 65_536,
   /** Path in front of a JSON name; longer paths are cut, so that names cannot multiply a body. */
   jsonPathBytesMax: 2_048,
   /**
-   * Names of one JSON document together, each with its path: so many bytes of any document, so many
-   * more for each of its bytes, never more than the last. A thousand leaves with paths of 85 bytes,
+   * Bytes of the names of one JSON document, each with its path: allowed for any document, added
+   * for each of its bytes, and allowed in all. A thousand leaves with paths of 85 bytes,
    * as in a Kubernetes manifest of 30 KB, stay below.
    */
   jsonNameBytesMin: 32_768,

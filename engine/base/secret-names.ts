@@ -1,9 +1,9 @@
 /**
- * Owns which names stand for secrets unless somebody says otherwise: passwords, tokens, keys, card
+ * Owns which names stand for secrets unless configured otherwise: passwords, tokens, keys, card
  * numbers. Knows names as rules and forms spell them, never values.
  */
 
-/** Parts of a name that say enough wherever they stand; words of one are joined by `_`. */
+/** Parts that mark a name as secret anywhere in it; `_` joins the words of a name. */
 const telling = new RegExp(
   [
     'passw(?:or)?d|passphrase|passcode|secret|token|authorization|credential|creditcard',
@@ -12,7 +12,7 @@ const telling = new RegExp(
   ].join('|'),
 );
 
-/** Words that say so only as a word of their own: `compass` is no password. */
+/** Parts that mark a name only as a whole word: `compass` is no password. */
 const words: ReadonlySet<string> = new Set([
   'pass',
   'pwd',

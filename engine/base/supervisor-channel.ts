@@ -1,6 +1,6 @@
 /**
- * Owns a child's side of the channel to the process that started it: what it tells, and when it is
- * to stop, and that its output may go away. Never decides what stopping means.
+ * Owns a child's side of the channel to the process that started it: its messages, the request
+ * to stop, and output that nobody reads any more. Never decides what stopping means.
  */
 
 /** A log that nobody reads any more, or a full disk below it, ends no process that serves. */
@@ -15,7 +15,7 @@ export function notifySupervisor(message: Readonly<Record<string, unknown>>): vo
 
 /**
  * Calls `stop`, once, on SIGTERM and when the process that started this one is gone. A terminal's
- * SIGINT and SIGHUP reach every process at once: with a supervisor, it says when to stop.
+ * SIGINT and SIGHUP reach every process at once: under a supervisor, only it asks to stop.
  */
 export function onStopAsked(stop: () => void): void {
   let asked = false;

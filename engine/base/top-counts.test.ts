@@ -56,7 +56,7 @@ test('it holds no more than its capacity, overstates nothing and keeps what is f
   );
 });
 
-test('what was kept goes on where it was', () => {
+test('counting continues from what was kept', () => {
   const first = countAll(['a', 'a', 'b'], 4);
   const second = new TopCounts(4);
   for (const one of first.list()) second.restore(one);

@@ -7,16 +7,16 @@
 /** What was counted of one text. */
 export interface TopCount {
   readonly key: string;
-  /** Occurrences at most: what it took over from a text that gave way is among them. */
+  /** Upper bound of the occurrences: includes the count of the text that it replaced. */
   readonly rank: number;
-  /** Occurrences for certain: those since the text was last taken up. */
+  /** Lower bound of the occurrences: those since the text was last added. */
   readonly total: number;
   /** Of these, such as were blocked. */
   readonly blocked: number;
 }
 
 const firstSlots = 8;
-/** Characters hashed at the end of a text, and about so many of the rest. */
+/** Characters hashed at the end of a text, and about as many of the rest. */
 const hashedCharacters = 16;
 const none = -1;
 
@@ -137,7 +137,7 @@ function isPart(text: string, length: number, key: string): boolean {
   return text.length === length ? text === key : text.startsWith(key);
 }
 
-/** FNV-1a over the length, the end of the text, and every so many characters before. */
+/** FNV-1a over the length, the end of the text, and evenly spaced characters before it. */
 function hashOf(text: string, length: number): number {
   const tail = Math.max(0, length - hashedCharacters);
   const step = Math.floor(length / hashedCharacters) + 1;

@@ -42,7 +42,7 @@ test('pieces of one socket stay in order and leave in one', async () => {
   expect(sockets[1]!.writes).toEqual(['abc']);
 });
 
-test('a large piece goes behind what waits, at once', async () => {
+test('a large piece is sent at once, after what waits', async () => {
   const { sockets, out } = writers(2);
   const large = 'x'.repeat(turnLimits.waitingBytesMax + 1);
   out[0]!.write(Buffer.from('other'));
@@ -66,12 +66,12 @@ test('with more to follow even the first piece waits, until it is released', asy
   expect(sockets[0]!.writes).toEqual(['headbody', 'alone']);
 });
 
-test('a socket that has not sent everything is asked at once and says so', async () => {
+test('a socket with unsent bytes is written at once and reports that it is full', async () => {
   const { sockets, out } = writers(2);
   sockets[1]!.writableLength = 5;
   out[0]!.write(Buffer.from('other'));
-  expect(out[1]!.write(Buffer.from('behind'))).toBe(false);
-  expect(sockets[1]!.writes).toEqual(['behind']);
+  expect(out[1]!.write(Buffer.from('after'))).toBe(false);
+  expect(sockets[1]!.writes).toEqual(['after']);
   await turnEnd();
 });
 

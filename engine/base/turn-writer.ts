@@ -1,6 +1,6 @@
 /**
  * Owns when the sockets of a thread are written: the first piece of a turn of the event loop goes
- * out at once, small pieces behind it leave together when the turn ends. Under load the work on
+ * out at once, small pieces after it leave together when the turn ends. Under load the work on
  * several requests then runs without system calls in between; what is alone waits for nobody.
  */
 
@@ -36,7 +36,7 @@ export class TurnWriter {
   /**
    * Writes now or, with the pieces before it in one, at the end of the turn; false when the caller
    * should wait for the socket's `drain`. `more` says that another piece may follow in this turn:
-   * call `release` when none does. What waits is less than a socket takes before it says so.
+   * call `release` when none does. Less waits than a socket accepts before it asks to wait.
    */
   write(bytes: Uint8Array, more = false): boolean {
     const { piece, socket } = this;

@@ -46,7 +46,7 @@ export function toTrustConfig(
         (sum, { ipv4, ipv6 }) => sum + ipv4.length / 5 + ipv6.length / 17,
         0,
       );
-      // Lists may grow past what fits: then the proxy is not trusted, and all else goes on.
+      // A list may grow past what fits: then only its proxy is not trusted.
       if (count > left) return { id, ranges: [], xffMode };
       left -= count;
       return { id, ranges: own.flatMap(keysOfList), xffMode };

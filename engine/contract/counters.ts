@@ -6,7 +6,7 @@ export const durationBoundsUs: readonly number[] = [
   10_000_000,
 ];
 
-/** What requests are told apart by. */
+/** The dimensions by which requests are counted. */
 export type CounterFamily =
   'outcome' | 'status' | 'verdict' | 'refusal' | 'origin_error' | 'failure' | 'limit' | 'event';
 

@@ -47,7 +47,7 @@ export function failureOf(thrown: unknown): InspectionFailure {
     : 'internal';
 }
 
-/** The record of a transaction that left nothing behind. */
+/** The record of a transaction that was lost. */
 export function failedRecord(failure: InspectionFailure): TransactionRecord {
   return {
     verdict: passVerdict,

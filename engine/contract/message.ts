@@ -57,7 +57,7 @@ export interface RequestSnapshot {
 /** The inspected part of a body. */
 export interface BodySnapshot {
   readonly bytes: Uint8Array;
-  /** True when the message goes on behind `bytes` (the inspection limit was reached). */
+  /** True when the message continues after `bytes` (the inspection limit was reached). */
   readonly truncated: boolean;
 }
 

@@ -61,7 +61,7 @@ export interface HealthCheckConfig {
 
 /** What happens with addresses that fail. */
 export interface ResilienceConfig {
-  /** An address is left alone after so many failures in a row; 0 turns this off. */
+  /** Failures in a row after which an address is set aside; 0 turns this off. */
   readonly passiveMaxFails: number;
   readonly passiveFailDurationSeconds: number;
   /** How long a request is tried again elsewhere; 0 turns this off. */

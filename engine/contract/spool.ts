@@ -1,4 +1,4 @@
-/** Owns the port behind which waiting observations lie on disk; plain data. */
+/** The port to the observations that wait on disk; plain data. */
 
 /** Entries in the order of their positions, which count up from 1; 0 is the owner's own note. */
 export interface SpoolStore {

@@ -3,7 +3,7 @@
 /** What is to become of a request. */
 export type VerdictAction = 'pass' | 'block' | 'drop' | 'redirect';
 
-/** Says what the front must do after a phase; `pass` means: go on. */
+/** What the front must do after a phase; `pass` means: continue. */
 export interface Verdict {
   readonly action: VerdictAction;
   /** Response status for `block` and `redirect`; 0 for `pass` and `drop`. */

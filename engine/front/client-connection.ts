@@ -189,7 +189,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.run();
   }
 
-  /** Puts bytes behind the input; an unfinished head keeps its place or moves to the front. */
+  /** Appends bytes to the input; an unfinished head keeps its place or moves to the front. */
   private append(buffer: Buffer, count: number): void {
     if (this.inputAt === this.inputEnd && (this.exchange !== null || this.parser.untouched)) {
       if (this.exchange === null) this.parser.reset(0);

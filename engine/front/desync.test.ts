@@ -63,16 +63,16 @@ describe('content where a method has none', () => {
   });
 });
 
-describe('answers that go on', () => {
+describe('answers that continue', () => {
   const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison';
   test.each([
-    ['behind their length', `HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok${poison}`],
+    ['after their length', `HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok${poison}`],
     [
-      'behind their last chunk',
+      'after their last chunk',
       `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${poison}`,
     ],
-    ['behind 204', `HTTP/1.1 204 No Content\r\n\r\n${poison}`],
-    ['behind 304', `HTTP/1.1 304 Not Modified\r\n\r\n${poison}`],
+    ['after 204', `HTTP/1.1 204 No Content\r\n\r\n${poison}`],
+    ['after 304', `HTTP/1.1 304 Not Modified\r\n\r\n${poison}`],
   ])('%s are not taken for the next', async (_, answer) => {
     const origin = await carelessOrigin((head) => (head.includes('/after') ? ok : answer));
     const { port } = await startFront(closing, [siteFor(origin.port)]);
@@ -122,7 +122,7 @@ describe('answers of which nothing reaches the client but 502', () => {
   });
 });
 
-test('fields under other marks, and what only proxies say, stay behind', async () => {
+test('fields spelled with other separators, and fields only proxies set, are not forwarded', async () => {
   const origin = await carelessOrigin(() => ok);
   const { port } = await startFront(closing, [siteFor(origin.port)]);
   const fields = [

@@ -180,7 +180,7 @@ export class Exchange implements OriginSink, ResponseOwner {
 
   // ---- inspection
 
-  /** Runs a phase; goes on at once when the answer is at hand. */
+  /** Runs a phase; continues at once when the answer is synchronous. */
   inspect(phase: number): void {
     const { inspection, response } = this;
     const body = phase <= 2 ? this.bodySnapshot : response.body;
@@ -208,7 +208,7 @@ export class Exchange implements OriginSink, ResponseOwner {
 
   /**
    * What a failed inspection leads to, wherever it ran, whatever failed, and in every mode:
-   * `closed` answers 503, `open` goes on without. True when the request is answered.
+   * `closed` answers 503, `open` continues without inspection. True when the request is answered.
    */
   private refusesUninspected(): boolean {
     this.inspection.active = false;

@@ -22,7 +22,7 @@ function echoOrigin(): Promise<number> {
   });
 }
 
-describe('a client that closes its side behind its request', () => {
+describe('a client that closes its side after its request', () => {
   test.each([
     ['without inspection', null],
     ['with inspection at once', false],
@@ -57,7 +57,7 @@ describe('a client that closes its side behind its request', () => {
     expect(text.match(/<[^>]*>/g)).toEqual(paths.map((path) => `</${path}:0>`));
   });
 
-  test('is closed behind half a head, and half a body is an abort', async () => {
+  test('is closed after half a head, and half a body is an abort', async () => {
     const front = await startFront(closing, [siteFor(await echoOrigin())]);
     const head = new RawClient(front.port);
     head.socket.end('GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHo');

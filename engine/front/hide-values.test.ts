@@ -49,7 +49,7 @@ test.each([
   expect(told.transaction).not.toHaveProperty('hidden');
 });
 
-test('an event without hidden values is told as it is', () => {
+test('an event without hidden values is reported unchanged', () => {
   const one = event('/?pw=x');
   expect(hideValues(one)).toBe(one);
 });

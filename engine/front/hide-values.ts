@@ -1,6 +1,6 @@
 /**
- * Owns keeping values out of what is told of a request: secrets, by the names of their fields, and
- * what sanitise actions named.
+ * Keeps values out of the events of a request: secrets, by the names of their fields, and what
+ * sanitise actions named.
  */
 
 import { HiddenNames, stars } from '../base/hidden-names.ts';

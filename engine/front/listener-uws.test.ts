@@ -117,13 +117,13 @@ test('an abort cancels the origin request; a silent origin gives 504; drain ends
   await eventually(() => asked === 1);
   aborting.socket.resetAndDestroy();
   expect(await patient.eventsReach(1)).toMatchObject([{ outcome: 'client_abort' }]);
-  const hasty = await start(origin, null, { requestTotalTimeoutMs: 150 });
-  const waiting = new RawClient(hasty.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  const impatient = await start(origin, null, { requestTotalTimeoutMs: 150 });
+  const waiting = new RawClient(impatient.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(await waiting.has('}\n')).toContain('HTTP/1.1 504 ');
-  expect(await hasty.eventsReach(1)).toMatchObject([{ outcome: 'origin_error' }]);
+  expect(await impatient.eventsReach(1)).toMatchObject([{ outcome: 'origin_error' }]);
   await eventually(() => closed === 2);
   waiting.socket.destroy();
-  await Promise.all([patient.front.drain(), hasty.front.drain()]);
+  await Promise.all([patient.front.drain(), impatient.front.drain()]);
 });
 
 test('what is refused ends its connection', async () => {

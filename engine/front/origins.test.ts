@@ -130,7 +130,7 @@ describe('path routes', () => {
     );
   });
 
-  test('paths without a route get 404 where the site says so', async () => {
+  test('paths without a route get 404 where the site is configured so', async () => {
     const [api, admin] = [await named('api'), await named('admin')];
     const site = siteFor(1, {
       upstream: { id: '', scheme: 'http', endpoints: [] },
@@ -171,7 +171,7 @@ describe('addresses that fail', () => {
     retryIntervalMs: 50,
   };
 
-  test('are left alone after so many failures in a row', async () => {
+  test('are set aside after the configured number of failures in a row', async () => {
     let asked = 0;
     const failing = await httpOrigin(closing, (request) => {
       asked++;
@@ -192,7 +192,7 @@ describe('addresses that fail', () => {
     const upstream = upstreamOf([dead, good]);
     const { port, front } = await startFront(closing, [siteFor(good, { upstream })]);
     const answers = await ask(port, ['/1', '/2']);
-    // The other address answered: no request failed, and the dead one is seen all the same.
+    // The other address answered: no request failed, but the dead one is noted.
     expect(answers.every((text) => text.startsWith('[good'))).toBe(true);
     const [note, ...rest] = front.drainOriginNotes();
     expect(rest).toEqual([]);

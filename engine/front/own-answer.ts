@@ -44,13 +44,13 @@ export function writeOwnAnswer(
   }
   if (!answer.keepAlive) writer.text('\r\nConnection: close\r\n\r\n');
   else writer.text(answer.http10 ? '\r\nConnection: keep-alive\r\n\r\n' : '\r\n\r\n');
-  // A client reads no body behind 304; it would take ours for the next answer.
+  // A client reads no body after 304; it would take ours for the next answer.
   if (answer.isHead || status === 304) return { status, bodyBytes: 0 };
   writer.bytes(page.body, 0, page.body.length);
   return { status, bodyBytes: page.body.length };
 }
 
-/** A rule's own status stands; only its default 403 gives way to the operator's choice. */
+/** A rule's own status stands; only its default 403 is replaced by the operator's choice. */
 function statusOf(answer: OwnAnswer): number {
   if (answer.scenario === null) return answer.status;
   if (answer.status >= 300 && answer.status !== 403) return answer.status;

@@ -133,7 +133,7 @@ describe('refusals', () => {
     expect(inspector.finished).toBe(4);
   });
 
-  test('garbage behind a request does not touch its answer', async () => {
+  test('garbage after a request does not affect its answer', async () => {
     const origin = await httpOrigin(closing, (_, response) => response.end('fine'));
     const front = await startFront(closing, [siteFor(origin)]);
     const client = new RawClient(front.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n\x01\x02\n');

@@ -1,6 +1,6 @@
 /**
  * Owns how a request is put on the wire for an origin: its body read off the client's framing, held
- * while it is inspected, and framed anew behind a head of our own.
+ * while it is inspected, and framed anew after a head of our own.
  */
 
 import { turnLimits } from '../base/limits.ts';
@@ -122,7 +122,7 @@ export class RequestRelay {
     return withContent.every((name) => name.compare(bytes, start, end) !== 0);
   }
 
-  /** What the origin is told of the body; a body that is all here gets its length. */
+  /** The length announced to the origin; a body that is complete gets its length. */
   private announcedLength(held: readonly Buffer[]): number {
     if (this.reader === null) return this.head.contentLength < 0 ? LENGTH.ABSENT : 0;
     if (this.head.framing === BODY.LENGTH) return this.head.contentLength;

@@ -42,7 +42,7 @@ export class ResponseRelay {
   private contentLength = -1;
   private headPiece: Buffer | null = null;
   private held: Buffer[] = [];
-  /** Where the first held piece goes on, while it is paid out. */
+  /** Offset of the unsent rest of the first held piece, while held pieces are sent. */
   private paidOut = 0;
   /** What of the current chunk comes next. */
   private chunkPart: number = CHUNK.SIZE;

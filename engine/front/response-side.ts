@@ -16,7 +16,7 @@ import { ResponseRelay } from './response-relay.ts';
 /** Where the response is. */
 const DOWN = { NONE: 0, VERDICT: 1, HOLD: 2, STREAM: 3 } as const;
 
-/** What a response asks of the request that it belongs to. */
+/** What a response needs from the request that it belongs to. */
 export interface ResponseOwner {
   /** Sends a piece to the client; false when it should wait. */
   send(piece: Uint8Array): boolean;
@@ -111,7 +111,7 @@ export class ResponseSide {
     else this.owner.resumeOrigin();
   }
 
-  /** Phase 3 lets it go on. */
+  /** Phase 3 passed. */
   afterHead(): void {
     const need = this.inspection.responseNeed;
     if (!need.inspect || !this.relay.hasBody) {
@@ -150,7 +150,7 @@ export class ResponseSide {
       const piece = relay.nextReleased(frontLimits.releasedPieceBytes);
       if (piece === null) break;
       if (!owner.send(piece)) {
-        // What lies behind it waits; so does the origin.
+        // The pieces after it wait, and so does the origin.
         if (!this.complete) owner.pauseOrigin();
         return;
       }

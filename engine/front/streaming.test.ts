@@ -149,7 +149,7 @@ describe('inspection on the way', () => {
     },
   );
 
-  test('the rest behind the prefix flows, in chunks too', async () => {
+  test('the rest after the prefix flows, in chunks too', async () => {
     const inspector = new ScriptedInspector({
       later: true,
       bodyNeed: { inspect: true, limitBytes: 1000, onExcess: 'prefix' },

@@ -57,7 +57,7 @@ export interface FrontThreadsOptions {
   readonly onOrigins?: (notes: readonly OriginNote[]) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
-  /** The main thread has collected what a change of generations left behind. */
+  /** The main thread has collected the garbage of a change of generations. */
   readonly onCollected?: () => void;
   /** The last request on a generation ended in one thread. */
   readonly onReleased?: (revision: string) => void;

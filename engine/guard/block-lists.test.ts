@@ -68,7 +68,7 @@ test('failures and other addresses list nothing; answers end', async () => {
   expect(asked).toHaveLength(3);
 });
 
-test('so many questions are under way and no more', async () => {
+test('the number of concurrent queries is bounded', async () => {
   const { known, asked } = lists(['bl']);
   for (let i = 0; i < 200; i++) known.listed(`192.0.2.${i}`, 'bl');
   expect(asked).toHaveLength(blockListLimits.asksMax);

@@ -1,7 +1,7 @@
 /**
- * Owns what DNS block lists are known to say of addresses. Rules never wait: an address that is not
- * known counts as not listed and is asked for; the next request finds the answer. Only zones that
- * the operator named are asked, so many at a time, and answers are kept for a while.
+ * Caches which addresses DNS block lists contain. An unknown address counts as not listed and
+ * is queried: rules never wait; the next request finds the answer. Only zones that the operator named are
+ * queried. The number of concurrent queries is bounded, and answers expire.
  */
 
 import { Resolver } from 'node:dns/promises';

@@ -65,8 +65,8 @@ export class CountryDatabase {
 
 /**
  * The database of a path that may change, come and go while it is looked at; while there is none,
- * the one that comes with the product. What cannot be read is told once and finds nothing. Cost:
- * one look at the file a second, and only while somebody asks.
+ * the one that comes with the product. A file that cannot be read is logged once and finds nothing.
+ * Cost: one look at the file a second, and only while somebody asks.
  */
 export class FollowedCountryDatabase {
   private readonly path: string;

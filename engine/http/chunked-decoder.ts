@@ -37,7 +37,7 @@ const COLON = 0x3a;
 
 /** Decodes one chunked body after another. */
 export class ChunkedDecoder {
-  /** Offset behind the last byte read; what follows a finished body begins there. */
+  /** Offset after the last byte read; what follows a finished body begins there. */
   consumed = 0;
   /** The decoded bytes of the last call are [start, dataEnd) of its buffer. */
   dataEnd = 0;

@@ -57,7 +57,7 @@ export abstract class HeadScanner {
   /** Kind of each field, `FIELD` plus the `CANONICAL` bit. */
   kinds = new Uint8Array(32);
   fieldCount = 0;
-  /** Offset behind the head; valid once done. */
+  /** Offset after the head; valid once done. */
   headEnd = 0;
   /** Set when refused, and when done but not to be forwarded. */
   refusal: Refusal | null = null;
@@ -116,7 +116,7 @@ export abstract class HeadScanner {
     return SCAN.REFUSED;
   }
 
-  /** Notes the first reason not to forward; scanning goes on. */
+  /** Notes the first reason not to forward; scanning continues. */
   protected note(refusal: Refusal): void {
     this.refusal ??= refusal;
   }

@@ -325,7 +325,7 @@ function isBlank(byte: number): boolean {
 
 /**
  * Splits a line that is not `method SP target SP protocol`: first word, last word, all between.
- * A last word that is alone behind the method is the target, as in HTTP/0.9.
+ * A single word after the method is the target, as in HTTP/0.9.
  */
 function splitLenient(bytes: Uint8Array, spans: Int32Array, start: number, end: number): Refusal {
   let from = start;

@@ -76,7 +76,7 @@ export interface ControllerLink {
   count(deltas: readonly CounterDelta[]): void;
   /** Takes the most frequent values that front threads saw; never throws, never blocks. */
   rank(deltas: readonly RankingDelta[]): void;
-  /** Tells control at once what probes found; it hears of it every so often anyway. */
+  /** Reports the findings of probes to control now; they are also reported periodically. */
   reportHealth(): void;
   /** Facts held and given up, and whether the stream is up. */
   stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };
@@ -86,7 +86,7 @@ export interface ControllerLink {
 
 type Outgoing = MessageInitShape<typeof ConnectRequestSchema>['message'];
 
-/** Makes the link; what it is told before `connect` waits. */
+/** Makes the link; what it receives before `connect` waits. */
 export function createControllerLink(options: LinkOptions): ControllerLink {
   const link = new Link(options);
   return {

@@ -31,7 +31,7 @@ export class GapNotes {
     return this.#gaps.length;
   }
 
-  /** Notes a gap behind all others. */
+  /** Notes a gap after all others. */
   add(gap: GapNotice): void {
     this.#changed = true;
     const last = this.#gaps.at(-1);

@@ -1,6 +1,6 @@
 /**
- * Owns the load of this node as control is told it: of the machine, of this process, and of the
- * traffic since it was last asked. Decides nothing.
+ * Measures the load of this node for control: of the machine, of this process, and of the traffic
+ * since the last reading. Decides nothing.
  */
 
 import { readFileSync } from 'node:fs';

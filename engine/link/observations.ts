@@ -1,5 +1,5 @@
 /**
- * Owns what the engine tells control about traffic: security facts and exact counts, in two streams
+ * Reports traffic to control: security facts and exact counts, in two streams
  * that wait on disk until control has them. Knows when to send, not how a stream is held up.
  */
 

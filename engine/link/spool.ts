@@ -1,6 +1,6 @@
 /**
  * Owns the observations of one stream that wait for control: on disk, bounded, in order, kept until
- * acknowledged, over restarts too. When it is full the oldest batch gives way and a gap is noted;
+ * acknowledged, over restarts too. When it is full, the oldest batch is dropped and a gap is noted;
  * traffic never waits for it.
  */
 

@@ -116,7 +116,7 @@ export class PolicyRegistry {
     const built = await this.builders.buildInSlices(source);
     const shared = this.builders.takeAttached();
     const held = this.use(key, source);
-    // What a request had built gives way: its databases are not those that all threads share.
+    // Retires what a request had built: it does not use the databases that all threads share.
     held.engine?.retire();
     held.engine = built;
     held.provisional = false;

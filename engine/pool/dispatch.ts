@@ -62,7 +62,7 @@ export class Pool {
   }
 
   /**
-   * Makes a policy known to every queue, present and future. With `now` queues load it before anybody
+   * Makes a policy known to every queue, present and future. With `now` they load it before anybody
    * asks for it.
    */
   load(policy: string, source: unknown, now: boolean): void {

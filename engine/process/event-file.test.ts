@@ -21,7 +21,7 @@ function eventFile(file: string): { events: EventFile; lines: string[] } {
   return { events: new EventFile(file, clock, log), lines };
 }
 
-test('a line for each event, behind what is there', async () => {
+test('a line for each event, appended to what is there', async () => {
   const file = path.join(folder, 'a.jsonl');
   for (let round = 0; round < 2; round++) {
     const { events } = eventFile(file);
@@ -32,13 +32,13 @@ test('a line for each event, behind what is there', async () => {
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([one, one, one, one]);
 });
 
-test('a file that cannot be opened is told with its flag', () => {
+test('a file that cannot be opened is reported with its flag', () => {
   for (const file of [path.join(folder, 'none', 'x'), folder]) {
     expect(() => eventFile(file)).toThrow(/--events: the file .* cannot be written \(E/);
   }
 });
 
-test.skipIf(process.platform !== 'linux')('a full disk costs lines and is told', async () => {
+test.skipIf(process.platform !== 'linux')('a full disk loses lines and is reported', async () => {
   const { events, lines } = eventFile('/dev/full');
   events.write([one]);
   await expect.poll(() => lines.length).toBe(1);

@@ -30,7 +30,7 @@ export interface EngineOptions {
   readonly logLevel: LogLevel;
 }
 
-/** Reads the arguments behind the script's name. Errors: `bad_option`. */
+/** Reads the arguments after the script's name. Errors: `bad_option`. */
 export function readOptions(args: readonly string[]): EngineOptions {
   const { values } = parse(args);
   const { host, port } = address(values.listen);

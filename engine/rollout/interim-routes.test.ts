@@ -39,7 +39,7 @@ test('what is ready is new, what is not stays as it was, what never was has noth
   const served = interimRoutes(next, before, new Map([['p@2', new Map()]]));
   expect(served.revision).toBe('2');
   expect(served.sites).toBe(next.sites);
-  // Site c had policy q; its new one is not ready, so that it goes on with what it had.
+  // Site c had policy q; its new one is not ready, so it keeps its previous one.
   expect(shown(served)).toEqual({ a: 'p@2', b: 'q@1', c: 'q@1' });
   const { policies } = served.inspection;
   expect(policies.map(({ key }) => key).sort()).toEqual(['p@2', 'q@1']);

@@ -7,7 +7,7 @@ import type { RoutesConfig } from '../contract/site.ts';
 import type { PlanOutcome } from './planner.ts';
 import { Rollouts, type Candidate, type RolloutPorts } from './rollouts.ts';
 
-/** Ports that write down what was done; planning and delays end when the test says so. */
+/** Ports that record the calls; the test decides when planning and delays end. */
 class FakeEngine implements RolloutPorts {
   readonly done: string[] = [];
   planned = '';
@@ -179,7 +179,7 @@ test('of three that come together the last alone is obtained', async () => {
   expect(obtained).toEqual(['3']);
 });
 
-test('all policies that do not compile are named at once; what served goes on', async () => {
+test('all policies that do not compile are named at once; the previous ones keep serving', async () => {
   const engine = new FakeEngine();
   const rollouts = new Rollouts(engine);
   await rollOut(rollouts, engine, candidate('1', 'p@1'));
@@ -266,7 +266,7 @@ test('a named bundle is built before anything listens, or not at all', async () 
   });
 });
 
-test('a start that cannot be served says so once; control can still repair it', async () => {
+test('a start that cannot be served is logged once; control can still repair it', async () => {
   const engine = new FakeEngine();
   engine.broken.add('p@1');
   const rollouts = new Rollouts(engine);

@@ -1,6 +1,6 @@
 /**
  * Carries configurations out, one after another: plans their policies, has the threads serve them,
- * and gives way to a later one. The one place that knows which configuration is the latest. Never
+ * and stops for a later one. The one place that knows which configuration is the latest. Never
  * opens a socket, a file or a thread; `RolloutPorts` does.
  */
 
@@ -83,7 +83,7 @@ export class Rollouts {
   private current: Candidate | null = null;
   /** What threads serve, interim routes included. */
   private routes: RoutesConfig = noRoutes;
-  /** One after another; a later one waits until the one before gave way. */
+  /** One after another; a later one waits until the one before has ended. */
   private turn: Promise<unknown> = Promise.resolve();
   /** Keys of policies that compile, and databases made for them, while policies build lazily. */
   private readonly validated = new Set<string>();
@@ -111,7 +111,7 @@ export class Rollouts {
   }
 
   /**
-   * Rolls out a later configuration; the one before gives way at once. `obtain` fetches it, `keep`
+   * Rolls out a later configuration; supersedes the one before. `obtain` fetches it, `keep`
    * stores what serves. Resolves when all threads serve it. Errors: those of `obtain` and `keep`,
    * PolicyError, superseded.
    */

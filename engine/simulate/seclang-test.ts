@@ -1,5 +1,5 @@
 /**
- * The program behind `waf seclang test`: runs a JSONL file of unit rows or of libmodsecurity's
+ * The program of `waf seclang test`: runs a JSONL file of unit rows or of libmodsecurity's
  * regression cases and prints a table, every failure, and the closing line. Composition only.
  */
 
@@ -55,7 +55,7 @@ function runRow(row: Row, files: ReadonlyMap<string, string>): Result {
   return { title, family: String(row['file']), result, detail };
 }
 
-/** Errors: `report_unwritable`, when everything has run: what was found is printed all the same. */
+/** Errors: `report_unwritable`, when everything has run: the results are printed before. */
 function writeReport(path: string, results: readonly Result[]): void {
   try {
     writeFileSync(path, JSON.stringify(results, null, 1) + '\n');

@@ -114,7 +114,7 @@ test('long keys stay apart', async () => {
   expect(store().load('ip', `${long}a`)?.get('n')?.value).toBe('a');
 });
 
-test('a collection holds so many values and no more', () => {
+test('the number of values in a collection is bounded', () => {
   const one = store();
   const changes = new Map(
     Array.from({ length: 1000 }, (_, i) => [`n${i}`, changeTo('1')] as const),

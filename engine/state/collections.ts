@@ -41,7 +41,7 @@ export class Collections {
   private failing = false;
   /** What is to be written, by key; reading applies it to what the database has. */
   private readonly waiting = new Map<string, Waiting>();
-  /** Where the next sweep goes on; null: at the beginning. */
+  /** Where the next sweep continues; null: at the beginning. */
   private sweptTo: string | null = null;
   private timer: NodeJS.Timeout | null = null;
   /** Batches that LMDB refused since the start (disk full, map full); they are tried again. */
@@ -168,7 +168,7 @@ export class Collections {
     this.failedWrites++;
     if (this.failing) return;
     this.failing = true;
-    this.log.error('persistent collections are not stored; rules go on with what is in memory', {
+    this.log.error('could not store persistent collections; rules use the values in memory', {
       reason: thrown instanceof Error ? thrown.message : 'unknown',
     });
   }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { lmdbFileProblem } from '../base/lmdb-file.ts';
 import type { Logger } from '../base/log.ts';
 
-/** Renames the damaged file of the environment in `folder`, so that it begins anew; says so. */
+/** Renames the damaged file of the environment in `folder` and logs it; a new one replaces it. */
 export function setAsideDamaged(folder: string, what: string, log: Logger): void {
   const file = join(folder, 'data.mdb');
   const problem = existsSync(file) ? lmdbFileProblem(file) : null;

@@ -16,7 +16,7 @@ test('is made for its user alone', () => {
   expect(makeEngineFolder(path.join(base, 'a', 'b'))).toBe(folder);
 });
 
-test('a file in its place is told with the flag', () => {
+test('a file in its place is reported with the flag', () => {
   const file = path.join(base, 'file');
   writeFileSync(file, '');
   expect(() => makeEngineFolder(file)).toThrow(/--data: the folder .*engine cannot be made \(E/);

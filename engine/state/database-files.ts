@@ -84,7 +84,7 @@ function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is gone, or the folder cannot be written: what wanted it away says so itself.
+    // It is gone, or the folder cannot be written: the caller reports that itself.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Composition root of one front thread: a front with policy engines, inline or behind a pool. */
+/** Composition root of one front thread: a front with policy engines, inline or in a pool. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
@@ -36,7 +36,7 @@ const pool = new Pool({
 const registry = new PolicyRegistry(parts, settings.place === 'inline' ? null : pool);
 
 let started = false;
-/** Linking a policy leaves some 20 MB behind. */
+/** Linking a policy leaves some 20 MB of garbage. */
 const ease = easeThisThread();
 
 /** Builds a generation's policies in slices, so that running requests get their share between. */
@@ -59,7 +59,7 @@ async function prepare(routes: RoutesConfig): Promise<PreparedInspection> {
   const held = await registry.holdAll(policies);
   parts.useShared(noInspection.shared);
   startPool();
-  // Parsing leaves some 50 MB behind; before the first request nobody minds the pause.
+  // Parsing leaves some 50 MB of garbage; before the first request the pause harms nobody.
   if (!started) collectGarbage();
   started = true;
   ease();

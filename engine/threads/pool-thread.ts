@@ -1,4 +1,4 @@
-/** Composition root of one pool thread: policy engines behind the pool's messages. */
+/** Composition root of one pool thread: policy engines that the pool calls by messages. */
 
 import { workerData } from 'node:worker_threads';
 import type { ThreadSettings } from './thread-settings.ts';

@@ -74,7 +74,7 @@ test('an answer is well by its status, its text, its time and its host', async (
   expect(await probe(1)).toBe(false);
 });
 
-test('the first answer decides; later ones need so many in a row', async () => {
+test('the first answer decides; later changes need several in a row', async () => {
   const answers = [200, 500, 500, 200, 500, 500, 500, 200, 500, 200, 200];
   let asked = 0;
   const port = await origin((_, response) => {

@@ -121,7 +121,7 @@ export class HealthProber {
     this.plan(watched, check.intervalSeconds * 1000);
   }
 
-  /** The first answer decides at once; later ones need so many in a row to change it. */
+  /** The first answer decides at once; a change needs the configured number in a row. */
   private receive(watched: Watched, { healthy, error }: ProbeFinding): void {
     const { check, health } = watched;
     const probedAtMs = this.now();

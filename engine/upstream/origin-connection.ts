@@ -182,7 +182,7 @@ export class OriginConnection implements DeadlineHolder {
     this.destroy();
   }
 
-  /** Closes; a request still on it is told nothing. */
+  /** Closes; a request still on it is not notified. */
   destroy(): void {
     this.close(ORIGIN_FAILURE.connect);
   }
@@ -318,7 +318,7 @@ export class OriginConnection implements DeadlineHolder {
     }
   }
 
-  /** The response is complete; `clean` says that nothing unasked came behind it. */
+  /** The response is complete; `clean` says that no unrequested bytes followed it. */
   private finishResponse(clean: boolean): void {
     const sink = this.sink!;
     this.sink = null;

@@ -81,7 +81,7 @@ test('what is configured no more, or was asked long ago, is forgotten', () => {
   made.close();
 });
 
-test('an address is unhealthy when its probe or its requests say so', () => {
+test('an address is unhealthy when its probe or its requests fail', () => {
   const { made } = watch();
   made.receive([failed(1, 'a:1'), failed(1, 'b:1')]);
   const probed = (name: string, status: 'healthy' | 'unhealthy') => {

@@ -158,7 +158,7 @@ describe('a pool', () => {
     expect(await used(900, 31_000)).toBe(2);
   });
 
-  test('queues behind its bound and refuses behind the queue', async () => {
+  test('queues past its bound and refuses past the queue', async () => {
     const { port, connections } = await origin(hello);
     const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
     const count = upstreamLimits.waitingPerEndpointMax + 5;
