@@ -1,7 +1,7 @@
 /**
- * Caches which addresses DNS block lists contain. An unknown address counts as not listed and
- * is queried: rules never wait; the next request finds the answer. Only zones that the operator named are
- * queried. The number of concurrent queries is bounded, and answers expire.
+ * Caches which addresses DNS block lists contain. Rules never wait: an unknown address counts as
+ * not listed and is queried; the next request finds the answer. Only zones that the operator named
+ * are queried. The number of concurrent queries is bounded, and answers expire.
  */
 
 import { Resolver } from 'node:dns/promises';
