@@ -37,7 +37,7 @@ export type { PcreFlags, PcreLimits } from './pcre.ts';
 export { ScanProgram } from './scan-program.ts';
 export type {
   ScanClass,
-  ScanFace,
+  ScanRowPart,
   ScanGroup,
   ScanProgramSpec,
   ScanQuestion,

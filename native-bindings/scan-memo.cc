@@ -82,7 +82,7 @@ bool ScanMemo::SeenBefore(uint64_t hash) {
 }
 
 void ScanMemo::Keep(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
-                    const uint32_t* slots, size_t hit_count) {
+                    const uint32_t* target_ids, size_t hit_count) {
   Area& area = AreaOf(size);
   if (area.entries.empty()) {
     area.entries.resize(area.sets * kWays);
@@ -105,7 +105,7 @@ void ScanMemo::Keep(uint64_t hash, uint32_t profile, const uint8_t* data, size_t
   entry.hit_count = static_cast<uint8_t>(hit_count);
   entry.live = 1;
   entry.age = ++clock_;
-  if (hit_count > 0) std::memcpy(entry.slots, slots, hit_count * sizeof(uint32_t));
+  if (hit_count > 0) std::memcpy(entry.target_ids, target_ids, hit_count * sizeof(uint32_t));
   if (size > 0) std::memcpy(&area.bytes[oldest * area.cell], data, size);
 }
 

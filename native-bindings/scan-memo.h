@@ -1,7 +1,7 @@
-// Owns what the scanner remembers: for a value that was scanned before, which slots it hit. Most
-// header lines and names of a site's traffic are the same bytes again and again, and so are session
-// tokens of a kilobyte or two. An entry counts
-// only when all its bytes are equal, so that no choice of values can make it answer wrongly.
+// Owns what the scanner remembers: for a value that was scanned before, which scan targets it hit.
+// Most header lines and names of a site's traffic are the same bytes again and again, and so are
+// session tokens of a kilobyte or two. An entry counts only when all its bytes are equal, so that
+// no choice of values can make it answer wrongly.
 //
 // Bounded: cells of fixed size, sets of four, the least recently used one goes. A value is kept
 // when it is met for the second time, more or less; what never comes again costs a bit.
@@ -27,7 +27,7 @@ class ScanMemo {
     uint8_t hit_count = 0;
     uint8_t live = 0;
     uint32_t age = 0;
-    uint32_t slots[kHitsMax];
+    uint32_t target_ids[kHitsMax];
   };
 
   // `entries` short values, and fewer of longer ones so that each length takes as much memory; 0
@@ -41,7 +41,7 @@ class ScanMemo {
   // True when the value was met before (some that were not count, too): it is worth keeping.
   bool SeenBefore(uint64_t hash);
   void Keep(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
-            const uint32_t* slots, size_t hit_count);
+            const uint32_t* target_ids, size_t hit_count);
 
  private:
   struct Area {

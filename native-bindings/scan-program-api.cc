@@ -1,4 +1,4 @@
-// Owns the JavaScript face of ScanProgram and RowScanner: calls over bound typed arrays.
+// Owns the JavaScript binding of ScanProgram and RowScanner: calls over bound typed arrays.
 #include <random>
 
 #include "convert.h"
@@ -43,10 +43,11 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     }
     const auto limit = static_cast<size_t>(info[1].As<Napi::Number>().Int64Value());
     const auto memo = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
-    program_ = std::make_unique<ScanProgram>(std::move(parts.databases), std::move(parts.classes),
-                                             parts.slot_count, std::move(parts.unicode_map), limit);
+    program_ =
+        std::make_unique<ScanProgram>(std::move(parts.databases), std::move(parts.classes),
+                                      parts.target_count, std::move(parts.unicode_map), limit);
     const uint64_t seed = reinterpret_cast<uintptr_t>(program_.get()) ^ std::random_device()();
-    scanner_ = std::make_unique<RowScanner>(program_.get(), std::move(parts.faces), memo, seed);
+    scanner_ = std::make_unique<RowScanner>(program_.get(), std::move(parts.row_parts), memo, seed);
     if (program_->Prepare()) {
       external_ = std::make_unique<ExternalBytes>(env, program_->scratch_size());
       return;
@@ -92,7 +93,7 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     return Fail(env, "scan_failed", "Hyperscan could not scan a value");
   }
 
-  bool AddItem(const uint8_t* slab, size_t slab_size, const int32_t* row, size_t origin) {
+  bool AddItem(const uint8_t* slab, size_t slab_size, const int32_t* row, size_t location) {
     static const uint8_t kNothing = 0;
     const int32_t start = row[0];
     const int32_t end = row[1];
@@ -100,7 +101,7 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     if (row[2] < 0 || static_cast<size_t>(row[2]) >= program_->class_count()) return false;
     items_.push_back(ScanItem{start == end ? &kNothing : slab + start,
                               static_cast<uint32_t>(end - start), static_cast<uint16_t>(row[2]),
-                              static_cast<int32_t>(origin)});
+                              static_cast<int32_t>(location)});
     return true;
   }
 

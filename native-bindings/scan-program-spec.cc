@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kChainsMax = 64;
 constexpr uint32_t kNodesMax = 4096;
-constexpr uint32_t kSlotsMax = 1 << 20;
-constexpr uint32_t kFacesMax = 256;
+constexpr uint32_t kTargetsMax = 1 << 20;
+constexpr uint32_t kRowPartsMax = 256;
 constexpr uint32_t kNamedMax = 16384;
 constexpr size_t kClassesMax = 65535;
 
@@ -21,21 +21,21 @@ class SpecReader {
   SpecReader(Napi::Env env, ScanProgramParts* parts)
       : databases(parts->databases),
         classes(parts->classes),
-        faces(parts->faces),
+        row_parts(parts->row_parts),
         unicode_map(parts->unicode_map),
-        slot_count(parts->slot_count),
+        target_count(parts->target_count),
         env_(env) {}
 
   bool Read(const Napi::Object& spec) {
     return ReadNodes(spec) && ReadDatabases(spec) && ReadMap(spec) && ReadClasses(spec) &&
-           ReadFaces(spec);
+           ReadRowParts(spec);
   }
 
   std::vector<std::shared_ptr<DatabaseHandle>>& databases;
   std::vector<ScanClass>& classes;
-  std::vector<RowFace>& faces;
+  std::vector<RowPart>& row_parts;
   std::vector<uint8_t>& unicode_map;
-  uint32_t& slot_count;
+  uint32_t& target_count;
   const char* error = "bad specification";
 
  private:
@@ -105,33 +105,33 @@ class SpecReader {
   }
 
   // Absent: the program is only asked class by class.
-  bool ReadFaces(const Napi::Object& spec) {
-    Napi::Value value = spec.Get("faces");
+  bool ReadRowParts(const Napi::Object& spec) {
+    Napi::Value value = spec.Get("rowParts");
     if (value.IsEmpty() || value.IsUndefined()) return true;
     Napi::Array list;
-    if (!ReadArray(spec, "faces", &list)) return Refuse("faces must be an array");
-    if (list.Length() % 2 != 0 || list.Length() > kFacesMax) return Refuse("too many faces");
+    if (!ReadArray(spec, "rowParts", &list)) return Refuse("rowParts must be an array");
+    if (list.Length() % 2 != 0 || list.Length() > kRowPartsMax) return Refuse("too many row parts");
     for (uint32_t i = 0; i < list.Length(); ++i) {
       Napi::HandleScope scope(env_);
       Napi::Object object;
-      if (!ReadObject(list, i, &object)) return Refuse("a face must be an object");
-      faces.emplace_back();
-      if (!ReadIds(object.Get("classes"), &faces.back().any)) return false;
-      if (!ReadNamed(object, &faces.back())) return false;
+      if (!ReadObject(list, i, &object)) return Refuse("a row part must be an object");
+      row_parts.emplace_back();
+      if (!ReadIds(object.Get("classes"), &row_parts.back().any)) return false;
+      if (!ReadNamed(object, &row_parts.back())) return false;
     }
     return true;
   }
 
-  bool ReadNamed(const Napi::Object& object, RowFace* face) {
+  bool ReadNamed(const Napi::Object& object, RowPart* row_part) {
     Napi::Array list;
     if (!ReadArray(object, "named", &list)) return Refuse("named must be an array");
-    if (list.Length() > kNamedMax) return Refuse("a face has too many names");
+    if (list.Length() > kNamedMax) return Refuse("a row part has too many names");
     for (uint32_t i = 0; i < list.Length(); ++i) {
       Napi::Object entry;
       if (!ReadObject(list, i, &entry)) return Refuse("a name must be an object");
-      face->named.emplace_back();
-      face->named.back().key = ReadLatin1(entry.Get("key"));
-      if (!ReadIds(entry.Get("classes"), &face->named.back().classes)) return false;
+      row_part->named.emplace_back();
+      row_part->named.back().key = ReadLatin1(entry.Get("key"));
+      if (!ReadIds(entry.Get("classes"), &row_part->named.back().classes)) return false;
     }
     return true;
   }
@@ -140,11 +140,11 @@ class SpecReader {
     int32_t* data = nullptr;
     size_t count = 0;
     if (!ReadInt32Array(env_, value, &data, &count)) {
-      return Refuse("the classes of a face must be an Int32Array");
+      return Refuse("the classes of a row part must be an Int32Array");
     }
     for (size_t i = 0; i < count; ++i) {
       if (data[i] < 0 || static_cast<size_t>(data[i]) >= classes.size()) {
-        return Refuse("a face names no class");
+        return Refuse("a row part names no class");
       }
       ids->push_back(static_cast<uint16_t>(data[i]));
     }
@@ -200,9 +200,9 @@ class SpecReader {
     }
   }
 
-  bool TakeSlot(int64_t slot) {
-    if (slot < 0 || slot >= kSlotsMax) return Refuse("a slot is out of range");
-    slot_count = std::max(slot_count, static_cast<uint32_t>(slot) + 1);
+  bool TakeTarget(int64_t target_id) {
+    if (target_id < 0 || target_id >= kTargetsMax) return Refuse("a target id is out of range");
+    target_count = std::max(target_count, static_cast<uint32_t>(target_id) + 1);
     return true;
   }
 
@@ -218,10 +218,10 @@ class SpecReader {
       return Refuse("patterns must be an Int32Array of triples");
     }
     for (size_t i = 0; i < length; i += 3) {
-      ScanPattern pattern{kNoSlot, 0, false};
+      ScanPattern pattern{kNoTarget, 0, false};
       if (data[i] != -1) {
-        if (!TakeSlot(data[i]) || !TakeChain(data[i + 1])) return false;
-        pattern.slot = static_cast<uint32_t>(data[i]);
+        if (!TakeTarget(data[i]) || !TakeChain(data[i + 1])) return false;
+        pattern.target_id = static_cast<uint32_t>(data[i]);
         pattern.chain = static_cast<uint8_t>(data[i + 1]);
         pattern.negated = data[i + 2] != 0;
         if (pattern.negated) target->negated.push_back(static_cast<uint32_t>(i / 3));
@@ -301,10 +301,10 @@ class SpecReader {
 
   bool ReadTest(const Napi::Object& entry, ScanClass* target) {
     ScanTest test{};
-    const int64_t slot = ReadInteger(entry, "slot", -1);
+    const int64_t target_id = ReadInteger(entry, "targetId", -1);
     const int64_t chain = ReadInteger(entry, "chain", -1);
-    if (!TakeSlot(slot) || !TakeChain(chain)) return false;
-    test.slot = static_cast<uint32_t>(slot);
+    if (!TakeTarget(target_id) || !TakeChain(chain)) return false;
+    test.target_id = static_cast<uint32_t>(target_id);
     test.chain = static_cast<uint8_t>(chain);
     test.negated = ReadFlag(entry, "negated");
     test.skip_mask = static_cast<uint32_t>(ReadInteger(entry, "skipMask", 0));

@@ -14,9 +14,9 @@ namespace waf {
 struct ScanProgramParts {
   std::vector<std::shared_ptr<DatabaseHandle>> databases;
   std::vector<ScanClass> classes;
-  std::vector<RowFace> faces;
+  std::vector<RowPart> row_parts;
   std::vector<uint8_t> unicode_map;
-  uint32_t slot_count = 0;
+  uint32_t target_count = 0;
 };
 
 // False when `spec` contradicts itself; `error` says how, if no JavaScript error is pending.

@@ -49,13 +49,13 @@ void Arena::Shrink() {
 }
 
 ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
-                         std::vector<ScanClass> classes, uint32_t slot_count,
+                         std::vector<ScanClass> classes, uint32_t target_count,
                          std::vector<uint8_t> unicode_map, size_t arena_limit)
     : databases_(std::move(databases)),
       classes_(std::move(classes)),
       unicode_map_(std::move(unicode_map)),
       arena_(arena_limit),
-      slot_stamp_(slot_count, 0) {
+      target_stamp_(target_count, 0) {
   if (!unicode_map_.empty()) context_.unicode_map = unicode_map_.data();
   size_t steps = 1;
   size_t patterns = 0;
@@ -72,7 +72,7 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
   output_of_step_.resize(steps);
   pattern_stamp_.resize(patterns, 0);
   batches_.resize(databases_.size());
-  last_origin_.resize(slot_count, -1);
+  last_location_.resize(target_count, -1);
 }
 
 bool ScanProgram::Prepare() {
@@ -95,7 +95,7 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
     const ScanItem& item = items[i];
     class_ = &classes_[item.class_id];
     if (class_->all_chains == 0) continue;
-    origin_ = item.origin;
+    location_ = item.location;
     NextRow();
     // Classes that look at the same value follow each other.
     if (item.data != masked || item.size != masked_size) mask = MaskOfBytes(item.data, item.size);
@@ -186,7 +186,7 @@ void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, 
   for (const uint32_t id : class_->negated) {
     const ScanPattern& pattern = class_->patterns[id];
     const bool present = ((chains_ >> pattern.chain) & 1) != 0;
-    if (present && pattern_stamp_[id] != scan_epoch_) Emit(pattern.slot);
+    if (present && pattern_stamp_[id] != scan_epoch_) Emit(pattern.target_id);
   }
   if (!class_->tests.empty()) RunTests(data, size, mask);
 }
@@ -224,7 +224,7 @@ void ScanProgram::AddLine(size_t database, int32_t whole, const uint8_t* data, u
   LineBatch& batch = batches_[database];
   if (batch.lines.empty()) waiting_.push_back(database);
   batch.lines.push_back(
-      Line{static_cast<uint32_t>(batch.text.size()), origin_, class_, chains_, whole});
+      Line{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_, whole});
   batch.wholes = batch.wholes && whole >= 0;
   batch.text.insert(batch.text.end(), data, data + size);
   batch.text.push_back('\n');
@@ -259,7 +259,7 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
   batch->at = 0;
   batch->matches = 0;
   batch->bound = bound;
-  std::fill(last_origin_.begin(), last_origin_.end(), -1);
+  std::fill(last_location_.begin(), last_location_.end(), -1);
   Search(database, batch->text.data(), batch->text.size(), OnLineMatch);
   stats_.matches += batch->matches;
   return batch->matches <= bound;
@@ -281,7 +281,7 @@ void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
       continue;
     }
     class_ = line.owner;
-    origin_ = line.origin;
+    location_ = line.location;
     chains_ = line.chains;
     NextRow();
     NextScan();
@@ -312,13 +312,13 @@ void ScanProgram::NoteLine(unsigned id, uint64_t to) {
   const Line& line = lines[at];
   if (id >= line.owner->patterns.size()) return;
   const ScanPattern& pattern = line.owner->patterns[id];
-  if (pattern.slot == kNoSlot || pattern.negated) return;
+  if (pattern.target_id == kNoTarget || pattern.negated) return;
   if (((line.chains >> pattern.chain) & 1) == 0) return;
-  if (last_origin_[pattern.slot] == line.origin) return;
-  last_origin_[pattern.slot] = line.origin;
+  if (last_location_[pattern.target_id] == line.location) return;
+  last_location_[pattern.target_id] = line.location;
   if (count_ < capacity_) {
-    hits_[2 * count_] = static_cast<int32_t>(pattern.slot);
-    hits_[2 * count_ + 1] = line.origin;
+    hits_[2 * count_] = static_cast<int32_t>(pattern.target_id);
+    hits_[2 * count_ + 1] = line.location;
   }
   ++count_;
 }
@@ -329,11 +329,11 @@ int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, un
   ++self->stats_.matches;
   if (id >= self->class_->patterns.size()) return 0;
   const ScanPattern& pattern = self->class_->patterns[id];
-  if (((self->chains_ >> pattern.chain) & 1) == 0 || pattern.slot == kNoSlot) return 0;
+  if (((self->chains_ >> pattern.chain) & 1) == 0 || pattern.target_id == kNoTarget) return 0;
   if (pattern.negated) {
     self->pattern_stamp_[id] = self->scan_epoch_;
   } else {
-    self->Emit(pattern.slot);
+    self->Emit(pattern.target_id);
   }
   return 0;
 }
@@ -438,23 +438,23 @@ void ScanProgram::RunTests(const uint8_t* data, uint32_t size, uint32_t mask) {
       }
       match = memory == 1;
     }
-    if (match != test.negated) Emit(test.slot);
+    if (match != test.negated) Emit(test.target_id);
   }
 }
 
-void ScanProgram::Emit(uint32_t slot) {
-  if (slot_stamp_[slot] == row_epoch_) return;
-  slot_stamp_[slot] = row_epoch_;
+void ScanProgram::Emit(uint32_t target_id) {
+  if (target_stamp_[target_id] == row_epoch_) return;
+  target_stamp_[target_id] = row_epoch_;
   if (count_ < capacity_) {
-    hits_[2 * count_] = static_cast<int32_t>(slot);
-    hits_[2 * count_ + 1] = origin_;
+    hits_[2 * count_] = static_cast<int32_t>(target_id);
+    hits_[2 * count_ + 1] = location_;
   }
   ++count_;
 }
 
 void ScanProgram::NextRow() {
   if (++row_epoch_ != 0) return;
-  std::fill(slot_stamp_.begin(), slot_stamp_.end(), 0);
+  std::fill(target_stamp_.begin(), target_stamp_.end(), 0);
   row_epoch_ = 1;
 }
 

@@ -1,4 +1,4 @@
-// Owns the hot path: values in, (slot, row) hits out. Knows nothing of N-API.
+// Owns the hot path: values in, (target id, row) hits out. Knows nothing of N-API.
 //
 // For a row the transformation trie of its class is walked once; equal outputs are scanned once a
 // group, with the smallest database that can match them; a match counts when its chain ends in
@@ -31,10 +31,10 @@ constexpr size_t kTestKinds = 8;
 
 enum class NumberRelation : uint8_t { kEq, kGe, kGt, kLe, kLt };
 
-constexpr uint32_t kNoSlot = 0xFFFFFFFFu;
+constexpr uint32_t kNoTarget = 0xFFFFFFFFu;
 
 struct ScanPattern {
-  uint32_t slot;  // kNoSlot: the id is not used
+  uint32_t target_id;  // kNoTarget: the id is not used
   uint8_t chain;
   bool negated;
 };
@@ -58,7 +58,7 @@ struct ScanGroup {
 };
 
 struct ScanTest {
-  uint32_t slot;
+  uint32_t target_id;
   uint32_t skip_mask;
   uint8_t chain;
   bool negated;
@@ -143,26 +143,26 @@ class Arena {
   std::vector<Block> blocks_;
 };
 
-// One value that one class is to look at; `origin` comes back with its hits.
+// One value that one class is to look at; `location` comes back with its hits.
 struct ScanItem {
   const uint8_t* data;  // never null
   uint32_t size;
   uint16_t class_id;
-  int32_t origin;
+  int32_t location;
 };
 
 class ScanProgram {
  public:
   ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
-              std::vector<ScanClass> classes, uint32_t slot_count, std::vector<uint8_t> unicode_map,
-              size_t arena_limit);
+              std::vector<ScanClass> classes, uint32_t target_count,
+              std::vector<uint8_t> unicode_map, size_t arena_limit);
   // Scratch for all databases; false when memory ran out.
   bool Prepare();
 
   size_t class_count() const { return classes_.size(); }
-  uint32_t slot_count() const { return static_cast<uint32_t>(slot_stamp_.size()); }
-  // Writes pairs [slot, origin], at most `capacity` of them; returns how many there are. They are
-  // complete only where `end()` says kDone.
+  uint32_t target_count() const { return static_cast<uint32_t>(target_stamp_.size()); }
+  // Writes pairs [target id, location], at most `capacity` of them; returns how many there are.
+  // They are complete only where `end()` says kDone.
   size_t Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity);
   ScanEnd end() const { return end_; }
   const ScanStats& stats() const { return stats_; }
@@ -183,7 +183,7 @@ class ScanProgram {
   // One value that waits to be scanned as a line.
   struct Line {
     uint32_t start;
-    int32_t origin;
+    int32_t location;
     const ScanClass* owner;
     uint64_t chains;
     int32_t whole;  // of its group
@@ -216,7 +216,7 @@ class ScanProgram {
   void ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size, uint32_t mask);
   void Search(size_t database, const uint8_t* data, size_t size, match_event_handler on_match);
   void RunTests(const uint8_t* data, uint32_t size, uint32_t mask);
-  void Emit(uint32_t slot);
+  void Emit(uint32_t target_id);
   void NextRow();
   uint32_t NextScan();
 
@@ -230,7 +230,7 @@ class ScanProgram {
   size_t output_count_ = 0;
   std::vector<uint16_t> output_of_step_;
   // Stamps say "seen in this row / scan" without clearing.
-  std::vector<uint32_t> slot_stamp_;
+  std::vector<uint32_t> target_stamp_;
   std::vector<uint32_t> pattern_stamp_;
   uint32_t row_epoch_ = 0;
   uint32_t scan_epoch_ = 0;
@@ -240,12 +240,12 @@ class ScanProgram {
   std::vector<size_t> waiting_;
   LineBatch* batch_ = nullptr;
   bool lines_full_ = false;
-  std::vector<int32_t> last_origin_;  // by slot, within one batch
+  std::vector<int32_t> last_location_;  // by target id, within one batch
 
   // The state of the running call.
   const ScanClass* class_ = nullptr;
   uint64_t chains_ = 0;
-  int32_t origin_ = 0;
+  int32_t location_ = 0;
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;

@@ -58,14 +58,14 @@ const questions: readonly (readonly [ScanQuestion, (value: string) => boolean])[
 
 interface Wish {
   readonly pattern: number;
-  readonly slot: number;
+  readonly targetId: number;
   readonly chain: number;
   readonly negated: boolean;
 }
 
 interface TestWish {
   readonly question: number;
-  readonly slot: number;
+  readonly targetId: number;
   readonly chain: number;
   readonly negated: boolean;
 }
@@ -89,15 +89,15 @@ const anyPlan: fc.Arbitrary<Plan> = fc
     const nodes = rawNodes.map(([parent, id], i) => [parent % (i + 1), id] as const);
     const chains = rawChains.map((chain) => chain % (nodes.length + 1));
     const chain = fc.nat({ max: chains.length - 1 });
-    const slot = fc.nat({ max: 9 });
+    const targetId = fc.nat({ max: 9 });
     const wish = fc.record({
       pattern: fc.nat({ max: patterns.length - 1 }),
-      slot,
+      targetId,
       chain,
       negated: fc.boolean(),
     });
     const question = fc.nat({ max: questions.length - 1 });
-    const scanTest = fc.record({ chain, slot, negated: fc.boolean(), question });
+    const scanTest = fc.record({ chain, targetId, negated: fc.boolean(), question });
     return fc.record({
       nodes: fc.constant(nodes),
       chains: fc.constant(chains),
@@ -135,21 +135,21 @@ function outputsOf(plan: Plan, value: string): string[] {
   return plan.chains.map((node) => outputs[node] ?? '');
 }
 
-function naiveSlots(plan: Plan, value: string): number[] {
+function naiveTargetIds(plan: Plan, value: string): number[] {
   const outputs = outputsOf(plan, value);
-  const slots = new Set<number>();
-  for (const { pattern, slot, chain, negated } of plan.wishes) {
-    if (exact[pattern]?.test(outputs[chain] ?? '') !== negated) slots.add(slot);
+  const targetIds = new Set<number>();
+  for (const { pattern, targetId, chain, negated } of plan.wishes) {
+    if (exact[pattern]?.test(outputs[chain] ?? '') !== negated) targetIds.add(targetId);
   }
-  for (const { question, slot, chain, negated } of plan.tests) {
-    if (questions[question]![1](outputs[chain] ?? '') !== negated) slots.add(slot);
+  for (const { question, targetId, chain, negated } of plan.tests) {
+    if (questions[question]![1](outputs[chain] ?? '') !== negated) targetIds.add(targetId);
   }
-  return [...slots].sort((a, b) => a - b);
+  return [...targetIds].sort((a, b) => a - b);
 }
 
 function testsOf(plan: Plan): ScanTest[] {
-  return plan.tests.map(({ question, slot, chain, negated }) => {
-    return { ...questions[question]![0], slot, chain, negated, skipMask: 0 };
+  return plan.tests.map(({ question, targetId, chain, negated }) => {
+    return { ...questions[question]![0], targetId, chain, negated, skipMask: 0 };
   });
 }
 
@@ -173,7 +173,7 @@ function programOf(plan: Plan): ScanProgram {
   const scanClass: ScanClass = {
     chains: Int32Array.from(plan.chains),
     patterns: Int32Array.from(
-      plan.wishes.flatMap(({ slot, chain, negated }) => [slot, chain, +negated]),
+      plan.wishes.flatMap(({ targetId, chain, negated }) => [targetId, chain, +negated]),
     ),
     tiers: [
       { allowedMask: lower, database: small },
@@ -197,7 +197,11 @@ function groupedProgramOf(plan: Plan): ScanProgram {
     const tiers = [{ allowedMask: everything, database: databases.length - 1 }];
     return [{ chains: Int32Array.of(chain), tiers }];
   });
-  const triples = plan.wishes.flatMap(({ slot, chain, negated }) => [slot, chain, +negated]);
+  const triples = plan.wishes.flatMap(({ targetId, chain, negated }) => [
+    targetId,
+    chain,
+    +negated,
+  ]);
   const scanClass: ScanClass = {
     chains: Int32Array.from(plan.chains),
     patterns: Int32Array.from(triples),
@@ -208,8 +212,12 @@ function groupedProgramOf(plan: Plan): ScanProgram {
   return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
 }
 
-/** Packs values and scans them; the slots of each row, ascending. */
-function scanSlots(program: ScanProgram, values: readonly string[], capacity = 256): number[][] {
+/** Packs values and scans them; the scan targets of each row, ascending. */
+function scanTargetIds(
+  program: ScanProgram,
+  values: readonly string[],
+  capacity = 256,
+): number[][] {
   const slab = Buffer.from(values.join(''), 'latin1');
   const rows = new Int32Array(values.length * 3);
   let at = 0;
@@ -223,9 +231,9 @@ function scanSlots(program: ScanProgram, values: readonly string[], capacity = 2
     hits = new Int32Array(count * 2);
     count = program.scan(slab, rows, values.length, hits);
   }
-  const slots: number[][] = values.map(() => []);
-  for (let i = 0; i < count; i++) slots[hits[2 * i + 1] ?? -1]?.push(hits[2 * i] ?? -1);
-  return slots.map((list) => list.sort((a, b) => a - b));
+  const targetIds: number[][] = values.map(() => []);
+  for (let i = 0; i < count; i++) targetIds[hits[2 * i + 1] ?? -1]?.push(hits[2 * i] ?? -1);
+  return targetIds.map((list) => list.sort((a, b) => a - b));
 }
 
 describe('ScanProgram', () => {
@@ -234,12 +242,12 @@ describe('ScanProgram', () => {
     fc.assert(
       fc.property(anyPlan, (plan) => {
         const program = programOf(plan);
-        const wanted = plan.values.map((value) => naiveSlots(plan, value));
-        expect(scanSlots(program, plan.values)).toEqual(wanted);
-        expect(scanSlots(program, plan.values, 1)).toEqual(wanted);
+        const wanted = plan.values.map((value) => naiveTargetIds(plan, value));
+        expect(scanTargetIds(program, plan.values)).toEqual(wanted);
+        expect(scanTargetIds(program, plan.values, 1)).toEqual(wanted);
         program.close();
         const grouped = groupedProgramOf(plan);
-        expect(scanSlots(grouped, plan.values)).toEqual(wanted);
+        expect(scanTargetIds(grouped, plan.values)).toEqual(wanted);
         grouped.close();
       }),
       { seed, numRuns },
@@ -295,11 +303,11 @@ describe('ScanProgram', () => {
     ['eq', '-99999999999999999999', -(2n ** 63n), true],
   ] as const)('compares numbers: %s of %j and %d', (relation, value, operand, wanted) => {
     const tests = [
-      { kind: 'number', relation, operand, slot: 3, chain: 0, negated: false } as const,
+      { kind: 'number', relation, operand, targetId: 3, chain: 0, negated: false } as const,
     ];
     const scanClass = { ...minimal.classes[0]!, tests: tests.map((t) => ({ ...t, skipMask: 0 })) };
     const program = new ScanProgram({ ...minimal, classes: [scanClass] });
-    expect(scanSlots(program, [value])).toEqual([wanted ? [3] : []]);
+    expect(scanTargetIds(program, [value])).toEqual([wanted ? [3] : []]);
     program.close();
   });
 
@@ -336,7 +344,7 @@ describe('ScanProgram', () => {
   });
 
   test('skips a test within its mask, and fails where transformations do not fit the arena', () => {
-    const scanTest = { chain: 0, slot: 1, negated: false, kind: 'urlEncoding' as const };
+    const scanTest = { chain: 0, targetId: 1, negated: false, kind: 'urlEncoding' as const };
     const classes = [
       {
         chains: Int32Array.from([1]),
@@ -348,12 +356,12 @@ describe('ScanProgram', () => {
     const nodes = Int32Array.from([-1, -1, 0, transformationIds.hexEncode]);
     const spec = { nodes, databases: [], classes };
     const program = new ScanProgram(spec, { arenaBytesMax: 128 * 1024 });
-    expect(scanSlots(program, ['%zz', '%z1'])).toEqual([[], []]);
+    expect(scanTargetIds(program, ['%zz', '%z1'])).toEqual([[], []]);
     const long = `%${'z'.repeat(100_000)}!`;
     const full = expect.objectContaining({ code: 'arena_full' }) as Error;
-    expect(() => scanSlots(program, [long])).toThrow(full);
+    expect(() => scanTargetIds(program, [long])).toThrow(full);
     expect(program.stats()).toMatchObject({ rows: 3, overflows: 1, skipped: 3, scans: 0 });
-    expect(scanSlots(program, ['%zz'])).toEqual([[]]);
+    expect(scanTargetIds(program, ['%zz'])).toEqual([[]]);
   });
 
   test('has 32 byte classes that agree with the masks', () => {

@@ -45,7 +45,7 @@ export type ScanQuestion =
 /** Something looked for by code instead of a pattern. */
 export type ScanTest = ScanQuestion & {
   readonly chain: number;
-  readonly slot: number;
+  readonly targetId: number;
   readonly negated: boolean;
   /** The test counts as "no match" for values within this class mask; 0 = always run it. */
   readonly skipMask: number;
@@ -66,7 +66,7 @@ export interface ScanGroup {
 export interface ScanClass {
   /** Chain index to trie node; at most 64. */
   readonly chains: Int32Array;
-  /** By Hyperscan expression id: triples [slot, chain, negated 0|1]; slot -1 = id not used. */
+  /** By Hyperscan expression id: triples [target id (-1 = unused), chain, negated 0|1]. */
   readonly patterns: Int32Array;
   /** One group of all chains; ignored when there are `groups`. */
   readonly tiers: readonly ScanTier[];
@@ -75,8 +75,8 @@ export interface ScanClass {
   readonly tests: readonly ScanTest[];
 }
 
-/** Which classes look at one face of a source's rows. */
-export interface ScanFace {
+/** Which classes look at one part (key or value) of a source's rows. */
+export interface ScanRowPart {
   /** Classes for any name. */
   readonly classes: Int32Array;
   /** Classes by name in lower case, beside those for any. */
@@ -90,7 +90,7 @@ export interface ScanProgramSpec {
   readonly databases: readonly HsDatabase[];
   readonly classes: readonly ScanClass[];
   /** For `scanRows`: two a source, its values' and its names'. */
-  readonly faces?: readonly ScanFace[];
+  readonly rowParts?: readonly ScanRowPart[];
   /** For urlDecodeUni, 65536 bytes; absent = none. */
   readonly unicodeMap?: Uint8Array;
 }
@@ -148,7 +148,7 @@ const arenaBytesMaxDefault = 64 * 1024 * 1024;
  * itself, `closed` after close().
  */
 export class ScanProgram {
-  /** Where `scanRows` writes pairs [slot, row * 2 + face]; larger after a call that found more. */
+  /** Where `scanRows` writes pairs [target id, row * 2 + part]; grows when a call finds more. */
   hits = new Int32Array(2 * 128);
   readonly #native: NativeScanProgram;
   // The arrays whose addresses the addon holds; kept here so that they stay alive.
@@ -168,8 +168,8 @@ export class ScanProgram {
   /**
    * Looks at every row's value.
    * Shape: rows are triples [start, end, class] of byte offsets into `slab`; hits are written as
-   * pairs [slot, row]; a pair may come twice, in any order. The result counts all hits: when it is
-   * more than fits, `hits` is full and the caller repeats with a larger array.
+   * pairs [target id, row], in any order; a pair may come twice. The result counts all hits: when
+   * they do not fit, `hits` is full and the caller repeats with a larger array.
    * Errors: TypeError for a row outside the slab; `scan_failed` when Hyperscan returns an error,
    * `arena_full` when the outputs of one value's transformations are too large: nothing is known of
    * the values then. Cost: transformations and scans.
@@ -196,7 +196,7 @@ export class ScanProgram {
   }
 
   /**
-   * Looks at the rows [from, to) of an attached table, values and names, by their sources' faces.
+   * Looks at the rows [from, to) of an attached table, values and names, by their sources' parts.
    * The result counts the pairs in `hits`; one may come twice, in any order.
    * Errors: as `scan`. Cost: no allocation; values that were met before
    * cost some 30 ns, others their transformations and scans.

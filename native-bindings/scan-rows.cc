@@ -32,7 +32,7 @@ constexpr size_t kNamesAtFirst = 64;
 
 }  // namespace
 
-void RowFace::Finish() {
+void RowPart::Finish() {
   size_t size = 4;
   while (size < 2 * named.size()) size *= 2;
   index_.assign(size, -1);
@@ -45,7 +45,7 @@ void RowFace::Finish() {
   }
 }
 
-int RowFace::Find(const uint8_t* key, size_t size) const {
+int RowPart::Find(const uint8_t* key, size_t size) const {
   if (named.empty() || size > longest_) return -1;
   const size_t mask = index_.size() - 1;
   for (size_t at = KeyHash(key, size) & mask; index_[at] >= 0; at = (at + 1) & mask) {
@@ -54,10 +54,10 @@ int RowFace::Find(const uint8_t* key, size_t size) const {
   return -1;
 }
 
-RowScanner::RowScanner(ScanProgram* program, std::vector<RowFace> faces, size_t memo_entries,
+RowScanner::RowScanner(ScanProgram* program, std::vector<RowPart> row_parts, size_t memo_entries,
                        uint64_t seed)
-    : program_(program), faces_(std::move(faces)), memo_(memo_entries, seed) {
-  for (RowFace& face : faces_) face.Finish();
+    : program_(program), row_parts_(std::move(row_parts)), memo_(memo_entries, seed) {
+  for (RowPart& row_part : row_parts_) row_part.Finish();
 }
 
 bool RowScanner::Valid(const RowTable& table, size_t from, size_t to) const {
@@ -66,7 +66,7 @@ bool RowScanner::Valid(const RowTable& table, size_t from, size_t to) const {
     return start >= 0 && end >= start && static_cast<size_t>(end) <= table.slab_size;
   };
   for (size_t row = from; row < to; ++row) {
-    if (2 * size_t{table.source[row]} + 1 >= faces_.size()) return false;
+    if (2 * size_t{table.source[row]} + 1 >= row_parts_.size()) return false;
     if (!lies(table.start[row], table.end[row])) return false;
     if (!lies(table.key_start[row], table.key_end[row])) return false;
   }
@@ -86,9 +86,9 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
     std::fill(name_at_.begin(), name_at_.end(), -1);
   }
   for (size_t row = from; row < to; ++row) {
-    const size_t face = 2 * size_t{table.source[row]};
-    if (!faces_[face].empty()) AddFace(table, row, face);
-    if (!faces_[face + 1].empty()) AddFace(table, row, face + 1);
+    const size_t row_part = 2 * size_t{table.source[row]};
+    if (!row_parts_[row_part].empty()) AddRowPart(table, row, row_part);
+    if (!row_parts_[row_part + 1].empty()) AddRowPart(table, row, row_part + 1);
   }
   if (items_.empty()) return count_;
   const size_t room = capacity > count_ ? capacity - count_ : 0;
@@ -101,39 +101,39 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   return count_;
 }
 
-void RowScanner::AddFace(const RowTable& table, size_t row, size_t face) {
-  const RowFace& plan = faces_[face];
+void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) {
+  const RowPart& plan = row_parts_[row_part];
   const uint8_t* key = table.slab + table.key_start[row];
   const size_t key_size = static_cast<size_t>(table.key_end[row] - table.key_start[row]);
   const int named = plan.Find(key, key_size);
   if (named < 0 && plan.any.empty()) return;
   const uint8_t* data = key;
   size_t size = key_size;
-  if ((face & 1) == 0) {
+  if ((row_part & 1) == 0) {
     data = table.slab + table.start[row];
     size = static_cast<size_t>(table.end[row] - table.start[row]);
   }
   if (size == 0) data = &kNothing;
-  const auto origin = static_cast<int32_t>(row * 2 + (face & 1));
-  const uint32_t profile = static_cast<uint32_t>(face) | static_cast<uint32_t>(named + 1) << 8;
+  const auto location = static_cast<int32_t>(row * 2 + (row_part & 1));
+  const uint32_t profile = static_cast<uint32_t>(row_part) | static_cast<uint32_t>(named + 1) << 8;
   const bool remembers = memo_.enabled() && size <= ScanMemo::kValueMax;
-  const bool shares = (face & 1) == 1 && size >= kSharedNameMin;
+  const bool shares = (row_part & 1) == 1 && size >= kSharedNameMin;
   const uint64_t hash = remembers || shares ? memo_.HashOf(profile, data, size) : 0;
   if (remembers) {
     const ScanMemo::Entry* known = memo_.Find(hash, profile, data, size);
     if (known != nullptr) {
       ++remembered_;
-      for (size_t i = 0; i < known->hit_count; ++i) Emit(known->slots[i], origin);
+      for (size_t i = 0; i < known->hit_count; ++i) Emit(known->target_ids[i], location);
       return;
     }
-    if (shares && SharesName(hash, profile, data, size, origin)) return;
+    if (shares && SharesName(hash, profile, data, size, location)) return;
     if (memo_.SeenBefore(hash)) {
-      pending_.push_back(Pending{hash, data, static_cast<uint32_t>(size), profile, origin, -1});
+      pending_.push_back(Pending{hash, data, static_cast<uint32_t>(size), profile, location, -1});
     }
   }
-  if (shares && !remembers && SharesName(hash, profile, data, size, origin)) return;
+  if (shares && !remembers && SharesName(hash, profile, data, size, location)) return;
   const auto add = [&](uint16_t id) {
-    items_.push_back(ScanItem{data, static_cast<uint32_t>(size), id, origin});
+    items_.push_back(ScanItem{data, static_cast<uint32_t>(size), id, location});
   };
   for (const uint16_t id : plan.any) add(id);
   if (named < 0) return;
@@ -141,7 +141,7 @@ void RowScanner::AddFace(const RowTable& table, size_t row, size_t face) {
 }
 
 bool RowScanner::SharesName(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
-                            int32_t origin) {
+                            int32_t location) {
   if (2 * names_.size() >= name_at_.size()) GrowNames();
   const size_t mask = name_at_.size() - 1;
   size_t at = hash & mask;
@@ -149,13 +149,13 @@ bool RowScanner::SharesName(uint64_t hash, uint32_t profile, const uint8_t* data
     Name& known = names_[static_cast<size_t>(name_at_[at])];
     if (known.hash != hash || known.profile != profile || known.size != size) continue;
     if (std::memcmp(known.data, data, size) != 0) continue;
-    sharers_.push_back(Sharer{origin, known.sharer});
+    sharers_.push_back(Sharer{location, known.sharer});
     known.sharer = static_cast<int32_t>(sharers_.size() - 1);
     ++shared_;
     return true;
   }
   name_at_[at] = static_cast<int32_t>(names_.size());
-  names_.push_back(Name{hash, data, static_cast<uint32_t>(size), profile, origin, -1});
+  names_.push_back(Name{hash, data, static_cast<uint32_t>(size), profile, location, -1});
   return false;
 }
 
@@ -169,54 +169,54 @@ void RowScanner::GrowNames() {
   }
 }
 
-// `names_` is in order of origins, as rows are.
+// `names_` is in order of locations, as rows are.
 void RowScanner::EmitShared(const int32_t* hits, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    const int32_t origin = hits[2 * i + 1];
+    const int32_t location = hits[2 * i + 1];
     const auto found =
-        std::lower_bound(names_.begin(), names_.end(), origin,
-                         [](const Name& one, int32_t wanted) { return one.origin < wanted; });
-    if (found == names_.end() || found->origin != origin) continue;
+        std::lower_bound(names_.begin(), names_.end(), location,
+                         [](const Name& one, int32_t wanted) { return one.location < wanted; });
+    if (found == names_.end() || found->location != location) continue;
     for (int32_t sharer = found->sharer; sharer >= 0;) {
       const Sharer& one = sharers_[static_cast<size_t>(sharer)];
-      Emit(static_cast<uint32_t>(hits[2 * i]), one.origin);
+      Emit(static_cast<uint32_t>(hits[2 * i]), one.location);
       sharer = one.next;
     }
   }
 }
 
-void RowScanner::Emit(uint32_t slot, int32_t origin) {
+void RowScanner::Emit(uint32_t target_id, int32_t location) {
   if (count_ < capacity_) {
-    hits_[2 * count_] = static_cast<int32_t>(slot);
-    hits_[2 * count_ + 1] = origin;
+    hits_[2 * count_] = static_cast<int32_t>(target_id);
+    hits_[2 * count_ + 1] = location;
   }
   ++count_;
 }
 
-// `pending_` is in order of origins: rows are taken in order, values before names.
+// `pending_` is in order of locations: rows are taken in order, values before names.
 void RowScanner::KeepPending(const int32_t* hits, size_t count) {
   if (pending_.empty()) return;
   next_.resize(count);
   for (size_t i = 0; i < count; ++i) {
-    const int32_t origin = hits[2 * i + 1];
+    const int32_t location = hits[2 * i + 1];
     const auto found =
-        std::lower_bound(pending_.begin(), pending_.end(), origin,
-                         [](const Pending& one, int32_t wanted) { return one.origin < wanted; });
-    if (found == pending_.end() || found->origin != origin) continue;
+        std::lower_bound(pending_.begin(), pending_.end(), location,
+                         [](const Pending& one, int32_t wanted) { return one.location < wanted; });
+    if (found == pending_.end() || found->location != location) continue;
     next_[i] = found->hit;
     found->hit = static_cast<int32_t>(i);
   }
   for (const Pending& one : pending_) {
-    uint32_t slots[ScanMemo::kHitsMax];
+    uint32_t target_ids[ScanMemo::kHitsMax];
     size_t kept = 0;
     bool fits = true;
     for (int32_t hit = one.hit; hit >= 0 && fits; hit = next_[static_cast<size_t>(hit)]) {
-      const auto slot = static_cast<uint32_t>(hits[2 * hit]);
-      if (std::find(slots, slots + kept, slot) != slots + kept) continue;
+      const auto target_id = static_cast<uint32_t>(hits[2 * hit]);
+      if (std::find(target_ids, target_ids + kept, target_id) != target_ids + kept) continue;
       fits = kept < ScanMemo::kHitsMax;
-      if (fits) slots[kept++] = slot;
+      if (fits) target_ids[kept++] = target_id;
     }
-    if (fits) memo_.Keep(one.hash, one.profile, one.data, one.size, slots, kept);
+    if (fits) memo_.Keep(one.hash, one.profile, one.data, one.size, target_ids, kept);
   }
 }
 

@@ -25,9 +25,9 @@ struct RowTable {
   size_t rows = 0;
 };
 
-// Which classes look at one face of a source's rows: face 2 * source is the value, the one behind
-// it the name.
-struct RowFace {
+// Which classes look at one part (key or value) of a source's rows: part 2 * source is the value,
+// the one behind it the name.
+struct RowPart {
   struct Named {
     std::string key;  // lower case
     std::vector<uint16_t> classes;
@@ -48,11 +48,12 @@ struct RowFace {
 
 class RowScanner {
  public:
-  RowScanner(ScanProgram* program, std::vector<RowFace> faces, size_t memo_entries, uint64_t seed);
+  RowScanner(ScanProgram* program, std::vector<RowPart> row_parts, size_t memo_entries,
+             uint64_t seed);
 
   // False when a row of [from, to) does not lie in its table or has no known source.
   bool Valid(const RowTable& table, size_t from, size_t to) const;
-  // Writes pairs [slot, row * 2 + face], at most `capacity`; returns how many there are.
+  // Writes pairs [target id, row * 2 + part], at most `capacity`; returns how many there are.
   size_t Scan(const RowTable& table, size_t from, size_t to, int32_t* hits, size_t capacity);
   uint64_t remembered() const { return remembered_; }
   uint64_t shared() const { return shared_; }
@@ -64,7 +65,7 @@ class RowScanner {
     const uint8_t* data;
     uint32_t size;
     uint32_t profile;
-    int32_t origin;
+    int32_t location;
     int32_t hit;  // newest of its hits, -1 when none
   };
 
@@ -74,26 +75,26 @@ class RowScanner {
     const uint8_t* data;
     uint32_t size;
     uint32_t profile;
-    int32_t origin;
+    int32_t location;
     int32_t sharer;  // newest of the rows that share it, -1 when none
   };
   // One row that shares a name.
   struct Sharer {
-    int32_t origin;
+    int32_t location;
     int32_t next;
   };
 
-  void AddFace(const RowTable& table, size_t row, size_t face);
+  void AddRowPart(const RowTable& table, size_t row, size_t row_part);
   // True when an earlier row of the call has the same name.
   bool SharesName(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
-                  int32_t origin);
+                  int32_t location);
   void GrowNames();
   void EmitShared(const int32_t* hits, size_t count);
-  void Emit(uint32_t slot, int32_t origin);
+  void Emit(uint32_t target_id, int32_t location);
   void KeepPending(const int32_t* hits, size_t count);
 
   ScanProgram* program_;
-  std::vector<RowFace> faces_;
+  std::vector<RowPart> row_parts_;
   ScanMemo memo_;
   std::vector<ScanItem> items_;
   std::vector<Pending> pending_;

@@ -19,7 +19,7 @@ const database = HsDatabase.compile(
 );
 afterAll(() => database.close());
 
-/** One class a pattern; slot = pattern. */
+/** One class a pattern; target id = pattern. */
 const classes = patterns.map((_, wanted) => ({
   chains: Int32Array.of(0),
   patterns: Int32Array.from(patterns.flatMap((__, id) => [id === wanted ? id : -1, 0, 0])),
@@ -27,7 +27,7 @@ const classes = patterns.map((_, wanted) => ({
   tests: [],
 }));
 /** Two sources: of 0 all values are looked at, of 1 those named `host` and all names. */
-const faces = [
+const rowParts = [
   { classes: Int32Array.of(0, 1, 3), named: [] },
   { classes: Int32Array.of(), named: [] },
   { classes: Int32Array.of(), named: [{ key: 'host', classes: Int32Array.of(2, 4) }] },
@@ -36,7 +36,7 @@ const faces = [
 
 function programWith(memoEntries: number): ScanProgram {
   const nodes = Int32Array.from([-1, -1]);
-  return new ScanProgram({ nodes, databases: [database], classes, faces }, { memoEntries });
+  return new ScanProgram({ nodes, databases: [database], classes, rowParts }, { memoEntries });
 }
 
 interface Row {
@@ -209,9 +209,9 @@ describe('a scan that Hyperscan cannot make', () => {
     };
     const nodes = Int32Array.from([-1, -1]);
     const databases = [HsDatabase.attach(shared)];
-    const face = [{ classes: Int32Array.of(0), named: [] }];
+    const rowPart = [{ classes: Int32Array.of(0), named: [] }];
     const nothing = [{ classes: Int32Array.of(), named: [] }];
-    const spec = { nodes, databases, classes: [one], faces: [...face, ...nothing] };
+    const spec = { nodes, databases, classes: [one], rowParts: [...rowPart, ...nothing] };
     const program = new ScanProgram(spec, { memoEntries: 16 });
     const bytes = new Uint8Array(shared);
     const magic = bytes.slice(0, 4);

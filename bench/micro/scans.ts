@@ -11,7 +11,7 @@ const marked = 'Marie\'s note: costs < 5 & more (see "terms"); a=b, c/d? yes! ';
 /** Scans with the plan's own program: what a GET argument is scanned for. */
 export function scanGroup(plan: RulePlan): MicroGroup {
   const tasks: MicroTask[] = [];
-  const classes = plan.faces[SOURCE.argGet * 2]!.anyKey;
+  const classes = plan.rowParts[SOURCE.argGet * 2]!.anyKey;
   for (const [kind, piece] of [
     ['words', plain],
     ['punctuation', marked],

@@ -65,7 +65,7 @@ export const ruleRunLimits = {
   /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
   rememberedNamesMax: 1024,
   /** Courses of phases worked out ahead per policy and thread; traffic takes some ten. */
-  foreseenStatesMax: 64,
+  memoizedStatesMax: 64,
   /** Values per @rx whose answer is remembered, and bytes of each; header lines come again. */
   rememberedValuesMax: 16,
   rememberedValueBytesMax: 512,

@@ -13,7 +13,7 @@ export type {
   HsExpression,
   HsInfo,
   ScanClass,
-  ScanFace,
+  ScanRowPart,
   ScanGroup,
   ScanProgram,
   ScanProgramSpec,

@@ -13,7 +13,7 @@ import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
 import type { Transaction } from '../../engine/rules/catalog/transaction.ts';
 import type { Program } from '../../engine/rules/catalog/types.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
-import { logsForeignCapture } from '../../engine/rules/plan/leaks.ts';
+import { logsForeignCapture } from '../../engine/rules/plan/liveness.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
 import { buildPlan, type Unobserved } from '../../engine/rules/plan/rule-plan.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';

@@ -27,7 +27,7 @@ const reportedMax = 10;
 const log = createLogger('fuzz', 'error');
 
 /** One kind of value: the classes that look at it, and the rules that must be hit. */
-interface Face {
+interface RowPart {
   readonly classes: readonly number[];
   readonly rules: readonly Rule[];
 }
@@ -51,7 +51,7 @@ for (const { name, place } of crsSuites) {
       const plan = await compileAlone(`${name} level 4`, () =>
         buildPlan(program, { cache, log, ports: fixedPorts }),
       );
-      const faces = facesOf(program, plan);
+      const rowParts = rowPartsOf(program, plan);
       const batches = fc.sample(batchesOf(program), {
         seed,
         numRuns: Math.ceil(valueCount / batchValues),
@@ -59,12 +59,12 @@ for (const { name, place } of crsSuites) {
       const totals: Totals = { comparisons: 0, matches: 0, toConfirm: 0 };
       const problems: string[] = [];
       batches.forEach((values, i) => {
-        const face = faces[i % faces.length]!;
-        problems.push(...compareBatch(plan, face, values, totals));
+        const rowPart = rowParts[i % rowParts.length]!;
+        problems.push(...compareBatch(plan, rowPart, values, totals));
       });
       plan.close();
       console.log(
-        `${name}: ${totals.comparisons} comparisons on ${faces.length} kinds of values, ` +
+        `${name}: ${totals.comparisons} comparisons on ${rowParts.length} kinds of values, ` +
           `${totals.matches} matches, ${totals.toConfirm} hits to confirm, ` +
           `${problems.length} differences`,
       );
@@ -92,27 +92,29 @@ function textsOf(filter: Prefilter): readonly string[] {
   return filter.kind === 'words' ? filter.words : [];
 }
 
-/** Every face that rules look at whatever the key is; the one with most rules comes often. */
-function facesOf(program: Program, plan: RulePlan): Face[] {
-  const faces: Face[] = [];
+/** Every row part that rules look at whatever the key is; the one with most rules comes often. */
+function rowPartsOf(program: Program, plan: RulePlan): RowPart[] {
+  const rowParts: RowPart[] = [];
   for (let id = 0; id < sourceCount * 2; id++) {
-    const { anyKey } = plan.faces[id]!;
+    const { anyKey } = plan.rowParts[id]!;
     if (anyKey.length === 0) continue;
     const rules = program.rules.filter((rule) => {
       // A chain may be searched for by another link: that is compared with whole transactions.
-      return plan.onRows[plan.slotOfRule[rule.index]!] === 1 && looksAt(rule, id);
+      return plan.onRows[plan.targetIdOfRule[rule.index]!] === 1 && looksAt(rule, id);
     });
-    faces.push({ classes: anyKey, rules });
+    rowParts.push({ classes: anyKey, rules });
   }
-  const byRules = faces.sort((a, b) => b.rules.length - a.rules.length);
-  return byRules.flatMap((face, i) => (i % 2 === 1 ? [byRules[0]!, face] : [face]));
+  const byRules = rowParts.sort((a, b) => b.rules.length - a.rules.length);
+  return byRules.flatMap((rowPart, i) => (i % 2 === 1 ? [byRules[0]!, rowPart] : [rowPart]));
 }
 
-function looksAt(rule: Rule, faceId: number): boolean {
+function looksAt(rule: Rule, rowPartId: number): boolean {
   return rule.targets.some(({ variable, selector }) => {
     if (selector?.kind === 'key' || !variable.rows) return false;
-    const face = variable.rows.face === 'key' ? 1 : 0;
-    return face === (faceId & 1) && variable.rows.sources.some((one) => one === faceId >> 1);
+    const rowPart = variable.rows.rowPart === 'key' ? 1 : 0;
+    return (
+      rowPart === (rowPartId & 1) && variable.rows.sources.some((one) => one === rowPartId >> 1)
+    );
   });
 }
 
@@ -120,7 +122,7 @@ const transaction = new Transaction();
 
 function compareBatch(
   plan: RulePlan,
-  { classes, rules }: Face,
+  { classes, rules }: RowPart,
   values: readonly string[],
   totals: Totals,
 ): string[] {
@@ -130,20 +132,20 @@ function compareBatch(
   const problems: string[] = [];
   values.forEach((value, at) => {
     for (const rule of rules) {
-      const slot = plan.slotOfRule[rule.index]!;
-      const hit = hits.has(`${slot}/${at}`);
+      const targetId = plan.targetIdOfRule[rule.index]!;
+      const hit = hits.has(`${targetId}/${at}`);
       const match = matches(rule, value);
       totals.comparisons++;
       if (match) totals.matches++;
       if (hit === match) continue;
-      if (hit && plan.hitIsMatch[slot] !== 1) totals.toConfirm++;
+      if (hit && plan.hitIsMatch[targetId] !== 1) totals.toConfirm++;
       else problems.push(describeDifference(rule, hit, value));
     }
   });
   return problems;
 }
 
-/** The hits of all classes on all values, as `slot/value`. */
+/** The hits of all classes on all values, as `target id/value`. */
 function scanAll(
   plan: RulePlan,
   classes: readonly number[],
@@ -160,7 +162,7 @@ function scanAll(
     }
     start += value.length;
   });
-  const hits = new Int32Array(2 * plan.slotOfRule.length * valueOfRow.length);
+  const hits = new Int32Array(2 * plan.targetIdOfRule.length * valueOfRow.length);
   const count = plan.scan!.scan(slab, Int32Array.from(rows), valueOfRow.length, hits);
   const found = new Set<string>();
   for (let i = 0; i < count; i++) found.add(`${hits[2 * i]!}/${valueOfRow[hits[2 * i + 1]!]!}`);

@@ -24,7 +24,7 @@ export function noteMatch(
   value: ByteString,
   captures: readonly ByteString[],
 ): void {
-  tx.ahead?.beforeActing(rule);
+  tx.deferred?.beforeActions(rule);
   if (target !== null) {
     const name = matchName(target, key);
     tx.matchedVariable = value;

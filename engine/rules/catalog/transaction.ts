@@ -96,9 +96,9 @@ export interface UploadedFile {
 }
 
 /** TX variables that rules decided ahead have yet to set. */
-export interface Ahead {
+export interface DeferredTx {
   /** To be called before a link that matched keeps captures or runs actions. */
-  beforeActing(link: Rule): void;
+  beforeActions(link: Rule): void;
 }
 
 /** Everything that rules read and write while one request is inspected. */
@@ -123,7 +123,7 @@ export class Transaction {
     removedTargets: [],
   };
   /** null where TX holds what it should. */
-  ahead: Ahead | null = null;
+  deferred: DeferredTx | null = null;
   multipart: MultipartFlags | null = null;
   /** An XML body was read; the tree that other selectors search is made when one asks. */
   xmlPresent = false;
@@ -207,7 +207,7 @@ export class Transaction {
     if (this.persistent.size > 0) this.persistent.clear();
     if (this.env.size > 0) this.env.clear();
     this.resetControl(settings);
-    this.ahead = null;
+    this.deferred = null;
     this.multipart = null;
     this.xmlPresent = false;
     this.xmlTruncated = false;

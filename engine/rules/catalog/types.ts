@@ -66,7 +66,7 @@ export interface VariableDefinition extends FeatureDefinition {
    * The rows of the value table that this variable consists of, and whether it reads their values
    * or their keys; absent for variables that are computed.
    */
-  readonly rows?: { readonly sources: readonly SourceId[]; readonly face: 'value' | 'key' };
+  readonly rows?: { readonly sources: readonly SourceId[]; readonly rowPart: 'value' | 'key' };
   /** Settings or state a selector like `XML:/*` needs; absent: selectors are keys or regexes. */
   readonly selector?: 'none' | 'key' | 'xpath';
 }

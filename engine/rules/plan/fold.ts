@@ -10,8 +10,8 @@ import { lowerBytes } from '../catalog/macro.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import { selectUnicodeMap } from '../catalog/transformations/list.ts';
 import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
-import { planningRequest, plainOperators } from './beforehand.ts';
-import { leaksOf } from './leaks.ts';
+import { planningRequest, plainOperators } from './planning-request.ts';
+import { livenessOf } from './liveness.ts';
 import { type ControlSwitch, controlOf, linksOf, textsOf, txReads } from './written-reads.ts';
 
 /** What is left to run, per phase, and the TX values every transaction starts with. */
@@ -57,7 +57,7 @@ class Folder {
   private readonly openSkips = new Set<string>();
   private skipCount = 0;
   private readonly removals: Removal[] = [];
-  private readonly leaksMatches: boolean;
+  private readonly matchesLive: boolean;
   /** Tests of the names that rules list TX by, one behind the other. */
   private readonly listings: readonly ((name: string) => boolean)[];
 
@@ -65,7 +65,7 @@ class Folder {
     selectUnicodeMap(program.settings.unicodeMap);
     this.scratch.begin(planningRequest, program.settings, ports);
     this.listings = program.rules.flatMap(listingsOf);
-    this.leaksMatches = leaksOf(program.rules).matches;
+    this.matchesLive = livenessOf(program.rules).matches;
     if (program.settings.engine === 'off') this.everyTransactionGetsHere = false;
   }
 
@@ -103,7 +103,7 @@ class Folder {
       }
       return false;
     });
-    if (!this.leaksMatches) this.foldedRules += dropIdleSkips(items, kept);
+    if (!this.matchesLive) this.foldedRules += dropIdleSkips(items, kept);
     return { items, kept };
   }
 
@@ -146,7 +146,7 @@ class Folder {
 
   /** True where a link behind this one never matches, and none before it leaves a trace. */
   private endsUnseen(from: Rule): boolean {
-    if (this.leaksMatches) return false;
+    if (this.matchesLive) return false;
     for (let link = from; link.next; link = link.next) {
       const { operator, actions, capture } = link;
       if (actions.length > 0 || capture) return false;
@@ -172,7 +172,7 @@ class Folder {
           matched = true;
       }
     }
-    if (matched && this.leaksMatches) return null;
+    if (matched && this.matchesLive) return null;
     return matched;
   }
 

@@ -10,7 +10,7 @@ import type { ByteString } from '../../base/byte-string.ts';
 import { createScanProgram, HsDatabase } from '../../match/scan.ts';
 import type {
   ScanClass as ScanClassSpec,
-  ScanFace,
+  ScanRowPart,
   ScanProgram,
   ScanTest as ScanTestSpec,
 } from '../../match/scan.ts';
@@ -21,11 +21,11 @@ import { compileGroup, markupFreeMask, plainMask, shareGroup } from './databases
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
-import { findForeseeable, type Foreseeable } from './foreseeable.ts';
-import { gateFacts, isLoose } from './gate.ts';
-import type { GateFacts } from './gate.ts';
-import { usesMatches } from './leaks.ts';
-import { draftScan, faceCount, patternId, rulesLeftOut } from './scan-draft.ts';
+import { analyzeRules, type StaticAnalysis } from './static-analysis.ts';
+import { prefilterFacts, isLoose } from './prefilter-choice.ts';
+import type { PrefilterFacts } from './prefilter-choice.ts';
+import { usesMatches } from './liveness.ts';
+import { draftScan, rowPartCount, patternId, rulesLeftOut } from './scan-draft.ts';
 import type { ScanClass, ScanDraft, ScanPattern } from './scan-draft.ts';
 
 /** One phase in running order. */
@@ -38,8 +38,8 @@ export interface PhasePlan {
   readonly markers: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Which scan classes look at rows of one face. */
-export interface FacePlan {
+/** Which scan classes look at one part of a row. */
+export interface RowPartPlan {
   /** Classes for any key. */
   readonly anyKey: readonly number[];
   /** Classes by lower-case key; null when no rule selects by key. */
@@ -52,23 +52,23 @@ export interface RulePlan {
   readonly txBase: ReadonlyMap<string, ByteString>;
   /** Index 1..5; 0 is empty. */
   readonly phases: readonly PhasePlan[];
-  /** Indexed by face id. */
-  readonly faces: readonly FacePlan[];
+  /** Indexed by row part id. */
+  readonly rowParts: readonly RowPartPlan[];
   readonly scan: ScanProgram | null;
-  /** Per slot: phase and item index of its rule. */
-  readonly slotPhase: Uint8Array;
-  readonly slotItem: Int32Array;
-  /** Per rule index: its slot, -1 for rules that are not scanned for. */
-  readonly slotOfRule: Int32Array;
-  /** Per slot: 1 when a hit says that its rule cannot match. */
-  readonly vetoes: Uint8Array;
-  /** Per slot: 1 when the rule matches at most on the rows that were hit; else it looks at all. */
+  /** Per scan target: phase and item index of its rule. */
+  readonly targetPhase: Uint8Array;
+  readonly targetItem: Int32Array;
+  /** Per rule index: its scan target id, -1 for rules that are not scanned for. */
+  readonly targetIdOfRule: Int32Array;
+  /** Per scan target: 1 when a hit says that its rule cannot match. */
+  readonly negative: Uint8Array;
+  /** Per scan target: 1 when the rule matches at most on the rows that were hit. */
   readonly onRows: Uint8Array;
-  /** Per slot: 1 when a hit is a match, because the scan was exact and nothing is captured. */
+  /** Per scan target: 1 when a hit is a match: an exact scan, and nothing is captured. */
   readonly hitIsMatch: Uint8Array;
-  /** Per rule index, of first links: 1 when nobody looks at what its links matched. */
-  readonly quiet: Uint8Array;
-  readonly foreseeable: Foreseeable;
+  /** Per rule index, of first links: 1 when no rule reads what its links matched. */
+  readonly unobservedMatch: Uint8Array;
+  readonly analysis: StaticAnalysis;
   readonly unobserved: Unobserved;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
@@ -107,7 +107,7 @@ export interface PlanOptions {
 /** The part of planning that is the same for every thread. */
 interface PlanDraft {
   readonly folded: FoldedProgram;
-  readonly gates: GateFacts;
+  readonly prefilter: PrefilterFacts;
   readonly draft: ScanDraft;
   readonly groups: readonly CompiledGroup[];
 }
@@ -138,7 +138,7 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
   const folded = foldProgram(program, options.ports);
   yield;
   const kept = folded.phases.map(({ items, kept }) => items.filter((_, i) => kept[i]));
-  const facts = gateFacts(kept, folded);
+  const facts = prefilterFacts(kept, folded);
   yield;
   const widest = draftScan(kept, facts);
   yield;
@@ -155,7 +155,7 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
     options.onProgress?.(draft.groups.length, draft.groups.length);
     const before = excluded.size;
     for (const rule of unscannable(draft, groups)) excluded.add(rule);
-    if (excluded.size === before) return { folded, gates: facts, draft, groups };
+    if (excluded.size === before) return { folded, prefilter: facts, draft, groups };
   }
 }
 
@@ -166,20 +166,23 @@ function unscannable(draft: ScanDraft, groups: readonly CompiledGroup[]): Set<Ru
     group.expressions.forEach(({ pattern }, id) => {
       const mode = group.modes[id];
       if (mode === 'refused' || (mode === 'prefilter' && pattern.negated)) {
-        rules.add(draft.slots[pattern.slot]!.rule);
+        rules.add(draft.targets[pattern.targetId]!.rule);
       }
     });
   }
   return rules;
 }
 
+/** Scan classes by lower-case key. */
+type ClassesByKey = Map<ByteString, number[]>;
+
 function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
   const { folded, draft, groups } = plan;
   const databases: HsDatabase[] = [];
   const classes: ScanClassSpec[] = [];
   const trie = new ChainTrie();
-  const anyKey: number[][] = Array.from({ length: faceCount }, () => []);
-  const byKey: (Map<ByteString, number[]> | null)[] = Array.from({ length: faceCount }, () => null);
+  const anyKey: number[][] = Array.from({ length: rowPartCount }, () => []);
+  const byKey: (ClassesByKey | null)[] = Array.from({ length: rowPartCount }, () => null);
   for (const [g, group] of draft.groups.entries()) {
     yield;
     const compiled = groups[g]!;
@@ -191,9 +194,9 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     });
     for (const scanClass of group.classes) {
       const id = classes.push(classSpec(scanClass, compiled, tiers, trie)) - 1;
-      if (scanClass.key === null) anyKey[scanClass.face]!.push(id);
+      if (scanClass.key === null) anyKey[scanClass.rowPart]!.push(id);
       else {
-        const keys = (byKey[scanClass.face] ??= new Map());
+        const keys = (byKey[scanClass.rowPart] ??= new Map());
         keys.set(scanClass.key, [...(keys.get(scanClass.key) ?? []), id]);
       }
     }
@@ -205,36 +208,36 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
           nodes: trie.nodes(),
           databases,
           classes,
-          faces: byKey.map((keys, face) => faceSpec(anyKey[face]!, keys)),
+          rowParts: byKey.map((keys, rowPart) => rowPartSpec(anyKey[rowPart]!, keys)),
           ...(program.settings.unicodeMap ? { unicodeMap: program.settings.unicodeMap } : {}),
         })
       : null;
-  const slotOfRule = new Int32Array(program.rules.length).fill(-1);
-  draft.slots.forEach(({ rule, veto }, slot) => {
-    if (!veto) slotOfRule[rule.index] = slot;
+  const targetIdOfRule = new Int32Array(program.rules.length).fill(-1);
+  draft.targets.forEach(({ rule, negative }, targetId) => {
+    if (!negative) targetIdOfRule[rule.index] = targetId;
   });
-  const phases = folded.phases.map((phase) => planPhase(phase, slotOfRule));
-  const { slotPhase, slotItem } = locateSlots(phases, draft);
+  const phases = folded.phases.map((phase) => planPhase(phase, targetIdOfRule));
+  const { targetPhase, targetItem } = locateTargets(phases, draft);
   yield;
   return {
     settings: program.settings,
     txBase: folded.txBase,
     phases,
-    faces: byKey.map((keys, face) => ({ anyKey: anyKey[face]!, byKey: keys })),
+    rowParts: byKey.map((keys, rowPart) => ({ anyKey: anyKey[rowPart]!, byKey: keys })),
     scan,
-    slotPhase,
-    slotItem,
-    slotOfRule,
-    vetoes: Uint8Array.from(draft.slots, ({ veto }) => Number(veto)),
-    onRows: Uint8Array.from(draft.slots, ({ gate }) => Number(gate.onRows)),
-    hitIsMatch: exactSlots(draft, groups),
-    quiet: quietRules(program, plan.gates),
-    foreseeable: findForeseeable(phases, program.rules, slotOfRule, !plan.gates.leaksMatches),
+    targetPhase,
+    targetItem,
+    targetIdOfRule,
+    negative: Uint8Array.from(draft.targets, ({ negative }) => Number(negative)),
+    onRows: Uint8Array.from(draft.targets, ({ condition }) => Number(condition.onRows)),
+    hitIsMatch: exactTargets(draft, groups),
+    unobservedMatch: unobservedMatches(program, plan.prefilter),
+    analysis: analyzeRules(phases, program.rules, targetIdOfRule, !plan.prefilter.matchesLive),
     unobserved: unobservedBy(plan),
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
       foldedRules: folded.foldedRules,
-      scannedRules: draft.slots.filter(({ veto }) => !veto).length,
+      scannedRules: draft.targets.filter(({ negative }) => !negative).length,
       alwaysRules: phases.reduce((n, phase) => n + countBits(phase.always), 0),
       databases: databases.length,
       databaseBytes: databases.reduce((n, database) => n + database.sizeBytes, 0),
@@ -243,24 +246,26 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
   };
 }
 
-function quietRules({ rules }: Program, gates: GateFacts): Uint8Array {
-  return Uint8Array.from(rules, (rule) => Number(!gates.leaksMatches && !usesMatches(rule)));
+function unobservedMatches({ rules }: Program, prefilter: PrefilterFacts): Uint8Array {
+  return Uint8Array.from(rules, (rule) => Number(!prefilter.matchesLive && !usesMatches(rule)));
 }
 
-function unobservedBy({ folded, gates, draft }: PlanDraft): Unobserved {
-  const skipsLinks = draft.slots.some(({ rule, gate }) => gate.link !== rule || !gate.onRows);
-  const owned = draft.slots.flatMap(({ gate }) => gate.ownedPrefix ?? []);
+function unobservedBy({ folded, prefilter, draft }: PlanDraft): Unobserved {
+  const skipsLinks = draft.targets.some(
+    ({ rule, condition }) => condition.link !== rule || !condition.onRows,
+  );
+  const owned = draft.targets.flatMap(({ condition }) => condition.ownedPrefix ?? []);
   return {
-    matches: folded.foldedRules > 0 || !gates.leaksMatches,
-    captures: skipsLinks && !gates.leaksCaptures,
+    matches: folded.foldedRules > 0 || !prefilter.matchesLive,
+    captures: skipsLinks && !prefilter.capturesLive,
     names: owned,
   };
 }
 
-function faceSpec(
+function rowPartSpec(
   anyKey: readonly number[],
   byKey: ReadonlyMap<ByteString, readonly number[]> | null,
-): ScanFace {
+): ScanRowPart {
   const named = [...(byKey ?? [])].map(([key, classes]) => {
     return { key, classes: Int32Array.from(classes) };
   });
@@ -302,7 +307,7 @@ function classSpec(
   const patterns = new Int32Array(compiled.expressions.length * 3);
   compiled.expressions.forEach(({ pattern }, id) => {
     const mine = own.has(patternId(pattern)) && compiled.modes[id] !== 'refused';
-    patterns[id * 3] = mine ? pattern.slot : -1;
+    patterns[id * 3] = mine ? pattern.targetId : -1;
     patterns[id * 3 + 1] = mine ? chainIndex(pattern.chain) : 0;
     patterns[id * 3 + 2] = mine && pattern.negated ? 1 : 0;
   });
@@ -312,10 +317,10 @@ function classSpec(
 }
 
 function testSpec(pattern: ScanPattern, chainIndex: (chain: string) => number): ScanTestSpec[] {
-  const { filter, slot, negated } = pattern;
+  const { filter, targetId, negated } = pattern;
   if (filter.kind === 'pattern' || filter.kind === 'words') return [];
   const chain = chainIndex(pattern.chain);
-  const base = { chain, slot, negated };
+  const base = { chain, targetId, negated };
   switch (filter.kind) {
     case 'byteRange':
       return [{ ...base, kind: 'byteRange', table: filter.allowed, skipMask: 0 }];
@@ -355,48 +360,48 @@ class ChainTrie {
   }
 }
 
-/** Slots whose every expression was compiled exactly and whose rule needs no captures. */
-function exactSlots(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
-  const exact = Uint8Array.from(draft.slots, ({ rule, gate }) => {
-    if (!gate.onRows || isLoose(gate.filter)) return 0;
+/** Scan targets whose every expression was compiled exactly and whose rule needs no captures. */
+function exactTargets(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
+  const exact = Uint8Array.from(draft.targets, ({ rule, condition }) => {
+    if (!condition.onRows || isLoose(condition.filter)) return 0;
     return rule.capture || rule.multiMatch || rule.negated ? 0 : 1;
   });
   for (const { expressions, modes } of groups) {
     expressions.forEach(({ pattern }, id) => {
-      if (modes[id] !== 'exact' || isLoose(pattern.filter)) exact[pattern.slot] = 0;
+      if (modes[id] !== 'exact' || isLoose(pattern.filter)) exact[pattern.targetId] = 0;
     });
   }
   return exact;
 }
 
-function planPhase({ items, kept }: FoldedPhase, slotOfRule: Int32Array): PhasePlan {
+function planPhase({ items, kept }: FoldedPhase, targetIdOfRule: Int32Array): PhasePlan {
   const always = new Uint32Array((items.length + 31) >>> 5);
   const markers = new Map<string, number[]>();
   items.forEach((item, index) => {
     if (item.kind === 'marker') {
       markers.set(item.name, [...(markers.get(item.name) ?? []), index + 1]);
-    } else if (kept[index] && slotOfRule[item.index]! < 0)
+    } else if (kept[index] && targetIdOfRule[item.index]! < 0)
       always[index >>> 5]! |= 1 << (index & 31);
   });
   return { items, always, markers };
 }
 
-function locateSlots(
+function locateTargets(
   phases: readonly PhasePlan[],
-  { slots }: ScanDraft,
-): { slotPhase: Uint8Array; slotItem: Int32Array } {
-  const slotPhase = new Uint8Array(slots.length);
-  const slotItem = new Int32Array(slots.length);
+  { targets }: ScanDraft,
+): { targetPhase: Uint8Array; targetItem: Int32Array } {
+  const targetPhase = new Uint8Array(targets.length);
+  const targetItem = new Int32Array(targets.length);
   const places = new Map<ProgramItem, { phase: number; item: number }>();
   phases.forEach((phase, number) => {
     phase.items.forEach((one, item) => places.set(one, { phase: number, item }));
   });
-  slots.forEach(({ rule }, slot) => {
+  targets.forEach(({ rule }, targetId) => {
     const { phase, item } = places.get(rule)!;
-    slotPhase[slot] = phase;
-    slotItem[slot] = item;
+    targetPhase[targetId] = phase;
+    targetItem[targetId] = item;
   });
-  return { slotPhase, slotItem };
+  return { targetPhase, targetItem };
 }
 
 function countBits(words: Uint32Array): number {

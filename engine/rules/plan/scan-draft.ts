@@ -10,18 +10,18 @@ import type { WithoutFillers } from '../../match/regex-fillers.ts';
 import { fillersRemovedId, transformationIds } from '../../match/transform.ts';
 import type { Prefilter, ProgramItem, Rule } from '../catalog/types.ts';
 import { sourceCount } from '../catalog/values.ts';
-import { gateOf, vetoOf } from './gate.ts';
-import type { Gate, GateFacts } from './gate.ts';
+import { chooseCondition, negativePrefilterOf } from './prefilter-choice.ts';
+import type { ScanCondition, PrefilterFacts } from './prefilter-choice.ts';
 
-/** Value or key of a row: `source * 2 + face`, face 0 = value, 1 = key. */
-export type FaceId = number;
+/** Value or key of a row: `source * 2 + part`, part 0 = value, 1 = key. */
+export type RowPartId = number;
 
-/** Every source has two faces: its values and its names. */
-export const faceCount = sourceCount * 2;
+/** Every source has two row parts: its values and its names. */
+export const rowPartCount = sourceCount * 2;
 
 /** One thing to look for on behalf of one rule. */
 export interface ScanPattern {
-  readonly slot: number;
+  readonly targetId: number;
   /** Transformation ids in order, `,`-joined. */
   readonly chain: string;
   readonly filter: Prefilter;
@@ -30,9 +30,9 @@ export interface ScanPattern {
   readonly apart?: boolean;
 }
 
-/** All that is looked for in rows of one face; `key` null = whatever the row's key is. */
+/** All that is looked for in one part of rows; `key` null = whatever the row's key is. */
 export interface ScanClass {
-  readonly face: FaceId;
+  readonly rowPart: RowPartId;
   /** Lower case. */
   readonly key: ByteString | null;
   readonly patterns: readonly ScanPattern[];
@@ -41,22 +41,22 @@ export interface ScanClass {
 /** Classes whose patterns share one set of databases. */
 export interface ScanGroup {
   readonly classes: readonly ScanClass[];
-  /** The union of the classes' patterns, in slot order. */
+  /** The union of the classes' patterns, in order of target ids. */
   readonly patterns: readonly ScanPattern[];
 }
 
 /** A rule that is searched for. */
-export interface ScanSlot {
+export interface ScanTarget {
   /** The first of its chain. */
   readonly rule: Rule;
-  readonly gate: Gate;
-  /** True where a hit says that the rule, which may have a slot of its own, need not be visited. */
-  readonly veto: boolean;
+  readonly condition: ScanCondition;
+  /** True for a negative prefilter: a hit says that the rule need not be visited. */
+  readonly negative: boolean;
 }
 
 /** What is to be scanned for, before any database is compiled. */
 export interface ScanDraft {
-  readonly slots: readonly ScanSlot[];
+  readonly targets: readonly ScanTarget[];
   readonly groups: readonly ScanGroup[];
 }
 
@@ -68,35 +68,39 @@ const groupOverlapMin = 0.5;
 /** Drafts the scan for all kept rules of all phases. `excluded` rules are left out. */
 export function draftScan(
   phases: readonly (readonly ProgramItem[])[],
-  facts: GateFacts,
+  facts: PrefilterFacts,
   excluded: ReadonlySet<Rule> = new Set(),
 ): ScanDraft {
-  const slots: ScanSlot[] = [];
+  const targets: ScanTarget[] = [];
   const classes = new Map<
     string,
-    { face: FaceId; key: ByteString | null; patterns: ScanPattern[] }
+    { rowPart: RowPartId; key: ByteString | null; patterns: ScanPattern[] }
   >();
   for (const items of phases) {
     for (const item of items) {
       if (item.kind !== 'rule' || excluded.has(item)) continue;
-      const add = (gate: Gate, veto: boolean): void => {
-        const slot = slots.push({ rule: item, gate, veto }) - 1;
-        for (const pattern of patternsOf(gate, slot)) addPattern(classes, gate.link, pattern);
+      const add = (condition: ScanCondition, negative: boolean): void => {
+        const targetId = targets.push({ rule: item, condition, negative }) - 1;
+        for (const pattern of patternsOf(condition, targetId))
+          addPattern(classes, condition.link, pattern);
       };
-      const gate = gateOf(item, facts);
-      if (gate !== null) add(gate, false);
-      const veto = vetoOf(item, facts);
-      if (veto !== null) add(veto, true);
+      const condition = chooseCondition(item, facts);
+      if (condition !== null) add(condition, false);
+      const negative = negativePrefilterOf(item, facts);
+      if (negative !== null) add(negative, true);
     }
   }
   const list = [...classes.values()].map(limitChains);
-  return { slots, groups: groupClasses(list) };
+  return { targets, groups: groupClasses(list) };
 }
 
-function patternsOf({ link, filter, negated, words }: Gate, slot: number): ScanPattern[] {
+function patternsOf(
+  { link, filter, negated, words }: ScanCondition,
+  targetId: number,
+): ScanPattern[] {
   const ids = filter.kind === 'present' ? [] : link.transformations.map((t) => t.id);
   const one = (chain: readonly number[]): ScanPattern => {
-    return { slot, chain: chain.join(','), filter, negated };
+    return { targetId, chain: chain.join(','), filter, negated };
   };
   if (words.length > 0) {
     return [one(ids), { ...one(ids), filter: { kind: 'words', words, caseless: true } }];
@@ -125,19 +129,19 @@ function fillerPatterns(whole: ScanPattern, parts: WithoutFillers): ScanPattern[
 }
 
 function addPattern(
-  classes: Map<string, { face: FaceId; key: ByteString | null; patterns: ScanPattern[] }>,
+  classes: Map<string, { rowPart: RowPartId; key: ByteString | null; patterns: ScanPattern[] }>,
   link: Rule,
   pattern: ScanPattern,
 ): void {
   for (const target of link.targets) {
-    const { sources, face } = target.variable.rows!;
+    const { sources, rowPart } = target.variable.rows!;
     const key = target.selector?.kind === 'key' ? target.selector.key : null;
     for (const source of sources) {
-      const faceId = source * 2 + (face === 'key' ? 1 : 0);
+      const rowPartId = source * 2 + (rowPart === 'key' ? 1 : 0);
       const shape = `${shapeOf(pattern.chain)}${pattern.apart ? ':apart' : ''}`;
-      const name = `${faceId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${shape}`;
+      const name = `${rowPartId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${shape}`;
       let entry = classes.get(name);
-      if (!entry) classes.set(name, (entry = { face: faceId, key, patterns: [] }));
+      if (!entry) classes.set(name, (entry = { rowPart: rowPartId, key, patterns: [] }));
       const id = patternId(pattern);
       if (!entry.patterns.some((p) => patternId(p) === id)) entry.patterns.push(pattern);
     }
@@ -181,7 +185,7 @@ function shapeOf(chain: string): string {
   return shapeIds.find(([, members]) => ids.some((id) => members.has(id)))?.[0] ?? 'text';
 }
 
-/** Keeps the first 64 chains; callers find the rules left out through `slotsLeftOut`. */
+/** Keeps the first 64 chains; callers find the rules left out through `rulesLeftOut`. */
 function limitChains(entry: ScanClass): ScanClass {
   const chains = [...new Set(entry.patterns.map((p) => p.chain))];
   if (chains.length <= chainsPerClassMax) return entry;
@@ -195,25 +199,25 @@ export function rulesLeftOut(draft: ScanDraft): Set<Rule> {
   const present = new Map<string, number>();
   const count = (map: Map<string, number>, id: string): unknown =>
     map.set(id, (map.get(id) ?? 0) + 1);
-  draft.slots.forEach(({ gate }, slot) => {
-    const faces = new Set<string>();
-    for (const target of gate.link.targets) {
+  draft.targets.forEach(({ condition }, targetId) => {
+    const rowParts = new Set<string>();
+    for (const target of condition.link.targets) {
       const key = target.selector?.kind === 'key' ? target.selector.key : '*';
       for (const source of target.variable.rows!.sources) {
-        faces.add(`${source}:${target.variable.rows!.face}:${key}`);
+        rowParts.add(`${source}:${target.variable.rows!.rowPart}:${key}`);
       }
     }
-    const patterns = new Set(patternsOf(gate, slot).map(patternId)).size;
-    wanted.set(String(slot), faces.size * patterns);
+    const patterns = new Set(patternsOf(condition, targetId).map(patternId)).size;
+    wanted.set(String(targetId), rowParts.size * patterns);
   });
   for (const group of draft.groups) {
     for (const scanClass of group.classes) {
-      for (const pattern of scanClass.patterns) count(present, String(pattern.slot));
+      for (const pattern of scanClass.patterns) count(present, String(pattern.targetId));
     }
   }
   const left = new Set<Rule>();
-  draft.slots.forEach(({ rule }, slot) => {
-    if ((present.get(String(slot)) ?? 0) < wanted.get(String(slot))!) left.add(rule);
+  draft.targets.forEach(({ rule }, targetId) => {
+    if ((present.get(String(targetId)) ?? 0) < wanted.get(String(targetId))!) left.add(rule);
   });
   return left;
 }
@@ -235,12 +239,12 @@ function groupClasses(classes: readonly ScanClass[]): ScanGroup[] {
   return groups.map((group) => ({
     classes: group.classes,
     patterns: [...group.ids.values()].sort(
-      (a, b) => a.slot - b.slot || (a.chain < b.chain ? -1 : 1),
+      (a, b) => a.targetId - b.targetId || (a.chain < b.chain ? -1 : 1),
     ),
   }));
 }
 
 /** Identity of a pattern inside one draft. */
 export function patternId(pattern: ScanPattern): string {
-  return `${pattern.slot}/${pattern.chain}/${pattern.filter.kind}`;
+  return `${pattern.targetId}/${pattern.chain}/${pattern.filter.kind}`;
 }

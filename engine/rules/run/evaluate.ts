@@ -17,27 +17,27 @@ import type { Prescan } from './prescan.ts';
 
 const captures: ByteString[] = [];
 const noCaptures: readonly ByteString[] = [];
-const origins: number[] = [];
+const locations: number[] = [];
 
 /** Evaluates a rule that was scanned for, on the rows that were hit. True when one matched. */
 export function evaluateCandidate(
   tx: Transaction,
   rule: Rule,
-  slot: number,
+  targetId: number,
   scan: Prescan,
   hitIsMatch: boolean,
 ): boolean {
-  const count = scan.originsOf(slot, origins);
+  const count = scan.locationsOf(targetId, locations);
   let matched = false;
   for (const target of rule.targets) {
     const removed = removedTargetsOf(rule, tx);
     for (let i = 0; i < count; i++) {
-      const origin = origins[i]!;
-      if (!covers(tx, target, origin)) continue;
-      const row = origin >> 1;
+      const location = locations[i]!;
+      if (!covers(tx, target, location)) continue;
+      const row = location >> 1;
       const key = tx.values.key(row);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
-      const value = (origin & 1) === 1 ? key : tx.values.value(row);
+      const value = (location & 1) === 1 ? key : tx.values.value(row);
       if (hitIsMatch) noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
       else if (!evaluateValue(tx, rule, target, key, value)) continue;
       matched = true;
@@ -82,7 +82,7 @@ function evaluateRows(
   target: Target,
   removed: readonly Target[],
 ): boolean {
-  const { sources, face } = target.variable.rows!;
+  const { sources, rowPart } = target.variable.rows!;
   const { values } = tx;
   const wanted = target.selector?.kind === 'key' ? target.selector.key : null;
   let matched = false;
@@ -94,7 +94,7 @@ function evaluateRows(
       if (wanted !== null && !nameIs(slab, keyStart[row]!, keyEnd[row]!, wanted)) continue;
       const key = values.key(row);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
-      const value = face === 'key' ? key : values.value(row);
+      const value = rowPart === 'key' ? key : values.value(row);
       if (evaluateValue(tx, rule, target, key, value)) matched = true;
     }
   }
@@ -193,10 +193,10 @@ function evaluateOne(
   return true;
 }
 
-function covers(tx: Transaction, target: Target, origin: number): boolean {
-  const { sources, face } = target.variable.rows!;
-  if ((face === 'key') !== ((origin & 1) === 1)) return false;
-  return sources.includes(tx.values.source[origin >> 1] as (typeof sources)[number]);
+function covers(tx: Transaction, target: Target, location: number): boolean {
+  const { sources, rowPart } = target.variable.rows!;
+  if ((rowPart === 'key') !== ((location & 1) === 1)) return false;
+  return sources.includes(tx.values.source[location >> 1] as (typeof sources)[number]);
 }
 
 function selects(target: Target, key: ByteString): boolean {

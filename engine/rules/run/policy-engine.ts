@@ -27,8 +27,8 @@ import type { Transaction } from '../catalog/transaction.ts';
 import type { ProgramSettings } from '../catalog/types.ts';
 import { SOURCE } from '../catalog/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
-import type { LinkEvaluator } from './direct.ts';
-import { Foresight } from './foresight.ts';
+import type { LinkEvaluator } from './specialized-evaluators.ts';
+import { PhaseMemo } from './phase-memo.ts';
 import { linkEvaluators, Runner } from './runner.ts';
 
 /** Runners kept for reuse in one thread; more exist while more requests are in flight. */
@@ -41,7 +41,7 @@ export class PolicyEngine implements Inspector {
   readonly plan: RulePlan;
   readonly ports: RulePorts;
   private readonly links: readonly LinkEvaluator[];
-  private readonly foresight: Foresight;
+  private readonly memo: PhaseMemo;
   private readonly idle: Runner[] = [];
   private open_ = 0;
   private retired = false;
@@ -50,12 +50,12 @@ export class PolicyEngine implements Inspector {
     this.plan = plan;
     this.links = linkEvaluators(plan);
     this.ports = ports;
-    this.foresight = new Foresight(plan, ports);
+    this.memo = new PhaseMemo(plan, ports);
   }
 
   /** `recordOnly` turns an engine that acts into one that only records, for this transaction. */
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
-    const runner = this.idle.pop() ?? new Runner(this.plan, this.links, this.foresight);
+    const runner = this.idle.pop() ?? new Runner(this.plan, this.links, this.memo);
     this.open_++;
     runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
     if (recordOnly && runner.tx.control.engine === 'on') runner.tx.control.engine = 'detectionOnly';
@@ -135,7 +135,7 @@ export class RuleSession implements InspectionSession {
     } catch (thrown) {
       this.noteFailure(thrown);
     }
-    this.runner.catchUp();
+    this.runner.materialize();
     saveCollections(tx);
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
     const { withheld } = this.runner;

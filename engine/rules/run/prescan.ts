@@ -11,28 +11,28 @@ export class Prescan {
   /** Per phase: rules still to be visited; those that always run are added when it begins. */
   readonly bits: readonly Uint32Array[];
   /** Per phase: rules that a row says cannot match. */
-  readonly vetoed: readonly Uint32Array[];
+  readonly ruledOut: readonly Uint32Array[];
   private readonly plan: RulePlan;
   private scannedRows = 0;
   /** The scanner's name for this transaction's value table, and which version of it it knows. */
   private readonly table: number;
   private knownVersion = -1;
-  /** Per slot: newest hit, -1 when none; `next` chains the older ones. */
+  /** Per scan target: newest hit, -1 when none; `next` chains the older ones. */
   private readonly head: Int32Array;
-  /** Per hit: table row * 2 + face. */
-  private hitOrigin = new Int32Array(64);
+  /** Per hit: table row * 2 + part. */
+  private hitLocation = new Int32Array(64);
   private next = new Int32Array(64);
   private hitCount = 0;
-  /** Slots that were hit. */
+  /** Scan targets that were hit. */
   private readonly touched: Int32Array;
   private touchedCount = 0;
 
   constructor(plan: RulePlan) {
     this.plan = plan;
     this.bits = plan.phases.map((phase) => new Uint32Array(phase.always.length));
-    this.vetoed = plan.phases.map((phase) => new Uint32Array(phase.always.length));
-    this.head = new Int32Array(plan.slotItem.length).fill(-1);
-    this.touched = new Int32Array(plan.slotItem.length);
+    this.ruledOut = plan.phases.map((phase) => new Uint32Array(phase.always.length));
+    this.head = new Int32Array(plan.targetItem.length).fill(-1);
+    this.touched = new Int32Array(plan.targetItem.length);
     this.table = plan.scan?.newTable() ?? 0;
   }
 
@@ -40,7 +40,7 @@ export class Prescan {
     const { phases } = this.plan;
     for (let p = 1; p < phases.length; p++) {
       this.bits[p]!.fill(0);
-      this.vetoed[p]!.fill(0);
+      this.ruledOut[p]!.fill(0);
     }
     for (let i = 0; i < this.touchedCount; i++) this.head[this.touched[i]!] = -1;
     this.touchedCount = 0;
@@ -68,40 +68,40 @@ export class Prescan {
     for (let i = 0; i < found; i++) this.note(hits[2 * i]!, hits[2 * i + 1]!);
   }
 
-  /** Writes the origins (row * 2 + face) where `slot` was hit into `into`, ascending; the count. */
-  originsOf(slot: number, into: number[]): number {
-    let hit = this.head[slot]!;
+  /** Writes the locations (row * 2 + part) of the hits into `into`, ascending; the count. */
+  locationsOf(targetId: number, into: number[]): number {
+    let hit = this.head[targetId]!;
     if (hit < 0) return 0;
     if (this.next[hit]! < 0) {
-      into[0] = this.hitOrigin[hit]!;
+      into[0] = this.hitLocation[hit]!;
       return 1;
     }
     if (into.length > 0) into.length = 0;
-    for (; hit >= 0; hit = this.next[hit]!) into.push(this.hitOrigin[hit]!);
+    for (; hit >= 0; hit = this.next[hit]!) into.push(this.hitLocation[hit]!);
     into.sort((a, b) => a - b);
     let count = 1;
     for (let i = 1; i < into.length; i++) if (into[i] !== into[i - 1]) into[count++] = into[i]!;
     return count;
   }
 
-  private note(slot: number, origin: number): void {
+  private note(targetId: number, location: number): void {
     const at = this.hitCount;
     if (at === this.next.length) this.growHits();
-    const newest = this.head[slot]!;
+    const newest = this.head[targetId]!;
     if (newest < 0) {
-      this.touched[this.touchedCount++] = slot;
-      const item = this.plan.slotItem[slot]!;
-      const bits = this.plan.vetoes[slot] === 1 ? this.vetoed : this.bits;
-      bits[this.plan.slotPhase[slot]!]![item >>> 5]! |= 1 << (item & 31);
-    } else if (this.hitOrigin[newest] === origin) return;
-    this.hitOrigin[at] = origin;
+      this.touched[this.touchedCount++] = targetId;
+      const item = this.plan.targetItem[targetId]!;
+      const bits = this.plan.negative[targetId] === 1 ? this.ruledOut : this.bits;
+      bits[this.plan.targetPhase[targetId]!]![item >>> 5]! |= 1 << (item & 31);
+    } else if (this.hitLocation[newest] === location) return;
+    this.hitLocation[at] = location;
     this.next[at] = newest;
-    this.head[slot] = at;
+    this.head[targetId] = at;
     this.hitCount = at + 1;
   }
 
   private growHits(): void {
-    this.hitOrigin = grown(this.hitOrigin);
+    this.hitLocation = grown(this.hitLocation);
     this.next = grown(this.next);
   }
 }

@@ -10,13 +10,13 @@ import { expandMacro } from '../catalog/macro.ts';
 import { finishMatch } from '../catalog/matching.ts';
 import { noteLimits, stoppedSoFar } from '../catalog/pcre-limits.ts';
 import { isRuleRemoved } from '../catalog/removal.ts';
-import { type Ahead, Transaction } from '../catalog/transaction.ts';
+import { type DeferredTx, Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
-import { TOUCHES } from '../plan/foreseeable.ts';
+import { TOUCHES } from '../plan/static-analysis.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
-import { linkEvaluator, type LinkEvaluator } from './direct.ts';
+import { linkEvaluator, type LinkEvaluator } from './specialized-evaluators.ts';
 import { evaluateCandidate } from './evaluate.ts';
-import type { ForeseenPhase, ForeseenState, Foresight } from './foresight.ts';
+import type { MemoizedPhase, MemoState, PhaseMemo } from './phase-memo.ts';
 import { Prescan } from './prescan.ts';
 import { clearBelow, skipTarget } from './skips.ts';
 
@@ -29,9 +29,9 @@ export function linkEvaluators(plan: RulePlan): readonly LinkEvaluator[] {
   for (const { items } of plan.phases) {
     for (const item of items) {
       if (item.kind !== 'rule') continue;
-      const quiet = plan.quiet[item.index] === 1;
+      const unobservedMatch = plan.unobservedMatch[item.index] === 1;
       for (let link: Rule | null = item; link; link = link.next) {
-        evaluators[link.index] = linkEvaluator(link, quiet);
+        evaluators[link.index] = linkEvaluator(link, unobservedMatch);
       }
     }
   }
@@ -39,7 +39,7 @@ export function linkEvaluators(plan: RulePlan): readonly LinkEvaluator[] {
 }
 
 /** One transaction on its way through the phases; reused from request to request. */
-export class Runner implements Ahead {
+export class Runner implements DeferredTx {
   readonly tx = new Transaction();
   readonly prescan: Prescan;
   /** The first disruptive outcome that detection-only mode held back; null when none was. */
@@ -47,29 +47,29 @@ export class Runner implements Ahead {
   private readonly plan: RulePlan;
   /** By rule index. */
   private readonly links: readonly LinkEvaluator[];
-  private readonly foresight: Foresight;
+  private readonly memo: PhaseMemo;
   /** TX before the phase that runs; null once something touched what was decided ahead. */
-  private foreseen: ForeseenState | null = null;
+  private memoState: MemoState | null = null;
   /** The phase that runs, as it was foreseen. */
-  private foreseenPhase: ForeseenPhase | null = null;
+  private memoizedPhase: MemoizedPhase | null = null;
   /** Index of the rule that is visited. */
   private at = 0;
   private allowed: Allowed = 'none';
   private interrupted = false;
 
-  constructor(plan: RulePlan, links: readonly LinkEvaluator[], foresight: Foresight) {
+  constructor(plan: RulePlan, links: readonly LinkEvaluator[], memo: PhaseMemo) {
     this.plan = plan;
     this.links = links;
-    this.foresight = foresight;
+    this.memo = memo;
     this.prescan = new Prescan(plan);
   }
 
   /** Call after `tx.begin`. */
   reset(): void {
     this.prescan.reset();
-    this.foreseen = this.foresight.start;
-    this.foreseenPhase = null;
-    this.tx.ahead = this;
+    this.memoState = this.memo.start;
+    this.memoizedPhase = null;
+    this.tx.deferred = this;
     this.allowed = 'none';
     this.interrupted = false;
     this.withheld = null;
@@ -86,51 +86,51 @@ export class Runner implements Ahead {
     tx.checkDeadline();
     const phase = this.plan.phases[number]!;
     const bits = this.prescan.bits[number]!;
-    addBits(bits, this.foresee(number)?.always ?? phase.always);
-    dropBits(bits, this.prescan.vetoed[number]!);
+    addBits(bits, this.enterPhase(number)?.always ?? phase.always);
+    dropBits(bits, this.prescan.ruledOut[number]!);
     tx.phase = number;
     const verdict = this.visit(phase, bits);
     // Still there: every rule of the phase had its turn.
-    if (this.foreseenPhase !== null) this.foreseen = this.foreseenPhase.after;
-    this.foreseenPhase = null;
+    if (this.memoizedPhase !== null) this.memoState = this.memoizedPhase.after;
+    this.memoizedPhase = null;
     return verdict;
   }
 
   /** Gives TX what rules decided ahead have set; they are visited from here on. */
-  catchUp(): void {
-    const { foreseen, foreseenPhase, at, tx } = this;
-    if (foreseen === null) return;
-    this.foreseen = null;
-    this.foreseenPhase = null;
-    tx.ahead = null;
-    tx.tx.rebase(foreseen.tx);
-    if (foreseenPhase === null) return;
-    for (const { item, name, value } of foreseenPhase.writes) {
+  materialize(): void {
+    const { memoState, memoizedPhase, at, tx } = this;
+    if (memoState === null) return;
+    this.memoState = null;
+    this.memoizedPhase = null;
+    tx.deferred = null;
+    tx.tx.rebase(memoState.tx);
+    if (memoizedPhase === null) return;
+    for (const { item, name, value } of memoizedPhase.writes) {
       if (item >= at) break;
       if (value === null) tx.tx.delete(name);
       else tx.tx.set(name, value);
     }
     const later = Uint32Array.from(this.plan.phases[tx.phase]!.always);
-    foreseenPhase.always.forEach((word, i) => (later[i]! &= ~word));
+    memoizedPhase.always.forEach((word, i) => (later[i]! &= ~word));
     clearBelow(later, at + 1);
     addBits(this.prescan.bits[tx.phase]!, later);
   }
 
-  beforeActing(link: Rule): void {
-    if ((this.plan.foreseeable.touches[link.index]! & TOUCHES.acting) !== 0) this.catchUp();
+  beforeActions(link: Rule): void {
+    if ((this.plan.analysis.touches[link.index]! & TOUCHES.acting) !== 0) this.materialize();
   }
 
-  private foresee(number: number): ForeseenPhase | null {
+  private enterPhase(number: number): MemoizedPhase | null {
     // The phase before was broken off.
-    if (this.foreseenPhase !== null) this.catchUp();
-    if (this.foreseen === null) return null;
-    this.foreseenPhase = this.foresight.phase(this.foreseen, number, this.tx);
-    if (this.foreseenPhase === null) this.catchUp();
-    return this.foreseenPhase;
+    if (this.memoizedPhase !== null) this.materialize();
+    if (this.memoState === null) return null;
+    this.memoizedPhase = this.memo.phase(this.memoState, number, this.tx);
+    if (this.memoizedPhase === null) this.materialize();
+    return this.memoizedPhase;
   }
 
   private beforeAsking(link: Rule): void {
-    if ((this.plan.foreseeable.touches[link.index]! & TOUCHES.asking) !== 0) this.catchUp();
+    if ((this.plan.analysis.touches[link.index]! & TOUCHES.asking) !== 0) this.materialize();
   }
 
   private passesOver(phase: number): boolean {
@@ -148,12 +148,12 @@ export class Runner implements Ahead {
         const stopped = stoppedSoFar();
         const matched = this.runRule(rule);
         noteLimits(this.tx, rule.id, stopped);
-        if (this.tx.pcreLimitsExceeded !== 0) this.catchUp();
+        if (this.tx.pcreLimitsExceeded !== 0) this.materialize();
         if (!matched) {
           if (this.tx.control.engine === 'off') return passVerdict;
           continue;
         }
-        if (endsOrSkips(rule)) this.catchUp();
+        if (endsOrSkips(rule)) this.materialize();
         const verdict = this.disrupt(rule);
         if (verdict !== null) return verdict;
         if (this.tx.control.engine === 'off') return passVerdict;
@@ -175,18 +175,18 @@ export class Runner implements Ahead {
     if (isRuleRemoved(rule, tx)) return false;
     tx.rule = rule;
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
-    if (this.foreseen !== null) this.beforeAsking(rule);
-    const slot = this.plan.slotOfRule[rule.index]!;
+    if (this.memoState !== null) this.beforeAsking(rule);
+    const targetId = this.plan.targetIdOfRule[rule.index]!;
     const matched =
-      slot >= 0 && this.plan.onRows[slot] === 1
-        ? evaluateCandidate(tx, rule, slot, this.prescan, this.plan.hitIsMatch[slot] === 1)
+      targetId >= 0 && this.plan.onRows[targetId] === 1
+        ? evaluateCandidate(tx, rule, targetId, this.prescan, this.plan.hitIsMatch[targetId] === 1)
         : this.links[rule.index]!(tx);
     if (!matched) return false;
     for (let link = rule.next; link; link = link.next) {
-      if (this.foreseen !== null) this.beforeAsking(link);
+      if (this.memoState !== null) this.beforeAsking(link);
       if (!this.links[link.index]!(tx)) return false;
     }
-    if (rule.log || rule.auditLog) this.catchUp();
+    if (rule.log || rule.auditLog) this.materialize();
     finishMatch(tx, rule);
     return true;
   }

@@ -25,22 +25,22 @@ const noEntries: readonly Entry[] = [];
 
 /**
  * A collection whose entries are rows of `sources`, in order of source, then of arrival.
- * With the face `key` each entry's value is its own name, as in ARGS_NAMES.
+ * With the row part `key` each entry's value is its own name, as in ARGS_NAMES.
  */
 export function rowCollection(
   texts: VariableTexts,
   sources: readonly SourceId[],
-  face: 'value' | 'key' = 'value',
+  rowPart: 'value' | 'key' = 'value',
 ): VariableDefinition {
   const add = (tx: Transaction, row: number, into: Entry[]): void => {
     const key = tx.values.key(row);
-    into.push({ key, value: face === 'key' ? key : tx.values.value(row) });
+    into.push({ key, value: rowPart === 'key' ? key : tx.values.value(row) });
   };
   return {
     source: manual,
     ...texts,
     shape: 'collection',
-    rows: { sources, face },
+    rows: { sources, rowPart },
     entries(tx) {
       const found: Entry[] = [];
       for (const source of sources) {
@@ -71,7 +71,7 @@ export function rowScalar(texts: VariableTexts, source: SourceId): VariableDefin
     ...texts,
     shape: 'scalar',
     selector: 'none',
-    rows: { sources: [source], face: 'value' },
+    rows: { sources: [source], rowPart: 'value' },
     entries(tx) {
       const row = tx.values.rowsOf(source)[0];
       return row === undefined ? noEntries : [{ key: '', value: tx.values.value(row) }];

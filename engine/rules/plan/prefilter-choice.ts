@@ -1,7 +1,8 @@
 /**
  * Owns the choice of what a rule is searched by: the scanner looks for something that is there
- * whenever the rule matches, so that a rule whose gate stays shut need not be visited. For a chain
- * that may be any link, as long as nobody notices that the links before it were not visited. Pure.
+ * whenever the rule matches, so that a rule whose condition does not hold need not be visited. For
+ * a chain that may be any link, as long as no rule notices that the links before it were not
+ * visited. Pure.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -15,15 +16,15 @@ import type {
   Target,
 } from '../catalog/types.ts';
 import { SOURCE } from '../catalog/values.ts';
-import { anchoredWord, leaksOf, wordsNoticed } from './leaks.ts';
+import { anchoredWord, livenessOf, wordsNoticed } from './liveness.ts';
 
 /** What is searched for on behalf of a rule. */
-export interface Gate {
+export interface ScanCondition {
   /** Whose targets and transformations are searched. */
   readonly link: Rule;
   readonly filter: Prefilter;
   readonly negated: boolean;
-  /** The gate also opens for values that hold one of these words; lower case, any case meant. */
+  /** It also holds for values that contain one of these words; lower case, any case meant. */
   readonly words: readonly ByteString[];
   /** True where the link is the rule itself and matches at most on the rows that were hit. */
   readonly onRows: boolean;
@@ -31,39 +32,39 @@ export interface Gate {
   readonly ownedPrefix?: string;
 }
 
-/** What gates need to know of all rules. */
-export interface GateFacts {
+/** What the prefilter choice needs to know of all rules. */
+export interface PrefilterFacts {
   /** The first links of the rules that may run. */
   readonly rules: readonly Rule[];
   /** The text that macros come out as in every transaction; null when that differs. */
   readonly constant: (text: MacroText) => ByteString | null;
   /** What every transaction starts with. */
   readonly txBase: ReadonlyMap<string, ByteString>;
-  readonly leaksMatches: boolean;
-  readonly leaksCaptures: boolean;
+  readonly matchesLive: boolean;
+  readonly capturesLive: boolean;
 }
 
 const noWords: readonly ByteString[] = [];
 
 /** Works out what traces of unvisited links would be noticed. */
-export function gateFacts(
+export function prefilterFacts(
   phases: readonly (readonly ProgramItem[])[],
-  { constant, txBase }: Pick<GateFacts, 'constant' | 'txBase'>,
-): GateFacts {
+  { constant, txBase }: Pick<PrefilterFacts, 'constant' | 'txBase'>,
+): PrefilterFacts {
   const rules = phases.flat().filter((item) => item.kind === 'rule');
-  const { matches, captures } = leaksOf(rules);
-  return { rules, constant, txBase, leaksMatches: matches, leaksCaptures: captures };
+  const { matches, captures } = livenessOf(rules);
+  return { rules, constant, txBase, matchesLive: matches, capturesLive: captures };
 }
 
-/** The rule's best gate; null when it has to be visited in every transaction. */
-export function gateOf(rule: Rule, facts: GateFacts): Gate | null {
-  let best = ownGate(rule, rule, facts);
-  if (facts.leaksMatches) return best;
-  const copied = copyGate(rule, facts);
+/** The rule's best scan condition; null when it has to be visited in every transaction. */
+export function chooseCondition(rule: Rule, facts: PrefilterFacts): ScanCondition | null {
+  let best = ownCondition(rule, rule, facts);
+  if (facts.matchesLive) return best;
+  const copied = copyCondition(rule, facts);
   if (copied) return copied;
   for (let link = rule; link.next && isSilent(link, facts); link = link.next) {
-    const gate = ownGate(link.next, rule, facts);
-    if (gate && weightOf(gate) > weightOf(best)) best = gate;
+    const condition = ownCondition(link.next, rule, facts);
+    if (condition && weightOf(condition) > weightOf(best)) best = condition;
   }
   return best;
 }
@@ -72,20 +73,20 @@ export function gateOf(rule: Rule, facts: GateFacts): Gate | null {
  * What says that the rule cannot match: rows of which one of its links asks for none. Null where
  * there is no such link, or where it would be noticed that those before it were not visited.
  */
-export function vetoOf(rule: Rule, facts: GateFacts): Gate | null {
-  const veto = (link: Rule): Gate => {
+export function negativePrefilterOf(rule: Rule, facts: PrefilterFacts): ScanCondition | null {
+  const negative = (link: Rule): ScanCondition => {
     return { link, filter: { kind: 'present' }, negated: false, words: noWords, onRows: false };
   };
-  if (asksForNone(rule, facts)) return veto(rule);
-  if (facts.leaksMatches) return null;
+  if (asksForNone(rule, facts)) return negative(rule);
+  if (facts.matchesLive) return null;
   for (let link = rule; link.next && isSilent(link, facts); link = link.next) {
-    if (asksForNone(link.next, facts)) return veto(link.next);
+    if (asksForNone(link.next, facts)) return negative(link.next);
   }
   return null;
 }
 
 /** True for a link that matches only where its target has no row. */
-function asksForNone(link: Rule, facts: GateFacts): boolean {
+function asksForNone(link: Rule, facts: PrefilterFacts): boolean {
   const { operator, targets, negated, multiMatch, transformations } = link;
   const [target] = targets;
   if (operator === null || multiMatch || transformations.length > 0) return false;
@@ -99,10 +100,10 @@ function asksForNone(link: Rule, facts: GateFacts): boolean {
 }
 
 /** Its match alone leaves nothing that is looked at. */
-function isSilent(link: Rule, facts: GateFacts): boolean {
+function isSilent(link: Rule, facts: PrefilterFacts): boolean {
   // What it finds is there for all rules behind it.
   if (link.operator?.definition.name === 'geoLookup') return false;
-  return link.actions.every(isAuditSwitch) && !(link.capture && facts.leaksCaptures);
+  return link.actions.every(isAuditSwitch) && !(link.capture && facts.capturesLive);
 }
 
 /** Turns what concerns audit logs alone, which this engine does not write. */
@@ -110,15 +111,15 @@ function isAuditSwitch({ definition, effect }: BoundAction): boolean {
   return definition.name === 'ctl' && effect?.kind === 'isolated';
 }
 
-/** How seldom a gate opens; only comparable. */
-function weightOf(gate: Gate | null): number {
-  if (gate === null) return 0;
-  const { targets } = gate.link;
-  if (!gate.negated && faults.has(gate.filter.kind)) return 4;
+/** How rarely a condition holds; only for comparison. */
+function weightOf(condition: ScanCondition | null): number {
+  if (condition === null) return 0;
+  const { targets } = condition.link;
+  if (!condition.negated && faults.has(condition.filter.kind)) return 4;
   if (targets.every(isUsual)) return 1.5;
   if (targets.every(({ selector }) => selector?.kind === 'key')) return 3;
   if (targets.some(({ variable }) => variable.shape === 'collection')) return 2;
-  return gate.negated ? 0.5 : 1;
+  return condition.negated ? 0.5 : 1;
 }
 
 /** What values of usual requests do not have. */
@@ -141,7 +142,7 @@ function isUsual({ variable, selector }: Target): boolean {
   return variable.rows!.sources.every((source) => source === SOURCE.requestHeader);
 }
 
-function ownGate(link: Rule, head: Rule, facts: GateFacts): Gate | null {
+function ownCondition(link: Rule, head: Rule, facts: PrefilterFacts): ScanCondition | null {
   const { operator } = link;
   if (operator === null || link.targets.length === 0 || !link.targets.every(isOfRows)) return null;
   const filter = filterOf(operator, facts);
@@ -158,7 +159,7 @@ function ownGate(link: Rule, head: Rule, facts: GateFacts): Gate | null {
   return { link, filter: { kind: 'present' }, negated: false, words: noWords, onRows: false };
 }
 
-function filterOf(operator: BoundOperator, facts: GateFacts): Prefilter | null {
+function filterOf(operator: BoundOperator, facts: PrefilterFacts): Prefilter | null {
   if (operator.prefilter) return operator.prefilter;
   if (!operator.macro || !operator.prefilterFor) return null;
   const argument = facts.constant(operator.macro);
@@ -184,7 +185,7 @@ function isRare({ variable, selector }: Target): boolean {
 }
 
 /** True when the target cannot match without a row: a count of none must not match. */
-function needsRow(link: Rule, target: Target, facts: GateFacts): boolean {
+function needsRow(link: Rule, target: Target, facts: PrefilterFacts): boolean {
   if (!target.count) return true;
   const { operator, negated, multiMatch, transformations } = link;
   const filter = filterOf(operator!, facts);
@@ -203,14 +204,14 @@ function compares(
 }
 
 /**
- * The gate of a chain that copies every value into a TX variable of its own, with something around
- * it, and then asks whether such a variable lies within a constant text: that can be asked of the
- * value itself. Source: CRS 920450 and 920451.
+ * The scan condition of a chain that copies every value into a TX variable of its own, with
+ * something around it, and then asks whether such a variable lies within a constant text: that can
+ * be asked of the value itself. Source: CRS 920450 and 920451.
  */
-function copyGate(rule: Rule, facts: GateFacts): Gate | null {
+function copyCondition(rule: Rule, facts: PrefilterFacts): ScanCondition | null {
   const asking = rule.next;
   const copy = copyOf(rule);
-  if (!copy || !asking || asking.next || facts.leaksCaptures) return null;
+  if (!copy || !asking || asking.next || facts.capturesLive) return null;
   if ([...facts.txBase.keys()].some((name) => name.startsWith(copy.prefix))) return null;
   const words = wordsNoticed(facts.rules, rule, copy.prefix);
   if (words === null || !asksFor(asking, copy.prefix)) return null;

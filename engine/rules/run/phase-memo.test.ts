@@ -13,7 +13,7 @@ import { Transaction } from '../catalog/transaction.ts';
 import { loadText } from '../language/include.ts';
 import { buildPlan, type RulePlan } from '../plan/rule-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
-import { Foresight, type ForeseenPhase } from './foresight.ts';
+import { PhaseMemo, type MemoizedPhase } from './phase-memo.ts';
 
 const ports: RulePorts = {
   clock: systemClock,
@@ -34,13 +34,13 @@ function planOf(...rules: string[]): RulePlan {
   return plan;
 }
 
-function phaseTwo(plan: RulePlan, tx = new Transaction()): ForeseenPhase {
-  const foresight = new Foresight(plan, ports);
-  return foresight.phase(foresight.start, 2, tx)!;
+function phaseTwo(plan: RulePlan, tx = new Transaction()): MemoizedPhase {
+  const memo = new PhaseMemo(plan, ports);
+  return memo.phase(memo.start, 2, tx)!;
 }
 
 /** Ids of the rules that are visited all the same. */
-function visited(plan: RulePlan, { always }: ForeseenPhase): number[] {
+function visited(plan: RulePlan, { always }: MemoizedPhase): number[] {
   return plan.phases[2]!.items.flatMap((item, at) => {
     const runs = (always[at >>> 5]! & (1 << (at & 31))) !== 0;
     return runs && item.kind === 'rule' ? [item.id] : [];
@@ -50,7 +50,7 @@ function visited(plan: RulePlan, { always }: ForeseenPhase): number[] {
 /** Adds to the score, so that nothing is constant. */
 const finder = `SecRule ARGS "@rx x" "id:1,phase:2,pass,nolog,setvar:'tx.found=+5'"`;
 
-test('sums, comparisons and skips over them are decided ahead', () => {
+test('sums, comparisons and skips over them are decided deferred', () => {
   const plan = planOf(
     finder,
     `SecAction "id:2,phase:2,pass,nolog,setvar:'tx.total=1',setvar:'tx.total=+%{tx.found}'"`,
@@ -73,10 +73,10 @@ test.each([
 ])('%s is visited', (_name, rule) => {
   const before = `SecRule ARGS "@rx y" "id:9,phase:1,pass,nolog,setvar:'tx.found=1'"`;
   const plan = planOf(before, `SecAction "id:8,phase:1,pass,nolog,setvar:'tx.found=b'"`, rule);
-  const foresight = new Foresight(plan, ports);
-  const first = foresight.phase(foresight.start, 1, new Transaction())!;
+  const memo = new PhaseMemo(plan, ports);
+  const first = memo.phase(memo.start, 1, new Transaction())!;
   const counts = /&TX/.test(rule) ? phaseTwo(plan) : null;
-  const second = counts ?? foresight.phase(first.after, 2, new Transaction())!;
+  const second = counts ?? memo.phase(first.after, 2, new Transaction())!;
   expect(visited(plan, second)).toEqual([2]);
 });
 
@@ -96,13 +96,13 @@ test('how the body was read is known where it was read without errors', () => {
 
 test('courses are bounded', () => {
   const plan = planOf(finder);
-  const foresight = new Foresight(plan, ports);
-  let state = foresight.start;
+  const memo = new PhaseMemo(plan, ports);
+  let state = memo.start;
   let made = 0;
-  for (; made < 10 * ruleRunLimits.foreseenStatesMax; made++) {
-    const phase = foresight.phase(state, 2, new Transaction());
+  for (; made < 10 * ruleRunLimits.memoizedStatesMax; made++) {
+    const phase = memo.phase(state, 2, new Transaction());
     if (phase === null) break;
     state = phase.after;
   }
-  expect(made).toBe(ruleRunLimits.foreseenStatesMax - 1);
+  expect(made).toBe(ruleRunLimits.memoizedStatesMax - 1);
 });

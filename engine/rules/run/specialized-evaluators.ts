@@ -18,15 +18,16 @@ export type LinkEvaluator = (tx: Transaction) => boolean;
  * The evaluator of a link. `quiet`: nobody looks at MATCHED_* of this rule, so that they need not
  * be kept. Cost of a call: no allocation in the short ways of quiet links.
  */
-export function linkEvaluator(link: Rule, quiet: boolean): LinkEvaluator {
+export function linkEvaluator(link: Rule, unobserved: boolean): LinkEvaluator {
   const general: LinkEvaluator = (tx) => evaluateTargets(tx, link);
   const { operator, targets, exclusions, multiMatch } = link;
-  if (operator === null) return quiet && !link.capture ? (tx) => runActions(link, tx) : general;
+  if (operator === null)
+    return unobserved && !link.capture ? (tx) => runActions(link, tx) : general;
   const [target] = targets;
   if (targets.length !== 1 || exclusions.length > 0 || multiMatch || !target) return general;
   const read = readerOf(target);
   if (read === null) return general;
-  const ask = asker(link, target, quiet);
+  const ask = asker(link, target, unobserved);
   return (tx) => {
     if (tx.control.removedTargets.length > 0 && concernsVariable(tx, target)) return general(tx);
     const value = read(tx);
@@ -63,7 +64,7 @@ function countRows(tx: Transaction, sources: readonly number[], key: ByteString)
 function asker(
   link: Rule,
   target: Target,
-  quiet: boolean,
+  unobserved: boolean,
 ): (tx: Transaction, value: ByteString) => boolean {
   const { negated, capture, transformations } = link;
   const operator = link.operator!;
@@ -76,12 +77,12 @@ function asker(
     if (capture && captures.length > 0) captures.length = 0;
     const hit = operator.evaluate(current, tx, capture ? captures : null);
     if (hit === negated) return false;
-    if (!quiet) {
+    if (!unobserved) {
       noteMatch(tx, link, target, key, current, captures);
       return true;
     }
     if (capture) {
-      tx.ahead?.beforeActing(link);
+      tx.deferred?.beforeActions(link);
       keepCaptures(tx, captures);
     }
     return runActions(link, tx);
@@ -90,7 +91,7 @@ function asker(
 
 function runActions(link: Rule, tx: Transaction): true {
   const { actions } = link;
-  if (actions.length > 0) tx.ahead?.beforeActing(link);
+  if (actions.length > 0) tx.deferred?.beforeActions(link);
   for (let i = 0; i < actions.length; i++) actions[i]!.run(tx, link);
   return true;
 }

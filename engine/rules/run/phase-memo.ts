@@ -9,31 +9,31 @@ import { ruleRunLimits } from '../../base/limits.ts';
 import type { RulePorts } from '../catalog/ports.ts';
 import { Transaction } from '../catalog/transaction.ts';
 import type { Rule } from '../catalog/types.ts';
-import { planningRequest } from '../plan/beforehand.ts';
-import { KNOWN } from '../plan/foreseeable.ts';
+import { planningRequest } from '../plan/planning-request.ts';
+import { KNOWN } from '../plan/static-analysis.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { evaluateTargets } from './evaluate.ts';
 import { skipTarget } from './skips.ts';
 
 /** TX as a course of phases leaves it, and what comes next. */
-export interface ForeseenState {
+export interface MemoState {
   /** All TX variables. */
   readonly tx: ReadonlyMap<string, ByteString>;
   /** By phase and body. */
-  readonly next: Map<number, ForeseenPhase>;
+  readonly next: Map<number, MemoizedPhase>;
 }
 
 /** One phase in which nothing touches what rules decided ahead read. */
-export interface ForeseenPhase {
-  readonly before: ForeseenState;
+export interface MemoizedPhase {
+  readonly before: MemoState;
   /** Bit set of the rules that are visited all the same. */
   readonly always: Uint32Array;
   /** What rules decided ahead set, in order. */
-  readonly writes: readonly ForeseenWrite[];
-  readonly after: ForeseenState;
+  readonly writes: readonly MemoizedWrite[];
+  readonly after: MemoState;
 }
 
-interface ForeseenWrite {
+interface MemoizedWrite {
   /** Index of the rule in its phase. */
   readonly item: number;
   readonly name: string;
@@ -46,8 +46,8 @@ const bodies = ['unknown', '', 'URLENCODED', 'JSON', 'XML'] as const;
 const emptyBody = 1;
 
 /** The foreseen courses of one plan, in one thread. */
-export class Foresight {
-  readonly start: ForeseenState;
+export class PhaseMemo {
+  readonly start: MemoState;
   private readonly plan: RulePlan;
   private readonly ports: RulePorts;
   private states = 1;
@@ -59,14 +59,14 @@ export class Foresight {
   }
 
   /** The phase from `state` on; null when too many courses are known already. */
-  phase(state: ForeseenState, number: number, tx: Transaction): ForeseenPhase | null {
-    const body = this.plan.foreseeable.changesBody[number] === 1 ? 0 : bodyOf(tx);
+  phase(state: MemoState, number: number, tx: Transaction): MemoizedPhase | null {
+    const body = this.plan.analysis.changesBody[number] === 1 ? 0 : bodyOf(tx);
     const key = number * bodies.length + body;
     const known = state.next.get(key);
     if (known !== undefined) return known;
-    if (this.states >= ruleRunLimits.foreseenStatesMax) return null;
+    if (this.states >= ruleRunLimits.memoizedStatesMax) return null;
     this.states++;
-    const made = foresee(this.plan, this.ports, state, number, body);
+    const made = computePhase(this.plan, this.ports, state, number, body);
     state.next.set(key, made);
     return made;
   }
@@ -80,17 +80,17 @@ function bodyOf(tx: Transaction): number {
   return at < 0 ? 0 : at;
 }
 
-function foresee(
+function computePhase(
   plan: RulePlan,
   ports: RulePorts,
-  before: ForeseenState,
+  before: MemoState,
   number: number,
   body: number,
-): ForeseenPhase {
+): MemoizedPhase {
   const phase = plan.phases[number]!;
   const tx = new Transaction();
   const always = Uint32Array.from(phase.always);
-  const writes: ForeseenWrite[] = [];
+  const writes: MemoizedWrite[] = [];
   let state = before.tx;
   const prepare = (): void => {
     tx.begin(planningRequest, plan.settings, ports, state);
@@ -127,7 +127,7 @@ function decide(
   tx: Transaction,
   body: number,
 ): 'none' | 'set' | 'matched' | 'unknown' {
-  const { known, setsOnly, matchesUnread } = plan.foreseeable;
+  const { known, setsOnly, matchesUnread } = plan.analysis;
   const level = body === 0 ? KNOWN.tx : body === emptyBody ? KNOWN.length : KNOWN.body;
   const isKnown = ({ index }: Rule): boolean => known[index] !== KNOWN.no && known[index]! <= level;
   let acted = false;
@@ -155,7 +155,7 @@ function rulesBetween(
   for (let at = from; at < to; at++) {
     const item = items[at]!;
     if (item.kind !== 'rule') continue;
-    if (plan.slotOfRule[item.index]! >= 0) return null;
+    if (plan.targetIdOfRule[item.index]! >= 0) return null;
     if (hasBit(always, at)) list.push(at);
   }
   return list;
@@ -165,8 +165,8 @@ function changesBetween(
   before: ReadonlyMap<string, ByteString>,
   after: ReadonlyMap<string, ByteString>,
   item: number,
-): ForeseenWrite[] {
-  const list: ForeseenWrite[] = [];
+): MemoizedWrite[] {
+  const list: MemoizedWrite[] = [];
   for (const [name, value] of after) {
     if (before.get(name) !== value) list.push({ item, name, value });
   }

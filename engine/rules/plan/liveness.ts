@@ -9,7 +9,7 @@ import type { MacroText, Rule, Target } from '../catalog/types.ts';
 import { controlOf, linksOf, txReads } from './written-reads.ts';
 
 /** Which leftovers of one rule another may read. */
-export interface Leaks {
+export interface Liveness {
   /** MATCHED_VAR and the like. */
   readonly matches: boolean;
   /** TX.0 to TX.9. */
@@ -17,7 +17,7 @@ export interface Leaks {
 }
 
 /** What `rules`, with the links behind them, read of each other's leftovers. */
-export function leaksOf(rules: readonly Rule[]): Leaks {
+export function livenessOf(rules: readonly Rule[]): Liveness {
   const links = rules.flatMap(linksOf);
   // Tags are expanded before their rule is evaluated where removals compare them.
   const tags = links.some(removesByTag) ? rules.flatMap((rule) => rule.tags) : [];

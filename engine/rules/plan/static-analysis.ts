@@ -13,8 +13,8 @@ import type {
   Target,
   VariableDefinition,
 } from '../catalog/types.ts';
-import { plainOperators } from './beforehand.ts';
-import { anchoredWord } from './leaks.ts';
+import { plainOperators } from './planning-request.ts';
+import { anchoredWord } from './liveness.ts';
 import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
 
 /** How much of a link's question is known ahead. */
@@ -37,7 +37,7 @@ export const TOUCHES = {
 } as const;
 
 /** By rule index, chain links included. */
-export interface Foreseeable {
+export interface StaticAnalysis {
   /** One of `KNOWN`. */
   readonly known: Uint8Array;
   /** 1 where a match does nothing but set TX variables to texts that are known. */
@@ -57,12 +57,12 @@ interface PhaseItems {
 }
 
 /** Works out what can be decided ahead. Cost: linear in rules times names that are read. */
-export function findForeseeable(
+export function analyzeRules(
   phases: readonly PhaseItems[],
   rules: readonly Rule[],
-  slotOfRule: Int32Array,
+  targetIdOfRule: Int32Array,
   matchesUnread: boolean,
-): Foreseeable {
+): StaticAnalysis {
   const known = Uint8Array.from(rules, knownOf);
   const setsOnly = Uint8Array.from(rules, (rule) => Number(onlySets(rule)));
   const shared = new SharedNames();
@@ -71,7 +71,7 @@ export function findForeseeable(
     items.forEach((item, at) => {
       if (item.kind !== 'rule') return;
       const runs = (always[at >>> 5]! & (1 << (at & 31))) !== 0;
-      if (runs || slotOfRule[item.index]! >= 0) visited.push(item);
+      if (runs || targetIdOfRule[item.index]! >= 0) visited.push(item);
       if (!runs) return;
       for (let link: Rule | null = item; link && known[link.index]! > 0; link = link.next) {
         // Where it matches, it is visited after all.
