@@ -27,6 +27,7 @@ import { routesOf, SharedFiles } from './policies/keyed-policies.ts';
 import { EventFile } from './process/event-file.ts';
 import { trimThisProcess } from './process/memory-care.ts';
 import { readOptions, type EngineOptions } from './process/options.ts';
+import { PatternTrial } from './rollout/pattern-trial.ts';
 import { Planner } from './rollout/planner.ts';
 import { Rollouts, type Candidate } from './rollout/rollouts.ts';
 import { createEvaluator } from './simulate/evaluate.ts';
@@ -174,6 +175,7 @@ class Engine {
     const { build } = threadParts('engine', this.settings);
     const handler = createEvaluator({
       planner: this.planner,
+      trial: new PatternTrial(threadEntry('trial-process')),
       files: this.files,
       build,
       probeUpstream: probePool,

@@ -5,10 +5,9 @@
 
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { encodeUtf8 } from '../../engine/base/byte-string.ts';
-import type { SecRuleDirective } from '../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
-import { patternProblem } from './pattern-size.ts';
+import { patternProblem, writtenProblem } from './pattern-size.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
 
 /** Numbers that the service gives to rules; lower ones are free for the operator's own. */
@@ -171,8 +170,9 @@ function checkSecLang(seclang: string, ruleId: number): void {
     const { line, column } = error.span;
     throw invalidField('rule.seclang', `line ${line}, column ${column}: ${error.code}`);
   }
+  const problem = writtenProblem(directives);
+  if (problem !== null) throw invalidField('rule.seclang', problem);
   for (const directive of directives) {
-    if (directive.kind === 'SecRule') checkPattern(directive);
     if (directive.kind === 'SecRule' || directive.kind === 'SecAction') continue;
     if (directive.kind === 'SecMarker') continue;
     const { line } = directive.span;
@@ -187,18 +187,6 @@ function checkSecLang(seclang: string, ruleId: number): void {
   if (!ids.some(({ value }) => Number(value?.text) === ruleId)) {
     throw invalidField('rule.ruleId', 'must be the id of a rule in seclang');
   }
-}
-
-/** Operators whose argument is a regular expression, in lower case. */
-const patternOperators = new Set(['rx', 'rxglobal', 'verifycc', 'verifyssn', 'verifycpf']);
-
-/** A pattern that no engine compiles would make every inspection fail. */
-function checkPattern({ operator }: SecRuleDirective): void {
-  if (!patternOperators.has(operator.name.text.toLowerCase())) return;
-  const problem = patternProblem(operator.argument.text);
-  if (problem === null) return;
-  const { line, column } = operator.argument.span;
-  throw invalidField('rule.seclang', `line ${line}, column ${column}: the pattern ${problem}`);
 }
 
 function readConditions(value: unknown): Condition[] {

@@ -22,7 +22,9 @@ test.each(refused)('%s', (pattern, problem) => {
   expect(patternProblem(pattern)).toMatch(problem);
   const seclang = `SecRule ARGS "@rx ${pattern.replaceAll('"', '\\"')}" "id:1,phase:2,deny"`;
   const raw = { name: 'r', enabled: true, seclang };
-  expect(() => checkCustomRule(raw)).toThrow(/rule\.seclang: line 1, column \d+: the pattern/);
+  expect(() => checkCustomRule(raw)).toThrow(
+    /rule\.seclang: line 1, column \d+: rule 1: the pattern/,
+  );
   const bare = { ...raw, seclang: seclang.replace('@rx ', '') };
   expect(() => checkCustomRule(bare)).toThrow(/the pattern/);
   const conditions = [{ variable: 'ARGS', operator: 'rx', value: pattern }];

@@ -5,6 +5,22 @@
  */
 
 import { patternLimits } from '../../engine/base/limits.ts';
+import type { Directive } from '../../engine/rules/language/ast.ts';
+import { writtenPatterns } from '../../engine/rules/language/written-patterns.ts';
+
+/**
+ * The first pattern of rules that grows too much, and where it stands; or null. `linesBefore`: lines
+ * that the caller did not write.
+ */
+export function writtenProblem(directives: readonly Directive[], linesBefore = 0): string | null {
+  for (const { pattern, line, column, ruleId } of writtenPatterns(directives)) {
+    const problem = patternProblem(pattern);
+    if (problem === null) continue;
+    const rule = ruleId === '' ? '' : `rule ${ruleId}: `;
+    return `line ${line - linesBefore}, column ${column}: ${rule}the pattern ${problem}`;
+  }
+  return null;
+}
 
 /** What speaks against a pattern, or null. Cost: linear in its length. */
 export function patternProblem(pattern: string): string | null {

@@ -60,7 +60,10 @@ export interface EngineStatus {
 
 /** What the composition root supplies to answer control. */
 export interface EngineHandler {
-  /** `plan`: also make the databases and keep them on disk, for a quick start later. */
+  /**
+   * Also builds the operator's own patterns, in a bounded time; what cannot be built is an error.
+   * `plan`: also make the databases and keep them on disk, for a quick start later.
+   */
   compile(policy: PolicySource, plan: boolean): Promise<CompileOutcome>;
   evaluate(policy: PolicySource, input: EvaluationInput): Promise<EvaluationOutcome>;
   status(): EngineStatus;

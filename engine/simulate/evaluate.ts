@@ -3,6 +3,7 @@
  * code that serves traffic, on the engine's main thread and away from it.
  */
 
+import { encodeUtf8, toByteString } from '../base/byte-string.ts';
 import { AppError } from '../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
 import type {
@@ -15,22 +16,26 @@ import type {
   ClientAnswers,
 } from '../contract/evaluation.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
-import type { PolicySource } from '../contract/policy.ts';
+import { policyEntryFile, rulesetFolder, type PolicySource } from '../contract/policy.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
 import { policyKey } from '../policies/keyed-policies.ts';
 import type { SharedFiles } from '../policies/keyed-policies.ts';
+import type { PatternTrial } from '../rollout/pattern-trial.ts';
 import type { Planner } from '../rollout/planner.ts';
 import { linkPolicy } from '../policies/policy-build.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
+import { parseSecLang } from '../rules/language/parse.ts';
+import { writtenPatterns, type WrittenPattern } from '../rules/language/written-patterns.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';
 import { closeProgram } from '../rules/program/build-program.ts';
 
 /** What the evaluator works with. */
 export interface EvaluatorOptions {
   readonly planner: Planner;
+  readonly trial: PatternTrial;
   readonly files: SharedFiles;
   readonly build: (source: PolicySource) => PolicyEngine;
   readonly status: () => EngineStatus;
@@ -52,6 +57,11 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
       }),
     compile: async (policy, plan) => {
       const outcome = compile(policy);
+      if (outcome.ok) {
+        const found = await options.trial.try(patternsOf(policy));
+        if (found.length > 0)
+          return { ...outcome, ok: false, diagnostics: found.map(toDiagnostic) };
+      }
       const source = options.files.share(policy);
       if (plan && outcome.ok) await options.planner.check({ key: policyKey(policy), source });
       return outcome;
@@ -96,6 +106,21 @@ function compile(policy: PolicySource): CompileOutcome {
   const ruleCount = program?.rules.filter((rule) => rule.id !== 0).length ?? 0;
   if (program) closeProgram(program);
   return { ok: program !== null, diagnostics: diagnostics.map(toDiagnostic), ruleCount };
+}
+
+/** Every pattern of a policy's text and of the operator's rule files. */
+function patternsOf({ seclangEntry, files }: PolicySource): WrittenPattern[] {
+  const ruleFiles = [...files].filter(
+    ([path]) => path.endsWith('.conf') && !path.startsWith(rulesetFolder),
+  );
+  const texts: [string, Uint8Array | string][] = [[policyEntryFile, seclangEntry], ...ruleFiles];
+  return texts.flatMap(([path, text]) => {
+    const bytes = typeof text === 'string' ? encodeUtf8(text) : toByteString(text);
+    // Macros are filled in at run time; then a pattern that cannot be built does not match.
+    return writtenPatterns(parseSecLang(bytes, path).directives).filter(
+      ({ pattern }) => !pattern.includes('%{'),
+    );
+  });
 }
 
 function toDiagnostic({ severity, code, message, span }: Diagnostic): PolicyDiagnostic {

@@ -1,11 +1,18 @@
 /** Owns asking the engine whether a policy can serve before it is kept. */
 
 import { create } from '@bufbuild/protobuf';
-import { RuntimePolicySchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import {
+  RuntimePolicySchema,
+  type RuntimePolicy,
+} from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { encodeUtf8, toByteString } from '../../../engine/base/byte-string.ts';
 import { AppError } from '../../../engine/base/errors.ts';
+import { policyEntryFile } from '../../../engine/contract/policy.ts';
+import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import type { PluginFiles } from '../../domain/crs-plugin-files.ts';
 import { renderCustomRule } from '../../domain/custom-rules.ts';
-import { refusal } from '../../domain/errors.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { writtenProblem } from '../../domain/pattern-size.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { listFiles } from '../../publish/policy-lists.ts';
@@ -101,6 +108,7 @@ export async function refuseSent(
   field: string,
   linesBefore = 0,
 ): Promise<void> {
+  refusePatterns(policy.policy, field, linesBefore);
   try {
     const { ok, diagnostics } = await parts.engine.compile(policy);
     if (ok) return;
@@ -112,10 +120,35 @@ export async function refuseSent(
     throw refusal('invalid_argument', `${field}: the rules do not compile: ${shown}`);
   } catch (error) {
     if (error instanceof AppError && error.code === 'unavailable') {
+      await refuseUnfinished(parts, field);
       parts.logger.warn('a policy was kept without compiling it: no engine answers');
       return;
     }
     throw error;
+  }
+}
+
+/** Errors: unavailable when an engine is there: it only did not end, and the rules are not known. */
+async function refuseUnfinished(parts: ApiParts, field: string): Promise<void> {
+  try {
+    await parts.engine.status();
+  } catch {
+    // No engine at all: the publication reports what it finds.
+    return;
+  }
+  const problem = 'the engine did not finish building the rules in time; nothing was kept';
+  throw refusal('unavailable', `${field}: ${problem}`);
+}
+
+/** The bound that holds without an engine, too, and keeps the worst away from it. */
+function refusePatterns(policy: RuntimePolicy, field: string, linesBefore: number): void {
+  const { directives } = parseSecLang(encodeUtf8(policy.seclang), policyEntryFile);
+  const problem = writtenProblem(directives, linesBefore);
+  if (problem !== null) throw invalidField(field, problem);
+  for (const { path, content } of policy.files) {
+    if (!path.endsWith('.conf')) continue;
+    const found = writtenProblem(parseSecLang(toByteString(content), path).directives);
+    if (found !== null) throw invalidField(field, `${path}: ${found}`);
   }
 }
 

@@ -1,0 +1,43 @@
+/** Proves that patterns are built in a process that ends in time, whatever they are. */
+
+import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { encodeUtf8 } from '../base/byte-string.ts';
+import { engineLimits } from '../base/limits.ts';
+import { parseSecLang } from '../rules/language/parse.ts';
+import { writtenPatterns } from '../rules/language/written-patterns.ts';
+import { PatternTrial } from './pattern-trial.ts';
+
+const entry = new URL('../../.build/engine/threads/trial-process.js', import.meta.url);
+
+function patternsOf(...patterns: string[]) {
+  const rules = patterns.map(
+    (one, at) => `SecRule ARGS "@rx ${one}" "id:${at + 7},phase:2,deny"\n`,
+  );
+  return writtenPatterns(parseSecLang(encodeUtf8(rules.join('')), 'policy.conf').directives);
+}
+
+test('good patterns pass, others are named with rule, line and column', async () => {
+  expect(existsSync(fileURLToPath(entry))).toBe(true);
+  const trial = new PatternTrial(entry);
+  expect(await trial.try(patternsOf('^a{1,64}$', 'union\\s+select', '(?=a)b'))).toEqual([]);
+  const found = await trial.try(patternsOf('good', '((a{1,100}){1,100}){1,100}', '(x'));
+  expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    'pattern-refused rule 8: the pattern is refused by the engine',
+    'pattern-refused rule 9: the pattern is refused by the engine',
+  ]);
+  expect(found[0]?.span).toMatchObject({ file: 'policy.conf', line: 2, column: 19 });
+});
+
+test('a pattern that takes too long is ended and named, and the next is tried', async () => {
+  const trial = new PatternTrial(entry);
+  const began = performance.now();
+  const slow = trial.try(patternsOf('ok', '(a|b{900}|c{900}){10}'));
+  const quick = trial.try(patternsOf('select'));
+  expect(await slow).toMatchObject([
+    { code: 'pattern-too-costly', message: expect.stringMatching(/^rule 8: .*after 10 seconds/) },
+  ]);
+  expect(await quick).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(engineLimits.patternTrialMs + 10_000);
+}, 60_000);
