@@ -1,8 +1,10 @@
 /** `waf country`: access by country. */
 
 import type { CountryAccessRule } from '../../proto/gen/waf/v1/country_access_pb.ts';
-import type { CommandContext, CommandDefinition } from './command.ts';
+import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
+import { badFlag } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import { showMessage, showRemoved } from './show.ts';
 
 const loadCountries = () => import('../../proto/gen/waf/v1/country_access_pb.ts');
@@ -23,22 +25,22 @@ export const countryCommands: readonly CommandDefinition[] = [
   {
     path: ['country', 'set'],
     summary: 'Create a country rule, or change the one with --id',
-    help: 'Example: waf country set --name embargo --kind deny --country KP --country IR',
+    help:
+      'With --id, what is not named stays; countries and places are added.\n' +
+      'Example: waf country set --name embargo --kind deny --country KP --country IR',
     arguments: [],
     flags: [
       { flags: '--id <rule>', summary: 'the rule to change, id or name', resource: 'country-rule' },
-      { flags: '--name <name>', summary: 'name for people', required: true },
+      { flags: '--name <name>', summary: 'name for people; needed for a new one' },
       {
         flags: '--kind <kind>',
-        summary: 'what happens',
+        summary: 'what happens; needed for a new one',
         choices: ['allow', 'deny', 'monitor'],
-        required: true,
       },
       {
         flags: '--country <code>',
         summary: 'ISO 3166-1 code; repeatable',
         repeatable: true,
-        required: true,
       },
       {
         flags: '--policy <policy>',
@@ -53,28 +55,28 @@ export const countryCommands: readonly CommandDefinition[] = [
         resource: 'site',
       },
       { flags: '--not-in', summary: 'decide for all other countries' },
+      { flags: '--in', summary: 'decide for these countries' },
       { flags: '--off', summary: 'save it disabled' },
+      { flags: '--on', summary: 'enable it' },
+      ...listChangeFlags,
     ],
     run: async (context, _args, flags) => {
       const { countries } = await context.api();
       const id = textFlag(flags, 'id') ?? '';
       const before = id === '' ? undefined : (await countries.getCountryAccessRule({ id })).rule;
+      const wanted = ruleOf(flags, before);
       const { rule } = await countries.upsertCountryAccessRule({
-        rule: {
-          id,
-          etag: before?.etag ?? '',
-          name: textFlag(flags, 'name') ?? '',
-          kind: textFlag(flags, 'kind') ?? '',
-          countryCodes: [...listFlag(flags, 'country')],
-          addressSource: 'client_ip',
-          matchMode: switchFlag(flags, 'notIn') ? 'not_in_list' : 'in_list',
-          enabled: !switchFlag(flags, 'off'),
-          targets: [
-            ...listFlag(flags, 'policy').map((policyId) => ({ policyId })),
-            ...listFlag(flags, 'site').map((siteId) => ({ siteId })),
-          ],
-        },
+        rule: before === undefined ? wanted : { ...before, ...wanted },
       });
+      if (before !== undefined) {
+        noteChange(context.output, 'taken away', before.countryCodes, wanted.countryCodes);
+        noteChange(
+          context.output,
+          'taken away',
+          before.targets.map(placeOf),
+          wanted.targets.map(placeOf),
+        );
+      }
       return showRules(context, rule === undefined ? [] : [rule]);
     },
   },
@@ -107,6 +109,59 @@ export const countryCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+interface Place {
+  readonly policyId: string;
+  readonly siteId: string;
+}
+
+/** What flags say of a rule; what they do not name is as before. Errors: AppError bad_flag. */
+function ruleOf(flags: FlagValues, before: CountryAccessRule | undefined) {
+  const mode = listMode(flags);
+  const codes = listFlag(flags, 'country').map((code) => code.toUpperCase());
+  const places: Place[] = [
+    ...listFlag(flags, 'policy').map((policyId) => ({ policyId, siteId: '' })),
+    ...listFlag(flags, 'site').map((siteId) => ({ policyId: '', siteId })),
+  ];
+  const [name, kind] = [textFlag(flags, 'name'), textFlag(flags, 'kind')];
+  if (before === undefined && (name === undefined || kind === undefined || codes.length === 0)) {
+    throw badFlag('a new rule needs --name, --kind and --country');
+  }
+  const present = before?.targets ?? [];
+  return {
+    name: name ?? before?.name ?? '',
+    kind: kind ?? before?.kind ?? '',
+    countryCodes:
+      codes.length === 0
+        ? (before?.countryCodes ?? [])
+        : changeList(mode, before?.countryCodes ?? [], codes, '--country'),
+    addressSource: before?.addressSource ?? 'client_ip',
+    matchMode: either(flags, 'notIn', 'in')
+      ? 'not_in_list'
+      : switchFlag(flags, 'in')
+        ? 'in_list'
+        : (before?.matchMode ?? 'in_list'),
+    enabled: either(flags, 'off', 'on')
+      ? false
+      : switchFlag(flags, 'on') || (before?.enabled ?? true),
+    targets:
+      places.length === 0
+        ? present
+        : changeList<Place>(mode, present, places, '--policy or --site', placeOf),
+  };
+}
+
+/** Whether the first of two switches is on. Errors: AppError bad_flag for both. */
+function either(flags: FlagValues, first: string, second: string): boolean {
+  if (switchFlag(flags, first) && switchFlag(flags, second)) {
+    throw badFlag('--not-in and --in, and --on and --off, exclude each other');
+  }
+  return switchFlag(flags, first);
+}
+
+function placeOf({ policyId, siteId }: Place): string {
+  return siteId || policyId || 'all';
+}
 
 async function showRules(
   context: CommandContext,

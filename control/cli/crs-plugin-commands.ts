@@ -141,8 +141,13 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
       const { UpsertPolicyExclusionPluginResponseSchema } =
         await import('../../proto/gen/waf/v1/crs_pb.ts');
       const enabled = !switchFlag(flags, 'off');
-      const binding = { policyId, pluginId, enabled, pathPrefix: textFlag(flags, 'path') ?? '' };
+      const pathPrefix = textFlag(flags, 'path') ?? '';
       const { crs } = await context.api();
+      const slug = (await crs.getCrsExclusionPlugin({ idOrSlug: pluginId })).plugin?.slug;
+      const uses = (await crs.listPolicyExclusionPlugins({ policyId })).items;
+      const before = uses.find((one) => one.pluginSlug === slug && one.pathPrefix === pathPrefix);
+      const asked = { policyId, pluginId, enabled, pathPrefix };
+      const binding = before === undefined ? asked : { ...before, ...asked };
       const response = await waitFor(context, 'Compiling rules', (options) =>
         crs.upsertPolicyExclusionPlugin({ binding }, options),
       );

@@ -1,6 +1,14 @@
 /** `waf ip-list`: lists of addresses, their entries, and where they decide. */
 
-import type { IpList, IpListBindingRecord } from '../../proto/gen/waf/v1/ip_list_pb.ts';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { parseNetwork } from '../../engine/base/ip-address.ts';
+import type {
+  IpList,
+  IpListBindingRecord,
+  IpListEntry,
+  IpListEntrySchema,
+} from '../../proto/gen/waf/v1/ip_list_pb.ts';
+import type { ApiClient } from './api-client.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -125,9 +133,13 @@ export const ipListCommands: readonly CommandDefinition[] = [
     arguments: [...idArgument, { name: '<value...>', summary: 'addresses or networks' }],
     flags: [{ flags: '--note <text>', summary: 'text kept with each of them' }],
     run: async (context, [ipListId = '', ...values], flags) => {
-      const note = textFlag(flags, 'note') ?? '';
       const { ipLists } = await context.api();
-      const entries = values.map((value) => ({ value, note }));
+      const entries: MessageInitShape<typeof IpListEntrySchema>[] = [];
+      for (const value of values) {
+        const present = await entryOf(ipLists, ipListId, value);
+        const note = textFlag(flags, 'note') ?? present?.note ?? '';
+        entries.push(present === undefined ? { value, note } : { ...present, value, note });
+      }
       return showOne(context, (await ipLists.addEntries({ ipListId, entries })).ipList);
     },
   },
@@ -201,7 +213,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
   {
     path: ['ip-list', 'bind'],
     summary: 'Let an IP list decide for the deployment, a policy or a site',
-    help: 'Example: waf ip-list bind ID --kind deny --site SITE',
+    help: 'What is not named stays. Example: waf ip-list bind ID --kind deny --site SITE',
     arguments: idArgument,
     flags: [
       { flags: '--kind <kind>', summary: 'what happens', choices: kinds, required: true },
@@ -209,6 +221,7 @@ export const ipListCommands: readonly CommandDefinition[] = [
       { flags: '--path <prefix>', summary: 'only below this path' },
       { flags: '--peer', summary: 'judge the connection, not the client' },
       { flags: '--not-in', summary: 'decide for addresses outside of the list' },
+      { flags: '--in', summary: 'decide for addresses in the list' },
       {
         flags: '--bypass <mode>',
         summary: 'what an allowed address skips',
@@ -225,13 +238,25 @@ export const ipListCommands: readonly CommandDefinition[] = [
         siteId: textFlag(flags, 'site') ?? '',
         pathPrefix: textFlag(flags, 'path') ?? '',
         addressSource: switchFlag(flags, 'peer') ? 'peer_ip' : 'client_ip',
-        matchMode: switchFlag(flags, 'notIn') ? 'not_in_list' : 'in_list',
-        bypassMode: textFlag(flags, 'bypass') ?? '',
       };
-      const global = binding.policyId === '' && binding.siteId === '';
+      const { policyId, siteId } = binding;
+      const global = policyId === '' && siteId === '';
+      const { items } = global
+        ? await ipLists.listGlobalIpListBindings({})
+        : await ipLists.listIpListBindings({ policyId, siteId });
+      const before = items.find((one) => samePlace(one) === samePlace(binding));
+      const [notIn, within] = [switchFlag(flags, 'notIn'), switchFlag(flags, 'in')];
+      if (notIn && within) throw badFlag('--not-in and --in exclude each other');
+      const wanted = {
+        ...binding,
+        matchMode: notIn ? 'not_in_list' : within ? 'in_list' : (before?.matchMode ?? 'in_list'),
+        bypassMode:
+          textFlag(flags, 'bypass') ?? (before?.kind === binding.kind ? before.bypassMode : ''),
+      };
+      const kept = before === undefined ? wanted : { ...before, ...wanted };
       const made = global
-        ? await ipLists.upsertGlobalIpListBinding({ binding })
-        : await ipLists.upsertIpListBinding({ binding });
+        ? await ipLists.upsertGlobalIpListBinding({ binding: kept })
+        : await ipLists.upsertIpListBinding({ binding: kept });
       return showBindings(context, made.binding === undefined ? [] : [made.binding]);
     },
   },
@@ -269,12 +294,40 @@ export const ipListCommands: readonly CommandDefinition[] = [
   },
 ];
 
+/** The entry that a list has for exactly this network. */
+async function entryOf(
+  ipLists: ApiClient['ipLists'],
+  ipListId: string,
+  value: string,
+): Promise<IpListEntry | undefined> {
+  const key = parseNetwork(value.trim());
+  if (key === null) return undefined;
+  // Entries show single addresses without a prefix.
+  const query = value
+    .trim()
+    .replace(/\/(?:32|128)$/, '')
+    .toLowerCase();
+  const { items } = await ipLists.listIpListEntries({ ipListId, query });
+  return items.find((one) => parseNetwork(one.value) === key);
+}
+
 /** Shows one list; a list that is not there is a mistake of ours. */
 export async function showOne(context: CommandContext, list: IpList | undefined): Promise<number> {
   if (list === undefined) throw badFlag('the service answered without the list');
   const { IpListSchema } = await loadLists();
   await showMessage(context, IpListSchema, list, listTable([list]));
   return 0;
+}
+
+/** What makes two bindings the same one. */
+function samePlace(
+  one: Pick<
+    IpListBindingRecord,
+    'ipListId' | 'policyId' | 'siteId' | 'pathPrefix' | 'addressSource'
+  >,
+): string {
+  const { ipListId, policyId, siteId, pathPrefix, addressSource } = one;
+  return JSON.stringify([ipListId, policyId, siteId, pathPrefix, addressSource]);
 }
 
 function listTable(lists: readonly IpList[]): Table {

@@ -137,6 +137,19 @@ test.each(Object.entries(rows))('%s adds, removes and replaces', async (_, row) 
   expect(await run(`${row.change.replace('ITEM', c)} --replace --remove`)).toMatch(/^1 /);
 });
 
+test('providers of a user add up', async () => {
+  await waf.call('UserService/CreateUser', {
+    user: { username: 'otto' },
+    password: 'x'.repeat(20),
+  });
+  expect(await run('user update otto --provider radius')).toMatch(/^0 /);
+  const both = await run('user update otto --provider oidc:a');
+  expect(both).toContain('"radius"');
+  expect(both).toContain('"oidc:a"');
+  expect(await run('user update otto --provider radius --remove')).toContain('taken away: radius');
+  expect(printed.out).toContain('"oidc:a"');
+});
+
 test('roles of a user add up, and what a site changes in its policy stays', async () => {
   await run('role create one --permission site:read');
   await waf.call('UserService/CreateUser', {
@@ -153,4 +166,50 @@ test('roles of a user add up, and what a site changes in its policy stays', asyn
   const after = await run('site override own --threshold 9');
   expect(after).toMatch(/"blockingParanoiaLevel": 2[^]*9/);
   expect(after).toContain('why');
+});
+
+/** Commands whose repeatable flags are no list that a resource has already, and why. */
+const noLists: Readonly<Record<string, string>> = {
+  apply: 'files',
+  diff: 'files',
+  'site create': 'creates',
+  'upstream create': 'creates',
+  'cert upload': 'creates',
+  'cert dns-create': 'creates',
+  'agent-group create': 'creates',
+  'agent-group resolve': 'asks',
+  'policy update': 'masks',
+  'policy test': 'asks',
+  'rule from-template': 'creates',
+  'crs rules': 'asks',
+  'ip-list create': 'creates',
+  'ip-list subscribe': 'creates',
+  'rate-limit set': 'methods say which limit is meant',
+  'trust set': 'replaces the whole profile and says so; set-commands.test.ts',
+  'trust test': 'asks',
+  'log security': 'asks',
+  'user create': 'creates',
+  'role create': 'creates',
+};
+
+/** Commands whose lists grow, and which other test holds them. */
+const heldElsewhere: Readonly<Record<string, string>> = {
+  'user roles': 'roles of a user add up, below the table',
+  'country set': 'set-commands.test.ts',
+  'system settings-set': 'set-commands.test.ts',
+  'user update': 'providers of a user add up, below the table',
+};
+
+test('every command with a list flag is known here', () => {
+  const tabled = new Set(Object.keys(rows).map((name) => name.replace(/ --.*$/, '')));
+  const listing = commands.filter(({ flags }) => flags.some(({ repeatable }) => repeatable));
+  const names = listing.map(({ path }) => path.join(' '));
+  const grows = listing
+    .filter(({ flags }) => flags.some((flag) => flag.flags === '--replace'))
+    .map(({ path }) => path.join(' '));
+  const held = [...tabled, ...Object.keys(heldElsewhere)];
+  expect(grows.filter((name) => !held.includes(name))).toEqual([]);
+  const known = [...grows, ...Object.keys(noLists)];
+  expect(names.filter((name) => !known.includes(name))).toEqual([]);
+  expect(Object.keys(noLists).filter((name) => !names.includes(name))).toEqual([]);
 });

@@ -186,13 +186,16 @@ export const policyCommands: readonly CommandDefinition[] = [
       if (!layerKinds.includes(layer)) {
         throw badFlag(`the layer must be one of ${layerKinds.join(', ')}`);
       }
-      const config = readInputObject(textFlag(flags, 'file') ?? '') as never;
+      const config = readInputObject(textFlag(flags, 'file') ?? '');
       const api = await context.api();
       const revision = await revisionOf(api, policyId, flags);
-      const request = { policyId, revision, layer: PolicyLayerKind[name], config };
+      const { policy } = await api.policies.getPolicy({ id: policyId });
+      const request = { policyId, revision, layer: PolicyLayerKind[name], config: config as never };
       const response = await waitFor(context, compiling, (options) =>
         api.policies.updatePolicyLayer(request, options),
       );
+      const { noteLayer } = await import('./policy-layer.ts');
+      noteLayer(context.output, layer, policy, config);
       const changed = response.policy === undefined ? [] : [response.policy];
       await showMessage(context, UpdatePolicyLayerResponseSchema, response, policyTable(changed));
       return 0;

@@ -1,7 +1,7 @@
 /** `waf rate-limit`: how many requests a client may send. */
 
 import type { RateLimitEndpointRecord } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
-import type { CommandContext, CommandDefinition, FlagDefinition } from './command.ts';
+import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { showMessage, showRemoved } from './show.ts';
@@ -32,42 +32,44 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
   {
     path: ['rate-limit', 'set'],
     summary: 'Create or change a rate limit; the same path and methods are the same limit',
-    help: 'Example: waf rate-limit set --site SITE --path /login --requests 5 --window 60 --action ban',
+    help:
+      'What is not named stays.\n' +
+      'Example: waf rate-limit set --site SITE --path /login --requests 5 --window 60 --action ban',
     arguments: [],
     flags: [
       ...placeFlags,
       { flags: '--path <pattern>', summary: 'path, with stars for parts of it', required: true },
       { flags: '--method <method>', summary: 'only these methods; repeatable', repeatable: true },
-      { flags: '--requests <count>', summary: 'requests that are let through', required: true },
-      { flags: '--window <seconds>', summary: 'in a rolling window of', required: true },
+      {
+        flags: '--requests <count>',
+        summary: 'requests that are let through; needed for a new one',
+      },
+      { flags: '--window <seconds>', summary: 'in a rolling window of; needed for a new one' },
       {
         flags: '--action <action>',
         summary: 'what the next request meets',
         choices: ['block', 'ban', 'challenge'],
-        default: 'block',
       },
       { flags: '--for <seconds>', summary: 'how long the action lasts' },
-      { flags: '--key <key>', summary: 'ip, session or header:NAME', default: 'ip' },
+      { flags: '--key <key>', summary: 'ip, session or header:NAME; a new one has ip' },
       { flags: '--observe', summary: 'count and record only' },
+      { flags: '--enforce', summary: 'act again' },
     ],
     run: async (context, _args, flags) => {
+      const { rateLimits } = await context.api();
+      const place = {
+        policyId: textFlag(flags, 'policy') ?? '',
+        siteId: textFlag(flags, 'site') ?? '',
+      };
       const methods = [...listFlag(flags, 'method')];
-      const { endpoint } = await (
-        await context.api()
-      ).rateLimits.upsertRateLimitEndpoint({
-        endpoint: {
-          policyId: textFlag(flags, 'policy') ?? '',
-          siteId: textFlag(flags, 'site') ?? '',
-          pathPattern: textFlag(flags, 'path') ?? '',
-          methodMode: methods.length > 0 ? 'include' : 'any',
-          methods,
-          action: textFlag(flags, 'action') ?? '',
-          requestCount: numberOf(textFlag(flags, 'requests'), '--requests'),
-          windowSeconds: numberOf(textFlag(flags, 'window'), '--window'),
-          mitigationSeconds: numberOf(textFlag(flags, 'for') ?? '0', '--for'),
-          countingKey: textFlag(flags, 'key') ?? '',
-          enforcementMode: switchFlag(flags, 'observe') ? 'observe' : 'enforce',
-        },
+      const pathPattern = textFlag(flags, 'path') ?? '';
+      const asked = { ...place, pathPattern, methods };
+      const before = (await rateLimits.listRateLimitEndpoints(place)).items.find(
+        (one) => sameLimit(one) === sameLimit(asked),
+      );
+      const wanted = { ...asked, ...limitOf(flags, before) };
+      const { endpoint } = await rateLimits.upsertRateLimitEndpoint({
+        endpoint: before === undefined ? wanted : { ...before, ...wanted },
       });
       return showLimits(context, endpoint === undefined ? [] : [endpoint]);
     },
@@ -85,6 +87,37 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** Place, path and methods: what makes two limits the same one. */
+function sameLimit(
+  one: Pick<RateLimitEndpointRecord, 'policyId' | 'siteId' | 'pathPattern' | 'methods'>,
+): string {
+  const methods = one.methods.map((method) => method.toUpperCase()).sort();
+  return JSON.stringify([one.policyId, one.siteId, one.pathPattern, methods]);
+}
+
+/** What flags say of a limit; what they do not name is as before. Errors: AppError bad_flag. */
+function limitOf(flags: FlagValues, before: RateLimitEndpointRecord | undefined) {
+  const [observe, enforce] = [switchFlag(flags, 'observe'), switchFlag(flags, 'enforce')];
+  if (observe && enforce) throw badFlag('--observe and --enforce exclude each other');
+  const number = (name: string, kept: number | undefined): number => {
+    const text = textFlag(flags, name);
+    return text === undefined && kept !== undefined ? kept : numberOf(text, `--${name}`);
+  };
+  return {
+    methodMode: listFlag(flags, 'method').length > 0 ? 'include' : 'any',
+    action: textFlag(flags, 'action') ?? before?.action ?? 'block',
+    requestCount: number('requests', before?.requestCount),
+    windowSeconds: number('window', before?.windowSeconds),
+    mitigationSeconds: number('for', before?.mitigationSeconds ?? 0),
+    countingKey: textFlag(flags, 'key') ?? before?.countingKey ?? 'ip',
+    enforcementMode: observe
+      ? 'observe'
+      : enforce
+        ? 'enforce'
+        : (before?.enforcementMode ?? 'enforce'),
+  };
+}
 
 function numberOf(text: string | undefined, flag: string): number {
   if (text !== undefined && /^\d{1,9}$/.test(text)) return Number(text);

@@ -1,8 +1,10 @@
 /** `waf system`: health, settings and the head of the overview. */
 
 import type { CommandDefinition, FlagDefinition } from './command.ts';
-import { listFlag, textFlag } from './command.ts';
+import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
+import { leafPaths } from './leaf-paths.ts';
+import { noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { readCount } from './paging.ts';
 import { lastHours, printable, showMessage } from './show.ts';
@@ -67,6 +69,7 @@ export const systemCommands: readonly CommandDefinition[] = [
     flags: [
       { flags: '--set <key=json>', summary: 'one setting; repeatable', repeatable: true },
       { flags: '--file <file>', summary: 'object of settings; - reads standard input' },
+      { flags: '--replace', summary: 'a setting that is an object becomes what is named' },
     ],
     run: async (context, _args, flags) => {
       const { UpdateSystemSettingsResponseSchema } =
@@ -79,8 +82,14 @@ export const systemCommands: readonly CommandDefinition[] = [
       };
       if (Object.keys(values).length === 0) throw badFlag('give --set or --file');
       const { system } = await context.api();
-      const response = await system.updateSystemSettings({ values: values as never });
+      const before = (await system.getSystemSettings({})).settings?.values ?? {};
+      const replace = switchFlag(flags, 'replace');
+      const wanted = replace ? values : keepUnnamed(before, values);
+      const response = await system.updateSystemSettings({ values: wanted as never });
       const { values: after = {}, sources = {} } = response.settings ?? {};
+      for (const key of Object.keys(values)) {
+        noteChange(context.output, `${key}: taken away`, partsOf(before[key]), partsOf(after[key]));
+      }
       const table = settingsTable(after, sources);
       await showMessage(context, UpdateSystemSettingsResponseSchema, response, table);
       context.output.note(`application: ${response.application}`);
@@ -159,6 +168,29 @@ export const systemCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The named values, with what objects among them have already and the caller does not name. */
+function keepUnnamed(before: JsonObject, named: JsonObject): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(named).map(([key, value]) => {
+      const present = Object.hasOwn(before, key) ? before[key] : undefined;
+      if (!isObject(value) || !isObject(present)) return [key, value];
+      return [key, { ...present, ...keepUnnamed(present, value) }];
+    }),
+  );
+}
+
+/** What a value consists of: items of a list, members of an object. */
+function partsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map((one) => printable(JSON.stringify(one)));
+  return isObject(value) ? leafPaths(value) : [];
+}
 
 function settingsTable(
   values: Readonly<Record<string, unknown>>,

@@ -1,11 +1,13 @@
 /** `waf trust`: which proxies may name the client of a request. */
 
 import type { ClientIPAnalysis, TrustProfile } from '../../proto/gen/waf/v1/trust_pb.ts';
+import { AppError } from '../../engine/base/errors.ts';
+import type { ApiClient } from './api-client.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject } from './input.ts';
 import type { Table } from './output.ts';
-import { readMessage, showMessage, showRemoved, timeText } from './show.ts';
+import { printable, readMessage, showMessage, showRemoved, timeText } from './show.ts';
 
 const siteFlag: FlagDefinition = {
   flags: '--site <site>',
@@ -60,6 +62,7 @@ export const trustCommands: readonly CommandDefinition[] = [
       const profile = await readMessage(TrustProfileSchema, readProfile(flags), 'profile');
       const { trust } = await context.api();
       const siteId = textFlag(flags, 'site') ?? '';
+      const before = await presentProfile(trust, siteId);
       const response = await trust.setTrustProfile({
         siteId,
         profile,
@@ -67,6 +70,9 @@ export const trustCommands: readonly CommandDefinition[] = [
       });
       const table = profileTable(response.profile);
       await showMessage(context, SetTrustProfileResponseSchema, response, table);
+      const replaced = profileWords(before);
+      if (replaced !== '')
+        context.output.note(`the whole profile was replaced; it had ${replaced}`);
       return 0;
     },
   },
@@ -254,6 +260,29 @@ function readHeaderLines(lines: readonly string[]): Record<string, string> {
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   return headers;
+}
+
+/** The profile that is there; undefined for none. */
+async function presentProfile(
+  trust: ApiClient['trust'],
+  siteId: string,
+): Promise<TrustProfile | undefined> {
+  try {
+    return (await trust.getTrustProfile({ siteId })).profile;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+function profileWords(profile: TrustProfile | undefined): string {
+  const proxies = (profile?.nodes ?? []).map(({ id, name }) => printable(name || id));
+  const headers = (profile?.extractionRules ?? []).map(({ header }) => header || 'the peer');
+  const words = [
+    proxies.length > 0 ? `proxies ${proxies.join(', ')}` : '',
+    headers.length > 0 ? `headers ${headers.join(', ')}` : '',
+  ];
+  return words.filter((one) => one !== '').join(' and ');
 }
 
 function profileTable(profile: TrustProfile | undefined): Table {

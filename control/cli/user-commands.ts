@@ -9,6 +9,7 @@ import type {
 } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved } from './show.ts';
 import { findRoleId, findUserId, userTable } from './user-table.ts';
@@ -84,6 +85,7 @@ export const userCommands: readonly CommandDefinition[] = [
       { flags: '--username <name>', summary: 'name to sign in with' },
       ...detailFlags,
       { flags: '--no-providers', summary: 'no identity provider' },
+      ...listChangeFlags,
     ],
     run: runUpdate,
   },
@@ -163,13 +165,20 @@ async function runUpdate(
   });
   const mask: string[] = texts.map(([name]) => name);
   const given = listFlag(flags, 'provider');
-  if (given.length > 0 || flags['providers'] === false) mask.push('externalProviders');
+  const none = flags['providers'] === false;
+  if (none && given.length > 0) throw badFlag('--no-providers and --provider exclude each other');
+  if (given.length > 0 || none) mask.push('externalProviders');
   if (mask.length === 0) throw badFlag('name at least one flag that changes something');
   const id = await findUserId(api, named);
+  const present = (await api.users.getUser({ id })).user?.externalProviders ?? [];
+  const providers = none ? [] : changeList(listMode(flags), present, given, '--provider');
   const response = await api.users.updateUser({
-    user: { id, ...Object.fromEntries(texts), externalProviders: [...given] },
+    user: { id, ...Object.fromEntries(texts), externalProviders: providers },
     updateMask: mask.join(','),
   });
+  if (mask.includes('externalProviders')) {
+    noteChange(context.output, 'taken away', present, providers);
+  }
   await showMessage(context, UpdateUserResponseSchema, response, tableOf(response));
   return 0;
 }

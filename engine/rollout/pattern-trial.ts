@@ -17,12 +17,14 @@ export type TrialAnswer =
 /** Tries patterns, one list after the other. */
 export class PatternTrial {
   private readonly entry: URL;
+  private readonly limitMs: number;
   /** Patterns that were built before. */
   private readonly good = new Set<string>();
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(entry: URL) {
+  constructor(entry: URL, limitMs: number = engineLimits.patternTrialMs) {
     this.entry = entry;
+    this.limitMs = limitMs;
   }
 
   /** What speaks against the patterns; empty when all of them can be built in time. */
@@ -49,9 +51,9 @@ export class PatternTrial {
       let [at, done] = [0, false];
       let problem = 'needs more memory than there is, or cannot be built here';
       const limit = setTimeout(() => {
-        problem = `is not built after ${engineLimits.patternTrialMs / 1000} seconds`;
+        problem = `is not built after ${this.limitMs / 1000} seconds`;
         child.kill('SIGKILL');
-      }, engineLimits.patternTrialMs);
+      }, this.limitMs);
       child.on('message', (answer: TrialAnswer) => {
         if (answer.kind === 'done') done = true;
         else at = answer.at;

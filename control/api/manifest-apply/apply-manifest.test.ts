@@ -102,6 +102,25 @@ test('what a document leaves out goes back to its standard; what no document nam
   expect(await count('SiteService/ListSites')).toBe(100);
 });
 
+test('an override without effect is kept, and a warning says why', async () => {
+  const yaml = `
+apiVersion: waf.io/v1
+kind: Policy
+metadata: { name: vain }
+spec:
+  crsRulesetRef: default
+  ruleOverrides:
+    - { crsRuleId: '942999', removedTargets: ['REQUEST_HEADERS:x'] }
+    - { crsRuleId: '999', actionEnum: RULE_OVERRIDE_ACTION_DISABLE }`;
+  const answer = await send(yaml, true);
+  expect(`${answer.status} ${answer.text}`).toMatch(/^200 /);
+  const { plan } = answer.body as { plan: { warnings: string[] } };
+  expect(plan.warnings).toEqual([
+    expect.stringMatching(/ruleOverrides\[0\].*does not read it.*no effect/),
+    expect.stringMatching(/ruleOverrides\[1\].*no ruleset has a rule.*no effect/),
+  ]);
+});
+
 test('one bad document changes nothing; the error names document and field', async () => {
   const cases: [string, RegExp][] = [
     [site(200, '  colour: red'), /^document 2 \(Site shop-200\): Unknown field "spec\.colour"/],

@@ -19,7 +19,7 @@ import {
   readCustomRuleSpecs,
   readOverrideSpecs,
 } from '../../publish/manifest-rules.ts';
-import { customRules, ruleOverrides } from '../../store/collections.ts';
+import { customRules, policies, ruleOverrides } from '../../store/collections.ts';
 import { actorNote } from '../context.ts';
 import {
   keepRule,
@@ -28,6 +28,7 @@ import {
   rulesOfPolicy,
   settleRule,
 } from '../custom-rule-service/stored-rule.ts';
+import { refuseIneffective } from '../rule-override-service/upsert.ts';
 import type { ApplyRun, DocumentChange } from './context.ts';
 
 /** Applies both lists and returns the change with theirs. Errors: AppError naming the field. */
@@ -45,7 +46,7 @@ export function applyPolicyRules(
   };
   const overrides = readOverrideSpecs(document, run.references);
   if (overrides !== undefined) {
-    note('ruleOverrides', ...applyOverrides(run, change.id, overrides));
+    note('ruleOverrides', ...applyOverrides(run, document, change.id, overrides));
   }
   const rules = readCustomRuleSpecs(document, run.references);
   if (rules !== undefined) note('customRules', ...applyRules(run, document, change.id, rules));
@@ -57,10 +58,12 @@ export function applyPolicyRules(
 type SpecLists = [readonly unknown[], readonly unknown[]];
 
 function applyOverrides(
-  { tx, caller, now, references }: ApplyRun,
+  run: ApplyRun,
+  { where }: ManifestDocument,
   policyId: string,
   asked: readonly RuleOverrideJson[],
 ): SpecLists {
+  const { tx, caller, now, references } = run;
   const present = tx.find(ruleOverrides, 'policy', policyId);
   const keyOf = (one: RuleOverrideJson): string =>
     canonicalJson([one.crsRuleId ?? '', one.siteId ?? '', one.scope ?? '']);
@@ -96,11 +99,32 @@ function applyOverrides(
     return after;
   });
   refuseTwice(kept.map(keyOf), 'policy.ruleOverrides', 'rule, site and scope');
+  warnIneffective(run, where, policyId, kept);
   for (const gone of known.values()) {
     tx.remove(ruleOverrides, gone.id);
     tx.audit({ ...overrideNote(caller, gone), action: 'delete', before: gone });
   }
   return [show(present), show(kept)];
+}
+
+/** A manifest may come from elsewhere: what would be refused of a person is only said here. */
+function warnIneffective(
+  { tx, caller, warn }: ApplyRun,
+  where: string,
+  policyId: string,
+  overrides: readonly RuleOverrideRecord[],
+): void {
+  const policy = tx.get(policies, policyId);
+  if (policy === undefined) return;
+  for (const [at, override] of overrides.entries()) {
+    const field = `spec.ruleOverrides[${at}]`;
+    try {
+      refuseIneffective(tx, caller, policy, override, field);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      warn(`${where}: ${error.message}; the override has no effect`);
+    }
+  }
 }
 
 function applyRules(

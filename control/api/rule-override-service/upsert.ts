@@ -111,12 +111,10 @@ function settle(store: ReadStore, caller: Caller, asked: Asked): Map<string, Set
     const override = { ...given, scope, siteId: given.siteId ?? '' };
     const policy = storedPolicy(store, caller, override.policyId ?? '', `${field}.policyId`);
     refuseTemplate(policy);
-    const rule = ruleOf(store, policy, override, field);
-    if (override.siteId !== '') {
-      const site = storedSite(store, caller, override.siteId, `${field}.siteId`);
-      refuseOtherPolicy(store, site, policy.id, `${field}.siteId`);
-    }
-    if (asked.change !== ListChange.REMOVE) refuseUnread(override, rule.targets ?? [], field);
+    // What is taken away need not have an effect any more.
+    const checked =
+      asked.change === ListChange.REMOVE ? { ...override, removedTargets: [] } : override;
+    refuseIneffective(store, caller, policy, checked, field);
     const known = settled.get(policy.id) ?? {
       policy,
       all: store.find(ruleOverrides, 'policy', policy.id),
@@ -180,6 +178,23 @@ function changed(
 }
 
 /** A number that no ruleset has is a slip; one of another ruleset may be wanted later. */
+/** Errors: what would make an override have no effect. */
+export function refuseIneffective(
+  store: ReadStore,
+  caller: Caller,
+  policy: PolicyRecord,
+  override: RuleOverrideJson,
+  field: string,
+): void {
+  const rule = ruleOf(store, policy, override, field);
+  const siteId = override.siteId ?? '';
+  if (siteId !== '') {
+    const site = storedSite(store, caller, siteId, `${field}.siteId`);
+    refuseOtherPolicy(store, site, policy.id, `${field}.siteId`);
+  }
+  refuseUnread(override, rule.targets ?? [], field);
+}
+
 function ruleOf(
   store: ReadStore,
   policy: PolicyRecord,
