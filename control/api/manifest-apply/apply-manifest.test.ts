@@ -110,7 +110,7 @@ metadata: { name: vain }
 spec:
   crsRulesetRef: default
   ruleOverrides:
-    - { crsRuleId: '942999', removedTargets: ['REQUEST_HEADERS:x'] }
+    - { crsRuleId: '942999', actionEnum: RULE_OVERRIDE_ACTION_DEFAULT, removedTargets: ['REQUEST_HEADERS:x'] }
     - { crsRuleId: '999', actionEnum: RULE_OVERRIDE_ACTION_DISABLE }`;
   const answer = await send(yaml, true);
   expect(`${answer.status} ${answer.text}`).toMatch(/^200 /);
