@@ -4,13 +4,20 @@
  * without compiling anything. Pure.
  */
 
+import type { ByteString } from '../../engine/base/byte-string.ts';
 import { patternLimits } from '../../engine/base/limits.ts';
 import type { Directive } from '../../engine/rules/language/ast.ts';
+import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { writtenPatterns } from '../../engine/rules/language/written-patterns.ts';
 
+/** As writtenProblem, for the text of rules. */
+export function seclangProblem(text: ByteString, linesBefore = 0): string | null {
+  return writtenProblem(parseSecLang(text, 'rules').directives, linesBefore);
+}
+
 /**
- * The first pattern of rules that grows too much, and where it stands; or null. `linesBefore`: lines
- * that the caller did not write.
+ * The first pattern of rules that grows too much, and where it stands; or null. `linesBefore`:
+ * lines that the caller did not write.
  */
 export function writtenProblem(directives: readonly Directive[], linesBefore = 0): string | null {
   for (const { pattern, line, column, ruleId } of writtenPatterns(directives)) {

@@ -1,6 +1,6 @@
 /**
- * Owns building patterns on trial, in a process of its own: compiling has no bound in time or memory
- * and cannot be interrupted in a thread, but a process can be ended. Serves nothing.
+ * Owns building patterns on trial, in a process of its own: compiling has no bound in time or
+ * memory and cannot be interrupted in a thread, but a process can be ended. Serves nothing.
  */
 
 import { fork } from 'node:child_process';
@@ -8,7 +8,7 @@ import { engineLimits } from '../base/limits.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import type { WrittenPattern } from '../rules/language/written-patterns.ts';
 
-/** What the process says: which pattern it takes on, what speaks against one, or that all is done. */
+/** What the process says: which pattern it takes on, which it refuses, or that all is done. */
 export type TrialAnswer =
   | { readonly kind: 'trying'; readonly at: number }
   | { readonly kind: 'refused'; readonly at: number }

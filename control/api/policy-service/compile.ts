@@ -7,12 +7,10 @@ import {
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { encodeUtf8, toByteString } from '../../../engine/base/byte-string.ts';
 import { AppError } from '../../../engine/base/errors.ts';
-import { policyEntryFile } from '../../../engine/contract/policy.ts';
-import { parseSecLang } from '../../../engine/rules/language/parse.ts';
 import type { PluginFiles } from '../../domain/crs-plugin-files.ts';
 import { renderCustomRule } from '../../domain/custom-rules.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { writtenProblem } from '../../domain/pattern-size.ts';
+import { seclangProblem } from '../../domain/pattern-size.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';
 import { listFiles } from '../../publish/policy-lists.ts';
@@ -128,7 +126,7 @@ export async function refuseSent(
   }
 }
 
-/** Errors: unavailable when an engine is there: it only did not end, and the rules are not known. */
+/** Errors: unavailable when an engine is there that only did not end in time. */
 async function refuseUnfinished(parts: ApiParts, field: string): Promise<void> {
   try {
     await parts.engine.status();
@@ -142,12 +140,11 @@ async function refuseUnfinished(parts: ApiParts, field: string): Promise<void> {
 
 /** The bound that holds without an engine, too, and keeps the worst away from it. */
 function refusePatterns(policy: RuntimePolicy, field: string, linesBefore: number): void {
-  const { directives } = parseSecLang(encodeUtf8(policy.seclang), policyEntryFile);
-  const problem = writtenProblem(directives, linesBefore);
+  const problem = seclangProblem(encodeUtf8(policy.seclang), linesBefore);
   if (problem !== null) throw invalidField(field, problem);
   for (const { path, content } of policy.files) {
     if (!path.endsWith('.conf')) continue;
-    const found = writtenProblem(parseSecLang(toByteString(content), path).directives);
+    const found = seclangProblem(toByteString(content));
     if (found !== null) throw invalidField(field, `${path}: ${found}`);
   }
 }
