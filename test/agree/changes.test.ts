@@ -87,7 +87,9 @@ async function tryChange(
   // The site's own changes belong to a policy that the site uses: test as any site without it.
   const forSite = change.name.includes('site');
   const before = await waf.test(change.request, policyId);
-  await waf.ask(change.rpc, change.body);
+  if (forSite) await serve(waf, siteId, policyId);
+  const make = (): Promise<unknown> => waf.ask(change.rpc, change.body);
+  await (forSite ? waf.serve(make) : make());
   const preview = await waf.ask('PolicyService/PreviewSecLang', {
     policyId,
     ...(forSite ? { siteId } : {}),
@@ -97,7 +99,7 @@ async function tryChange(
   }
   const foretold: Outcome[] = [];
   for (const one of requests) foretold.push(await waf.test(one, policyId));
-  await serve(waf, siteId, policyId);
+  if (!forSite) await serve(waf, siteId, policyId);
   for (const [at, one] of requests.entries()) {
     const live = await waf.send(one);
     const served = await waf.test(one, policyId, siteId);
