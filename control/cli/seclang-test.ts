@@ -14,7 +14,7 @@ export const seclangTestCommand: CommandDefinition = {
   arguments: [{ name: '<file>', summary: 'JSONL file of cases' }],
   flags: [{ flags: '--report <file>', summary: 'write results as JSON' }],
   run: ({ packageFolder }, [file = ''], flags) => {
-    const script = join(packageFolder, '.build', 'engine', 'seclang-test.js');
+    const script = join(packageFolder, '.build', 'engine', 'simulate', 'seclang-test.js');
     if (!existsSync(script)) {
       throw new AppError('not_built', `${script} is missing`, { source: 'config' });
     }

@@ -48,7 +48,7 @@ describe.skipIf(missingBuild !== null)('a full disk', () => {
     expect(readable).toBe(count);
     expect(failed).toBeGreaterThan(0);
     expect(kept).toBe(true);
-    expect(logged.filter((line) => line.includes('not stored'))).toHaveLength(1);
+    expect(logged.filter((line) => line.includes('could not store'))).toHaveLength(1);
   });
 
   test('control: the write is refused with its reason, what was acknowledged is there', () => {

@@ -84,7 +84,7 @@ describe.skipIf(skipped)('on a terminal', () => {
     const [code, shown] = await type(
       [
         ['Password of the user: ', 'a long enough password\r'],
-        ['The same again: ', 'another enough password\r'],
+        ['Repeat it: ', 'another enough password\r'],
       ],
       ...line,
     );

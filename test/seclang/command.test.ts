@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { missingBuild, root } from '../support/product.ts';
 
-const script = path.join(root, '.build', 'engine', 'seclang-test.js');
+const script = path.join(root, '.build', 'engine', 'simulate', 'seclang-test.js');
 const folder = mkdtempSync(path.join(tmpdir(), 'seclang-'));
 const row = { kind: 'operator', name: 'rx', title: 'a', param: 'a', input_b64: 'YQ==', ret: 1 };
 
