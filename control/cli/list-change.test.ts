@@ -185,7 +185,7 @@ const noLists: Readonly<Record<string, string>> = {
   'ip-list create': 'creates',
   'ip-list subscribe': 'creates',
   'rate-limit set': 'methods say which limit is meant',
-  'trust set': 'replaces the whole profile and says so; set-commands.test.ts',
+  'trust set': 'replaces the whole profile, with a note; set-commands.test.ts',
   'trust test': 'asks',
   'log security': 'asks',
   'user create': 'creates',

@@ -42,7 +42,7 @@ test('rate-limit set changes what it names alone', async () => {
   expect(enforced.items).toMatchObject([{ ...kept, requestCount: 9, enforcementMode: 'enforce' }]);
 });
 
-test('country set adds, and takes away only where it says so', async () => {
+test('country set adds, and takes away only with its own flag', async () => {
   await run('policy create --name abroad');
   await run('country set --name far --kind deny --country KP --policy abroad --not-in --off');
   const added = JSON.parse(await run('country set --id far --country IR')).items[0];
