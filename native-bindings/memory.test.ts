@@ -31,14 +31,19 @@ test('a worker eases its own heap', async () => {
   expect(await once(worker, 'message')).toEqual([[true, 'boolean']]);
 });
 
-test('holes in native memory go back to the system', () => {
+test('holes in native memory go back to the system', async () => {
   const blocks: (Uint8Array | null)[] = [];
   for (let made = 0; made < 6_000; made++) blocks.push(new Uint8Array(16_384).fill(1));
+  const full = process.memoryUsage.rss();
   // Each that stays keeps its surroundings from going back by themselves.
   for (let index = 0; index < blocks.length; index++) if (index % 100 > 0) blocks[index] = null;
   collectGarbage();
-  const before = process.memoryUsage.rss();
-  expect(trimHeap()).toBe(true);
-  expect(process.memoryUsage.rss()).toBeLessThan(before - 20_000_000);
+  // V8 frees what it collected in a thread of its own, so the holes come one after the other.
+  const wanted = full - 60_000_000;
+  for (let round = 0; round < 200 && process.memoryUsage.rss() >= wanted; round++) {
+    expect(trimHeap()).toBe(true);
+    await pause(50);
+  }
+  expect(process.memoryUsage.rss()).toBeLessThan(wanted);
   expect(blocks.filter((block) => block !== null)).toHaveLength(60);
 });

@@ -13,10 +13,17 @@ export interface DeadlineHolder {
   onDeadline(nowMs: number): void;
 }
 
-/** Deadlines of one thread. Cost of a sweep: one comparison per holder. */
+/**
+ * Deadlines of one thread. Cost of a sweep: one comparison per holder.
+ *
+ * Their time stops while the thread stands still: sockets that became ready meanwhile are read
+ * after the sweep, so a deadline that passed in such a pause says nothing about the other side.
+ */
 export class Deadlines {
-  /** Monotonic milliseconds at the last sweep; as coarse as the interval. */
+  /** Milliseconds of running time at the last sweep; as coarse as the interval. */
   nowMs: number;
+  private sweptMs: number;
+  private readonly stepMsMax: number;
   private readonly clock: Clock;
   private readonly holders = new Set<DeadlineHolder>();
   private readonly timer: NodeJS.Timeout;
@@ -24,6 +31,8 @@ export class Deadlines {
   constructor(clock: Clock, intervalMs: number) {
     this.clock = clock;
     this.nowMs = clock.monotonicUs() / 1000;
+    this.sweptMs = this.nowMs;
+    this.stepMsMax = 2 * intervalMs;
     this.timer = setInterval(() => this.sweep(), intervalMs);
     this.timer.unref();
   }
@@ -38,8 +47,10 @@ export class Deadlines {
 
   /** Looks at all deadlines; the interval does it, tests may. */
   sweep(): void {
-    const now = this.clock.monotonicUs() / 1000;
-    this.nowMs = now;
+    const clockMs = this.clock.monotonicUs() / 1000;
+    this.nowMs += Math.min(clockMs - this.sweptMs, this.stepMsMax);
+    this.sweptMs = clockMs;
+    const now = this.nowMs;
     for (const holder of this.holders) {
       if (holder.deadlineMs > now) continue;
       holder.deadlineMs = Infinity;

@@ -73,12 +73,12 @@ describe('a client that closes its side after its request', () => {
   test('gets a big answer whole, for as long as it takes some of it', async () => {
     const size = 6_000_000;
     const origin = await httpOrigin(closing, (_, response) => response.end(Buffer.alloc(size, 97)));
-    const settings = { halfCloseGraceMs: 40 };
+    const settings = { halfCloseGraceMs: 500 };
     const front = await startFront(closing, [siteFor(origin)], null, settings);
     const client = new RawClient(front.port);
     client.socket.on('data', () => {
       client.socket.pause();
-      setTimeout(() => client.socket.resume(), 2);
+      setTimeout(() => client.socket.resume(), 15);
     });
     client.socket.end('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     const text = await client.all();

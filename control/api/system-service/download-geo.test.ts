@@ -39,7 +39,7 @@ const refusal = async (body: object): Promise<string> => {
 
 beforeAll(async () => {
   waf = await startTestControl({
-    fetchLimits: { bytesMax: 100_000, timeoutMs: 1500, idleTimeoutMs: 400 },
+    fetchLimits: { bytesMax: 100_000, timeoutMs: 60_000, idleTimeoutMs: 1_500 },
   });
   server = createServer((request, response) => {
     asked.push(request.url ?? '');
