@@ -1,9 +1,9 @@
 /** Owns the timing of body parsers: from bytes to argument values, without rules. */
 
-import { loadRequestBody } from '../../engine/rules/catalog/load/request-body.ts';
-import { loadRequestHead } from '../../engine/rules/catalog/load/request-head.ts';
-import { Transaction } from '../../engine/rules/catalog/transaction.ts';
-import type { ProgramSettings } from '../../engine/rules/catalog/types.ts';
+import { loadRequestBody } from '../../engine/rules/load/request-body.ts';
+import { loadRequestHead } from '../../engine/rules/load/request-head.ts';
+import { Transaction } from '../../engine/rules/transaction/transaction.ts';
+import type { ProgramSettings } from '../../engine/rules/transaction/types.ts';
 import type { MicroGroup } from './group.ts';
 import { emptyPorts } from './policy.ts';
 import type { SampleShape } from './samples.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../../engine/base/clock.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import { buildEngine, type BuildOptions } from '../../engine/policies/policy-build.ts';
-import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
+import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { policyFiles, policyText, type Ruleset } from '../e2e/ruleset.ts';

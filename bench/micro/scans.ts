@@ -1,6 +1,6 @@
 /** Owns the timing of native scans: one call over one or many argument values. */
 
-import { SOURCE } from '../../engine/rules/catalog/values.ts';
+import { SOURCE } from '../../engine/rules/transaction/values.ts';
 import type { RulePlan } from '../../engine/rules/plan/rule-plan.ts';
 import type { MicroGroup, MicroTask } from './group.ts';
 

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs';
 import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import { frontLimits } from '../base/limits.ts';
-import { acceptClients, listenReusePort } from '../match/listen.ts';
+import { acceptClients, listenReusePort } from '../system/sockets.ts';
 import { ClientConnection } from './client-connection.ts';
 import type { FrontContext } from './front-context.ts';
 import { listenError } from './port-probe.ts';

@@ -10,7 +10,7 @@ import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
-import { shareListening } from '../match/listen.ts';
+import { shareListening } from '../system/sockets.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';

@@ -11,8 +11,8 @@ import { policyInvalidCode, writePolicyFaults, type PolicyFault } from '../base/
 import { runAtOnce, type Steps } from '../base/steps.ts';
 import { policyEntryFile } from '../contract/policy.ts';
 import type { PolicySource } from '../contract/policy.ts';
-import { fullCatalog } from '../rules/catalog/full-catalog.ts';
-import type { RulePorts } from '../rules/catalog/ports.ts';
+import { fullCatalog } from '../rules/features/full-catalog.ts';
+import type { RulePorts } from '../rules/transaction/ports.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import { createFileSet } from '../rules/language/file-set.ts';
 import { loadInSteps } from '../rules/language/include.ts';

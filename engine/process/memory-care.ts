@@ -5,7 +5,7 @@
 
 import { engineLimits, frontLimits } from '../base/limits.ts';
 import { coalesce } from './coalesce.ts';
-import { dropFilePages, easeHeap, trimHeap } from '../match/memory.ts';
+import { dropFilePages, easeHeap, trimHeap } from '../system/memory.ts';
 import { onIdle } from './idle-detection.ts';
 
 const { idleCheckEveryMs, idleProcessCheckEveryMs, idleShare, idleWorthMs } = engineLimits;

@@ -12,7 +12,7 @@ import { isIncomplete } from '../contract/verdict.ts';
 import type { FrontThreadData } from '../front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
 import { noInspection } from '../contract/policy.ts';
-import { listenReusePort } from '../match/listen.ts';
+import { listenReusePort } from '../system/sockets.ts';
 import { easeThisThread } from '../process/memory-care.ts';
 import { PolicyRegistry, lazyInspector, recordOnly } from '../policies/policy-registry.ts';
 import { placeInspector, Pool } from '../pool/dispatch.ts';

@@ -10,7 +10,7 @@ import { DnsBlockLists } from '../guard/block-lists.ts';
 import { FollowedCountryDatabase } from '../guard/geo.ts';
 import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
 import { buildEngine, buildEngineInSteps } from '../policies/policy-build.ts';
-import type { RulePorts } from '../rules/catalog/ports.ts';
+import type { RulePorts } from '../rules/transaction/ports.ts';
 import type { DatabaseCache } from '../rules/plan/databases.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';

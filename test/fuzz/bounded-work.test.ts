@@ -9,7 +9,7 @@ import { render, type Candidate } from '../../bench/worst/candidate.ts';
 import { measureOnce } from '../../bench/worst/measure.ts';
 import { valueLimits } from '../../engine/base/limits.ts';
 import { createLogger } from '../../engine/base/log.ts';
-import type { Program } from '../../engine/rules/catalog/types.ts';
+import type { Program } from '../../engine/rules/transaction/types.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { crsSuites, loadCrs } from '../seclang/crs-run.ts';

@@ -4,7 +4,7 @@
  */
 
 import { expect, test } from 'vitest';
-import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
+import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import { loadText } from '../../engine/rules/language/include.ts';
 import { evaluateTransaction } from '../../engine/rules/oracle/evaluate.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';

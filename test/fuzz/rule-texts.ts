@@ -4,7 +4,7 @@
  */
 
 import fc from 'fast-check';
-import { transformations as knownTransformations } from '../../engine/rules/catalog/transformations/list.ts';
+import { transformations as knownTransformations } from '../../engine/rules/features/transformations/list.ts';
 import { standingRules } from './standing-texts.ts';
 
 const txNames = ['a', 'b', 'score', 'pl', 'late_x', '1'];

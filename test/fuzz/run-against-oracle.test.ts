@@ -5,8 +5,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
-import type { Program } from '../../engine/rules/catalog/types.ts';
+import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
+import type { Program } from '../../engine/rules/transaction/types.ts';
 import { loadText } from '../../engine/rules/language/include.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
 import { compareEngines, fastEngine } from './compare-engines.ts';

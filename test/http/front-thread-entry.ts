@@ -3,7 +3,7 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { FrontThreadData } from '../../engine/front/thread-messages.ts';
 import { runFrontWorker } from '../../engine/front/worker.ts';
-import { listenReusePort } from '../../engine/match/listen.ts';
+import { listenReusePort } from '../../engine/system/sockets.ts';
 
 if (!isMainThread && parentPort !== null) {
   const data = workerData as FrontThreadData;

@@ -7,10 +7,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { toByteString, type ByteString } from '../../engine/base/byte-string.ts';
 import { systemClock } from '../../engine/base/clock.ts';
-import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
-import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
-import { formatErrorLogLine } from '../../engine/rules/catalog/report.ts';
-import type { Program } from '../../engine/rules/catalog/types.ts';
+import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
+import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
+import { formatErrorLogLine } from '../../engine/rules/transaction/report.ts';
+import type { Program } from '../../engine/rules/transaction/types.ts';
 import { loadSourceSet, type SourceFile } from '../../engine/rules/language/include.ts';
 import {
   makeBody,

@@ -1,7 +1,7 @@
 /** Runs libmodsecurity's regression cases through the oracle: at least 95 % of those in scope. */
 
 import { describe, expect, test } from 'vitest';
-import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
+import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import {
   runModsecCase,
   type ModsecCase,

@@ -16,7 +16,7 @@ import { createLogger } from '../../engine/base/log.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
-import { headFrom } from '../../engine/rules/catalog/load/test-sample.ts';
+import { headFrom } from '../../engine/rules/load/test-sample.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';

@@ -24,9 +24,9 @@ import { importPolicy, type PolicyImport } from '../../control/publish/policy-im
 import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
 import { toByteString } from '../../engine/base/byte-string.ts';
 import { systemClock } from '../../engine/base/clock.ts';
-import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
-import type { RulePorts } from '../../engine/rules/catalog/ports.ts';
-import type { Program } from '../../engine/rules/catalog/types.ts';
+import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
+import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
+import type { Program } from '../../engine/rules/transaction/types.ts';
 import { createFileSet } from '../../engine/rules/language/file-set.ts';
 import { loadSourceSet, type SourceFile } from '../../engine/rules/language/include.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';

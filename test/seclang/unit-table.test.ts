@@ -1,7 +1,7 @@
 /** Runs the SecLang unit tables (transformations, operators) against the catalogue. */
 
 import { describe, expect, test } from 'vitest';
-import { fullCatalog } from '../../engine/rules/catalog/full-catalog.ts';
+import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import { runUnitRow, type UnitRow } from '../../engine/rules/oracle/conformance/unit-table.ts';
 import { readCorpus } from './corpus.ts';
 

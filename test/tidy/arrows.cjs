@@ -10,6 +10,8 @@
 const base = 'engine/base';
 const contract = 'engine/contract';
 const gen = 'proto/gen';
+const transaction = 'engine/rules/transaction';
+const features = 'engine/rules/features';
 
 /** Longest path wins, so `engine/rules/run` is its own room and not part of `engine`. */
 const rooms = [
@@ -20,13 +22,23 @@ const rooms = [
   { room: 'engine/http', may: [base, contract] },
   {
     room: 'engine/match',
-    may: [base, 'native-bindings', 'native-bindings/listen', 'native-bindings/pages'],
+    may: [base, 'native-bindings'],
+  },
+  // Calls of the operating system through the addon: sockets and memory.
+  {
+    room: 'engine/system',
+    may: ['native-bindings', 'native-bindings/listen', 'native-bindings/pages'],
   },
   { room: 'engine/rules/language', may: [base] },
-  { room: 'engine/rules/catalog', may: [base, contract, 'engine/match'] },
+  // The state of one transaction, and what a linked rule is.
+  { room: transaction, may: [base, contract, 'engine/match'] },
+  // What authors of features write. Nothing of a transaction's life is here.
+  { room: features, may: [base, contract, 'engine/match', transaction] },
+  // Fills a transaction's values from messages.
+  { room: 'engine/rules/load', may: [base, contract, transaction, features] },
   {
     room: 'engine/rules/program',
-    may: [base, contract, 'engine/rules/language', 'engine/rules/catalog'],
+    may: [base, contract, 'engine/rules/language', transaction, features],
   },
   {
     room: 'engine/rules/plan',
@@ -35,7 +47,8 @@ const rooms = [
       contract,
       'engine/match',
       'engine/rules/language',
-      'engine/rules/catalog',
+      transaction,
+      features,
       'engine/rules/program',
     ],
   },
@@ -45,14 +58,24 @@ const rooms = [
       base,
       contract,
       'engine/match',
-      'engine/rules/catalog',
+      transaction,
+      features,
+      'engine/rules/load',
       'engine/rules/program',
       'engine/rules/plan',
     ],
   },
   {
     room: 'engine/rules/oracle',
-    may: [base, contract, 'engine/rules/language', 'engine/rules/catalog', 'engine/rules/program'],
+    may: [
+      base,
+      contract,
+      'engine/rules/language',
+      transaction,
+      features,
+      'engine/rules/load',
+      'engine/rules/program',
+    ],
   },
   { room: 'engine/state', may: [base, contract] },
   { room: 'engine/guard', may: [base, contract, 'engine/state'] },
@@ -72,13 +95,12 @@ const rooms = [
       'engine/pool',
       'engine/state',
       'engine/upstream',
-      // Listening sockets alone.
-      'engine/match',
+      'engine/system',
     ],
   },
   { room: 'engine/link', may: [base, contract, 'engine/bundle', 'engine/state', gen] },
   // What the process itself is: options, files it writes, memory it gives back.
-  { room: 'engine/process', may: [base, contract, 'engine/match'] },
+  { room: 'engine/process', may: [base, contract, 'engine/system'] },
   // From a policy's text to the engine that runs it, and who holds it.
   { room: 'engine/policies', may: [base, contract, 'engine/rules/*', 'engine/pool'] },
   { room: 'engine/rollout', may: [base, contract, 'engine/rules/language', 'engine/policies'] },
@@ -173,7 +195,7 @@ const impureModules = [
  */
 const typeCycles = [
   // Features run over a transaction; the transaction knows the rule that is running.
-  'engine/rules/catalog/types.ts',
+  'engine/rules/transaction/types.ts',
   // A connection reports to its sink; the sink is handed the connection.
   'engine/upstream/origin-sink.ts',
 ];

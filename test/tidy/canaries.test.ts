@@ -69,8 +69,8 @@ beforeAll(() => {
     "import type { One } from './one.ts';\nexport type Two = One | 2;\n",
   );
   // A value cycle through a file whose type cycles are allowed.
-  plant('engine/rules/catalog/types.ts', "export { b } from './b.ts';\nexport const a = 1;\n");
-  plant('engine/rules/catalog/b.ts', "export { a } from './types.ts';\nexport const b = 1;\n");
+  plant('engine/rules/transaction/types.ts', "export { b } from './b.ts';\nexport const a = 1;\n");
+  plant('engine/rules/transaction/b.ts', "export { a } from './types.ts';\nexport const b = 1;\n");
   plant(
     'engine/pool/floating.ts',
     'const work = async (): Promise<void> => {};\nexport function go(): void {\n  work();\n}\n',

@@ -5,11 +5,11 @@
 
 import { ruleRunLimits } from '../../base/limits.ts';
 import { passVerdict, type Verdict } from '../../contract/verdict.ts';
-import { expandMacro } from '../catalog/macro.ts';
-import { isRuleRemoved } from '../catalog/removal.ts';
-import { buildMatchedRule } from '../catalog/report.ts';
-import type { Transaction } from '../catalog/transaction.ts';
-import type { Disruption, Program, Rule } from '../catalog/types.ts';
+import { expandMacro } from '../transaction/macro.ts';
+import { isRuleRemoved } from '../transaction/removal.ts';
+import { buildMatchedRule } from '../transaction/report.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { Disruption, Program, Rule } from '../transaction/types.ts';
 import { evaluateRule } from './evaluate-rule.ts';
 import type { Trace } from './trace.ts';
 

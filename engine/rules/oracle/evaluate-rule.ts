@@ -4,10 +4,10 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { matchName } from '../catalog/matching.ts';
-import { noteLimits, stoppedSoFar } from '../catalog/pcre-limits.ts';
-import type { Transaction } from '../catalog/transaction.ts';
-import type { Rule } from '../catalog/types.ts';
+import { matchName } from '../transaction/matching.ts';
+import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { Rule } from '../transaction/types.ts';
 import { selectCandidates, type Candidate } from './select.ts';
 import { showBytes, traceLink, type Trace } from './trace.ts';
 

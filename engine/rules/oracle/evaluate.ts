@@ -7,17 +7,17 @@
 import type { ByteString } from '../../base/byte-string.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import { passVerdict, type MatchedRule, type Verdict } from '../../contract/verdict.ts';
-import { saveCollections } from '../catalog/collections.ts';
-import { loadRequestBody } from '../catalog/load/request-body.ts';
-import { loadRequestHead } from '../catalog/load/request-head.ts';
-import { loadResponseBody } from '../catalog/load/response-body.ts';
-import { loadResponseHead } from '../catalog/load/response-head.ts';
-import type { RulePorts } from '../catalog/ports.ts';
-import { maskSanitised } from '../catalog/report.ts';
-import { Transaction } from '../catalog/transaction.ts';
-import { selectUnicodeMap } from '../catalog/transformations/list.ts';
-import type { Program } from '../catalog/types.ts';
-import { SOURCE } from '../catalog/values.ts';
+import { saveCollections } from '../transaction/collections.ts';
+import { loadRequestBody } from '../load/request-body.ts';
+import { loadRequestHead } from '../load/request-head.ts';
+import { loadResponseBody } from '../load/response-body.ts';
+import { loadResponseHead } from '../load/response-head.ts';
+import type { RulePorts } from '../transaction/ports.ts';
+import { maskSanitised } from '../transaction/report.ts';
+import { Transaction } from '../transaction/transaction.ts';
+import { selectUnicodeMap } from '../features/transformations/list.ts';
+import type { Program } from '../transaction/types.ts';
+import { SOURCE } from '../transaction/values.ts';
 import { evaluatePhase, loggingPhase, type PhaseState } from './evaluate-phase.ts';
 import { noTrace, type Trace } from './trace.ts';
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { fullCatalog } from '../catalog/full-catalog.ts';
-import type { RulePorts } from '../catalog/ports.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
+import type { RulePorts } from '../transaction/ports.ts';
 import { loadText } from '../language/include.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { makeBody, makeConnection, makeRequest, makeResponse } from './conformance/exchange.ts';

@@ -1,11 +1,11 @@
 /** Owns which values a rule looks at: target by target, less what is excluded. Matches nothing. */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { lowerBytes } from '../catalog/macro.ts';
-import { isCountExcluded, isExcluded, removedTargetsOf } from '../catalog/removal.ts';
-import type { Transaction } from '../catalog/transaction.ts';
-import type { Rule, Target } from '../catalog/types.ts';
-import type { Entry } from '../catalog/values.ts';
+import { lowerBytes } from '../transaction/macro.ts';
+import { isCountExcluded, isExcluded, removedTargetsOf } from '../transaction/removal.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { Rule, Target } from '../transaction/types.ts';
+import type { Entry } from '../transaction/values.ts';
 
 /** One value that a rule tests. */
 export interface Candidate {

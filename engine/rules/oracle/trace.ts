@@ -4,8 +4,8 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { displayName } from '../catalog/report.ts';
-import type { Rule } from '../catalog/types.ts';
+import { displayName } from '../transaction/report.ts';
+import type { Rule } from '../transaction/types.ts';
 
 /** Receives one note; `level` as in libmodsecurity's debug log. */
 export type Trace = (level: number, text: ByteString) => void;

@@ -18,7 +18,7 @@ import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Prefilter } from '../catalog/types.ts';
+import type { Prefilter } from '../transaction/types.ts';
 import type {
   CompiledTier,
   DatabaseImage,

@@ -5,11 +5,11 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import type { RulePorts } from '../catalog/ports.ts';
-import { lowerBytes } from '../catalog/macro.ts';
-import { Transaction } from '../catalog/transaction.ts';
-import { selectUnicodeMap } from '../catalog/transformations/list.ts';
-import type { MacroText, Program, ProgramItem, Rule, Target } from '../catalog/types.ts';
+import type { RulePorts } from '../transaction/ports.ts';
+import { lowerBytes } from '../transaction/macro.ts';
+import { Transaction } from '../transaction/transaction.ts';
+import { selectUnicodeMap } from '../features/transformations/list.ts';
+import type { MacroText, Program, ProgramItem, Rule, Target } from '../transaction/types.ts';
 import { planningRequest, plainOperators } from './planning-request.ts';
 import { livenessOf } from './liveness.ts';
 import { type ControlSwitch, controlOf, linksOf, textsOf, txReads } from './written-reads.ts';

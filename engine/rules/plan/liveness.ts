@@ -4,8 +4,8 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { lowerBytes } from '../catalog/macro.ts';
-import type { MacroText, Rule, Target } from '../catalog/types.ts';
+import { lowerBytes } from '../transaction/macro.ts';
+import type { MacroText, Rule, Target } from '../transaction/types.ts';
 import { controlOf, linksOf, txReads } from './written-reads.ts';
 
 /** Which leftovers of one rule another may read. */

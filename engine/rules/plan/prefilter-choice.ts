@@ -14,8 +14,8 @@ import type {
   ProgramItem,
   Rule,
   Target,
-} from '../catalog/types.ts';
-import { SOURCE } from '../catalog/values.ts';
+} from '../transaction/types.ts';
+import { SOURCE } from '../transaction/values.ts';
 import { anchoredWord, livenessOf, wordsNoticed } from './liveness.ts';
 
 /** What is searched for on behalf of a rule. */

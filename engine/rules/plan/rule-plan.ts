@@ -15,8 +15,8 @@ import type {
   ScanTest as ScanTestSpec,
 } from '../../match/scan.ts';
 import type { DatabaseImage, SharedGroup } from '../../contract/databases.ts';
-import type { RulePorts } from '../catalog/ports.ts';
-import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
+import type { RulePorts } from '../transaction/ports.ts';
+import type { Program, ProgramItem, ProgramSettings, Rule } from '../transaction/types.ts';
 import { compileGroup, markupFreeMask, plainMask, shareGroup } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';

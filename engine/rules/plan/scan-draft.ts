@@ -8,8 +8,8 @@ import type { ByteString } from '../../base/byte-string.ts';
 import { withoutFillers } from '../../match/regex-fillers.ts';
 import type { WithoutFillers } from '../../match/regex-fillers.ts';
 import { fillersRemovedId, transformationIds } from '../../match/transform.ts';
-import type { Prefilter, ProgramItem, Rule } from '../catalog/types.ts';
-import { sourceCount } from '../catalog/values.ts';
+import type { Prefilter, ProgramItem, Rule } from '../transaction/types.ts';
+import { sourceCount } from '../transaction/values.ts';
 import { chooseCondition, negativePrefilterOf } from './prefilter-choice.ts';
 import type { ScanCondition, PrefilterFacts } from './prefilter-choice.ts';
 

@@ -12,7 +12,7 @@ import type {
   Rule,
   Target,
   VariableDefinition,
-} from '../catalog/types.ts';
+} from '../transaction/types.ts';
 import { plainOperators } from './planning-request.ts';
 import { anchoredWord } from './liveness.ts';
 import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';

@@ -4,9 +4,9 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { splitAssignment, unquote } from '../catalog/actions/action-common.ts';
-import { lowerBytes } from '../catalog/macro.ts';
-import type { BoundAction, Rule } from '../catalog/types.ts';
+import { splitAssignment, unquote } from '../features/actions/action-common.ts';
+import { lowerBytes } from '../transaction/macro.ts';
+import type { BoundAction, Rule } from '../transaction/types.ts';
 
 /** What the macros of a text read of TX. */
 export interface TxReads {

@@ -6,7 +6,7 @@ import type {
   DisruptiveKind,
   MacroText,
   TransformationDefinition,
-} from '../catalog/types.ts';
+} from '../transaction/types.ts';
 
 /** What a rule does to the transaction; `block` stands for what the defaults of its phase say. */
 export interface DisruptiveChoice {

@@ -1,8 +1,8 @@
 /** Covers what a linked program holds and what each mistake in a rule set is told. */
 
 import { describe, expect, it } from 'vitest';
-import { fullCatalog } from '../catalog/full-catalog.ts';
-import type { Program, Rule } from '../catalog/types.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
+import type { Program, Rule } from '../transaction/types.ts';
 import { formatDiagnostic } from '../language/diagnostic.ts';
 import { createFileSet } from '../language/file-set.ts';
 import { loadSourceSet, loadText } from '../language/include.ts';

@@ -5,8 +5,8 @@
 
 import { seclangLimits } from '../../base/limits.ts';
 import { runAtOnce, type Steps } from '../../base/steps.ts';
-import type { RuleCatalog } from '../catalog/catalog.ts';
-import type { Program, ProgramItem, ProgramSettings, Rule } from '../catalog/types.ts';
+import type { RuleCatalog } from '../features/catalog.ts';
+import type { Program, ProgramItem, ProgramSettings, Rule } from '../transaction/types.ts';
 import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
 import type { Token } from '../language/ast.ts';
 import type { SourceSet } from '../language/include.ts';

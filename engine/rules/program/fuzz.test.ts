@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fullCatalog } from '../catalog/full-catalog.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
 import { hasErrors } from '../language/diagnostic.ts';
 import { loadText } from '../language/include.ts';
 import { buildProgram, closeProgram } from './build-program.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import type { ActionDefinition, BindContext } from '../catalog/types.ts';
+import type { ActionDefinition, BindContext } from '../transaction/types.ts';
 import type { ActionExpression, Token } from '../language/ast.ts';
 import { quoteForMessage } from '../language/diagnostic.ts';
 import type { ActionState, DisruptiveChoice } from './action-state.ts';

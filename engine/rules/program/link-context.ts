@@ -1,9 +1,9 @@
 /** Owns what every step of linking needs: names, where to report, and how files are read. */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import type { RuleCatalog } from '../catalog/catalog.ts';
-import type { DirectiveDefinition } from '../catalog/directives/definition.ts';
-import { parseMacros } from '../catalog/macro.ts';
+import type { RuleCatalog } from '../features/catalog.ts';
+import type { DirectiveDefinition } from '../features/directives/definition.ts';
+import { parseMacros } from '../transaction/macro.ts';
 import type {
   ActionDefinition,
   BindContext,
@@ -12,7 +12,7 @@ import type {
   OperatorDefinition,
   TransformationDefinition,
   VariableDefinition,
-} from '../catalog/types.ts';
+} from '../transaction/types.ts';
 import type { Token } from '../language/ast.ts';
 import { quoteForMessage, type Report, type SourceSpan } from '../language/diagnostic.ts';
 import { didYouMean } from '../language/nearest-name.ts';

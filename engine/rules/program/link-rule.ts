@@ -1,6 +1,6 @@
 /** Owns the way from a draft to a rule: targets, operator and actions bound, chain linked. */
 
-import type { BindContext, BoundOperator, Disruption, Rule } from '../catalog/types.ts';
+import type { BindContext, BoundOperator, Disruption, Rule } from '../transaction/types.ts';
 import type { OperatorExpression } from '../language/ast.ts';
 import { formatOperator } from '../language/print.ts';
 import { createActionState, type ActionState } from './action-state.ts';

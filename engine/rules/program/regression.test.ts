@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fullCatalog } from '../catalog/full-catalog.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
 import { formatDiagnostic } from '../language/diagnostic.ts';
 import { loadSourceSet, type SourceFile } from '../language/include.ts';
 import { buildProgram, closeProgram } from './build-program.ts';

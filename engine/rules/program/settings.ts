@@ -1,8 +1,8 @@
 /** Owns what engine directives add up to: settings with units. The last one of a kind counts. */
 
 import { decodeUtf8, type ByteString } from '../../base/byte-string.ts';
-import type { DirectiveArgument, DirectiveDefinition } from '../catalog/directives/definition.ts';
-import type { ProgramSettings } from '../catalog/types.ts';
+import type { DirectiveArgument, DirectiveDefinition } from '../features/directives/definition.ts';
+import type { ProgramSettings } from '../transaction/types.ts';
 import type { ConfigDirective, Directive, Token } from '../language/ast.ts';
 import { quoteForMessage } from '../language/diagnostic.ts';
 import { didYouMean } from '../language/nearest-name.ts';

@@ -1,8 +1,8 @@
 /** Owns the way from target expressions to targets: names, selectors, exclusions. */
 
 import { internText } from '../../base/byte-string.ts';
-import { lowerBytes } from '../catalog/macro.ts';
-import type { Target, TargetSelector, VariableDefinition } from '../catalog/types.ts';
+import { lowerBytes } from '../transaction/macro.ts';
+import type { Target, TargetSelector, VariableDefinition } from '../transaction/types.ts';
 import type { Selector, VariableExpression } from '../language/ast.ts';
 import { quoteForMessage } from '../language/diagnostic.ts';
 import { findNamed, type LinkContext } from './link-context.ts';

@@ -6,13 +6,17 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
-import { nameIs } from '../catalog/load/names.ts';
-import { lowerBytes } from '../catalog/macro.ts';
-import { noteMatch } from '../catalog/matching.ts';
-import { isCountExcluded, isExcluded as isCovered, removedTargetsOf } from '../catalog/removal.ts';
-import type { Transaction } from '../catalog/transaction.ts';
-import type { Rule, Target } from '../catalog/types.ts';
-import type { Entry } from '../catalog/values.ts';
+import { nameIs } from '../transaction/ascii.ts';
+import { lowerBytes } from '../transaction/macro.ts';
+import { noteMatch } from '../transaction/matching.ts';
+import {
+  isCountExcluded,
+  isExcluded as isCovered,
+  removedTargetsOf,
+} from '../transaction/removal.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { Rule, Target } from '../transaction/types.ts';
+import type { Entry } from '../transaction/values.ts';
 import type { Prescan } from './prescan.ts';
 
 const captures: ByteString[] = [];

@@ -6,9 +6,9 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
-import type { RulePorts } from '../catalog/ports.ts';
-import { Transaction } from '../catalog/transaction.ts';
-import type { Rule } from '../catalog/types.ts';
+import type { RulePorts } from '../transaction/ports.ts';
+import { Transaction } from '../transaction/transaction.ts';
+import type { Rule } from '../transaction/types.ts';
 import { planningRequest } from '../plan/planning-request.ts';
 import { KNOWN } from '../plan/static-analysis.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';

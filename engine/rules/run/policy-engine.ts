@@ -15,17 +15,17 @@ import type {
   TransactionRecord,
   Verdict,
 } from '../../contract/verdict.ts';
-import { saveCollections } from '../catalog/collections.ts';
-import { loadRequestBody } from '../catalog/load/request-body.ts';
-import { loadRequestHead } from '../catalog/load/request-head.ts';
-import { loadResponseBody } from '../catalog/load/response-body.ts';
-import { loadResponseHead } from '../catalog/load/response-head.ts';
-import type { RulePorts } from '../catalog/ports.ts';
-import { maskSanitised, secretsOf } from '../catalog/report.ts';
-import { selectUnicodeMap } from '../catalog/transformations/list.ts';
-import type { Transaction } from '../catalog/transaction.ts';
-import type { ProgramSettings } from '../catalog/types.ts';
-import { SOURCE } from '../catalog/values.ts';
+import { saveCollections } from '../transaction/collections.ts';
+import { loadRequestBody } from '../load/request-body.ts';
+import { loadRequestHead } from '../load/request-head.ts';
+import { loadResponseBody } from '../load/response-body.ts';
+import { loadResponseHead } from '../load/response-head.ts';
+import type { RulePorts } from '../transaction/ports.ts';
+import { maskSanitised, secretsOf } from '../transaction/report.ts';
+import { selectUnicodeMap } from '../features/transformations/list.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { ProgramSettings } from '../transaction/types.ts';
+import { SOURCE } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import type { LinkEvaluator } from './specialized-evaluators.ts';
 import { PhaseMemo } from './phase-memo.ts';

@@ -6,9 +6,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
-import { fullCatalog } from '../catalog/full-catalog.ts';
-import { requestFrom } from '../catalog/load/test-sample.ts';
-import type { RulePorts } from '../catalog/ports.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
+import { requestFrom } from '../load/test-sample.ts';
+import type { RulePorts } from '../transaction/ports.ts';
 import { loadText } from '../language/include.ts';
 import { buildPlan, type RulePlan } from '../plan/rule-plan.ts';
 import { buildProgram } from '../program/build-program.ts';

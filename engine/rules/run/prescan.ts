@@ -3,7 +3,7 @@
  * became candidates on which rows. Makes no decision; a candidate may still not match.
  */
 
-import type { Transaction } from '../catalog/transaction.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 
 /** Reused between transactions of one plan; memory grows with the largest one seen. */

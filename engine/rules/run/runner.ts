@@ -6,12 +6,12 @@
 
 import { passVerdict } from '../../contract/verdict.ts';
 import type { Verdict } from '../../contract/verdict.ts';
-import { expandMacro } from '../catalog/macro.ts';
-import { finishMatch } from '../catalog/matching.ts';
-import { noteLimits, stoppedSoFar } from '../catalog/pcre-limits.ts';
-import { isRuleRemoved } from '../catalog/removal.ts';
-import { type DeferredTx, Transaction } from '../catalog/transaction.ts';
-import type { Rule } from '../catalog/types.ts';
+import { expandMacro } from '../transaction/macro.ts';
+import { finishMatch } from '../transaction/matching.ts';
+import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
+import { isRuleRemoved } from '../transaction/removal.ts';
+import { type DeferredTx, Transaction } from '../transaction/transaction.ts';
+import type { Rule } from '../transaction/types.ts';
 import { TOUCHES } from '../plan/static-analysis.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { linkEvaluator, type LinkEvaluator } from './specialized-evaluators.ts';

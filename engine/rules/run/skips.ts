@@ -1,6 +1,6 @@
 /** Owns where a rule phase goes on behind a rule that skips. */
 
-import type { Rule } from '../catalog/types.ts';
+import type { Rule } from '../transaction/types.ts';
 import type { PhasePlan } from '../plan/rule-plan.ts';
 
 /** Index of the first item that runs after the skip. */

@@ -5,10 +5,10 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { nameIs } from '../catalog/load/names.ts';
-import { keepCaptures, noteMatch } from '../catalog/matching.ts';
-import type { Transaction } from '../catalog/transaction.ts';
-import type { Rule, Target } from '../catalog/types.ts';
+import { nameIs } from '../transaction/ascii.ts';
+import { keepCaptures, noteMatch } from '../transaction/matching.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import type { Rule, Target } from '../transaction/types.ts';
 import { evaluateTargets } from './evaluate.ts';
 
 /** Evaluates one link on all its targets. True when one matched. */

@@ -6,10 +6,10 @@
 import type { ByteString } from '../../../base/byte-string.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { BodySnapshot } from '../../../contract/message.ts';
-import type { RuleCatalog } from '../../catalog/catalog.ts';
-import type { RulePorts } from '../../catalog/ports.ts';
-import { formatErrorLogLine } from '../../catalog/report.ts';
-import type { Program, ProgramSettings } from '../../catalog/types.ts';
+import type { RuleCatalog } from '../../features/catalog.ts';
+import type { RulePorts } from '../../transaction/ports.ts';
+import { formatErrorLogLine } from '../../transaction/report.ts';
+import type { Program, ProgramSettings } from '../../transaction/types.ts';
 import { loadSourceSet, type ReadFiles, type SourceFile } from '../../language/include.ts';
 import { buildProgram, closeProgram } from '../../program/build-program.ts';
 import { evaluateTransaction, type Exchange, type OracleResult } from '../evaluate.ts';

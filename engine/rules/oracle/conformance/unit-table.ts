@@ -5,10 +5,10 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { systemClock } from '../../../base/clock.ts';
-import type { RuleCatalog } from '../../catalog/catalog.ts';
-import { parseMacros } from '../../catalog/macro.ts';
-import { Transaction } from '../../catalog/transaction.ts';
-import type { BindContext, FeatureDefinition } from '../../catalog/types.ts';
+import type { RuleCatalog } from '../../features/catalog.ts';
+import { parseMacros } from '../../transaction/macro.ts';
+import { Transaction } from '../../transaction/transaction.ts';
+import type { BindContext, FeatureDefinition } from '../../transaction/types.ts';
 
 /** A row as the corpus writes it. */
 export interface UnitRow {

@@ -1,3 +1,0 @@
-/** Owns the engine's door to giving memory back to the system. */
-export { easeHeap, trimHeap } from '../../native-bindings/index.ts';
-export { dropFilePages } from '../../native-bindings/pages/file-pages.ts';

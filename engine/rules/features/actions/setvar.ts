@@ -1,0 +1,133 @@
+/** Owns the action `setvar`: sets, counts and removes variables of TX and of open collections. */
+
+import { type ByteString, internText } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/limits.ts';
+import {
+  addStored,
+  deleteStored,
+  isPersistentName,
+  setStored,
+} from '../../transaction/collections.ts';
+import { expandMacro, lowerBytes } from '../../transaction/macro.ts';
+import { readInteger } from '../operators/operator-common.ts';
+import type { PersistentName, Transaction } from '../../transaction/transaction.ts';
+import type {
+  ActionDefinition,
+  ActionEffect,
+  BindContext,
+  BindFailure,
+  BoundAction,
+  MacroText,
+} from '../../transaction/types.ts';
+import { parseVariableName, splitAssignment } from './action-common.ts';
+
+type Op = 'set' | 'add' | 'subtract' | 'unset';
+
+/** What one setvar does; names in lower case. */
+interface Assignment {
+  readonly collection: 'tx' | PersistentName;
+  readonly name: MacroText;
+  readonly op: Op;
+  readonly value: MacroText;
+}
+
+/** Sets a variable: `tx.a=1`, `tx.a=+1`, `tx.a=-1`, `tx.a` (1), `!tx.a` (removes it). */
+export const setvar: ActionDefinition = {
+  name: 'setvar',
+  kind: 'runtime',
+  argument: 'required',
+  summary: 'Sets, adds to, subtracts from or removes a variable of TX or an open collection.',
+  example: 'SecRule ARGS "@rx x" "id:1,setvar:tx.score=+%{tx.critical_anomaly_score}"',
+  source: 'ModSecurity Reference Manual, Actions, setvar',
+  bind: bindSetvar,
+};
+
+function bindSetvar(argument: ByteString, context: BindContext): BoundAction | BindFailure {
+  const assignment = parseAssignment(argument, context);
+  if (!assignment) return { failure: 'expected collection.name, optionally with =value' };
+  const { collection, name, op, value } = assignment;
+  if (collection !== 'tx' && !isPersistentName(collection)) {
+    return { failure: 'expected a variable of tx, ip, global, session, user or resource' };
+  }
+  const effect: ActionEffect =
+    collection === 'tx' ? { kind: 'setTx', name, op, value } : { kind: 'isolated' };
+  return {
+    definition: setvar,
+    argument,
+    effect,
+    run: (tx) => assign({ collection, name, op, value }, tx),
+  };
+}
+
+function parseAssignment(
+  argument: ByteString,
+  context: BindContext,
+): (Omit<Assignment, 'collection'> & { collection: string }) | null {
+  const removes = argument.startsWith('!');
+  const { left, right } = splitAssignment(removes ? argument.slice(1) : argument);
+  const target = parseVariableName(left, context);
+  if (!target) return null;
+  const name = lowerLiterals(target.name);
+  const sign = right?.charAt(0);
+  const op = removes ? 'unset' : sign === '+' ? 'add' : sign === '-' ? 'subtract' : 'set';
+  const text = op === 'add' || op === 'subtract' ? (right ?? '').slice(1) : (right ?? '1');
+  return { collection: target.collection, name, op, value: context.parseMacros(text) };
+}
+
+function lowerLiterals(text: MacroText): MacroText {
+  return {
+    source: text.source,
+    literal: text.literal === null ? null : internText(lowerBytes(text.literal)),
+    parts: text.parts.map((part) => (typeof part === 'string' ? lowerBytes(part) : part)),
+  };
+}
+
+function assign({ collection, name, op, value }: Assignment, tx: Transaction): void {
+  const key = name.literal ?? lowerBytes(expandMacro(name, tx));
+  if (op === 'unset') {
+    if (collection === 'tx') tx.tx.delete(key);
+    else deleteStored(tx, collection, key);
+    return;
+  }
+  const operand = expandMacro(value, tx);
+  const result =
+    op === 'set' ? operand : applyCount(readVariable(tx, collection, key), operand, op);
+  const text = result.slice(0, ruleRunLimits.variableBytesMax);
+  if (collection !== 'tx') {
+    if (op === 'set') setStored(tx, collection, key, text);
+    else addStored(tx, collection, key, addedBy(operand, op), text);
+  } else if (tx.tx.changes < ruleRunLimits.variablesSetMax || tx.tx.get(key) !== undefined) {
+    tx.tx.set(key, text);
+  }
+}
+
+function addedBy(operand: ByteString, op: 'add' | 'subtract'): number {
+  const change = Number(readInteger(operand));
+  const bounded = Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, change));
+  return op === 'add' ? bounded : -bounded;
+}
+
+function readVariable(
+  tx: Transaction,
+  collection: 'tx' | PersistentName,
+  key: string,
+): ByteString | undefined {
+  if (collection === 'tx') return tx.tx.get(key);
+  return tx.persistent.get(collection)?.values.get(key)?.value;
+}
+
+/**
+ * The sum or difference of two texts read as integers; what is no number counts as 0.
+ * Also for folding constant rules.
+ */
+export function applyCount(
+  old: ByteString | undefined,
+  operand: ByteString,
+  op: 'add' | 'subtract',
+): ByteString {
+  const before = Number(readInteger(old ?? ''));
+  const change = Number(readInteger(operand));
+  const sum = op === 'add' ? before + change : before - change;
+  const bounded = Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, sum));
+  return String(bounded);
+}

@@ -1,0 +1,164 @@
+/**
+ * Tests that multipart bodies have one reading: a part that some backend reads as a field, or under
+ * another name, is an argument under that name, and flagged; a stray delimiter is refused.
+ */
+
+import { describe, expect, test } from 'vitest';
+
+import { fromByteString } from '../../../base/byte-string.ts';
+import { loadRequestBody } from '../../load/request-body.ts';
+import { misplacedRows, rowTexts, transactionFor } from '../../load/test-sample.ts';
+import type { Transaction } from '../../transaction/transaction.ts';
+import { SOURCE } from '../../transaction/values.ts';
+
+function read(body: string): Transaction {
+  const tx = transactionFor('POST / HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=B');
+  loadRequestBody(tx, { bytes: fromByteString(body), truncated: false });
+  expect(misplacedRows(tx)).toEqual([]);
+  return tx;
+}
+
+/** A body of one part. */
+function part(disposition: string, more = '', content = 'DATA'): string {
+  const line = `Content-Disposition: form-data; ${disposition}`;
+  return `--B\r\n${line}\r\n${more}\r\n${content}\r\n--B--\r\n`;
+}
+
+describe('only a file', () => {
+  test.each([
+    ['name="a"; filename="f.txt"'],
+    ['name="a b;c=d"; filename="f;g=h.txt"'],
+    ['name="a[]"; filename="%22f%22.txt"'],
+    ['name="\xc3\xa9"; filename="\xc3\xa9.txt"'],
+    ['name="a"; filename="C:\\dir\\1.txt"'],
+    ['name="a"; filename="f"  '],
+  ])('%s', (disposition) => {
+    const tx = read(part(disposition, 'Content-Type: text/plain\r\n'));
+    expect(rowTexts(tx, SOURCE.argPost)).toEqual([]);
+    expect(rowTexts(tx, SOURCE.file)).toHaveLength(1);
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([0, 0]);
+  });
+});
+
+describe('only a field', () => {
+  test.each([['name="a"'], ['name=a'], ['name="a"; '], ['name="a;b"'], ['name="a%22b"']])(
+    '%s',
+    (disposition) => {
+      const tx = read(part(disposition));
+      expect(rowTexts(tx, SOURCE.argPost)).toHaveLength(1);
+      expect(rowTexts(tx, SOURCE.file)).toEqual([]);
+      expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([0, 0]);
+    },
+  );
+});
+
+describe('a field and a file', () => {
+  const rows: [string, string[]][] = [
+    [`name="a"; filename*=utf-8''f`, ['a', `utf-8''f`]],
+    [`name="a"; filename="f"; filename*=utf-8''g`, ['a', 'f', `utf-8''g`]],
+    ['name="a"; filename ="f"', ['a', 'f']],
+    ['name="a"; filename= "f"', ['a', 'f']],
+    ['name="a"; filename\t=\t"f"', ['a', 'f']],
+    ['name = "a"; filename="f"', ['a', 'f']],
+    ['name="a";filename="f"', ['a', 'f']],
+    ['name="a" ; filename="f"', ['a', 'f']],
+    ['name="a";  filename="f"', ['a', 'f']],
+    ['filename="f"; name="a"', ['a', 'f']],
+    ['name=a; filename=f', ['a', 'f']],
+    ['name=""; name="a"; filename="f"', ['a', 'f']],
+    ['name="a"; filename=""; filename="f"', ['a', 'f']],
+    ['name="a"; filename="f";', ['a', 'f']],
+    ['name="a\\\\"; filename="f"', ['a\\', 'a\\\\', 'f']],
+    ['name="a"; filename="f\\\\"', ['a', 'f\\\\', 'f\\']],
+    ['name="a\\"b"; filename="f"', ['a"b', 'a\\"b', 'a\\', 'f']],
+  ];
+  test.each(rows)('%s', (disposition, names) => {
+    const tx = read(part(disposition, 'Content-Type: text/plain\r\n'));
+    expect(tx.bodyErrorMessage).toBe('');
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([1, 0]);
+    expect(rowTexts(tx, SOURCE.file).length).toBeGreaterThan(0);
+    const rowsRead = rowTexts(tx, SOURCE.argPost);
+    const wanted = names.map((name) => `${name}=DATA`);
+    expect(rowsRead[0]).toBe(wanted[0]);
+    expect(rowsRead).toEqual(expect.arrayContaining(wanted));
+    // Backslashes leave room for more readings.
+    if (!disposition.includes('\\')) expect(rowsRead).toHaveLength(wanted.length);
+  });
+
+  test('a name whose quotes Django counts otherwise', () => {
+    const tx = read(part('name="\\"a;"'));
+    expect(rowTexts(tx, SOURCE.argPost)).toContain('"\\"a=DATA');
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([1, 0]);
+  });
+
+  test('without a file name, but with content', () => {
+    const tx = read(part('name="a"; filename=""'));
+    expect(rowTexts(tx, SOURCE.argPost)).toEqual(['a=DATA']);
+    expect(tx.multipart!.ambiguousPart).toBe(1);
+  });
+
+  test('a file input that was left empty is nothing unusual', () => {
+    const tx = read(part('name="a"; filename=""', 'Content-Type: a/b\r\n', ''));
+    expect(rowTexts(tx, SOURCE.argPost)).toEqual([]);
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([0, 0]);
+  });
+
+  test('more names than one part may have', () => {
+    const tx = read(part(`name="a"; ${'name=""; '.repeat(2)}filename="${'=a1;'.repeat(9)}\\"`));
+    expect(tx.multipart!.strictError).toBe(1);
+  });
+});
+
+describe('content that a backend may decode', () => {
+  test.each([
+    ['Content-Transfer-Encoding: base64', 1],
+    ['Content-Transfer-Encoding: quoted-printable', 1],
+    ['Content-Transfer-Encoding: binary', 0],
+    ['Content-Type: text/plain; charset=utf-16le', 1],
+    ['Content-Type: text/plain; charset="utf-7"', 1],
+    ['Content-Type: text/plain; x=y; charset=utf-8', 1],
+    ['Content-Type: text/plain; charset=UTF-8', 0],
+    ['Content-Type: text/plain; charset="us-ascii"', 0],
+    ['Content-Type: multipart/mixed; boundary=C', 1],
+    ['content-type:message/rfc822', 1],
+    ['Content-Type: application/json', 0],
+  ])('%s', (line, ambiguous) => {
+    const tx = read(part('name="a"', `${line}\r\n`));
+    expect(rowTexts(tx, SOURCE.argPost)).toContain('a=DATA');
+    expect([tx.multipart!.ambiguousPart, tx.multipart!.strictError]).toEqual([ambiguous, 0]);
+  });
+});
+
+describe('a delimiter that is no boundary to all', () => {
+  const file = 'name="f"; filename="f"';
+  const inner = '--B\r\nContent-Disposition: form-data; name="x"\r\n\r\nATTACK';
+  test.each([
+    ['after a bare CR', part(file, '', `a\r${inner}`)],
+    ['within a line', part(file, '', `a ${inner}`)],
+    ['after another control character', part(file, '', `a\v${inner}`)],
+    ['after a line that is another boundary', part(file, '', `--x\r\na\r${inner}`)],
+    ['in a header', part('name="--B"')],
+  ])('%s', (_, body) => {
+    const tx = read(`${body.slice(0, -'--B--\r\n'.length)}${part('name="z"')}`);
+    expect(tx.multipart!.unmatchedBoundary).toBe(1);
+  });
+
+  test('after a bare LF it is a boundary, and flagged', () => {
+    const tx = read(part(file, '', `a\n${inner}`));
+    expect(rowTexts(tx, SOURCE.argPost)).toEqual(['x=ATTACK']);
+    expect(tx.multipart!.lfLine).toBe(1);
+  });
+
+  test('lines that only look like boundaries are content', () => {
+    const pem = '-----KEY BEGINS-----\r\nMA==\r\n-----KEY ENDS-----';
+    const tx = read(part(file, '', pem));
+    expect([tx.multipart!.unmatchedBoundary, tx.multipart!.strictError]).toEqual([2, 0]);
+  });
+
+  test('control characters in part headers are errors', () => {
+    for (const bad of ['\r', '\v', '\x00', '\x1f', '\x7f']) {
+      const tx = read(part(`name="a"${bad}; filename="f"`));
+      expect([tx.bodyError, tx.multipart!.strictError]).toEqual([1, 1]);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+/** Tests how bodies are read beside what their Content-Type says. */
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+
+import { misplacedRows, rowTexts, transactionFor } from '../../load/test-sample.ts';
+import { loadRequestBody } from '../../load/request-body.ts';
+import type { Transaction } from '../../transaction/transaction.ts';
+import { SOURCE } from '../../transaction/values.ts';
+
+const settings = { inspectsUnparsed: true };
+
+function read(type: string, body: string | Buffer, processor = ''): Transaction {
+  const fields = type === '' ? '' : `\r\nContent-Type: ${type}`;
+  const tx = transactionFor(`POST / HTTP/1.1\r\nHost: a${fields}`, settings);
+  tx.control.requestBodyProcessor = processor;
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
+  loadRequestBody(tx, { bytes, truncated: false });
+  expect(misplacedRows(tx)).toEqual([]);
+  return tx;
+}
+
+const args = (tx: Transaction): string[] => rowTexts(tx, SOURCE.argPost);
+
+describe('bodies without a processor', () => {
+  const rows: [type: string, body: string | Buffer, args: string[]][] = [
+    ['text/plain', '{"a":"\\u0027x"}', ["json.a='x"]],
+    ['text/json', '[1]', ['json.array_0=1']],
+    ['', ' {"a":1}', ['json.a=1']],
+    ['application/x+json2', '\xef\xbb\xbf{"a":1}', ['json.a=1']],
+    ['application/x-ndjson', '{"a":1}\n{"b":2}\n', ['json.a=1', 'json.b=2']],
+    ['text/plain', Buffer.from('{"a":"x"}', 'utf16le'), ['json.a=x']],
+    ['text/plain', Buffer.from('\ufeff{"a":"x"}', 'utf16le').swap16(), ['json.a=x']],
+    ['text/plain', 'a=%27x&b=2', ["a='x", 'b=2']],
+    ['text/plain', 'hello there = x', ['=hello there = x']],
+    ['text/plain', ' x&a=%27y', ['= x&a=%27y', ' x=', "a='y"]],
+    ['text/plain', `${'n'.repeat(4000)}=1&a=%27`, [`${'n'.repeat(4000)}=1`, "a='"]],
+    [
+      'application/octet-stream',
+      '\x00\x01\x02\x03'.repeat(40) + 'cat /etc/passwd now',
+      ['=cat /etc/passwd now'],
+    ],
+    ['image/png', '{"a":1}', ['json.a=1']],
+    ['image/png', '\x89PNG\r\n\x1a\n<script>alert(1)</script>', []],
+    ['text/plain', '<b>x</b>', ['=<b>x</b>']],
+    ['application/atom+xml', '<b>x</b>', []],
+  ];
+  test.each(rows)('%s %j', (type, body, expected) => {
+    const tx = read(type, body);
+    expect(args(tx)).toEqual(expected);
+    expect([tx.bodyError, tx.urlEncodedError]).toEqual([0, 0]);
+  });
+
+  test('XML of any type has its text and attributes', () => {
+    const tx = read('text/plain', '<a b="c">d&lt;</a>');
+    expect(rowTexts(tx, SOURCE.xmlText)).toEqual(['/*=d<']);
+    expect(rowTexts(tx, SOURCE.xmlAttribute)).toEqual(['//@*=c']);
+  });
+
+  test('long text comes in windows that overlap', () => {
+    const text = `${'x '.repeat(20_000)}attack`;
+    const windows = args(read('text/plain', text));
+    expect(windows).toHaveLength(3);
+    expect(windows.at(-1)!.endsWith('attack')).toBe(true);
+  });
+});
+
+describe('bodies that are not what they are called', () => {
+  const rows: [processor: string, body: string, has: string][] = [
+    ['JSON', '{"x":NaN,"a":"att"}', 'json.a=att'],
+    ['JSON', '{"x":[1,2,],"a":"att",}', 'json.a=att'],
+    ['JSON', "{'a':'att\\'x'}", "json.a=att'x"],
+    ['JSON', '{a:att}', 'json.a=att'],
+    ['JSON', '/* c */ {"a":"att"}', 'json.a=att'],
+    ['JSON', '{"a":1} {"b":"att"}', 'json.b=att'],
+    ['JSON', '{"a" "att"}', 'json.a=att'],
+    ['JSON', '[1 "att"]', 'json.array_1=att'],
+    ['JSON', '["\\q","att"]', 'json.array_1=att'],
+    ['JSON', '{"att', 'json.att='],
+    ['JSON', '{"att"}', 'json.att='],
+    ['JSON', '[01,"att"]', 'json.array_1=att'],
+    ['JSON', 'a=%61tt&b=1', 'a=att'],
+    ['JSON', '<a>att</a>', '=<a>att</a>'],
+    ['XML', 'a=%61tt', 'a=att'],
+    ['XML', '{"a":"att"}', 'json.a=att'],
+    ['XML', 'att <a/>', '=att <a/>'],
+    ['XML', '<!DOCTYPE a [<!ENTITY b "att">]><a/>', '= a [<!ENTITY b "att">]>'],
+    ['URLENCODED', '{"a":"\\u0061tt"}', 'json.a=att'],
+  ];
+  test.each(rows)('%s %s', (processor, body, has) => {
+    expect(args(read('a/b', body, processor))).toContain(has);
+  });
+
+  test('what a processor finds wrong stays an error, what another reading finds is none', () => {
+    expect(read('a/b', '{"x":NaN}', 'JSON').bodyErrorMessage).toBe('JSON: a value is missing');
+    expect(read('a/b', Buffer.from('{"x":1}', 'utf16le'), 'JSON').bodyErrorMessage).toBe(
+      'JSON: not UTF-8',
+    );
+    expect(read('a/b', '{x', 'URLENCODED').bodyError).toBe(0);
+  });
+});
+
+test('every string of a document that is broken somewhere is inspected', () => {
+  const piece = fc.constantFrom(
+    ...Array.from('{}[],:'),
+    'NaN',
+    "'",
+    '1',
+    'x',
+    '\n',
+    '/*',
+    'true',
+    '"k":',
+    '"v",',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      const body = `{${pieces.join('').replaceAll("'", '')} "needle" }`;
+      const tx = read('application/json', body, 'JSON');
+      const { values } = tx;
+      const seen = Array.from({ length: values.count }, (_, row) => row)
+        .filter((row) => values.source[row] === SOURCE.argPost)
+        .some((row) => `${values.key(row)} ${values.value(row)}`.includes('needle'));
+      expect(seen).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});

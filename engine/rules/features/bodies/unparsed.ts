@@ -1,0 +1,156 @@
+/**
+ * Decides how a body is read beside what its Content-Type says, so that nothing passes uninspected
+ * because a backend looks at the content and not at its name: as JSON, as XML, as a form, as raw
+ * text. Only with `SecInspectUnparsed`. What these readings find wrong is no error of the request.
+ */
+
+import { valueLimits } from '../../../base/limits.ts';
+import { nameIs } from '../../transaction/ascii.ts';
+import type { Transaction } from '../../transaction/transaction.ts';
+import { SOURCE } from '../../transaction/values.ts';
+import { readArguments } from './arguments.ts';
+import { JsonReader } from './json-reader.ts';
+import { addRawText } from './raw-text.ts';
+import { appendAsUtf8, wideEncodingOf } from './text-encoding.ts';
+import { XmlReader } from './xml-reader.ts';
+
+const AMPERSAND = 0x26;
+const EQUALS = 0x3d;
+
+/** One a thread: inspection is synchronous, so two documents are never read at once. */
+const json = new JsonReader();
+const xml = new XmlReader();
+
+/** Media types whose bodies are files where they begin as such: as files of multipart bodies. */
+const signatures: readonly (readonly [type: RegExp, begin: RegExp])[] = [
+  [/^image\/(?:jpeg|pjpeg)\b/, /^\xff\xd8\xff/],
+  [/^image\/(?:png|apng)\b/, /^\x89PNG\r\n\x1a\n/],
+  [/^image\/gif\b/, /^GIF8[79]a/],
+  [/^(?:image\/webp|audio\/(?:x-)?wav)\b/, /^RIFF[^]{4}W(?:EBP|AVE)/],
+  [/^(?:image\/(?:avif|hei[cf])|(?:audio|video)\/(?:mp4|quicktime|x-m4a|3gpp))\b/, /^[^]{4}ftyp/],
+  [/^(?:video|audio)\/(?:webm|x-matroska)\b/, /^\x1aE\xdf\xa3/],
+  [/^(?:audio|video|application)\/ogg\b/, /^OggS/],
+  [/^audio\/(?:mpeg|mp3)\b/, /^(?:ID3|\xff[\xe2-\xff])/],
+  [/^application\/pdf\b/, /^%PDF-/],
+  [/^application\/(?:zip|java-archive|epub\+zip|vnd\.(?:openxml|oasis)[\w.-]+)\b/, /^PK\x03\x04/],
+  [/^application\/(?:gzip|x-gzip)\b/, /^\x1f\x8b/],
+];
+const signatureBytes = 16;
+
+/** Reads a body for which no processor was chosen. Cost: one pass for each reading. */
+export function readUndeclared(tx: Transaction, start: number, end: number, cut: boolean): void {
+  const [from, to] = asUtf8(tx, start, end);
+  const { slab } = tx.values;
+  const type = contentType(tx);
+  const first = firstByte(slab, from, to);
+  if (first === '{' || first === '[' || first === '"') {
+    quietly(tx, () => readJson(tx, from, to, cut));
+    return;
+  }
+  if (first === '<') {
+    quietly(tx, () => xml.read(tx, from, to, cut));
+    if (!/^[^;]*[/+]xml\b/.test(type)) addRawText(tx, SOURCE.argPost, from, to);
+    return;
+  }
+  if (isFile(type, slab.latin1Slice(from, Math.min(to, from + signatureBytes)))) return;
+  if (looksLikeForm(slab, from, to)) {
+    quietly(tx, () => readForm(tx, from, to));
+    return;
+  }
+  const isText = addRawText(tx, SOURCE.argPost, from, to);
+  // Readers of forms take what stands between separators, whatever stands before.
+  if (isText && holdsPairs(slab, from, to)) quietly(tx, () => readForm(tx, from, to));
+}
+
+/** Reads once more what a processor has read, where it looks like something else. */
+export function readOtherwise(
+  tx: Transaction,
+  processorName: string,
+  start: number,
+  end: number,
+  cut: boolean,
+): void {
+  const { slab } = tx.values;
+  const first = firstByte(slab, start, end);
+  if (processorName === 'URLENCODED' || (processorName === 'XML' && first !== '<')) {
+    if (first === '{' || first === '[') quietly(tx, () => readJson(tx, start, end, cut));
+    else if (first === '<') quietly(tx, () => xml.read(tx, start, end, cut));
+  }
+  if (processorName === 'JSON' && first === '<') {
+    quietly(tx, () => xml.read(tx, start, end, cut));
+    addRawText(tx, SOURCE.argPost, start, end);
+  } else if (processorName !== 'URLENCODED' && looksLikeForm(slab, start, end)) {
+    quietly(tx, () => readForm(tx, start, end));
+  } else if (processorName === 'XML' && first !== '<') {
+    addRawText(tx, SOURCE.argPost, start, end);
+  }
+}
+
+/** Reads JSON; what the reader stops at is inspected as text. */
+export function readJson(tx: Transaction, start: number, end: number, cut: boolean): void {
+  const stopped = json.read(tx, start, end, cut);
+  if (stopped < end && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, stopped, end);
+}
+
+function readForm(tx: Transaction, start: number, end: number): void {
+  readArguments(tx, SOURCE.argPost, start, end, tx.settings.argumentSeparator);
+}
+
+/** Errors of a reading that nobody asked for say nothing of the request; limits do. */
+function quietly(tx: Transaction, read: () => void): void {
+  const { bodyError, bodyErrorMessage, urlEncodedError } = tx;
+  read();
+  tx.bodyError = bodyError;
+  tx.bodyErrorMessage = bodyErrorMessage;
+  tx.urlEncodedError = urlEncodedError;
+}
+
+/** The body in UTF-8, where it is UTF-16 or UTF-32. */
+export function asUtf8(tx: Transaction, start: number, end: number): [from: number, to: number] {
+  const wide = wideEncodingOf(tx.values.slab, start, end);
+  if (wide === null) return [start, end];
+  return [appendAsUtf8(tx.values, start, end, wide), tx.values.used];
+}
+
+/** The first byte that is neither white space nor of a byte order mark; '' when there is none. */
+function firstByte(slab: Buffer, start: number, end: number): string {
+  let at = start;
+  if (slab[at] === 0xef && slab[at + 1] === 0xbb && slab[at + 2] === 0xbf) at += 3;
+  while (at < end && (slab[at]! <= 0x20 || slab[at] === 0xa0)) at++;
+  return at < end ? String.fromCharCode(slab[at]!) : '';
+}
+
+/** A plain name and `=`: bytes that names of fields have, raw or %-encoded. */
+function looksLikeForm(slab: Buffer, start: number, end: number): boolean {
+  const last = Math.min(end, start + valueLimits.formNameBytesMax);
+  for (let at = start; at < last; at++) {
+    const byte = slab[at]!;
+    if (byte === EQUALS) return at > start;
+    if (byte <= 0x20 || byte === 0x22 || byte === 0x3c || byte === 0x3e || byte > 0x7a)
+      return false;
+  }
+  return false;
+}
+
+function holdsPairs(slab: Buffer, start: number, end: number): boolean {
+  const and = slab.indexOf(AMPERSAND, start);
+  if (and < 0 || and >= end) return false;
+  const equals = slab.indexOf(EQUALS, and);
+  return equals >= 0 && equals < end;
+}
+
+function isFile(type: string, begin: string): boolean {
+  return signatures.some(([media, signature]) => media.test(type) && signature.test(begin));
+}
+
+/** The last Content-Type in lower case, as the choice of the processor goes by. */
+function contentType(tx: Transaction): string {
+  const { values } = tx;
+  let type = '';
+  for (const row of values.rowsOf(SOURCE.requestHeader)) {
+    if (nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-type')) {
+      type = values.value(row).trim().toLowerCase();
+    }
+  }
+  return type;
+}

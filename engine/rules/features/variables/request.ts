@@ -1,0 +1,243 @@
+/** Owns the variables of the request's head and of who sent it. */
+
+import { createHash } from 'node:crypto';
+import { type ByteString, encodeUtf8, toByteString } from '../../../base/byte-string.ts';
+import type { Transaction } from '../../transaction/transaction.ts';
+import type { VariableDefinition } from '../../transaction/types.ts';
+import { SOURCE } from '../../transaction/values.ts';
+import { firstValue, rowCollection, rowScalar, scalar } from './define.ts';
+
+/** In the order of the message, then what is derived from it. */
+export const requestVariables: readonly VariableDefinition[] = [
+  rowScalar(
+    {
+      name: 'REQUEST_LINE',
+      summary: 'The request line as sent.',
+      example: 'SecRule REQUEST_LINE "@rx #"',
+    },
+    SOURCE.requestLine,
+  ),
+  rowScalar(
+    {
+      name: 'REQUEST_METHOD',
+      summary: 'The method.',
+      example: 'SecRule REQUEST_METHOD "@streq POST"',
+    },
+    SOURCE.requestMethod,
+  ),
+  rowScalar(
+    {
+      name: 'REQUEST_PROTOCOL',
+      summary: 'For example HTTP/1.1.',
+      example: 'SecRule REQUEST_PROTOCOL "@streq HTTP/1.0"',
+    },
+    SOURCE.requestProtocol,
+  ),
+  rowScalar(
+    {
+      name: 'REQUEST_URI',
+      summary: 'Path and query as sent, without scheme, host and fragment.',
+      example: 'SecRule REQUEST_URI "@beginsWith /admin"',
+    },
+    SOURCE.requestUri,
+  ),
+  rowScalar(
+    {
+      name: 'REQUEST_URI_RAW',
+      summary: 'The request target as sent.',
+      example: 'SecRule REQUEST_URI_RAW "@contains #"',
+    },
+    SOURCE.requestUriRaw,
+  ),
+  rowScalar(
+    {
+      name: 'REQUEST_FILENAME',
+      summary: 'The path, %XX decoded once.',
+      example: 'SecRule REQUEST_FILENAME "@endsWith .bak"',
+    },
+    SOURCE.requestFilename,
+  ),
+  rowScalar(
+    {
+      name: 'REQUEST_BASENAME',
+      summary: 'What follows the last slash or backslash of REQUEST_FILENAME; may be empty.',
+      example: 'SecRule REQUEST_BASENAME "@streq login.php"',
+    },
+    SOURCE.requestBasename,
+  ),
+  rowScalar(
+    {
+      name: 'QUERY_STRING',
+      summary: 'The query string as sent; may be empty.',
+      example: 'SecRule QUERY_STRING "@rx attack"',
+    },
+    SOURCE.queryString,
+  ),
+  rowCollection(
+    {
+      name: 'REQUEST_HEADERS',
+      summary: 'Header fields, each one an entry.',
+      example: 'SecRule REQUEST_HEADERS:Host "^$"',
+    },
+    [SOURCE.requestHeader],
+  ),
+  rowCollection(
+    {
+      name: 'REQUEST_HEADERS_NAMES',
+      summary: 'Names of REQUEST_HEADERS as sent.',
+      example: 'SecRule REQUEST_HEADERS_NAMES "@streq x-forwarded-for"',
+    },
+    [SOURCE.requestHeader],
+    'key',
+  ),
+  rowCollection(
+    {
+      name: 'REQUEST_COOKIES',
+      summary: 'Cookies, not decoded.',
+      example: 'SecRule REQUEST_COOKIES:SESSION "!@rx ^\\w+$"',
+    },
+    [SOURCE.requestCookie],
+  ),
+  rowCollection(
+    {
+      name: 'REQUEST_COOKIES_NAMES',
+      summary: 'Names of REQUEST_COOKIES.',
+      example: 'SecRule &REQUEST_COOKIES_NAMES:JSESSIONID "@eq 0"',
+    },
+    [SOURCE.requestCookie],
+    'key',
+  ),
+  scalar(
+    { name: 'PATH_INFO', summary: 'The decoded path.', example: 'SecRule PATH_INFO "^/(bin|etc)"' },
+    pathOf,
+  ),
+  scalar(
+    {
+      name: 'AUTH_TYPE',
+      summary: 'First word of Authorization.',
+      example: 'SecRule AUTH_TYPE "Basic"',
+    },
+    (tx) => tx.authType || (authorization(tx)[0] ?? ''),
+  ),
+  scalar(
+    {
+      name: 'REMOTE_USER',
+      summary: 'User of a Basic Authorization.',
+      example: 'SecRule REMOTE_USER "@streq admin"',
+    },
+    (tx) => tx.remoteUser || basicUser(tx) || null,
+  ),
+  scalar(
+    {
+      name: 'SERVER_NAME',
+      summary: 'Host of the request, without port.',
+      example: 'SecRule SERVER_NAME "@streq example.com"',
+    },
+    serverName,
+  ),
+  scalar(
+    {
+      name: 'REMOTE_ADDR',
+      summary: 'Address of the client.',
+      example: 'SecRule REMOTE_ADDR "@ipMatch 192.0.2.0/24"',
+    },
+    (tx) => tx.request.connection.clientIp,
+  ),
+  scalar(
+    {
+      name: 'REMOTE_HOST',
+      summary: 'Address of the client; names are never looked up.',
+      example: 'SecRule REMOTE_HOST "@endsWith .1"',
+    },
+    (tx) => tx.request.connection.clientIp,
+  ),
+  scalar(
+    {
+      name: 'REMOTE_PORT',
+      summary: 'Port of the client.',
+      example: 'SecRule REMOTE_PORT "@lt 1024"',
+    },
+    (tx) => tx.request.connection.clientPort,
+  ),
+  scalar(
+    {
+      name: 'USERAGENT_IP',
+      summary: 'Address of the client.',
+      example: 'SecRule USERAGENT_IP "@ipMatch 192.0.2.1"',
+    },
+    (tx) => tx.request.connection.clientIp,
+  ),
+  scalar(
+    {
+      name: 'SERVER_ADDR',
+      summary: 'Address the client came to.',
+      example: 'SecRule SERVER_ADDR "@ipMatch ::1"',
+    },
+    (tx) => tx.request.connection.serverIp,
+  ),
+  scalar(
+    {
+      name: 'SERVER_PORT',
+      summary: 'Port the client came to.',
+      example: 'SecRule SERVER_PORT "@eq 443"',
+    },
+    (tx) => tx.request.connection.serverPort,
+  ),
+  scalar(
+    {
+      name: 'UNIQUE_ID',
+      summary: 'The request id; made of it and the arrival where the client chose the id.',
+      example: "logdata:'%{UNIQUE_ID}'",
+    },
+    uniqueId,
+  ),
+];
+
+/**
+ * CRS draws lots by this id (sampling, 901410): who may choose it must not choose to be left out.
+ * Source: ModSecurity's id holds the time; no client knows its arrival by the millisecond.
+ */
+function uniqueId(tx: Transaction): ByteString {
+  const { requestId, receivedAtMs, connection } = tx.request;
+  const { values } = tx;
+  const chosen = values
+    .rowsOf(SOURCE.requestHeader)
+    .some((row) => values.value(row) === requestId && isRequestIdName(values.key(row)));
+  if (!chosen) return encodeUtf8(requestId);
+  const arrival = `${requestId}\0${receivedAtMs}\0${connection.peerIp}\0${connection.clientPort}`;
+  return createHash('sha256').update(arrival).digest('hex').slice(0, uniqueIdChars);
+}
+
+const uniqueIdChars = 32;
+
+function isRequestIdName(name: ByteString): boolean {
+  return name.toLowerCase() === 'x-request-id';
+}
+
+function pathOf(tx: Transaction): ByteString {
+  const row = tx.values.rowsOf(SOURCE.requestFilename)[0];
+  return row === undefined ? '' : tx.values.value(row);
+}
+
+/** Scheme and credentials of Authorization. */
+function authorization(tx: Transaction): string[] {
+  const value = firstValue(tx, SOURCE.requestHeader, 'authorization') ?? '';
+  const space = value.indexOf(' ');
+  return space < 0 ? [value] : [value.slice(0, space), value.slice(space + 1).trim()];
+}
+
+function basicUser(tx: Transaction): ByteString {
+  const [scheme, credentials] = authorization(tx);
+  if (scheme?.toLowerCase() !== 'basic' || credentials === undefined) return '';
+  const text = toByteString(Buffer.from(credentials, 'base64'));
+  const colon = text.indexOf(':');
+  return colon < 0 ? text : text.slice(0, colon);
+}
+
+/** RFC 9110 section 7.2; brackets of an IPv6 literal belong to the host. */
+function serverName(tx: Transaction): ByteString {
+  const host = firstValue(tx, SOURCE.requestHeader, 'host') ?? '';
+  const close = host.startsWith('[') ? host.indexOf(']') : -1;
+  const colon = host.indexOf(':', close + 1);
+  return colon < 0 ? host : host.slice(0, colon);
+}

@@ -1,0 +1,144 @@
+/** Tests every limit on what is inspected: it is reported, and what lies past it is inspected. */
+
+import { describe, expect, test } from 'vitest';
+
+import { valueLimits } from '../../base/limits.ts';
+import {
+  type InspectionLimitName,
+  inspectionLimitNames,
+  reachLimit,
+} from '../transaction/inspection-limits.ts';
+import { loadRequestBody } from './request-body.ts';
+import { transactionFor } from './test-sample.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import { SOURCE } from '../transaction/values.ts';
+
+const attack = 'attack-past-the-limit';
+const many = (piece: string, count: number, separator = ''): string =>
+  Array.from({ length: count }, () => piece).join(separator);
+const parts = (all: readonly string[]): string => `--B\r\n${all.join('\r\n--B\r\n')}\r\n--B--\r\n`;
+const field = (value: string, ...lines: string[]): string =>
+  [`Content-Disposition: form-data; name="f"`, ...lines, '', value].join('\r\n');
+const file = 'Content-Disposition: form-data; name="f"; filename="a"\r\n\r\nx';
+
+type Settings = Parameters<typeof transactionFor>[1];
+type Case = readonly [name: InspectionLimitName, read: (settings: Settings) => Transaction];
+
+const body =
+  (processor: string, text: string, truncated = false) =>
+  (settings: Settings): Transaction => {
+    const head = 'POST / HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=B';
+    const tx = transactionFor(head, settings);
+    tx.control.requestBodyProcessor = processor;
+    loadRequestBody(tx, { bytes: Buffer.from(text, 'latin1'), truncated });
+    return tx;
+  };
+
+/** Each reaches one limit and has the attack behind it. */
+const inspectedPastIt: readonly Case[] = [
+  [
+    'cookies',
+    (settings) => {
+      const cookies = many('a=b', valueLimits.cookiesMax, '; ');
+      return transactionFor(`GET / HTTP/1.1\r\nCookie: ${cookies}; c=${attack}`, settings);
+    },
+  ],
+  [
+    'arguments',
+    (settings) => transactionFor(`GET /?${many('aa=b', 1000, '&')}&c=${attack} HTTP/1.1`, settings),
+  ],
+  ['arguments', body('URLENCODED', `${many('aa=b', 1000, '&')}&c=${attack}`)],
+  ['arguments', body('JSON', `[${many('1,', 1000)}"${attack}"]`)],
+  ['arguments', body('MULTIPART', parts([...Array<string>(1000).fill(field('a')), field(attack)]))],
+  ['argument-rows', body('URLENCODED', `${many('aa=b', 70_000, '&')}&c=${attack}`)],
+  ['argument-rows', body('JSON', `[${many('"long",', 70_000)}"${attack}"]`)],
+  ['json-depth', body('JSON', `${many('[', 200)}"${attack}"${many(']', 200)}`)],
+  ['json-nesting', body('JSON', `${many('[', valueLimits.jsonStackMax + 9)}"${attack}"`)],
+  ['json-names', body('JSON', `{"${many('n', valueLimits.jsonPathBytesMax)}${attack}":1}`)],
+  [
+    'json-name-bytes',
+    body('JSON', `{"${many('n', 1900)}":[${many('"long",', 900)}{"${attack}":1}]}`),
+  ],
+  ['xml-elements', body('XML', `<a>${many('<b/>', valueLimits.xmlElementsMax)}${attack}</a>`)],
+  ['xml-depth', body('XML', `${many('<a>', 300)}${attack}`)],
+  [
+    'xml-attributes',
+    body('XML', `<a>${many('<b c="1"/>', valueLimits.xmlAttributesMax)}<b c="${attack}"/></a>`),
+  ],
+];
+
+/** What is refused under every policy, or lies where nothing is read any more. */
+const onlyReported: readonly Case[] = [
+  ['body-bytes', body('URLENCODED', 'a=b', true)],
+  [
+    'multipart-parts',
+    body('MULTIPART', parts(Array<string>(valueLimits.multipartPartsMax + 1).fill(field('a')))),
+  ],
+  [
+    'multipart-part-headers',
+    body(
+      'MULTIPART',
+      parts([
+        field(
+          'a',
+          ...Array.from({ length: valueLimits.multipartPartHeadersMax }, (_, i) => `X${i}: b`),
+        ),
+      ]),
+    ),
+  ],
+  [
+    'multipart-header-bytes',
+    body('MULTIPART', parts([field('a', `X: ${many('x', valueLimits.multipartHeaderBytesMax)}`)])),
+  ],
+  ['multipart-files', body('MULTIPART', parts(Array<string>(101).fill(file)))],
+  ['transaction-bytes', body('JSON', `"${many('x', 68_000_000)}"`)],
+];
+
+/** Reached while rules run; see operators/number-search.ts. */
+const elsewhere: readonly InspectionLimitName[] = ['verify-candidates'];
+
+const inspected = [
+  SOURCE.argGet,
+  SOURCE.argPost,
+  SOURCE.requestCookie,
+  SOURCE.xmlText,
+  SOURCE.xmlAttribute,
+] as const;
+
+function seesAttack(tx: Transaction): boolean {
+  const { values } = tx;
+  return inspected.some((source) =>
+    values.rowsOf(source).some((row) => `${values.key(row)} ${values.value(row)}`.includes(attack)),
+  );
+}
+
+describe('every limit is reported', () => {
+  test.each([...inspectedPastIt, ...onlyReported])('%s, case %#', (name, read) => {
+    for (const inspectsUnparsed of [false, true]) {
+      if (name === 'argument-rows' && !inspectsUnparsed) continue;
+      expect(read({ inspectsUnparsed }).limitsReached).toContain(name);
+    }
+  });
+
+  test('none is missing here', () => {
+    const named = [...inspectedPastIt, ...onlyReported].map(([name]) => name);
+    expect(new Set([...named, ...elsewhere])).toEqual(new Set(inspectionLimitNames));
+  });
+
+  test('once, in order', () => {
+    const tx = transactionFor('GET / HTTP/1.1');
+    reachLimit(tx, 'cookies');
+    reachLimit(tx, 'arguments');
+    reachLimit(tx, 'cookies');
+    expect(tx.limitsReached).toEqual(['cookies', 'arguments']);
+  });
+});
+
+test.each(inspectedPastIt)('what lies past it is inspected: %s, case %#', (_name, read) => {
+  expect(seesAttack(read({ inspectsUnparsed: true }))).toBe(true);
+});
+
+test('a request below all limits reaches none', () => {
+  const tx = body('JSON', '{"a":[1,2]}')({ inspectsUnparsed: true });
+  expect(tx.limitsReached).toEqual([]);
+});

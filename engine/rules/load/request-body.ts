@@ -1,0 +1,73 @@
+/**
+ * Owns how the inspected part of a request body becomes values: picks the processor, runs it and
+ * fills REQUEST_BODY where ModSecurity does. Never parses by itself.
+ */
+
+import { AppError } from '../../base/errors.ts';
+import type { BodySnapshot } from '../../contract/message.ts';
+import { failBody } from '../features/bodies/arguments.ts';
+import { findBodyProcessor } from '../features/bodies/list.ts';
+import { readOtherwise, readUndeclared } from '../features/bodies/unparsed.ts';
+import { reachLimit } from '../transaction/inspection-limits.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import { SOURCE } from '../transaction/values.ts';
+
+/**
+ * Fills the values of phase 2; call once, `body` null when there is none. The processor is what
+ * `ctl:requestBodyProcessor` says, else what the Content-Type asks for. What cannot be read sets
+ * REQBODY_ERROR and keeps what was read before. REQUEST_BODY is filled without a processor and for
+ * URLENCODED, as in ModSecurity 2. Cost: one copy of the body and one pass.
+ */
+export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): void {
+  const processorName = tx.control.requestBodyProcessor || tx.bodyProcessor;
+  tx.bodyProcessor = processorName;
+  if (body === null || !tx.control.requestBodyAccess) return;
+  const length = body.bytes.length;
+  noteExcess(tx, processorName, body);
+  if (length === 0) return;
+  tx.requestBodyPresent = true;
+  tx.requestBodyBytes = length;
+  try {
+    tx.bodyStart = tx.values.append(body.bytes);
+    readBody(tx, processorName, body.truncated);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'slab_full') throw thrown;
+    failBody(tx, 'The request body is too large to be read');
+    reachLimit(tx, 'transaction-bytes');
+  }
+}
+
+function readBody(tx: Transaction, processorName: string, truncated: boolean): void {
+  const start = tx.bodyStart;
+  const end = start + tx.requestBodyBytes;
+  const processor = processorName === '' ? undefined : findBodyProcessor(processorName);
+  if (processor === undefined || processorName === 'URLENCODED') {
+    tx.values.add(SOURCE.requestBody, start, start, start, end);
+  }
+  const limit = tx.settings.requestBodyNoFilesLimitBytes;
+  if (processorName !== 'MULTIPART' && limit > 0 && tx.requestBodyBytes > limit) {
+    failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
+  }
+  if (processor !== undefined) processor.process(tx, start, end, truncated);
+  else if (processorName !== '') failBody(tx, 'Unknown request body processor');
+  if (!tx.settings.inspectsUnparsed) return;
+  if (processor === undefined) {
+    readUndeclared(tx, start, end, truncated);
+  } else if (
+    processorName === 'URLENCODED' ||
+    (tx.bodyError !== 0 && processorName !== 'MULTIPART')
+  ) {
+    readOtherwise(tx, processorName, start, end, truncated);
+  }
+}
+
+/** Past the budget a body is inspected on; past the second bound nothing is. */
+function noteExcess(tx: Transaction, processorName: string, body: BodySnapshot): void {
+  const { requestBodyLimitBytes, requestBodyLimitAction } = tx.settings;
+  const multipart = processorName === 'MULTIPART' && tx.settings.multipartBodyLimitBytes > 0;
+  const partial = requestBodyLimitAction === 'processPartial' && !multipart;
+  if (body.truncated) reachLimit(tx, 'body-bytes');
+  if (body.truncated || (partial && body.bytes.length > requestBodyLimitBytes)) {
+    tx.inboundDataError = 1;
+  }
+}

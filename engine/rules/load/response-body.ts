@@ -1,0 +1,41 @@
+/** Owns how the inspected part of a response body becomes RESPONSE_BODY. */
+
+import type { BodySnapshot } from '../../contract/message.ts';
+import type { Transaction } from '../transaction/transaction.ts';
+import { SOURCE } from '../transaction/values.ts';
+import { decodeContent } from './content-coding.ts';
+import { nameIs } from '../transaction/ascii.ts';
+
+/**
+ * Fills the values of phase 4; `body` null when there is none or it is not inspected. A compressed
+ * body is inspected as what it holds; one in a coding that is not known, as it was sent. A body
+ * that does not fit beside what the transaction holds counts as cut off. Cost: one copy.
+ */
+export function loadResponseBody(tx: Transaction, body: BodySnapshot | null): void {
+  if (body === null || !tx.control.responseBodyAccess) return;
+  const room = tx.values.room();
+  const coding = contentCoding(tx);
+  const bytesMax = Math.min(tx.settings.responseBodyLimitBytes, room);
+  const decoded = coding === '' ? null : decodeContent(body.bytes, coding, bytesMax);
+  const { bytes } = decoded ?? body;
+  const length = Math.min(bytes.length, room);
+  const cut = body.truncated || (decoded?.truncated ?? false);
+  if (cut || length < bytes.length) tx.outboundDataError = 1;
+  if (length === 0) return;
+  tx.responseBodyPresent = true;
+  tx.responseBodyBytes = length;
+  const start = tx.values.append(bytes, 0, length);
+  tx.values.add(SOURCE.responseBody, start, start, start, start + length);
+}
+
+/** Content-Encoding, all fields as one list; empty when there is none. */
+function contentCoding(tx: Transaction): string {
+  const { values } = tx;
+  let coding = '';
+  for (const row of values.rowsOf(SOURCE.responseHeader)) {
+    if (!nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, 'content-encoding'))
+      continue;
+    coding += coding === '' ? values.value(row) : `,${values.value(row)}`;
+  }
+  return coding;
+}
