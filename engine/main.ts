@@ -11,7 +11,12 @@ import { systemClock } from './base/clock.ts';
 import { toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
 import { createLogger, type Logger } from './base/log.ts';
-import { onStopAsked, surviveClosedOutput, notifySupervisor } from './base/supervisor-channel.ts';
+import {
+  notifySupervisor,
+  onReopenAsked,
+  onStopAsked,
+  surviveClosedOutput,
+} from './base/supervisor-channel.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
@@ -24,6 +29,7 @@ import { createControllerLink, type ControllerLink } from './link/controller-lin
 import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
 import { routesOf, SharedFiles } from './policies/keyed-policies.ts';
+import { AccessLog } from './process/access-log.ts';
 import { EventFile } from './process/event-file.ts';
 import { trimThisProcess } from './process/memory-care.ts';
 import { readOptions, type EngineOptions } from './process/options.ts';
@@ -54,6 +60,7 @@ class Engine {
   private readonly bundles: BundleKeeper;
   private readonly rollouts: Rollouts;
   private readonly events: EventFile | null;
+  private readonly accessLog: AccessLog | null;
   private readonly link: ControllerLink | null;
   private readonly startedMs = performance.now();
   private threads: FrontThreads | null = null;
@@ -80,6 +87,8 @@ class Engine {
     this.rollouts = this.makeRollouts();
     this.events =
       options.events === null ? null : new EventFile(options.events, systemClock, this.log);
+    const { accessLog } = options;
+    this.accessLog = accessLog && new AccessLog(accessLog, systemClock, this.log);
     this.link = options.controller === null ? null : this.makeLink(options.controller);
   }
 
@@ -106,6 +115,11 @@ class Engine {
     for (const close of this.closers.reverse()) await close();
     await this.planner.close();
     await this.events?.close();
+    await this.accessLog?.close();
+  }
+
+  reopenLogs(): void {
+    this.accessLog?.reopen();
   }
 
   private makeRollouts(): Rollouts {
@@ -139,6 +153,7 @@ class Engine {
         if (dropped > 0) this.log.warn('finished requests were not reported', { dropped });
         for (const event of events) this.link?.observe(event);
         this.events?.write(events);
+        this.accessLog?.write(events);
       },
       onCounters: (deltas) => this.link?.count(deltas),
       onRankings: (deltas) => this.link?.rank(deltas),
@@ -218,6 +233,7 @@ try {
     setTimeout(() => process.exit(1), engineLimits.stopDeadlineMs).unref();
     void engine.stop().then(() => process.exit(0));
   });
+  onReopenAsked(() => engine.reopenLogs());
   await engine.start();
 } catch (thrown) {
   const { code, message } = toAppError(thrown);

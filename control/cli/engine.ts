@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { logFormatVariable } from '../../engine/base/log.ts';
 import { readChildMessage } from '../supervisor/messages.ts';
+import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
 import { ignoreClosedOutput } from './closed-output.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
 
@@ -28,6 +29,7 @@ export const engineCommand: CommandDefinition = {
       choices: ['strict', 'uws'],
     },
     { flags: '--events <file>', summary: 'write one JSON line for each finished request' },
+    ...accessLogFlags,
     {
       flags: '--rbl-zones <names>',
       summary: 'DNS block lists that rules may ask (@rbl), commas between (WAF_RBL_ZONES)',
@@ -41,6 +43,7 @@ export const engineCommand: CommandDefinition = {
       },
     );
     const zones = textFlag(flags, 'rblZones');
+    passed.push(...accessLogArgs(flags));
     if (zones !== undefined) passed.push('--rbl-zones', zones);
     process.env[logFormatVariable] = options.logFormat;
     ignoreClosedOutput();
@@ -59,8 +62,14 @@ function runForeground(script: string, args: readonly string[]): Promise<number>
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => child.kill('SIGTERM'));
     }
+    // Before it listens for the signal, it would open node's debugger.
+    let ready = false;
+    process.on('SIGUSR1', () => {
+      if (ready) child.kill('SIGUSR1');
+    });
     child.on('message', (raw) => {
       const message = readChildMessage(raw);
+      if (message?.type === 'ready') ready = true;
       if (message?.type === 'fatal') process.stderr.write(`waf: ${message.message}\n`);
     });
     child.on('error', reject);

@@ -10,6 +10,7 @@ import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';
 import { supervise, type Supervised } from '../supervisor/supervise.ts';
+import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
 import { ignoreClosedOutput } from './closed-output.ts';
 import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
 
@@ -17,7 +18,7 @@ import { switchFlag, textFlag, type CommandContext, type CommandDefinition } fro
 export const runCommand: CommandDefinition = {
   path: ['run'],
   summary: 'Run control and engine in the foreground',
-  help: 'Stops cleanly on SIGTERM and SIGINT. SIGUSR2 restarts control and engine. The first start makes a demo site on a demo origin.',
+  help: 'Stops cleanly on SIGTERM and SIGINT. SIGUSR2 restarts control and engine, SIGUSR1 opens the access log anew. The first start makes a demo site on a demo origin.',
   arguments: [],
   flags: [
     {
@@ -53,6 +54,7 @@ export const runCommand: CommandDefinition = {
       summary: 'what reads requests: our strict parser, or uWebSockets.js (HTTP/1.1 only)',
       choices: ['strict', 'uws'],
     },
+    ...accessLogFlags,
   ],
   run: async (context, _args, flags) => {
     const { options } = context;
@@ -83,7 +85,7 @@ export const runCommand: CommandDefinition = {
       controlArgs,
       workers: readWorkers(textFlag(flags, 'workers')),
       holdsSockets: textFlag(flags, 'listener') !== 'uws',
-      engineArgs,
+      engineArgs: [...engineArgs, ...accessLogArgs(flags)],
       prepareData: settleRestore,
       logLevel: options.logLevel,
       logger: createLogger('supervisor', options.logLevel),
@@ -100,6 +102,7 @@ export const runCommand: CommandDefinition = {
     if (product === null) return 0;
     asked.addEventListener('abort', () => void product.stop(), { once: true });
     onRestartAsked(() => product.restart());
+    process.on('SIGUSR1', () => product.reopenLogs());
     if (asked.aborted) await product.stop();
     const plain =
       textFlag(flags, 'managementTls') === 'off' && textFlag(flags, 'managementCert') === undefined;

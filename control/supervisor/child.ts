@@ -33,6 +33,8 @@ export interface SupervisedChild {
   readonly pid: number | undefined;
   /** Ends it and starts it from what its script is now, at once; resolves when that is ready. */
   restart(graceMs: number): Promise<void>;
+  /** Sends a signal; nothing while it is not ready: node takes some signals for its debugger. */
+  signal(name: NodeJS.Signals): void;
   stop(graceMs: number): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ class KeptChild implements SupervisedChild {
   private child: ChildProcess | null = null;
   private stopping = false;
   private everReady = false;
+  private ready = false;
   private backOff = initialBackOff;
   private timer: NodeJS.Timeout | null = null;
   private fatal = '';
@@ -69,6 +72,7 @@ class KeptChild implements SupervisedChild {
     const { nodeArgs = [], script, args, inheritedFds = [], allocator } = this.options;
     const startedAtMs = performance.now();
     this.fatal = '';
+    this.ready = false;
     const started = spawn(process.execPath, [...nodeArgs, script, ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...inheritedFds],
       env: childEnvironment(allocator),
@@ -93,6 +97,10 @@ class KeptChild implements SupervisedChild {
     await ready;
   }
 
+  signal(name: NodeJS.Signals): void {
+    if (this.ready) this.child?.kill(name);
+  }
+
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     this.onRestarted?.();
@@ -104,6 +112,7 @@ class KeptChild implements SupervisedChild {
     if (message === null) return;
     if (message.type === 'ready') {
       this.everReady = true;
+      this.ready = true;
       this.onRestarted?.();
       this.onRestarted = null;
     }

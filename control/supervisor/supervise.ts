@@ -54,6 +54,8 @@ export interface Supervised {
    * Clients that connect meanwhile wait. Never rejects: what does not start again is logged.
    */
   restart(): Promise<void>;
+  /** Opens the log files of the engine anew, under the same names. */
+  reopenLogs(): void;
   /** Resolves with the exit code when the product stopped by itself or through `stop`. */
   readonly ended: Promise<number>;
   stop(): Promise<void>;
@@ -85,6 +87,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       passwordFile,
       proxy: parts.sockets?.address ?? options.proxy,
       restart: () => restartBoth(parts.children, options.logger),
+      reopenLogs: () => parts.children.find(({ name }) => name === 'engine')?.signal('SIGUSR1'),
       ended: ended.promise,
       stop,
     };

@@ -344,6 +344,15 @@ export const eventFileLimits = {
   retryMs: 5000,
 } as const;
 
+/** The access log's own file. */
+export const accessLogLimits = {
+  /** Size at which the file is set aside, in MB: what an operator may ask for. */
+  rotateMbMax: 1_048_576,
+  /** Files set aside: without a word, and at most. Each rotation renames all of them. */
+  keepDefault: 5,
+  keepMax: 100,
+} as const;
+
 /** DNS block lists (`@rbl`), off unless the operator names zones. */
 export const blockListLimits = {
   /** Zones that may be asked; a request may name several of them. */

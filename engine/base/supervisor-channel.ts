@@ -31,3 +31,8 @@ export function onStopAsked(stop: () => void): void {
   process.on('disconnect', once);
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, unlessSupervised);
 }
+
+/** Calls `reopen` on SIGUSR1, which asks for new log files. Until then node's debugger has it. */
+export function onReopenAsked(reopen: () => void): void {
+  process.on('SIGUSR1', reopen);
+}

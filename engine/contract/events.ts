@@ -38,6 +38,7 @@ export interface RequestEvent {
   readonly target: string;
   readonly httpVersion: string;
   readonly userAgent: string;
+  readonly referer?: string;
   /** Status sent to the client; 0 when none was. */
   readonly status: number;
   readonly outcome: RequestOutcome;

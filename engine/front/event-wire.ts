@@ -31,7 +31,7 @@ export interface EventBatch {
 }
 
 const NUMBERS = 13;
-const TEXTS = 10;
+const TEXTS = 11;
 
 /** Kinds of transaction in the numbers: none, one that passed without a match, one in `records`. */
 const RECORD = { NONE: 0, PASSED: 1, WHOLE: 2 } as const;
@@ -94,7 +94,7 @@ export class EventPacker {
     this.numbers.push(record?.outboundScore ?? 0, record?.inspectionUs ?? 0);
     const { requestId, siteId, clientIp, method, host, target, httpVersion, userAgent } = event;
     const texts = [requestId, siteId, clientIp, method, host, target, httpVersion, userAgent];
-    texts.push(event.refusal ?? '', event.endpoint ?? '');
+    texts.push(event.refusal ?? '', event.endpoint ?? '', event.referer ?? '');
     const text = texts.join('\0');
     this.texts.push(text);
     this.count++;
@@ -170,7 +170,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
     const t = index * TEXTS;
     const [requestId = '', siteId = '', clientIp = '', method = ''] = texts.slice(t, t + 4);
     const [host = '', target = '', httpVersion = '', userAgent = ''] = texts.slice(t + 4, t + 8);
-    const [refusal = '', endpoint = ''] = texts.slice(t + 8, t + 10);
+    const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + TEXTS);
     return {
       requestId,
       siteId,
@@ -184,6 +184,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       target,
       httpVersion,
       userAgent,
+      referer,
       status: numbers[n + 4]!,
       outcome: outcomes[numbers[n + 5]!]!,
       blocked: numbers[n + 6] === 1,

@@ -456,6 +456,7 @@ export class Exchange implements OriginSink, ResponseOwner {
       target: texts.target,
       httpVersion: texts.httpVersion,
       userAgent: texts.userAgent,
+      referer: texts.referer,
       status,
       outcome,
       blocked: this.blockedByRule,

@@ -16,23 +16,25 @@ export function hideValues(event: RequestEvent): RequestEvent {
   return hideSecretFields(hideNamed(event));
 }
 
-/** Password-like fields: in target and User-Agent, and wherever matches show them. */
+/** Password-like fields: in target, User-Agent and Referer, and wherever matches show them. */
 function hideSecretFields(event: RequestEvent): RequestEvent {
   const target = hideSecrets(event.target);
   const userAgent = hideSecrets(event.userAgent);
+  const referer = hideSecrets(event.referer ?? '');
   const { transaction } = event;
   if (transaction === null || transaction.matchedRules.length === 0) {
     const same = target === event.target && userAgent === event.userAgent;
-    return same ? event : { ...event, target, userAgent };
+    const kept = same && referer === (event.referer ?? '');
+    return kept ? event : { ...event, target, userAgent, referer };
   }
   const { secrets = [], ...rest } = transaction;
   const matchedRules = hideInMatches(transaction.matchedRules, secrets);
-  return { ...event, target, userAgent, transaction: { ...rest, matchedRules } };
+  return { ...event, target, userAgent, referer, transaction: { ...rest, matchedRules } };
 }
 
 /**
  * What sanitise actions named: arguments in the target, the target's query where a whole one is
- * hidden, and the User-Agent.
+ * hidden, User-Agent and Referer.
  */
 function hideNamed(event: RequestEvent): RequestEvent {
   const names = event.transaction?.hidden;
@@ -40,12 +42,15 @@ function hideNamed(event: RequestEvent): RequestEvent {
   const { hidden: _, ...transaction } = event.transaction;
   const hidden = new HiddenNames(names);
   const hidesAgent = hidden.has('request_headers:user-agent');
+  const referer = event.referer ?? '';
+  const hidesReferer = hidden.has('request_headers:referer');
   return {
     ...event,
     target: targetNames.some((name) => hidden.has(name))
       ? event.target.replace(/\?.*$/s, (query) => `?${stars(query.slice(1))}`)
       : hidden.clean(event.target),
     userAgent: hidesAgent ? stars(event.userAgent) : event.userAgent,
+    referer: hidesReferer ? stars(referer) : hidden.clean(referer),
     transaction,
   };
 }

@@ -15,6 +15,7 @@ export interface RequestTexts {
   readonly httpVersion: string;
   readonly host: string;
   readonly userAgent: string;
+  readonly referer: string;
   readonly acceptsHtml: boolean;
   /** The client's own request id, if it is well-formed. */
   readonly keptId: string | null;
@@ -24,6 +25,7 @@ export interface RequestTexts {
 export function describeRequest(bytes: Buffer, head: RequestHeadParser, now: number): RequestTexts {
   const { spans, kinds, fieldCount } = head;
   let userAgent = '';
+  let referer = '';
   let acceptsHtml = false;
   let keptId: string | null = null;
   // A head refused before its request line was read has no parts to name.
@@ -34,6 +36,7 @@ export function describeRequest(bytes: Buffer, head: RequestHeadParser, now: num
     const start = spans[SPAN.fields + 4 * i + 2]!;
     const end = spans[SPAN.fields + 4 * i + 3]!;
     if (kind === FIELD.USER_AGENT) userAgent = cut(bytes, start, end);
+    else if (kind === FIELD.REFERER) referer = cut(bytes, start, end);
     else if (kind === FIELD.X_REQUEST_ID) keptId = keptRequestId(bytes, start, end);
     else if (kind === FIELD.ACCEPT)
       acceptsHtml ||= bytes.subarray(start, end).includes('text/html');
@@ -45,6 +48,7 @@ export function describeRequest(bytes: Buffer, head: RequestHeadParser, now: num
     httpVersion: named ? versionText(bytes, head) : '',
     host: named ? cut(bytes, head.hostStart, head.hostEnd) : '',
     userAgent,
+    referer,
     acceptsHtml,
     keptId,
   };

@@ -82,6 +82,7 @@ export const FIELD = {
   /** What origins believe of proxies and we do not say; forged unless the operator sets it. */
   X_FORWARDED_OTHER: 26,
   ACCEPT_ENCODING: 27,
+  REFERER: 28,
 } as const;
 
 const names: readonly (readonly [string, number])[] = [
@@ -111,6 +112,7 @@ const names: readonly (readonly [string, number])[] = [
   ['user-agent', FIELD.USER_AGENT],
   ['accept', FIELD.ACCEPT],
   ['accept-encoding', FIELD.ACCEPT_ENCODING],
+  ['referer', FIELD.REFERER],
   ['date', FIELD.DATE],
   ['content-type', FIELD.CONTENT_TYPE],
   ['content-encoding', FIELD.CONTENT_ENCODING],

@@ -25,3 +25,21 @@ test('inherited sockets are one a worker', () => {
 test.each(['4', '4,5,6', '4,4', '1,4', '4,x', '', '4,5.5'])('refuses the sockets %s', (text) => {
   expect(() => readOptions(['--workers', '2', '--listen-fds', text])).toThrow('--listen-fds');
 });
+
+test('the access log is off, then combined and never set aside by size unless asked', () => {
+  expect(readOptions([]).accessLog).toBeNull();
+  const plain = { path: 'a.log', format: 'combined', rotateBytes: 0, keep: 5 };
+  expect(readOptions(['--access-log', 'a.log']).accessLog).toEqual(plain);
+  const size = ['--access-log-rotate-mb', '2', '--access-log-keep', '3'];
+  const given = readOptions(['--access-log', '-', '--access-log-format', 'json', ...size]);
+  expect(given.accessLog).toEqual({ path: '-', format: 'json', rotateBytes: 2_097_152, keep: 3 });
+});
+
+test.each([
+  ['--access-log', ''],
+  ['--access-log-format', 'xml'],
+  ['--access-log-rotate-mb', '0'],
+  ['--access-log-keep', '1000'],
+])('refuses %s %s', (flag, value) => {
+  expect(() => readOptions([flag, value])).toThrow(flag);
+});

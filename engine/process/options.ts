@@ -3,9 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { AppError } from '../base/errors.ts';
-import { blockListLimits } from '../base/limits.ts';
+import { accessLogLimits, blockListLimits } from '../base/limits.ts';
 import type { LogLevel } from '../base/log.ts';
 import type { InspectionPlace } from '../contract/inspection.ts';
+import { accessLogFormats } from './access-line.ts';
+import type { AccessLogOptions } from './access-log.ts';
 import { listenerKinds, type ListenerKind } from '../base/listener.ts';
 
 /** The command line of the engine process. */
@@ -25,6 +27,8 @@ export interface EngineOptions {
   readonly bundle: string | null;
   /** File that gets one JSON line per finished request, null for none. */
   readonly events: string | null;
+  /** Access log for people and shippers, null for none. */
+  readonly accessLog: AccessLogOptions | null;
   /** DNS block lists that rules may ask (`@rbl`); none unless named. */
   readonly rblZones: readonly string[];
   readonly logLevel: LogLevel;
@@ -47,6 +51,7 @@ export function readOptions(args: readonly string[]): EngineOptions {
     listener: oneOf('--listener', values.listener, listenerKinds),
     bundle: values.bundle ?? null,
     events: values.events ?? null,
+    accessLog: accessLog(values),
     rblZones: zones(values['rbl-zones'] ?? process.env['WAF_RBL_ZONES'] ?? ''),
     logLevel: oneOf('--log-level', values['log-level'], [
       'debug',
@@ -72,6 +77,10 @@ function parse(args: readonly string[]) {
         listener: { type: 'string', default: 'strict' },
         bundle: { type: 'string' },
         events: { type: 'string' },
+        'access-log': { type: 'string' },
+        'access-log-format': { type: 'string', default: 'combined' },
+        'access-log-rotate-mb': { type: 'string' },
+        'access-log-keep': { type: 'string' },
         'rbl-zones': { type: 'string' },
         'log-level': { type: 'string', default: 'info' },
       },
@@ -79,6 +88,20 @@ function parse(args: readonly string[]) {
   } catch (thrown) {
     throw bad(thrown instanceof Error ? thrown.message : 'the arguments cannot be read');
   }
+}
+
+function accessLog(values: ReturnType<typeof parse>['values']): AccessLogOptions | null {
+  const { rotateMbMax, keepMax, keepDefault } = accessLogLimits;
+  const [rotate, keep] = [values['access-log-rotate-mb'], values['access-log-keep']];
+  const format = oneOf('--access-log-format', values['access-log-format'], accessLogFormats);
+  const options = {
+    format,
+    rotateBytes: count('--access-log-rotate-mb', rotate, 0, 1, rotateMbMax) * 1024 * 1024,
+    keep: count('--access-log-keep', keep, keepDefault, 1, keepMax),
+  };
+  const path = values['access-log'];
+  if (path === '') throw bad('--access-log takes a file, or - for standard output');
+  return path === undefined ? null : { path, ...options };
 }
 
 function address(text: string): { host: string; port: number } {
@@ -121,11 +144,17 @@ function socketPath(text: string): string {
   return text.slice(5);
 }
 
-function count(flag: string, text: string | undefined, otherwise: number, least: number): number {
+function count(
+  flag: string,
+  text: string | undefined,
+  otherwise: number,
+  least: number,
+  most = 256,
+): number {
   if (text === undefined) return otherwise;
   const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > 256) {
-    throw bad(`${flag} takes a whole number from ${least} to 256`);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw bad(`${flag} takes a whole number from ${least} to ${most}`);
   }
   return value;
 }

@@ -26,11 +26,16 @@ export function threadSettings(options: EngineOptions, folder: string): ThreadSe
     place: options.inspection,
     poolThreads: options.poolThreads,
     sharedSocket: options.workers > 1,
-    events: options.events !== null ? 'all' : options.controller !== null ? 'notable' : 'none',
+    events: eventsWanted(options),
     cacheFolder: join(folder, 'databases'),
     collectionsFolder: join(folder, 'collections'),
     countryFile: join(folder, 'geo', 'country.mmdb'),
     rblZones: options.rblZones,
     logLevel: options.logLevel,
   };
+}
+
+function eventsWanted({ events, accessLog, controller }: EngineOptions): ThreadSettings['events'] {
+  if (events !== null || accessLog !== null) return 'all';
+  return controller === null ? 'none' : 'notable';
 }

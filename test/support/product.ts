@@ -32,6 +32,8 @@ export interface Product {
   output(): string;
   /** Pid of the supervisor's child whose command line holds `text`; 0 when there is none. */
   childPid(text: string): number;
+  /** Pid of the supervisor. */
+  readonly pid: number;
   /** Runs `waf` against its administration socket. */
   waf(...args: string[]): { code: number; stdout: string; stderr: string };
   /** SIGTERM; resolves to the exit code. */
@@ -65,6 +67,7 @@ export async function startProduct(...args: string[]): Promise<Product> {
     managementPort,
     data,
     output: () => output,
+    pid: child.pid ?? 0,
     childPid: (text) => findChild(child.pid ?? 0, text),
     waf: (...words) => runWaf([...words, '--data', data]),
     stop: async () => {
