@@ -14,7 +14,6 @@ import type {
   VariableDefinition,
 } from '../transaction/types.ts';
 import { plainOperators } from './planning-request.ts';
-import { anchoredWord } from './liveness.ts';
 import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
 
 /** How much of a link's question is known ahead. */
@@ -28,22 +27,18 @@ export const KNOWN = {
   length: 3,
 } as const;
 
-/** What a link does to TX variables that rules decided ahead read or write. */
-export const TOUCHES = {
-  /** It reads them when it is evaluated. */
-  asking: 1,
-  /** It reads or changes them, or what rules run, when it matches. */
-  acting: 2,
-} as const;
-
 /** By rule index, chain links included. */
 export interface StaticAnalysis {
   /** One of `KNOWN`. */
   readonly known: Uint8Array;
   /** 1 where a match does nothing but set TX variables to texts that are known. */
   readonly setsOnly: Uint8Array;
-  /** Sum of `TOUCHES`. */
-  readonly touches: Uint8Array;
+  /** 1 where a match may change which rules run or which targets memoized rules look at. */
+  readonly changesRules: Uint8Array;
+  /** TX variables that memoized rules set. */
+  readonly written: ReadonlySet<string>;
+  /** `written`, and the TX variables that memoized rules read. */
+  readonly used: ReadonlySet<string>;
   /** By phase: 1 where a rule may change which body processor runs. */
   readonly changesBody: Uint8Array;
   /** No rule looks at what an earlier one matched. */
@@ -86,7 +81,9 @@ export function analyzeRules(
   return {
     known,
     setsOnly,
-    touches: Uint8Array.from(rules, (rule) => shared.touchesOf(rule)),
+    changesRules: Uint8Array.from(rules, (rule) => Number(rule.actions.some(changesRules))),
+    written: shared.writes,
+    used: new Set([...shared.reads, ...shared.writes]),
     changesBody: Uint8Array.from(phases, ({ items }) => Number(items.some(changesProcessor))),
     matchesUnread,
   };
@@ -110,8 +107,12 @@ function knownOf({ operator, targets }: Rule): number {
   if (operator.macro && !ofTxAlone(operator.macro)) return KNOWN.no;
   let most: number = KNOWN.tx;
   for (const { variable, selector } of targets) {
+    if (variable.name === 'TX') {
+      // A list shows names that other rules make.
+      if (selector?.kind !== 'key') return KNOWN.no;
+      continue;
+    }
     if (selector?.kind === 'xpath') return KNOWN.no;
-    if (variable.name === 'TX') continue;
     if (isBodyFact(variable)) most = Math.max(most, KNOWN.body);
     else if (variable.name === 'REQUEST_BODY_LENGTH') most = KNOWN.length;
     else return KNOWN.no;
@@ -145,17 +146,15 @@ function changesProcessor(item: ProgramItem): boolean {
   return false;
 }
 
-const captureNames = Array.from({ length: 10 }, (_, i) => String(i));
-
-/** TX variables, and other things, that rules decided ahead read or write. */
+/** TX variables that memoized rules read or write. */
 class SharedNames {
-  private readonly reads = new Set<string>();
-  private readonly writes = new Set<string>();
-  private readonly patterns: { readonly text: string; test(name: string): boolean }[] = [];
-  private readsAll = false;
+  readonly reads = new Set<string>();
+  readonly writes = new Set<string>();
 
-  addAsked({ targets, exclusions, operator }: Rule): void {
-    for (const target of [...targets, ...exclusions]) this.addTarget(target);
+  addAsked({ targets, operator }: Rule): void {
+    for (const { variable, selector } of targets) {
+      if (variable.name === 'TX' && selector?.kind === 'key') this.reads.add(selector.key);
+    }
     if (operator?.macro) this.addMacro(operator.macro);
   }
 
@@ -178,71 +177,22 @@ class SharedNames {
     return false;
   }
 
-  touchesOf(link: Rule): number {
-    const asking = this.asks(link) ? TOUCHES.asking : 0;
-    const captures = link.capture && captureNames.some((name) => this.concerns(name));
-    const acting = captures || link.actions.some((action) => this.changes(action));
-    return asking + (acting ? TOUCHES.acting : 0);
-  }
-
-  private addTarget({ variable, selector }: Target): void {
-    if (variable.name !== 'TX') return;
-    if (selector === null || selector.kind === 'xpath') this.readsAll = true;
-    else if (selector.kind === 'key') this.reads.add(selector.key);
-    else this.patterns.push({ text: selector.text, test: (name) => selector.regex.test(name) });
-  }
-
   private addMacro({ parts }: MacroText): void {
     for (const part of parts) if (typeof part !== 'string') this.reads.add(part.key);
   }
 
-  private asks({ targets, exclusions, operator, tags }: Rule): boolean {
-    if ([...targets, ...exclusions].some((target) => this.readsWritten(target))) return true;
-    const texts = tags.map((tag) => tag.source);
-    return [operator?.argument ?? '', ...texts].some((text) => this.namesWritten(text));
-  }
-
   private readsWritten({ variable, selector }: Target): boolean {
     if (variable.name !== 'TX') return false;
-    if (selector?.kind === 'key') return this.writes.has(selector.key);
     if (selector?.kind !== 'regex') return true;
     return [...this.writes].some((name) => selector.regex.test(name));
   }
+}
 
-  /** Could the text's macros show one of the variables that are written? */
-  private namesWritten(text: ByteString): boolean {
-    const { names, lists } = txReads(text);
-    return lists || names.some((name) => this.writes.has(name));
-  }
-
-  private changes(action: BoundAction): boolean {
-    const { argument, effect } = action;
-    if (effect?.kind === 'setTx') {
-      const { literal, parts } = effect.name;
-      if (this.namesWritten(effect.name.source) || this.namesWritten(effect.value.source)) {
-        return true;
-      }
-      return literal === null ? this.concernsBeginning(parts[0]) : this.concerns(literal);
-    }
-    if (effect?.kind === 'isolated') return this.namesWritten(argument);
-    const control = controlOf(action);
-    return control === null || turns(control);
-  }
-
-  private concerns(name: string): boolean {
-    if (this.readsAll || this.reads.has(name) || this.writes.has(name)) return true;
-    return this.patterns.some((pattern) => pattern.test(name));
-  }
-
-  /** Could a name that begins so be one of them? */
-  private concernsBeginning(part: MacroText['parts'][number] | undefined): boolean {
-    if (this.readsAll || typeof part !== 'string' || part === '') return true;
-    for (const name of [...this.reads, ...this.writes]) if (name.startsWith(part)) return true;
-    return this.patterns.some(({ text }) => {
-      const word = anchoredWord(text);
-      return word === null || word.startsWith(part) || part.startsWith(word);
-    });
-  }
+/** Unknown actions may do anything. */
+function changesRules(action: BoundAction): boolean {
+  if (action.effect !== undefined) return false;
+  const control = controlOf(action);
+  return control === null || turns(control);
 }
 
 /** Does it change which rules run, or which of the targets read here they look at? */

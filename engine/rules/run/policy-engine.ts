@@ -103,7 +103,7 @@ export class RuleSession implements InspectionSession {
     this.runner = runner;
   }
 
-  /** State of the transaction, for tests; its TX variables are complete behind `finish`. */
+  /** State of the transaction, for tests. */
   get transaction(): Transaction {
     return this.runner.tx;
   }
@@ -135,7 +135,6 @@ export class RuleSession implements InspectionSession {
     } catch (thrown) {
       this.noteFailure(thrown);
     }
-    this.runner.materialize();
     saveCollections(tx);
     this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
     const { withheld } = this.runner;

@@ -10,9 +10,9 @@ import { expandMacro } from '../transaction/macro.ts';
 import { finishMatch } from '../transaction/matching.ts';
 import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
 import { isRuleRemoved } from '../transaction/removal.ts';
-import { type DeferredTx, Transaction } from '../transaction/transaction.ts';
+import { Transaction } from '../transaction/transaction.ts';
+import type { DeferredTx } from '../transaction/tx-collection.ts';
 import type { Rule } from '../transaction/types.ts';
-import { TOUCHES } from '../plan/static-analysis.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { linkEvaluator, type LinkEvaluator } from './specialized-evaluators.ts';
 import { evaluateCandidate } from './evaluate.ts';
@@ -42,15 +42,17 @@ export function linkEvaluators(plan: RulePlan): readonly LinkEvaluator[] {
 export class Runner implements DeferredTx {
   readonly tx = new Transaction();
   readonly prescan: Prescan;
+  readonly written: ReadonlySet<string>;
+  readonly used: ReadonlySet<string>;
   /** The first disruptive outcome that detection-only mode held back; null when none was. */
   withheld: Verdict | null = null;
   private readonly plan: RulePlan;
   /** By rule index. */
   private readonly links: readonly LinkEvaluator[];
   private readonly memo: PhaseMemo;
-  /** TX before the phase that runs; null once something touched what was decided ahead. */
+  /** TX before the phase that runs, while it is deferred; null once it is materialized. */
   private memoState: MemoState | null = null;
-  /** The phase that runs, as it was foreseen. */
+  /** The memo of the phase that runs. */
   private memoizedPhase: MemoizedPhase | null = null;
   /** Index of the rule that is visited. */
   private at = 0;
@@ -61,6 +63,8 @@ export class Runner implements DeferredTx {
     this.plan = plan;
     this.links = links;
     this.memo = memo;
+    this.written = plan.analysis.written;
+    this.used = plan.analysis.used;
     this.prescan = new Prescan(plan);
   }
 
@@ -69,7 +73,7 @@ export class Runner implements DeferredTx {
     this.prescan.reset();
     this.memoState = this.memo.start;
     this.memoizedPhase = null;
-    this.tx.deferred = this;
+    this.tx.tx.defer(this);
     this.allowed = 'none';
     this.interrupted = false;
     this.withheld = null;
@@ -96,14 +100,13 @@ export class Runner implements DeferredTx {
     return verdict;
   }
 
-  /** Gives TX what rules decided ahead have set; they are visited from here on. */
+  /** Applies to TX what memoized rules have set so far; the later ones are visited. */
   materialize(): void {
     const { memoState, memoizedPhase, at, tx } = this;
     if (memoState === null) return;
     this.memoState = null;
     this.memoizedPhase = null;
-    tx.deferred = null;
-    tx.tx.rebase(memoState.tx);
+    tx.tx.settle(memoState.tx);
     if (memoizedPhase === null) return;
     for (const { item, name, value } of memoizedPhase.writes) {
       if (item >= at) break;
@@ -116,10 +119,6 @@ export class Runner implements DeferredTx {
     addBits(this.prescan.bits[tx.phase]!, later);
   }
 
-  beforeActions(link: Rule): void {
-    if ((this.plan.analysis.touches[link.index]! & TOUCHES.acting) !== 0) this.materialize();
-  }
-
   private enterPhase(number: number): MemoizedPhase | null {
     // The phase before was broken off.
     if (this.memoizedPhase !== null) this.materialize();
@@ -129,8 +128,10 @@ export class Runner implements DeferredTx {
     return this.memoizedPhase;
   }
 
-  private beforeAsking(link: Rule): void {
-    if ((this.plan.analysis.touches[link.index]! & TOUCHES.asking) !== 0) this.materialize();
+  /** After a match that may change which rules run or which targets they look at. */
+  private afterMatch(link: Rule): void {
+    if (this.memoState === null) return;
+    if (this.plan.analysis.changesRules[link.index] === 1) this.materialize();
   }
 
   private passesOver(phase: number): boolean {
@@ -175,18 +176,17 @@ export class Runner implements DeferredTx {
     if (isRuleRemoved(rule, tx)) return false;
     tx.rule = rule;
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
-    if (this.memoState !== null) this.beforeAsking(rule);
     const targetId = this.plan.targetIdOfRule[rule.index]!;
     const matched =
       targetId >= 0 && this.plan.onRows[targetId] === 1
         ? evaluateCandidate(tx, rule, targetId, this.prescan, this.plan.hitIsMatch[targetId] === 1)
         : this.links[rule.index]!(tx);
     if (!matched) return false;
+    this.afterMatch(rule);
     for (let link = rule.next; link; link = link.next) {
-      if (this.memoState !== null) this.beforeAsking(link);
       if (!this.links[link.index]!(tx)) return false;
+      this.afterMatch(link);
     }
-    if (rule.log || rule.auditLog) this.materialize();
     finishMatch(tx, rule);
     return true;
   }

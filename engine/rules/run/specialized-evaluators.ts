@@ -81,17 +81,13 @@ function asker(
       noteMatch(tx, link, target, key, current, captures);
       return true;
     }
-    if (capture) {
-      tx.deferred?.beforeActions(link);
-      keepCaptures(tx, captures);
-    }
+    if (capture) keepCaptures(tx, captures);
     return runActions(link, tx);
   };
 }
 
 function runActions(link: Rule, tx: Transaction): true {
   const { actions } = link;
-  if (actions.length > 0) tx.deferred?.beforeActions(link);
   for (let i = 0; i < actions.length; i++) actions[i]!.run(tx, link);
   return true;
 }

@@ -24,7 +24,6 @@ export function noteMatch(
   value: ByteString,
   captures: readonly ByteString[],
 ): void {
-  tx.deferred?.beforeActions(rule);
   if (target !== null) {
     const name = matchName(target, key);
     tx.matchedVariable = value;

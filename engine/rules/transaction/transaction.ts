@@ -95,12 +95,6 @@ export interface UploadedFile {
   readonly end: number;
 }
 
-/** TX variables that rules decided ahead have yet to set. */
-export interface DeferredTx {
-  /** To be called before a link that matched keeps captures or runs actions. */
-  beforeActions(link: Rule): void;
-}
-
 /** Everything that rules read and write while one request is inspected. */
 export class Transaction {
   readonly values = new ValueTable();
@@ -122,8 +116,6 @@ export class Transaction {
     removedMessages: [],
     removedTargets: [],
   };
-  /** null where TX holds what it should. */
-  deferred: DeferredTx | null = null;
   multipart: MultipartFlags | null = null;
   /** An XML body was read; the tree that other selectors search is made when one asks. */
   xmlPresent = false;
@@ -207,7 +199,6 @@ export class Transaction {
     if (this.persistent.size > 0) this.persistent.clear();
     if (this.env.size > 0) this.env.clear();
     this.resetControl(settings);
-    this.deferred = null;
     this.multipart = null;
     this.xmlPresent = false;
     this.xmlTruncated = false;

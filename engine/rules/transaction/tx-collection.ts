@@ -1,6 +1,8 @@
 /**
- * Owns the TX collection: names are case-insensitive, values are byte strings. A plan computes the
- * state after its constant rules once (`base`); a transaction only holds what differs from it.
+ * The TX collection. Names are case-insensitive, values are byte strings. A plan computes the state
+ * after its constant rules once (`base`); a transaction only holds what differs from it. Writes of
+ * memoized rules may be deferred: the collection applies them before the first access that could
+ * show a difference, so that no caller has to know.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -9,6 +11,16 @@ import type { Entry } from './values.ts';
 
 const emptyBase: ReadonlyMap<string, ByteString> = new Map();
 
+/** Writes of memoized rules that are not applied yet. */
+export interface DeferredTx {
+  /** Names that these writes set or remove. */
+  readonly written: ReadonlySet<string>;
+  /** `written`, and the names that the memoized rules read. */
+  readonly used: ReadonlySet<string>;
+  /** Calls `settle` of the collection, then applies the writes. */
+  materialize(): void;
+}
+
 /** The TX collection: a base shared by all transactions, and what this one changed. */
 export class TxCollection {
   private base: ReadonlyMap<string, ByteString> = emptyBase;
@@ -16,21 +28,30 @@ export class TxCollection {
   private readonly own = new Map<string, ByteString | null>();
   /** Names of `base` that were removed and set again: they come last, like new ones. */
   private readonly again = new Set<string>();
+  private deferred: DeferredTx | null = null;
 
   /** Starts over from `base`; cost does not depend on its size. */
   reset(base: ReadonlyMap<string, ByteString> = emptyBase): void {
     this.base = base;
+    this.deferred = null;
     if (this.own.size > 0) this.own.clear();
     if (this.again.size > 0) this.again.clear();
   }
 
-  /** Puts another base below what this transaction changed, which stays. */
-  rebase(base: ReadonlyMap<string, ByteString>): void {
+  /** Has `deferred` materialized before the first access that depends on it. */
+  defer(deferred: DeferredTx): void {
+    this.deferred = deferred;
+  }
+
+  /** Ends the deferral: replaces the base below what this transaction changed, which stays. */
+  settle(base: ReadonlyMap<string, ByteString>): void {
+    this.deferred = null;
     this.base = base;
   }
 
   /** `name` in lower case. */
   get(name: string): ByteString | undefined {
+    if (this.deferred !== null && this.deferred.written.has(name)) this.deferred.materialize();
     if (this.own.size > 0) {
       const own = this.own.get(name);
       if (own !== undefined) return own ?? undefined;
@@ -39,6 +60,7 @@ export class TxCollection {
   }
 
   set(name: string, value: ByteString): void {
+    if (this.deferred !== null && this.deferred.used.has(name)) this.deferred.materialize();
     if (this.own.get(name) === null) {
       this.own.delete(name);
       this.again.add(name);
@@ -47,6 +69,7 @@ export class TxCollection {
   }
 
   delete(name: string): void {
+    if (this.deferred !== null && this.deferred.used.has(name)) this.deferred.materialize();
     if (this.base.has(name)) this.own.set(name, null);
     else this.own.delete(name);
   }
@@ -58,6 +81,7 @@ export class TxCollection {
 
   /** All names and values in the order in which they were set first. */
   entries(): Entry[] {
+    this.deferred?.materialize();
     const list: Entry[] = [];
     for (const key of this.base.keys()) this.addOfBase(list, key);
     for (const [key, value] of this.own) {
@@ -80,8 +104,10 @@ export class TxCollection {
    * is worked out once per base and regex.
    */
   matching(regex: { test(name: ByteString): boolean }): Entry[] {
+    const { deferred } = this;
+    if (deferred !== null && namesFound(deferred.written, regex).length > 0) deferred.materialize();
     const list: Entry[] = [];
-    for (const key of baseNames(this.base, regex)) this.addOfBase(list, key);
+    for (const key of namesFound(this.base, regex)) this.addOfBase(list, key);
     for (const [key, value] of this.own) {
       if (value === null || !this.isNew(key) || !findsName(regex, key)) continue;
       list.push({ key, value });
@@ -95,16 +121,18 @@ export class TxCollection {
   }
 }
 
-const namesByBase = new WeakMap<ReadonlyMap<string, ByteString>, WeakMap<object, string[]>>();
+interface Names {
+  keys(): IterableIterator<string>;
+}
 
-function baseNames(
-  base: ReadonlyMap<string, ByteString>,
-  regex: { test(name: ByteString): boolean },
-): readonly string[] {
-  let byRegex = namesByBase.get(base);
-  if (!byRegex) namesByBase.set(base, (byRegex = new WeakMap()));
+const namesByList = new WeakMap<Names, WeakMap<object, string[]>>();
+
+/** Names of a list that never changes which `regex` finds; remembered for both. */
+function namesFound(list: Names, regex: { test(name: ByteString): boolean }): readonly string[] {
+  let byRegex = namesByList.get(list);
+  if (!byRegex) namesByList.set(list, (byRegex = new WeakMap()));
   let names = byRegex.get(regex);
-  if (!names) byRegex.set(regex, (names = [...base.keys()].filter((name) => regex.test(name))));
+  if (!names) byRegex.set(regex, (names = [...list.keys()].filter((name) => regex.test(name))));
   return names;
 }
 
