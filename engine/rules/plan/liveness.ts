@@ -120,6 +120,18 @@ function readsUncaptured(rule: Rule, textsOf: (link: Rule) => ByteString[]): boo
   return false;
 }
 
+/**
+ * True for a rule that captures, where what one value's match captured may only be read once all
+ * values had their turn: by its log texts, its chain, later rules. Its own actions run for each
+ * match.
+ */
+export function readsLastCapture({ capture, negated, operator, actions }: Rule): boolean {
+  if (!capture || negated || !operator || !capturing.has(operator.definition.name)) return false;
+  return (
+    !namesCapture(operator.argument) && !actions.some((action) => namesCapture(action.argument))
+  );
+}
+
 /** Texts that decide what the rule does. */
 function effectTexts({ disruption, actions }: Rule): ByteString[] {
   const texts = actions.map((action) => action.argument);

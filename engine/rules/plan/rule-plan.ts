@@ -24,7 +24,7 @@ import type { FoldedPhase, FoldedProgram } from './fold.ts';
 import { analyzeRules, type StaticAnalysis } from './static-analysis.ts';
 import { prefilterFacts, isLoose } from './prefilter-choice.ts';
 import type { PrefilterFacts } from './prefilter-choice.ts';
-import { usesMatches } from './liveness.ts';
+import { readsLastCapture, usesMatches } from './liveness.ts';
 import { draftScan, rowPartCount, patternId, rulesLeftOut } from './scan-draft.ts';
 import type { ScanClass, ScanDraft, ScanPattern } from './scan-draft.ts';
 
@@ -64,8 +64,10 @@ export interface RulePlan {
   readonly negative: Uint8Array;
   /** Per scan target: 1 when the rule matches at most on the rows that were hit. */
   readonly onRows: Uint8Array;
-  /** Per scan target: 1 when a hit is a match: an exact scan, and nothing is captured. */
+  /** Per scan target: 1 when a hit is a match: an exact scan, and captures wait for the last. */
   readonly hitIsMatch: Uint8Array;
+  /** Per scan target: 1 when only what the last match captured is ever read. */
+  readonly lastCaptures: Uint8Array;
   /** Per rule index, of first links: 1 when no rule reads what its links matched. */
   readonly unobservedMatch: Uint8Array;
   readonly analysis: StaticAnalysis;
@@ -231,6 +233,7 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     negative: Uint8Array.from(draft.targets, ({ negative }) => Number(negative)),
     onRows: Uint8Array.from(draft.targets, ({ condition }) => Number(condition.onRows)),
     hitIsMatch: exactTargets(draft, groups),
+    lastCaptures: Uint8Array.from(draft.targets, ({ rule }) => Number(readsLastCapture(rule))),
     unobservedMatch: unobservedMatches(program, plan.prefilter),
     analysis: analyzeRules(phases, program.rules, targetIdOfRule, !plan.prefilter.matchesLive),
     unobserved: unobservedBy(plan),
@@ -360,11 +363,12 @@ class ChainTrie {
   }
 }
 
-/** Scan targets whose every expression was compiled exactly and whose rule needs no captures. */
+/** Scan targets whose every expression was compiled exactly and whose matches need no captures. */
 function exactTargets(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
   const exact = Uint8Array.from(draft.targets, ({ rule, condition }) => {
     if (!condition.onRows || isLoose(condition.filter)) return 0;
-    return rule.capture || rule.multiMatch || rule.negated ? 0 : 1;
+    const captures = rule.capture && !readsLastCapture(rule);
+    return captures || rule.multiMatch || rule.negated ? 0 : 1;
   });
   for (const { expressions, modes } of groups) {
     expressions.forEach(({ pattern }, id) => {

@@ -8,7 +8,7 @@ import type { ByteString } from '../../base/byte-string.ts';
 import { ruleRunLimits } from '../../base/limits.ts';
 import { nameIs } from '../transaction/ascii.ts';
 import { lowerBytes } from '../transaction/macro.ts';
-import { noteMatch } from '../transaction/matching.ts';
+import { keepCaptures, noteMatch } from '../transaction/matching.ts';
 import {
   isCountExcluded,
   isExcluded as isCovered,
@@ -17,22 +17,29 @@ import {
 import type { Transaction } from '../transaction/transaction.ts';
 import type { Rule, Target } from '../transaction/types.ts';
 import type { Entry } from '../transaction/values.ts';
+import type { RulePlan } from '../plan/rule-plan.ts';
 import type { Prescan } from './prescan.ts';
 
 const captures: ByteString[] = [];
 const noCaptures: readonly ByteString[] = [];
 const locations: number[] = [];
 
-/** Evaluates a rule that was scanned for, on the rows that were hit. True when one matched. */
+/**
+ * Evaluates a rule that was scanned for, on the rows that were hit. True when one matched.
+ * Cost: where only the last captures are read, two searches for captures whatever number of rows
+ * matches, and none else where a hit is a match.
+ */
 export function evaluateCandidate(
   tx: Transaction,
   rule: Rule,
   targetId: number,
   scan: Prescan,
-  hitIsMatch: boolean,
+  plan: RulePlan,
 ): boolean {
+  const hitIsMatch = plan.hitIsMatch[targetId] === 1;
+  const lastCaptures = plan.lastCaptures[targetId] === 1;
   const count = scan.locationsOf(targetId, locations);
-  let matched = false;
+  let matches = 0;
   for (const target of rule.targets) {
     const removed = removedTargetsOf(rule, tx);
     for (let i = 0; i < count; i++) {
@@ -42,12 +49,23 @@ export function evaluateCandidate(
       const key = tx.values.key(row);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
       const value = (location & 1) === 1 ? key : tx.values.value(row);
-      if (hitIsMatch) noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
-      else if (!evaluateValue(tx, rule, target, key, value)) continue;
-      matched = true;
+      const captures = rule.capture && !(lastCaptures && matches > 0);
+      if (hitIsMatch && !captures) {
+        noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
+      } else if (!evaluateValue(tx, rule, target, key, value, captures)) continue;
+      matches++;
     }
   }
-  return matched;
+  if (lastCaptures && matches > 1) captureLast(tx, rule);
+  return matches > 0;
+}
+
+/** Searches the value that matched last once more, for what it captures. */
+function captureLast(tx: Transaction, rule: Rule): void {
+  tx.spend();
+  if (captures.length > 0) captures.length = 0;
+  rule.operator!.evaluate(tx.matchedVariable, tx, captures);
+  keepCaptures(tx, captures);
 }
 
 /** Evaluates a rule or chain link on every value of its targets. True when one matched. */
@@ -130,9 +148,10 @@ function evaluateValue(
   target: Target,
   key: ByteString,
   value: ByteString,
+  capture = rule.capture,
 ): boolean {
-  if (rule.multiMatch) return evaluateStages(tx, rule, target, key, value);
-  return evaluateOne(tx, rule, target, key, transform(rule, value));
+  if (rule.multiMatch) return evaluateStages(tx, rule, target, key, value, capture);
+  return evaluateOne(tx, rule, target, key, transform(rule, value), capture);
 }
 
 /** What each rule's transformations made of the last value; header lines come again and again. */
@@ -170,14 +189,15 @@ function evaluateStages(
   target: Target,
   key: ByteString,
   value: ByteString,
+  capture: boolean,
 ): boolean {
-  let matched = evaluateOne(tx, rule, target, key, value);
+  let matched = evaluateOne(tx, rule, target, key, value, capture);
   let current = value;
   for (const transformation of rule.transformations) {
     const next = transformation.apply(current);
     if (next === current) continue;
     current = next;
-    if (evaluateOne(tx, rule, target, key, current)) matched = true;
+    if (evaluateOne(tx, rule, target, key, current, capture)) matched = true;
   }
   return matched;
 }
@@ -188,10 +208,11 @@ function evaluateOne(
   target: Target,
   key: ByteString,
   value: ByteString,
+  capture: boolean,
 ): boolean {
   tx.spend();
   if (captures.length > 0) captures.length = 0;
-  const hit = rule.operator!.evaluate(value, tx, rule.capture ? captures : null);
+  const hit = rule.operator!.evaluate(value, tx, capture ? captures : null);
   if (hit === rule.negated) return false;
   noteMatch(tx, rule, target, key, value, captures);
   return true;

@@ -179,7 +179,7 @@ export class Runner implements DeferredTx {
     const targetId = this.plan.targetIdOfRule[rule.index]!;
     const matched =
       targetId >= 0 && this.plan.onRows[targetId] === 1
-        ? evaluateCandidate(tx, rule, targetId, this.prescan, this.plan.hitIsMatch[targetId] === 1)
+        ? evaluateCandidate(tx, rule, targetId, this.prescan, this.plan)
         : this.links[rule.index]!(tx);
     if (!matched) return false;
     this.afterMatch(rule);

@@ -1,0 +1,114 @@
+/**
+ * Tests how often a rule that captures is searched for captures: where only those of the last match
+ * are read, not once for each of the values that match. What they hold is compared with the oracle
+ * in test/fuzz.
+ */
+
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import type { TransactionRecord } from '../../contract/verdict.ts';
+import { fullCatalog } from '../features/full-catalog.ts';
+import { requestFrom } from '../load/test-sample.ts';
+import type { RulePorts } from '../transaction/ports.ts';
+import type { BoundOperator } from '../transaction/types.ts';
+import { loadText } from '../language/include.ts';
+import { buildPlan } from '../plan/rule-plan.ts';
+import { buildProgram } from '../program/build-program.ts';
+import { PolicyEngine } from './policy-engine.ts';
+
+const ports: RulePorts = {
+  clock: systemClock,
+  collections: null,
+  geo: null,
+  rbl: null,
+  env: new Map(),
+};
+const engines: PolicyEngine[] = [];
+afterAll(() => engines.forEach((engine) => engine.retire()));
+
+interface Outcome {
+  readonly record: TransactionRecord;
+  /** Evaluations of the rule's operator, and those that were asked for captures. */
+  readonly evaluations: number;
+  readonly captures: number;
+  readonly tx: (name: string) => string | undefined;
+}
+
+/** Runs one rule over a hundred matching arguments, a1=b1b to a100=b100b. */
+function runOver(rule: string): Outcome {
+  const text = `SecRuleEngine On\n${rule}`;
+  const { program, diagnostics } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
+  if (!program) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  const cache = { get: () => null, put: () => undefined };
+  const plan = buildPlan(program, { cache, log: createLogger('test', 'error'), ports });
+  const engine = new PolicyEngine(plan, ports);
+  engines.push(engine);
+  const counts = { evaluations: 0, captures: 0 };
+  for (const { operator } of program.rules) {
+    if (operator !== null) countEvaluations(operator, counts);
+  }
+  const list = Array.from({ length: 100 }, (_, at) => `a${at + 1}=b${at + 1}b`);
+  const session = engine.open(requestFrom(`GET /?${list.join('&')} HTTP/1.1\r\nHost: a`));
+  session.requestHead();
+  session.requestBody(null);
+  const { transaction } = session;
+  const record = session.finish();
+  return { record, ...counts, tx: (name) => transaction.tx.get(name) };
+}
+
+function countEvaluations(
+  operator: BoundOperator,
+  counts: { evaluations: number; captures: number },
+): void {
+  const { evaluate } = operator;
+  Object.assign(operator, {
+    evaluate: ((value, tx, captures) => {
+      counts.evaluations++;
+      if (captures !== null) counts.captures++;
+      return evaluate(value, tx, captures);
+    }) satisfies BoundOperator['evaluate'],
+  });
+}
+
+const rule = (actions: string): string => {
+  return `SecRule ARGS "@rx b([0-9]+)b" "id:1,phase:1,pass,log,capture,${actions}"`;
+};
+
+test('a log text shows what the last match captured, for two searches', () => {
+  const { record, evaluations, captures } = runOver(rule("logdata:'%{TX.1} %{MATCHED_VAR}'"));
+  expect(record.matchedRules.map(({ data }) => data)).toEqual(['100 b100b']);
+  expect({ evaluations, captures }).toEqual({ evaluations: 2, captures: 2 });
+});
+
+test('actions that do not read captures run for every match', () => {
+  const { tx, captures } = runOver(rule('setvar:tx.n=+1'));
+  expect([tx('n'), tx('1')]).toEqual(['100', '100']);
+  expect(captures).toBe(2);
+});
+
+test('a chain reads what the last match of its start captured', () => {
+  const { record, captures } = runOver(`${rule('chain')}\nSecRule TX:1 "@streq 100" "t:none"`);
+  expect(record.matchedRules.map(({ ruleId }) => ruleId)).toEqual([1]);
+  expect(captures).toBe(2);
+});
+
+test('a pattern that has to be confirmed is searched for captures twice', () => {
+  const text = `SecRule ARGS "@rx b(\\d+)b(?!x)" "id:1,phase:1,pass,log,capture,logdata:'%{TX.1}'"`;
+  const { record, evaluations, captures } = runOver(text);
+  expect(record.matchedRules.map(({ data }) => data)).toEqual(['100']);
+  expect({ evaluations, captures }).toEqual({ evaluations: 101, captures: 2 });
+});
+
+test('actions that read captures have those of every match', () => {
+  const { tx, captures } = runOver(rule("setvar:'tx.sum=+%{TX.1}'"));
+  expect(tx('sum')).toBe('5050');
+  expect(captures).toBe(100);
+});
+
+test('an operator that reads captures has those of every match', () => {
+  const text = `SecRule ARGS "@rx b([0-9]+)b|%{TX.1}x" "id:1,phase:1,pass,nolog,capture"`;
+  const { tx, captures } = runOver(text);
+  expect(tx('1')).toBe('100');
+  expect(captures).toBe(100);
+});
