@@ -22,6 +22,7 @@ import {
   type ProbeUpstreamResponse,
   type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
+import { controlLimits } from '../../engine/base/limits.ts';
 import { refusal } from '../domain/errors.ts';
 
 /** A policy with the ruleset that it names. */
@@ -45,6 +46,8 @@ export interface EngineClient {
   compile(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
   /** Also makes the databases, for a quick start later; takes long the first time. */
   plan(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
+  /** As compile, and builds the patterns of the ruleset on trial; takes half a minute. */
+  tryRuleset(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
   /** Errors: unavailable when no engine answers. */
   evaluate(policy: PolicyForEngine, request: RequestForEngine): Promise<EvaluateResponse>;
   /** Whose address a request has. Errors: unavailable when no engine answers. */
@@ -70,7 +73,7 @@ const planTimeoutMs = 300_000;
 
 /** A client of the engine over a Unix socket; connects on the first call. */
 export function openEngineClient(socketPath: string): EngineClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const agent = new Agent({ keepAlive: true, maxSockets: controlLimits.engineCallsMax });
   const transport = createConnectTransport({
     baseUrl: 'http://engine',
     httpVersion: '1.1',
@@ -80,22 +83,16 @@ export function openEngineClient(socketPath: string): EngineClient {
   });
   const client = createClient(EngineService, transport);
   return {
-    compile: ({ policy, ruleset }) =>
+    compile: (policy) => asked(() => client.compilePolicy(compileRequest(policy, {}))),
+    plan: (policy) =>
       asked(() =>
-        client.compilePolicy(
-          create(CompilePolicyRequestSchema, { policy, ...(ruleset ? { ruleset } : {}) }),
-        ),
+        client.compilePolicy(compileRequest(policy, { plan: true }), { timeoutMs: planTimeoutMs }),
       ),
-    plan: ({ policy, ruleset }) =>
+    tryRuleset: (policy) =>
       asked(() =>
-        client.compilePolicy(
-          create(CompilePolicyRequestSchema, {
-            policy,
-            plan: true,
-            ...(ruleset ? { ruleset } : {}),
-          }),
-          { timeoutMs: planTimeoutMs },
-        ),
+        client.compilePolicy(compileRequest(policy, { tryRuleset: true }), {
+          timeoutMs: planTimeoutMs,
+        }),
       ),
     evaluate: ({ policy, ruleset }, request) =>
       asked(() =>
@@ -115,6 +112,17 @@ export function openEngineClient(socketPath: string): EngineClient {
   };
 }
 
+function compileRequest(
+  { policy, ruleset }: PolicyForEngine,
+  options: { readonly plan?: boolean; readonly tryRuleset?: boolean },
+) {
+  return create(CompilePolicyRequestSchema, {
+    policy,
+    ...(ruleset ? { ruleset } : {}),
+    ...options,
+  });
+}
+
 async function asked<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -123,6 +131,10 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
     if (code === Code.DeadlineExceeded) throw refusal('unavailable', 'the engine took too long');
     if (code === Code.InvalidArgument || code === Code.FailedPrecondition) {
       throw refusal('failed_precondition', 'the engine could not use this policy; see its log');
+    }
+    if (code === Code.ResourceExhausted) {
+      const problem = 'too many changes of rules wait to be tried by the engine; try again later';
+      throw refusal('resource_exhausted', problem);
     }
     throw refusal('unavailable', 'no engine answers: is it running?');
   }

@@ -2,7 +2,7 @@
 
 import { commandLineLimits } from '../../engine/base/limits.ts';
 import type { CrsRule, CrsRuleset } from '../../proto/gen/waf/v1/crs_pb.ts';
-import type { KnownRule, ReportEntry } from '../publish/policy-import.ts';
+import type { KnownRule, PolicyImport, ReportEntry } from '../publish/policy-import.ts';
 import type { ApiClient } from './api-client.ts';
 import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
 import { badFlag } from './input.ts';
@@ -36,7 +36,7 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
     const ruleset = chooseRuleset(rulesets, asked, first.setupVersion);
     const rules = ruleset === undefined ? [] : await listRules(api, ruleset.id);
     const imported = importPolicy(folder, name, ruleset?.id ?? '', rules);
-    const { manifestYaml, report, settings } = imported;
+    const { manifestYaml, places, report, settings } = imported;
     showReport(context, report, ruleset);
     if (settings.engineState === 'off') {
       context.output.note('SecRuleEngine is Off or missing: the policy inspects nothing.');
@@ -50,11 +50,29 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
       return 1;
     }
     const timeoutMs = commandLineLimits.applyTimeoutMs;
-    const { plan } = await api.system.apply({ manifestYaml, dryRun }, { timeoutMs });
+    const { plan } = await atSourceOf(folder, places, () =>
+      api.system.apply({ manifestYaml, dryRun }, { timeoutMs }),
+    );
     if (context.output.format === 'table') await showPlan(context, plan, !dryRun);
     return 0;
   },
 };
+
+/** Names the set-up's files in what the API refuses. */
+async function atSourceOf<T>(
+  folder: string,
+  places: PolicyImport['places'],
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const { ConnectError } = await import('@connectrpc/connect');
+    if (!(error instanceof ConnectError)) throw error;
+    const { atSource } = await import('../publish/policy-import.ts');
+    throw new ConnectError(atSource(error.rawMessage, folder, places), error.code);
+  }
+}
 
 function showReport(
   { output }: CommandContext,

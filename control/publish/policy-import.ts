@@ -47,6 +47,22 @@ export function importPolicy(
   return { ...imported, manifestYaml };
 }
 
+/**
+ * What the API says against a rule, with the place in the set-up instead of the one in the rule as
+ * the policy has it.
+ */
+export function atSource(message: string, folder: string, places: ImportedSetUp['places']): string {
+  return message.replaceAll(
+    /\S* ?line (\d+), column \d+: rule (\d+):/g,
+    (whole, line: string, rule: string) => {
+      const links = places.get(rule);
+      const place = links?.[Math.min(Number(line), links.length) - 1];
+      if (place === undefined) return whole;
+      return `${join(folder, place.file)}:${place.line}:${place.column}: rule ${rule}:`;
+    },
+  );
+}
+
 /** The files of a folder. Links are followed where they stay in it; others are left aside. */
 function readFolder(folder: string): SetUpFiles {
   const files: { path: string; text: string }[] = [];

@@ -17,6 +17,8 @@ export const controlLimits = {
   listItemsMax: 10_000,
   /** Commas, colons and brackets of one JSON request; a million addresses have three each. */
   jsonValuesMax: 4_000_000,
+  /** Questions to the engine at once; it turns away what would wait too long. */
+  engineCallsMax: 64,
   /** Open connections of one entrance. */
   connectionsMax: 1_100,
   /** How long the rest of a request refused early is read and discarded. */

@@ -403,10 +403,6 @@ export const engineLimits = {
   plannerThreadsMax: 2,
   /** When a policy takes longer to compile, the others serve first. */
   interimAfterMs: 300,
-  /** Building the patterns of one rule or plugin on trial; CRS's slowest takes half a second. */
-  patternTrialMs: 10_000,
-  /** Patterns known to be fine, so that a change of a policy need not build them again. */
-  triedPatternsMax: 4096,
   /** Planner threads end after this long without work; each weighs 25 MB. */
   plannerIdleMs: 10_000,
   /** Delay before freed memory is returned in one go: threads have collected by then. */
@@ -424,7 +420,7 @@ export const engineLimits = {
   stopDeadlineMs: 12_000,
 } as const;
 
-export { ruleRunLimits, valueLimits } from './rule-limits.ts';
+export { patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
 export {
   accessLimits,
   commandLineLimits,

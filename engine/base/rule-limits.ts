@@ -95,3 +95,27 @@ export const ruleRunLimits = {
   /** Matched rules recorded of one transaction; more are counted, not kept. */
   matchedRulesMax: 1_024,
 } as const;
+
+/** Regular expressions on trial, before a rule that holds them is saved. */
+export const patternTrialLimits = {
+  /** Building one pattern and searching with it; CRS's slowest takes half a second. */
+  patternMs: 10_000,
+  /** One trial; the 700 patterns of a whole rule set take ten seconds on an idle core. */
+  trialMs: 120_000,
+  /** Memory of the trial process; CRS takes 200 MB. */
+  residentBytesMax: 1_073_741_824,
+  residentPollMs: 50,
+  /** Trials that wait for the one that runs. */
+  waitingMax: 16,
+  /** Patterns known to be fine, so that a change of a policy need not build them again. */
+  knownMax: 4096,
+  /** Length of the values that a pattern is searched in, and their number. */
+  sampleBytes: 4_096,
+  samplesMax: 96,
+  /**
+   * CPU time of one search of such a value, the best of `searchesMax`. CRS's slowest takes 0.1 ms;
+   * at this bound 64 KB take 32 ms.
+   */
+  searchMsMax: 2,
+  searchesMax: 3,
+} as const;

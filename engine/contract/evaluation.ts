@@ -18,6 +18,14 @@ export interface PolicyDiagnostic {
   readonly message: string;
 }
 
+/** What is done beside compiling. */
+export interface CompileOptions {
+  /** Make the databases and keep them on disk, for a quick start later. */
+  readonly plan: boolean;
+  /** Build the patterns of the rule set on trial, too: it is new here. */
+  readonly tryRuleset: boolean;
+}
+
 /** What compiling a policy found. */
 export interface CompileOutcome {
   readonly ok: boolean;
@@ -62,9 +70,9 @@ export interface EngineStatus {
 export interface EngineHandler {
   /**
    * Also builds the operator's own patterns, in a bounded time; what cannot be built is an error.
-   * `plan`: also make the databases and keep them on disk, for a quick start later.
+   * Errors: AppError resource_exhausted while too many of these calls wait.
    */
-  compile(policy: PolicySource, plan: boolean): Promise<CompileOutcome>;
+  compile(policy: PolicySource, options: CompileOptions): Promise<CompileOutcome>;
   evaluate(policy: PolicySource, input: EvaluationInput): Promise<EvaluationOutcome>;
   status(): EngineStatus;
   /** Whose address a request has; header names in lower case. */

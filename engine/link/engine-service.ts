@@ -23,7 +23,7 @@ import { toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { toPolicySource, toUpstream } from '../bundle/runtime-config.ts';
-import type { EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
+import type { CompileOptions, EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
 import { trustMethods } from './trust-methods.ts';
@@ -65,8 +65,9 @@ function closeServer(server: Server): Promise<void> {
 
 function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof EngineService> {
   return {
-    compilePolicy: guarded(logger, async (request: PolicyRequest & { plan: boolean }) => {
-      const outcome = await handler.compile(policyOf(request), request.plan);
+    compilePolicy: guarded(logger, async (request: PolicyRequest & CompileOptions) => {
+      const { plan, tryRuleset } = request;
+      const outcome = await handler.compile(policyOf(request), { plan, tryRuleset });
       return create(CompilePolicyResponseSchema, {
         ok: outcome.ok,
         ruleCount: outcome.ruleCount,
@@ -151,6 +152,9 @@ function guarded<I, O>(logger: Logger, run: (input: I) => Promise<O>): (input: I
     } catch (error) {
       if (error instanceof ConnectError) throw error;
       const failed = toAppError(error);
+      if (failed.code === 'resource_exhausted') {
+        throw new ConnectError(failed.message, Code.ResourceExhausted);
+      }
       logger.error('an engine call failed', { code: failed.code, reason: failed.message });
       throw new ConnectError('the engine could not answer', Code.FailedPrecondition);
     }

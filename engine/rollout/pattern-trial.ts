@@ -1,44 +1,85 @@
 /**
- * Owns building patterns on trial, in a process of its own: compiling has no bound in time or
- * memory and cannot be interrupted in a thread, but a process can be ended. Serves nothing.
+ * Builds patterns on trial, in a process of its own: compiling and searching have no bound in time
+ * or memory and cannot be interrupted in a thread, but a process can be ended. Serves nothing.
  */
 
-import { fork } from 'node:child_process';
-import { engineLimits } from '../base/limits.ts';
+import { fork, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { AppError } from '../base/errors.ts';
+import { matchLimits, patternTrialLimits } from '../base/limits.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import type { WrittenPattern } from '../rules/language/written-patterns.ts';
 
-/** What the process says: which pattern it takes on, which it refuses, or that all is done. */
+/** What the process says: which pattern it takes on, what speaks against it, or that all is done. */
 export type TrialAnswer =
   | { readonly kind: 'trying'; readonly at: number }
   | { readonly kind: 'refused'; readonly at: number }
+  | {
+      readonly kind: 'slow';
+      readonly at: number;
+      /** CPU time of one search. */
+      readonly ms: number;
+      /** PCRE2's limit stopped the search. */
+      readonly stopped: boolean;
+      /** The beginning of the value. */
+      readonly value: string;
+    }
   | { readonly kind: 'done' };
+
+/** Bounds that tests set. */
+export interface TrialBounds {
+  readonly patternMs: number;
+  readonly residentBytesMax: number;
+}
+
+/** Code of the error with which a trial is turned away while too many wait. */
+export const trialsWaitCode = 'resource_exhausted';
+
+/** Bytes of a page in /proc/PID/statm; all platforms that the product runs on have these. */
+const pageBytes = 4096;
 
 /** Tries patterns, one list after the other. */
 export class PatternTrial {
   private readonly entry: URL;
-  private readonly limitMs: number;
+  private readonly bounds: TrialBounds;
   /** Patterns that were built before. */
   private readonly good = new Set<string>();
+  private waiting = 0;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(entry: URL, limitMs: number = engineLimits.patternTrialMs) {
+  constructor(entry: URL, bounds: Partial<TrialBounds> = {}) {
     this.entry = entry;
-    this.limitMs = limitMs;
+    this.bounds = { ...patternTrialLimits, ...bounds };
   }
 
-  /** What speaks against the patterns; empty when all of them can be built in time. */
-  try(patterns: readonly WrittenPattern[]): Promise<Diagnostic[]> {
-    const tried = this.last.then(async () => {
-      const unknown = patterns.filter(({ pattern }) => !this.good.has(pattern));
-      if (unknown.length === 0) return [];
-      const found = await this.run(unknown);
-      if (this.good.size + unknown.length > engineLimits.triedPatternsMax) this.good.clear();
-      if (found.length === 0) for (const { pattern } of unknown) this.good.add(pattern);
-      return found;
-    });
-    this.last = tried;
-    return tried;
+  /**
+   * What speaks against the patterns; empty when all of them can be built and searched in time.
+   * Errors: AppError `trialsWaitCode`.
+   */
+  async try(patterns: readonly WrittenPattern[]): Promise<Diagnostic[]> {
+    if (this.unknown(patterns).length === 0) return [];
+    const { waitingMax } = patternTrialLimits;
+    if (this.waiting > waitingMax) {
+      const problem = `${waitingMax} changes of rules wait to be tried`;
+      throw new AppError(trialsWaitCode, problem, { source: 'client', retryable: true });
+    }
+    this.waiting++;
+    const tried = this.last.then(() => this.tryNow(patterns));
+    this.last = tried.catch(() => undefined);
+    return tried.finally(() => this.waiting--);
+  }
+
+  private async tryNow(patterns: readonly WrittenPattern[]): Promise<Diagnostic[]> {
+    const unknown = this.unknown(patterns);
+    if (unknown.length === 0) return [];
+    const found = await this.run(unknown);
+    if (this.good.size + unknown.length > patternTrialLimits.knownMax) this.good.clear();
+    if (found.length === 0) for (const { pattern } of unknown) this.good.add(pattern);
+    return found;
+  }
+
+  private unknown(patterns: readonly WrittenPattern[]): WrittenPattern[] {
+    return patterns.filter(({ pattern }) => !this.good.has(pattern));
   }
 
   private run(patterns: readonly WrittenPattern[]): Promise<Diagnostic[]> {
@@ -48,24 +89,23 @@ export class PatternTrial {
     });
     return new Promise((resolve) => {
       const found: Diagnostic[] = [];
-      let [at, done] = [0, false];
+      let [at, done, over] = [0, false, false];
       let problem = 'needs more memory than there is, or cannot be built here';
-      const limit = setTimeout(() => {
-        problem = `is not built after ${this.limitMs / 1000} seconds`;
-        child.kill('SIGKILL');
-      }, this.limitMs);
+      const { patternMs } = this.bounds;
+      const stop = stopper(child, this.bounds, (reason) => (problem = reason));
       child.on('message', (answer: TrialAnswer) => {
-        if (answer.kind === 'done') done = true;
-        else at = answer.at;
-        if (answer.kind === 'refused') {
-          found.push(fault(patterns[at]!, 'pattern-refused', 'is refused by the engine'));
+        if (answer.kind === 'done') {
+          done = true;
+          return;
         }
+        ({ at } = answer);
+        if (answer.kind === 'trying') stop.restart(patternMs);
+        else found.push(faultOf(patterns[at]!, answer));
       });
-      let over = false;
       const end = (): void => {
         if (over) return;
         over = true;
-        clearTimeout(limit);
+        stop.end();
         if (!done) found.push(fault(patterns[at]!, 'pattern-too-costly', problem));
         resolve(found);
       };
@@ -77,6 +117,66 @@ export class PatternTrial {
       child.send(patterns.map(({ pattern }) => pattern));
     });
   }
+}
+
+/** Ends the process when one pattern, or all of them, take too long or too much. */
+function stopper(
+  child: ChildProcess,
+  { patternMs, residentBytesMax }: TrialBounds,
+  onStop: (reason: string) => void,
+) {
+  const kill = (reason: string): void => {
+    onStop(reason);
+    child.kill('SIGKILL');
+  };
+  const late = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => kill(`is not built after ${ms / 1000} seconds`), ms);
+  let pattern = late(patternMs);
+  const { trialMs, residentPollMs } = patternTrialLimits;
+  const all = setTimeout(
+    () => kill(`came too late: all patterns together have ${trialMs / 1000} seconds`),
+    trialMs,
+  );
+  const memory = setInterval(() => {
+    if (residentBytes(child.pid) > residentBytesMax) {
+      kill(`needs more than ${Math.round(residentBytesMax / 1048576)} MB to be built`);
+    }
+  }, residentPollMs);
+  return {
+    restart: (ms: number): void => {
+      clearTimeout(pattern);
+      pattern = late(ms);
+    },
+    end: (): void => {
+      clearTimeout(pattern);
+      clearTimeout(all);
+      clearInterval(memory);
+    },
+  };
+}
+
+/** Zero where the system does not say it, or the process has ended. */
+function residentBytes(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes;
+  } catch {
+    return 0;
+  }
+}
+
+function faultOf(
+  written: WrittenPattern,
+  answer: Exclude<TrialAnswer, { kind: 'trying' | 'done' }>,
+): Diagnostic {
+  if (answer.kind === 'refused') {
+    return fault(written, 'pattern-refused', 'is refused by the engine');
+  }
+  const { sampleBytes, searchMsMax } = patternTrialLimits;
+  const value = `${sampleBytes / 1024} KB of ${JSON.stringify(answer.value)}`;
+  const problem = answer.stopped
+    ? `needs more than ${matchLimits.pcreMatchLimit} steps to search ${value}`
+    : `takes ${answer.ms.toFixed(1)} ms to search ${value}; at most ${searchMsMax} ms`;
+  return fault(written, 'pattern-slow', `${problem}. Use smaller counts, no nested repetition`);
 }
 
 function fault(written: WrittenPattern, code: string, problem: string): Diagnostic {

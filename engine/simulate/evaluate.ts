@@ -55,10 +55,10 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
         const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
         return value === undefined ? [] : [value];
       }),
-    compile: async (policy, plan) => {
+    compile: async (policy, { plan, tryRuleset }) => {
       const outcome = compile(policy);
       if (outcome.ok) {
-        const found = await options.trial.try(patternsOf(policy));
+        const found = await options.trial.try(patternsOf(policy, tryRuleset));
         if (found.length > 0)
           return { ...outcome, ok: false, diagnostics: found.map(toDiagnostic) };
       }
@@ -108,10 +108,10 @@ function compile(policy: PolicySource): CompileOutcome {
   return { ok: program !== null, diagnostics: diagnostics.map(toDiagnostic), ruleCount };
 }
 
-/** Every pattern of a policy's text and of the operator's rule files. */
-function patternsOf({ seclangEntry, files }: PolicySource): WrittenPattern[] {
+/** Every pattern of a policy's text and of the operator's rule files, or of all rule files. */
+function patternsOf({ seclangEntry, files }: PolicySource, ofRuleset: boolean): WrittenPattern[] {
   const ruleFiles = [...files].filter(
-    ([path]) => path.endsWith('.conf') && !path.startsWith(rulesetFolder),
+    ([path]) => path.endsWith('.conf') && (ofRuleset || !path.startsWith(rulesetFolder)),
   );
   const texts: [string, Uint8Array | string][] = [[policyEntryFile, seclangEntry], ...ruleFiles];
   return texts.flatMap(([path, text]) => {

@@ -1,10 +1,11 @@
 /**
  * Composition root of the trial process: builds each pattern as rules need it, exactly and for
- * searching many at once, says what fails and ends. The process that started it bounds its time.
+ * searching many at once, searches with it, says what fails and ends. The process that started it bounds its time.
  */
 
 import { writeFileSync } from 'node:fs';
-import { compileExact } from '../match/regex.ts';
+import { findSlowSearch } from '../match/pattern-cost.ts';
+import { compileExact, type ExactRegex } from '../match/regex.ts';
 import { HS_FLAG, HsDatabase, type HsCompileError } from '../match/scan.ts';
 import type { TrialAnswer } from '../rollout/pattern-trial.ts';
 
@@ -27,23 +28,28 @@ async function tryAll(patterns: readonly string[]): Promise<void> {
     tell({ kind: 'trying', at });
     // Messages leave between two patterns.
     await new Promise((resolve) => setImmediate(resolve));
-    if (!builds(pattern)) tell({ kind: 'refused', at });
+    const regex = build(pattern);
+    if (regex === null) tell({ kind: 'refused', at });
+    else {
+      const slow = findSlowSearch(pattern, regex);
+      regex.close();
+      if (slow !== null) tell({ kind: 'slow', at, ...slow });
+    }
   }
   tell({ kind: 'done' });
   process.disconnect();
 }
 
-function builds(pattern: string): boolean {
+function build(pattern: string): ExactRegex | null {
   try {
     const regex = compileExact(pattern);
     // RE2 compiles at the first search, and what it refuses goes to PCRE2 only then.
     regex.test('');
     regex.exec('');
-    regex.close();
     if (!searches(pattern, flags)) searches(pattern, flags | HS_FLAG.prefilter);
-    return true;
+    return regex;
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -1,19 +1,26 @@
 /** Proves that no way into a policy takes a pattern that the engine cannot build in time. */
 
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { loadCommands } from '../../control/cli/commands.ts';
+import { runCommandLine } from '../../control/cli/program.ts';
 import { packArchive } from '../../control/publish/ruleset-pack.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { SharedFiles } from '../../engine/policies/keyed-policies.ts';
 import { PatternTrial } from '../../engine/rollout/pattern-trial.ts';
 import { createEvaluator, type EvaluatorOptions } from '../../engine/simulate/evaluate.ts';
+import { keepPrinted } from '../support/printed.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 
 /** Within the static bound, but minutes of work; the other is past the bound. */
 const slow = '(a|b{900}|c{900}){10}';
+const costly = '(a|b{900}|c{900})';
 const nested = '((a{1,100}){1,100}){1,100}';
 const entry = new URL('../../.build/engine/threads/trial-process.js', import.meta.url);
+const commands = await loadCommands([]);
 let waf: TestControl;
 let engine: { close(): Promise<void> };
 let policyId = '';
@@ -24,7 +31,7 @@ beforeAll(async () => {
   policyId = (made.body['policy'] as { id: string }).id;
   // Only what compiling needs.
   const options: Partial<EvaluatorOptions> = {
-    trial: new PatternTrial(entry, 1500),
+    trial: new PatternTrial(entry, { patternMs: 1500 }),
     files: new SharedFiles(),
     status: () => ({ revision: '1', sha256: '', version: '1', uptimeMs: 1, libraries: {} }),
   };
@@ -73,6 +80,45 @@ const ways: Readonly<Record<string, (pattern: string) => Promise<string>>> = {
         ].join('\n'),
       ).toString('base64'),
     }),
+  'a target of a custom rule': (pattern) =>
+    call('CustomRuleService/CreateCustomRule', {
+      rule: {
+        policyId,
+        name: 't',
+        enabled: true,
+        seclang: `SecRule ARGS:/${pattern}/ "@streq x" "id:13,phase:2,deny"`,
+      },
+    }),
+  'a control of a custom rule': (pattern) =>
+    call('CustomRuleService/CreateCustomRule', {
+      rule: {
+        policyId,
+        name: 'c',
+        enabled: true,
+        seclang: `SecAction "id:14,phase:1,pass,ctl:'ruleRemoveTargetById=942999;ARGS:/${pattern}/'"`,
+      },
+    }),
+  'an imported set-up': (pattern) => {
+    const folder = mkdtempSync(join(tmpdir(), 'waf-set-up-'));
+    const lines = ['SecRuleEngine On', 'SecRule ARGS "@rx fine" "id:15,phase:2,deny"', ''];
+    writeFileSync(join(folder, 'modsecurity.conf'), lines.join('\n'));
+    const chain = [
+      `SecRule REQUEST_METHOD "@streq POST" \\`,
+      `    "id:16,phase:2,deny,chain"`,
+      `  SecRule ARGS|REQUEST_HEADERS \\`,
+      `    "@rx ${pattern}" "t:none"`,
+      '',
+    ];
+    writeFileSync(join(folder, 'own.conf'), chain.join('\n'));
+    return importFolder(folder);
+  },
+  'a ruleset archive': (pattern) => {
+    const rule = `SecRule ARGS "@rx ${pattern}" "id:942001,phase:2,deny,ver:'OWASP_CRS/4.9.2'"\n`;
+    const path = 'crs/rules/REQUEST-942-APPLICATION-ATTACK-SQLI.conf';
+    const files = [{ path, content: new TextEncoder().encode(rule) }];
+    const archive = Buffer.from(packArchive(files)).toString('base64');
+    return call('SystemService/ImportCrsRuleset', { archive });
+  },
   'a plugin': (pattern) => {
     const files = [
       {
@@ -90,10 +136,41 @@ async function call(rpc: string, body: object): Promise<string> {
   return `${answer.status} ${String(answer.body['message'])}`;
 }
 
-test.each(Object.entries(ways))('%s', async (_, bring) => {
-  const late = await bring(slow);
-  expect(late).toMatch(/^400 .*rule \d+: the pattern is not built after 1\.5 seconds/);
-  expect(late).toMatch(/line \d+, column \d+|:\d+:\d+/);
-  expect(await bring(nested)).toMatch(/^400 .*the pattern grows to|^400 .*more than a million/);
-  expect(await bring('union\\\\s+select')).toMatch(/^200 /);
-});
+/** As an operator does it; the answer's message, or what was printed. */
+async function importFolder(folder: string): Promise<string> {
+  const line = ['policy', 'import', folder, '--name', 'imported', '--output', 'json'];
+  const printed = keepPrinted();
+  const code = await runCommandLine(commands, [...line, '--admin-socket', waf.socket]);
+  vi.restoreAllMocks();
+  return `${code === 0 ? 200 : 400} ${printed.err}${printed.out}`.replaceAll(folder, 'SETUP');
+}
+
+test.each(Object.entries(ways))(
+  '%s',
+  async (_, bring) => {
+    const late = await bring(slow);
+    expect(late).toMatch(/^400 [^]*the pattern is not built after 1\.5 seconds/);
+    expect(late).toMatch(/line \d+, column \d+|:\d+:\d+/);
+    expect(await bring(nested)).toMatch(/^400 [^]*the pattern grows to/);
+    expect(await bring(costly)).toMatch(/^400 [^]*takes [\d.]+ ms to search 4 KB of/);
+    expect(await bring('union.select')).toMatch(/^200 /);
+  },
+  60_000,
+);
+
+test('an imported rule is named where it stands in the set-up', async () => {
+  expect(await ways['an imported set-up']!(slow)).toContain(
+    'SETUP/own.conf:4:6: rule 16: the pattern is not built',
+  );
+  expect(await ways['an imported set-up']!(nested)).toMatch(
+    /"own\.conf"[^{]*"line": 1[^{]*"refused"[^{]*line 4, column 10: the pattern grows to/,
+  );
+}, 60_000);
+
+test('when too many changes wait, the next is told to come later', async () => {
+  const all = Array.from({ length: 24 }, (_, at) => ways['a visual rule']!(`a${at}x{800}`));
+  const answers = await Promise.all([ways['a custom rule']!(slow), ...all]);
+  const turnedAway = answers.filter((text) => text.startsWith('429 '));
+  expect(turnedAway.length).toBeGreaterThan(0);
+  for (const text of turnedAway) expect(text).toContain('try again later');
+}, 120_000);

@@ -151,11 +151,15 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
     const field = 'spec.exclusionPlugins';
     await namedLater(where, () => refuseUncompiled(parts, policy, field, { bindings }));
   }
-  for (const { policyId, rule, others, where } of run.rulesChanged) {
+  for (const { policyId, rule, at, others, where } of run.rulesChanged) {
     const changed = run.policiesChanged.get(policyId)?.policy;
     const policy = changed ?? parts.store.get(policies, policyId);
     if (policy === undefined) continue;
-    await namedLater(where, () => refuseUncompiledRule(parts, policy, rule, others));
+    await namedLater(
+      where,
+      () => refuseUncompiledRule(parts, policy, rule, others),
+      (message) => message.replace(/^rule\./, `spec.customRules[${at}].`),
+    );
   }
 }
 
@@ -177,22 +181,26 @@ function named<T>({ where }: ManifestDocument, apply: () => T): T {
   }
 }
 
-async function namedLater(where: string, check: () => Promise<void>): Promise<void> {
+async function namedLater(
+  where: string,
+  check: () => Promise<void>,
+  toField: (message: string) => string = specField,
+): Promise<void> {
   try {
     await check();
   } catch (error) {
-    throw asRefusal(error, where);
+    throw asRefusal(error, where, toField);
   }
 }
 
 /** The same error, with the document in front and its fields as documents call them. */
-function asRefusal(error: unknown, where: string): unknown {
+function asRefusal(error: unknown, where: string, toField = specField): unknown {
   if (!(error instanceof AppError)) return error;
   const { code, message } = error;
   const unread = code === 'manifest_invalid' || code === 'yaml_invalid';
   const place = unread || where === '' ? '' : `${where}: `;
   const asked = unread ? 'invalid_argument' : code;
-  const text = place === '' ? message : specField(message);
+  const text = place === '' ? message : toField(message);
   return new AppError(asked, `${place}${text}`, { source: error.source, cause: error });
 }
 
@@ -205,7 +213,6 @@ function specField(message: string): string {
       /^(?:routing|override)\b/,
       (name) => `spec.${name === 'override' ? 'policyOverride' : name}`,
     )
-    .replace(/^rule\./, 'spec.customRules.')
     .replace(/^spec\.upstreams\[(\d+)\]\.inline\./, 'spec.upstreams[$1].')
     .replace(/^spec\.upstreams\[0\]\.upstreamId/, 'spec.upstreamRef')
     .replace(/^spec\.waf\.policyId/, 'spec.policyRef')

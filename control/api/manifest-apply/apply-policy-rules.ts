@@ -147,7 +147,7 @@ function applyRules(
     tx.remove(customRules, gone.id);
     tx.audit({ ...ruleNote(caller, gone), action: 'delete', before: gone });
   }
-  const changed: CustomRuleRecord[] = [];
+  const changed: { readonly rule: CustomRuleRecord; readonly at: number }[] = [];
   const kept = asked.map((one, at): CustomRuleRecord => {
     const before = taken[at];
     const draft: CustomRuleRecord = {
@@ -169,12 +169,12 @@ function applyRules(
       return before;
     }
     requireSecLangPermission(caller, after);
-    changed.push(after);
+    changed.push({ rule: after, at });
     return keepRule(tx, caller, before ?? null, after);
   });
-  for (const rule of changed) {
+  for (const { rule, at } of changed) {
     const others = kept.filter(({ id }) => id !== rule.id);
-    run.rulesChanged.push({ policyId, rule, others, where });
+    run.rulesChanged.push({ policyId, rule, at, others, where });
   }
   const show = (list: readonly CustomRuleRecord[]) =>
     list

@@ -50,6 +50,8 @@ export interface CheckedPolicy {
 /** A custom rule that is new or changed. */
 export interface CheckedRule {
   readonly policyId: string;
+  /** Its index in the document. */
+  readonly at: number;
   readonly rule: CustomRuleRecord;
   /** The other rules of the policy, as they will be. */
   readonly others: readonly CustomRuleRecord[];

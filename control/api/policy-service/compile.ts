@@ -98,17 +98,20 @@ export function refuseUncompiledFiles(
 
 /**
  * The same for what is sent as it is. `linesBefore`: lines of the policy's own text before those
- * that the caller wrote, which are then named by themselves.
+ * that the caller wrote, which are then named by themselves. `tryRuleset` is for a ruleset that is
+ * new here: its patterns are built and searched on trial, as those of custom rules are.
  */
 export async function refuseSent(
   parts: ApiParts,
   policy: PolicyForEngine,
   field: string,
   linesBefore = 0,
+  ask: 'compile' | 'tryRuleset' = 'compile',
 ): Promise<void> {
-  refusePatterns(policy.policy, field, linesBefore);
+  const ofRuleset = ask === 'tryRuleset' ? (policy.ruleset?.files ?? []) : [];
+  refusePatterns(policy.policy, ofRuleset, field, linesBefore);
   try {
-    const { ok, diagnostics } = await parts.engine.compile(policy);
+    const { ok, diagnostics } = await parts.engine[ask](policy);
     if (ok) return;
     const shown = diagnostics
       .filter(({ error }) => error)
@@ -139,10 +142,15 @@ async function refuseUnfinished(parts: ApiParts, field: string): Promise<void> {
 }
 
 /** The bound that holds without an engine, too, and keeps the worst away from it. */
-function refusePatterns(policy: RuntimePolicy, field: string, linesBefore: number): void {
+function refusePatterns(
+  policy: RuntimePolicy,
+  ofRuleset: readonly RulesetFile[],
+  field: string,
+  linesBefore: number,
+): void {
   const problem = seclangProblem(encodeUtf8(policy.seclang), linesBefore);
   if (problem !== null) throw invalidField(field, problem);
-  for (const { path, content } of policy.files) {
+  for (const { path, content } of [...policy.files, ...ofRuleset]) {
     if (!path.endsWith('.conf')) continue;
     const found = seclangProblem(toByteString(content));
     if (found !== null) throw invalidField(field, `${path}: ${found}`);

@@ -105,5 +105,5 @@ async function refuseBroken(parts: ApiParts, read: ReadRuleset): Promise<void> {
   const policy = { name: 'import', crsRulesetId: id };
   const rendered = { id: `import-${id}`, revision: '1', policy, ruleset };
   const sent = { policy: toRuntimePolicy(rendered), ruleset: toRuntimeRuleset(ruleset) };
-  await refuseSent(parts, sent, 'archive');
+  await refuseSent(parts, sent, 'archive', 0, 'tryRuleset');
 }

@@ -14,7 +14,15 @@ import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { takeConfig } from './config-directives.ts';
 import { Exclusions, type KnownRule } from './exclusions.ts';
-import { chainsOf, customRuleOf, idOf, RuleNumbers, type Chain } from './own-rules.ts';
+import {
+  chainsOf,
+  customRuleOf,
+  idOf,
+  placesOf,
+  RuleNumbers,
+  type Chain,
+  type SourcePlace,
+} from './own-rules.ts';
 import { findFile, readSetUp, type PlacedDirective, type SetUpFiles } from './read-order.ts';
 import {
   actionValue,
@@ -34,6 +42,8 @@ export interface ImportedSetUp {
   readonly customRules: readonly CustomRuleJson[];
   /** The digits of the release that crs-setup.conf is for, such as 334; '' when it says none. */
   readonly setupVersion: string;
+  /** Where the links of each custom rule stand, by its number in the policy. */
+  readonly places: ReadonlyMap<string, readonly SourcePlace[]>;
   /** One entry a directive, by file and line. */
   readonly report: readonly ReportEntry[];
 }
@@ -81,6 +91,7 @@ class ImportRun {
   private readonly fates = new Map<Directive, Verdict>();
   private setupVersion = '';
   private readonly customRules: CustomRuleJson[] = [];
+  private readonly places = new Map<string, readonly SourcePlace[]>();
   private readonly settings: ImportedSettings = {
     engineState: 'off',
     blockingMode: 'anomaly',
@@ -131,8 +142,8 @@ class ImportRun {
       };
     });
     const customRules = [...excluding, ...this.customRules];
-    const { setupVersion } = this;
-    return { settings, overrides: exclusions.overrides(), customRules, setupVersion };
+    const { setupVersion, places } = this;
+    return { settings, overrides: exclusions.overrides(), customRules, places, setupVersion };
   }
 
   take(one: PlacedDirective): Verdict {
@@ -252,6 +263,7 @@ class ImportRun {
     const rule = customRuleOf(chain, this.numbers, readData, order);
     if (typeof rule === 'string') return refused(rule);
     this.customRules.push(rule);
+    if (rule.ruleId !== undefined) this.places.set(rule.ruleId, placesOf(chain));
     const before = idOf(chain.links[0]!);
     const was = String(before) === rule.ruleId ? '' : `, before ${before}`;
     return honoured(`${also}custom rule ${rule.ruleId}${was}`);

@@ -12,8 +12,10 @@ import type {
   Token,
 } from '../../../engine/rules/language/ast.ts';
 import { formatDirective } from '../../../engine/rules/language/print.ts';
+import { writtenPatterns } from '../../../engine/rules/language/written-patterns.ts';
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { customRuleIds } from '../custom-rules.ts';
+import { patternProblem } from '../pattern-size.ts';
 import type { PlacedDirective } from './read-order.ts';
 import { actionValue } from './report.ts';
 
@@ -21,6 +23,13 @@ import { actionValue } from './report.ts';
 export interface Chain {
   readonly links: readonly (SecRuleDirective | SecActionDirective)[];
   readonly afterRules: boolean;
+}
+
+/** A place in a file of the set-up. */
+export interface SourcePlace {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
 }
 
 /** Reads a data file of the set-up; null when there is none of that name. */
@@ -91,6 +100,8 @@ export function customRuleOf(
     texts.push(formatDirective(changed));
   }
   const bytes = texts.join('\n');
+  const problem = tooLargePattern(chain);
+  if (problem !== null) return problem;
   const seclang = decodeUtf8(bytes);
   if (seclang.includes('\uFFFD')) return 'the rule is not UTF-8: write bytes as \\x escapes';
   const message = decodeUtf8(actionValue(first.actions, 'msg') ?? '');
@@ -109,6 +120,23 @@ export function customRuleOf(
     enabled: true,
     seclang,
   };
+}
+
+/** What no policy takes, whatever the engine says. */
+function tooLargePattern({ links }: Chain): string | null {
+  for (const { pattern, line, column } of writtenPatterns(links)) {
+    const problem = patternProblem(pattern);
+    if (problem !== null) return `line ${line}, column ${column}: the pattern ${problem}`;
+  }
+  return null;
+}
+
+/** Where the links of a chain have what the engine may refuse. */
+export function placesOf({ links }: Chain): SourcePlace[] {
+  return links.map((link) => {
+    const { file, line, column } = link.kind === 'SecRule' ? link.operator.span : link.span;
+    return { file, line, column };
+  });
 }
 
 function phaseOf({ actions }: SecRuleDirective | SecActionDirective): number {

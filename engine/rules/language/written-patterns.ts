@@ -1,7 +1,7 @@
 /** Owns finding the regular expressions that rules are written with, and where they stand. */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import type { Directive } from './ast.ts';
+import type { ActionExpression, Directive, Token, VariableExpression } from './ast.ts';
 
 /** One regular expression as a rule has it. */
 export interface WrittenPattern {
@@ -16,16 +16,58 @@ export interface WrittenPattern {
 /** Operators whose argument is a regular expression, in lower case. */
 const patternOperators = new Set(['rx', 'rxglobal', 'verifycc', 'verifyssn', 'verifycpf']);
 
-/** The regular expressions of SecRule directives, in order. */
+/** The regular expressions of directives, in order: of operators, of targets and of removals. */
 export function writtenPatterns(directives: readonly Directive[]): WrittenPattern[] {
   let ruleId = '';
   return directives.flatMap((directive) => {
-    if (directive.kind !== 'SecRule') return [];
-    const id = directive.actions.find(({ name }) => name.text.toLowerCase() === 'id');
+    const actions = 'actions' in directive ? directive.actions : [];
+    const id = actions.find(({ name }) => name.text.toLowerCase() === 'id');
     if (id !== undefined) ruleId = /^\d{1,19}$/.exec(id.value?.text ?? '')?.[0] ?? '';
-    const { name, argument } = directive.operator;
-    if (!patternOperators.has(name.text.toLowerCase())) return [];
-    const { file, line, column } = argument.span;
-    return [{ pattern: argument.text, ruleId, file, line, column }];
+    const isRule = directive.kind === 'SecRule' || directive.kind === 'SecAction';
+    return tokensOf(directive).map(({ text, span: { file, line, column } }) => ({
+      pattern: text,
+      ruleId: isRule ? ruleId : '',
+      file,
+      line,
+      column,
+    }));
+  });
+}
+
+function tokensOf(directive: Directive): Token[] {
+  switch (directive.kind) {
+    case 'SecRule': {
+      const { name, argument } = directive.operator;
+      const own = patternOperators.has(name.text.toLowerCase()) ? [argument] : [];
+      return [...selectorsOf(directive.variables), ...own, ...controlsOf(directive.actions)];
+    }
+    case 'SecAction':
+      return controlsOf(directive.actions);
+    case 'SecRuleRemoveByTag':
+    case 'SecRuleRemoveByMsg':
+      return [directive.pattern];
+    case 'SecRuleUpdateTargetById':
+      return selectorsOf(directive.variables);
+    case 'SecRuleUpdateTargetByTag':
+    case 'SecRuleUpdateTargetByMsg':
+      return [directive.subject, ...selectorsOf(directive.variables)];
+    default:
+      return [];
+  }
+}
+
+/** Keys of collections that are named by a pattern, as in `ARGS:/^x/`. */
+function selectorsOf(variables: readonly VariableExpression[]): Token[] {
+  return variables.flatMap(({ selector }) =>
+    selector.kind === 'regex' ? [{ text: selector.text, span: selector.span }] : [],
+  );
+}
+
+/** The same in `ctl:ruleRemoveTargetById=1;ARGS:/^x/`. */
+function controlsOf(actions: readonly ActionExpression[]): Token[] {
+  return actions.flatMap(({ name, value }) => {
+    if (value === null || name.text.toLowerCase() !== 'ctl') return [];
+    const text = /;[^;:]*:\/(.*)\/\s*$/s.exec(value.text)?.[1];
+    return text === undefined ? [] : [{ text, span: value.span }];
   });
 }
