@@ -167,7 +167,7 @@ test('an imported rule is named where it stands in the set-up', async () => {
   );
 }, 60_000);
 
-test('when too many changes wait, the next is told to come later', async () => {
+test('when too many changes wait, the next one is refused', async () => {
   const all = Array.from({ length: 24 }, (_, at) => ways['a visual rule']!(`a${at}x{800}`));
   const answers = await Promise.all([ways['a custom rule']!(slow), ...all]);
   const turnedAway = answers.filter((text) => text.startsWith('429 '));

@@ -10,11 +10,12 @@ import { refusal } from '../../domain/errors.ts';
 import { countryRules } from '../../store/collections.ts';
 import type { WriteStore } from '../../store/store.ts';
 import { actorNote } from '../context.ts';
-import { requireTarget } from '../ip-list-service/bindings.ts';
+import { requirePlace } from '../ip-list-service/bindings.ts';
 
 /**
  * The rule as it is kept under `id`, or under a new one where that is ''; `dry` only checks.
- * Errors: invalid_argument, not_found, already_exists, resource_exhausted.
+ * Errors: invalid_argument, not_found, already_exists, resource_exhausted, and what `checkPlace`
+ * says of a target.
  */
 export function keepCountryRule(
   tx: WriteStore,
@@ -24,10 +25,11 @@ export function keepCountryRule(
   id: string,
   now: string,
   dry: boolean,
+  checkPlace: typeof requirePlace = requirePlace,
 ): CountryRuleRecord {
   const checked = checkCountryRule(asked);
   checked.targets.forEach((target, at) => {
-    requireTarget(tx, caller, target, `rule.targets[${at}]`);
+    checkPlace(tx, caller, target, `rule.targets[${at}]`);
   });
   const all = tx.list(countryRules);
   const name = checked.name.toLowerCase();

@@ -23,7 +23,7 @@ import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedPolicy } from '../policy-service/stored-policy.ts';
-import { storedSite } from '../site-service/stored-site.ts';
+import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
 import { applyNow } from '../deployment.ts';
 import { requireEtag, storedList } from './stored-list.ts';
 
@@ -115,7 +115,7 @@ export function applyIpList(parts: ApiParts): Method<typeof IpListService, 'appl
       const list = storedList(tx, caller, request.ipListId, 'ipListId');
       requireEtag(request.etag, contentOf(tx, list.id).etag);
       const bound = targets.map((target, at) => {
-        requireTarget(tx, caller, target, `targets[${at}]`);
+        requirePlace(tx, caller, target, `targets[${at}]`);
         return keepBinding(tx, caller, { ...choice, ...target, ipListId: list.id }, now);
       });
       keepVersionsOf(tx, caller, bound, now);
@@ -183,6 +183,23 @@ export function requireTarget(
   if (siteId !== '') storedSite(store, caller, siteId, `${field}.siteId`);
 }
 
+/**
+ * The same for a place where something is to take effect. Errors: also failed_precondition for a
+ * policy with a site that uses another one: both together never match.
+ */
+export function requirePlace(
+  store: ReadStore,
+  caller: Caller,
+  target: CountryTarget,
+  field: string,
+): void {
+  requireTarget(store, caller, target, field);
+  const { policyId, siteId } = target;
+  if (policyId === '' || siteId === '') return;
+  const site = storedSite(store, caller, siteId, `${field}.siteId`);
+  refuseOtherPolicy(store, site, policyId, `${field}.siteId`);
+}
+
 /** In their stated order; where that is the same, whole policies and sites before their paths. */
 export function sortBindings(bindings: readonly IpListBinding[]): IpListBinding[] {
   const rest = (one: IpListBinding): string => `${one.pathPrefix ?? ''}\0${one.id}`;
@@ -216,7 +233,7 @@ async function upsert(
   const now = isoNow(parts.clock);
   return parts.store.write((tx) => {
     const list = storedList(tx, caller, asked.ipListId ?? '', 'binding.ipListId');
-    requireTarget(tx, caller, target, 'binding');
+    requirePlace(tx, caller, target, 'binding');
     const id = asked.id ?? '';
     const moved = id === '' ? undefined : storedBinding(tx, caller, id, 'binding.id', global);
     const fresh = { ...choice, ...target, pathPrefix, sortOrder, ipListId: list.id, id };

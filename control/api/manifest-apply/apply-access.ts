@@ -40,7 +40,7 @@ import { bindingsOf } from '../../publish/ruleset-plugins.ts';
 import { ipListBindings, pluginBindings, rateLimits } from '../../store/collections.ts';
 import type { Collection } from '../../store/collections.ts';
 import { settlePluginUse, pluginUseNote } from '../crs-service/policy-plugins.ts';
-import { bindingNote, sortBindings } from '../ip-list-service/bindings.ts';
+import { bindingNote, requirePlace, sortBindings } from '../ip-list-service/bindings.ts';
 import { rateLimitNote } from '../rate-limit-service/service.ts';
 import { keepProfile } from '../trust-service/profiles.ts';
 import { withLists, type ApplyRun, type DocumentChange, type StatedList } from './context.ts';
@@ -54,9 +54,9 @@ export function applyAccess(
 ): DocumentChange {
   const lists: StatedList[] = [];
   const bindings = readBindingSpecs(document, run.references);
-  if (bindings !== undefined) lists.push(applyBindings(run, place, bindings));
+  if (bindings !== undefined) lists.push(applyBindings(run, place, bindings, document.where));
   const limits = readRateLimitSpecs(document, run.references);
-  if (limits !== undefined) lists.push(applyRateLimits(run, place, limits));
+  if (limits !== undefined) lists.push(applyRateLimits(run, place, limits, document.where));
   if (place.scope !== 'policy') lists.push(...applyTrust(run, document, place.siteId));
   return withLists(change, lists);
 }
@@ -108,6 +108,7 @@ function applyBindings(
   run: ApplyRun,
   place: CountryTarget,
   asked: readonly IpListBindingRecordJson[],
+  where: string,
 ): StatedList {
   const { tx, caller, now } = run;
   const name = 'ipListBindings';
@@ -119,9 +120,11 @@ function applyBindings(
       : atPlace(tx.find(ipListBindings, place.scope, place.siteId || place.policyId), place);
   const fresh = asked.map((one, at) => {
     const field = `spec.${name}[${at}]`;
+    const target = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
+    warnOtherPolicy(run, where)(tx, caller, target, field);
     return {
       ...checkAccessChoice(one, `${field}.`),
-      ...placeOf(place, one.policyId ?? '', `${field}.policyRef`),
+      ...target,
       kind: one.kind ?? '',
       id: one.id ?? '',
       tenantId: caller.tenantId,
@@ -157,6 +160,7 @@ function applyRateLimits(
   run: ApplyRun,
   place: CountryTarget,
   asked: readonly RateLimitEndpointRecordJson[],
+  where: string,
 ): StatedList {
   const { tx, caller, now } = run;
   const name = 'rateLimits';
@@ -166,7 +170,9 @@ function applyRateLimits(
   const present = atPlace(tx.find(rateLimits, place.scope, place.siteId || place.policyId), place);
   const fresh = asked.map((one, at) => {
     const field = `spec.${name}[${at}]`;
-    const { policyId, siteId } = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
+    const target = placeOf(place, one.policyId ?? '', `${field}.policyRef`);
+    warnOtherPolicy(run, where)(tx, caller, target, field);
+    const { policyId, siteId } = target;
     const checked = atField(field, 'endpoint', () => checkRateLimit(one));
     return { ...checked, id: one.id ?? '', tenantId: caller.tenantId, policyId, siteId };
   });
@@ -206,6 +212,21 @@ function applyTrust(run: ApplyRun, document: ManifestDocument, siteId: string): 
     keepProfile(tx, caller, siteId, profile, now, { force: asked.force, at });
   }
   return [{ name: 'trustProfile', before: before ?? undefined, after }];
+}
+
+/**
+ * A manifest may come from elsewhere, or a site may have moved: a policy with a site that uses
+ * another one is only a warning here.
+ */
+export function warnOtherPolicy({ warn }: ApplyRun, where: string): typeof requirePlace {
+  return (store, caller, target, field) => {
+    try {
+      requirePlace(store, caller, target, field);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'failed_precondition') throw error;
+      warn(`${where}: ${error.message}`);
+    }
+  };
 }
 
 /** Records of the place itself; what a policy says for single sites stands with these. */

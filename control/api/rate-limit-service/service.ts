@@ -21,7 +21,7 @@ import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
-import { requireTarget } from '../ip-list-service/bindings.ts';
+import { requirePlace, requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
 
 /** RateLimitService. */
@@ -83,7 +83,7 @@ function upsert(
   if (scope === 'global') {
     throw invalidField('endpoint.policyId', 'is required where siteId is empty');
   }
-  requireTarget(tx, caller, { policyId, siteId, scope }, 'endpoint');
+  requirePlace(tx, caller, { policyId, siteId, scope }, 'endpoint');
   const id = asked.id ?? '';
   const known = id === '' ? undefined : storedLimit(tx, caller, id, 'endpoint.id');
   const place =
