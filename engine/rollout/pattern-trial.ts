@@ -10,7 +10,7 @@ import { matchLimits, patternTrialLimits } from '../base/limits.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import type { WrittenPattern } from '../rules/language/written-patterns.ts';
 
-/** What the process says: which pattern it takes on, what speaks against it, or that all is done. */
+/** What the process says: which pattern it takes on, what is wrong with it, or that all is done. */
 export type TrialAnswer =
   | { readonly kind: 'trying'; readonly at: number }
   | { readonly kind: 'refused'; readonly at: number }

@@ -1,6 +1,7 @@
 /**
  * Composition root of the trial process: builds each pattern as rules need it, exactly and for
- * searching many at once, searches with it, says what fails and ends. The process that started it bounds its time.
+ * searching many at once, and searches with it; reports what fails and ends. The process that
+ * started it bounds its time.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -47,6 +47,8 @@ afterAll(async () => {
 const seclangOf = (pattern: string, id = 11): string =>
   `SecRule ARGS "@rx ${pattern}" "id:${id},phase:2,deny"`;
 
+const removal = 'ruleRemoveTargetById=942999';
+
 /** Every way in, by name: the call that brings a pattern. */
 const ways: Readonly<Record<string, (pattern: string) => Promise<string>>> = {
   'a custom rule': (pattern) =>
@@ -95,7 +97,7 @@ const ways: Readonly<Record<string, (pattern: string) => Promise<string>>> = {
         policyId,
         name: 'c',
         enabled: true,
-        seclang: `SecAction "id:14,phase:1,pass,ctl:'ruleRemoveTargetById=942999;ARGS:/${pattern}/'"`,
+        seclang: `SecAction "id:14,phase:1,pass,ctl:'${removal};ARGS:/${pattern}/'"`,
       },
     }),
   'an imported set-up': (pattern) => {
