@@ -25,6 +25,7 @@ import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { ClientMemory } from './front/client-memory.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
+import { noGuardServices } from './guard/guard.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
@@ -36,6 +37,7 @@ import { readOptions, type EngineOptions } from './process/options.ts';
 import { PatternTrial } from './rollout/pattern-trial.ts';
 import { Planner } from './rollout/planner.ts';
 import { Rollouts, type Candidate } from './rollout/rollouts.ts';
+import { SiteGuards } from './simulate/site-guards.ts';
 import { createEvaluator } from './simulate/evaluate.ts';
 import { makeEngineFolder } from './state/data-folder.ts';
 import { PlannedMark } from './state/planned-mark.ts';
@@ -54,6 +56,7 @@ class Engine {
   private readonly settings: ThreadSettings;
   private readonly trim = trimThisProcess();
   private readonly files = new SharedFiles();
+  private readonly guards = new SiteGuards(noGuardServices);
   private readonly clientMemory = new ClientMemory();
   private readonly origins: OriginHealth;
   private readonly planner: Planner;
@@ -131,7 +134,10 @@ class Engine {
       useDatabases: (groups) => this.planner.use(groups),
       apply: async (routes) => this.threads?.apply(routes),
       offerDatabases: (groups) => this.threads?.offerDatabases(groups),
-      onRoutes: (routes) => this.origins.watch(routes, this.rollouts.serving),
+      onRoutes: (routes) => {
+        this.origins.watch(routes, this.rollouts.serving);
+        this.guards.use(routes);
+      },
       isPlanned: (sha256) => !eager && mark.names(sha256),
       keepPlanned: (sha256) => mark.keep(sha256),
       interimDelay: () => delay(engineLimits.interimAfterMs, undefined, { ref: false }),
@@ -193,6 +199,7 @@ class Engine {
       trial: new PatternTrial(threadEntry('trial-process')),
       files: this.files,
       build,
+      guardsOf: (siteId) => this.guards.of(siteId),
       probeUpstream: probePool,
       clients: this.clientMemory.answers((siteId, count) => this.threads?.sample(siteId, count)),
       status: () => ({

@@ -39,6 +39,7 @@ beforeAll(async () => {
           diagnostics: [],
           refusal: '',
           refusalStatus: 0,
+          guards: [],
         }),
       status: () => ({ revision: '0', sha256: '', version: 'test', uptimeMs: 1, libraries: {} }),
       explainTrust: () => {

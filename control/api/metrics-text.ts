@@ -65,6 +65,7 @@ export function trafficMetrics(
     by('waf_origin_errors', 'Requests that their origin failed.', 'origin_error', 'reason'),
     by('waf_inspection_failures', 'Requests by failed inspection.', 'failure', 'reason'),
     by('waf_inspection_limits', 'Requests by limit of inspection reached.', 'limit', 'limit'),
+    by('waf_guard_verdicts', 'Verdicts by guard and action.', 'guard', 'verdict'),
     by('waf_events', 'Events that nodes had too many of: shortened, lost.', 'event', 'fate'),
     plain('waf_request_bytes', 'Body bytes from clients.', (one) => one.bytesIn),
     plain('waf_response_bytes', 'Body bytes to clients.', (one) => one.bytesOut),

@@ -8,7 +8,15 @@ export const durationBoundsUs: readonly number[] = [
 
 /** The dimensions by which requests are counted. */
 export type CounterFamily =
-  'outcome' | 'status' | 'verdict' | 'refusal' | 'origin_error' | 'failure' | 'limit' | 'event';
+  | 'outcome'
+  | 'status'
+  | 'verdict'
+  | 'refusal'
+  | 'origin_error'
+  | 'failure'
+  | 'limit'
+  | 'event'
+  | 'guard';
 
 /** What the most frequent values are ranked of. */
 export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;

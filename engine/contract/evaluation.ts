@@ -1,5 +1,6 @@
 /** Owns what control may ask the engine beside traffic: to compile a policy, to try a request. */
 
+import type { GuardTraceEntry } from './guard.ts';
 import type { ProbedAddress } from './health.ts';
 import type { PolicySource } from './policy.ts';
 import type { UpstreamConfig } from './site.ts';
@@ -49,10 +50,12 @@ export interface EvaluationOutcome {
   /** Null when the policy did not compile or the head was refused. */
   readonly record: TransactionRecord | null;
   readonly diagnostics: readonly PolicyDiagnostic[];
-  /** Code with which the front, not a rule, would refuse the request; empty otherwise. */
+  /** Code with which the front or a guard would refuse the request; empty otherwise. */
   readonly refusal: string;
   /** Status of that refusal; 0 when the connection is closed without an answer. */
   readonly refusalStatus: number;
+  /** What each guard of the site saw and decided, in order. */
+  readonly guards: readonly GuardTraceEntry[];
 }
 
 /** What an engine serves. */

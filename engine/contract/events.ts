@@ -1,12 +1,13 @@
 /** Owns what remains of every request when it ended, whatever the path; plain data. */
 
+import type { GuardNote } from './guard.ts';
 import type { TransactionRecord } from './verdict.ts';
 
 /** Why the front, not a rule or the origin, ended a request. */
 export type RequestOutcome =
   /** The origin's answer went to the client in full. */
   | 'served'
-  /** A rule's verdict was enforced. */
+  /** A rule's or a guard's verdict was enforced. */
   | 'blocked'
   /** The parser or a limit refused it; `refusal` says why. */
   | 'refused'
@@ -17,7 +18,9 @@ export type RequestOutcome =
   /** The origin failed before or during its answer; `refusal` says how. */
   | 'origin_error'
   /** Inspection failed and the site's policy is `closed`. */
-  | 'inspection_failed';
+  | 'inspection_failed'
+  /** A guard asked the client for a proof; `guards` says which. */
+  | 'challenged';
 
 /** One finished request. Texts from outside are byte strings, cut at the limits of the front. */
 export interface RequestEvent {
@@ -42,7 +45,7 @@ export interface RequestEvent {
   /** Status sent to the client; 0 when none was. */
   readonly status: number;
   readonly outcome: RequestOutcome;
-  /** True when a rule's verdict was enforced. */
+  /** True when a verdict of a rule or a guard was enforced. */
   readonly blocked: boolean;
   /** Stable code of a refusal or origin failure; null otherwise. */
   readonly refusal: string | null;
@@ -53,6 +56,8 @@ export interface RequestEvent {
   /** `host:port` of the origin that was asked last; null when none was. */
   readonly endpoint: string | null;
   readonly transaction: TransactionRecord | null;
+  /** What guards decided, in order; absent for nothing. */
+  readonly guards?: readonly GuardNote[];
 }
 
 /**

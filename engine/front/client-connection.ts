@@ -10,10 +10,10 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
+import { routingHost } from '../http/routing-host.ts';
 import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
-import { routingHost } from './generation.ts';
 import type { Holder } from './held-budget.ts';
 
 const empty = Buffer.alloc(0);

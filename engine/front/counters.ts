@@ -26,6 +26,9 @@ export class FrontCounters {
     if (refusal !== null) {
       count(delta, outcome === 'origin_error' ? 'origin_error' : 'refusal', refusal);
     }
+    if (event.guards !== undefined) {
+      for (const { guard, action } of event.guards) count(delta, 'guard', `${guard}:${action}`);
+    }
     if (transaction !== null) countInspection(delta, transaction, event.blocked);
   }
 
@@ -77,6 +80,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
       ['failure', new Map()],
       ['limit', new Map()],
       ['event', new Map()],
+      ['guard', new Map()],
     ]),
   };
 }

@@ -4,6 +4,7 @@
  */
 
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
+import type { GuardNote } from '../contract/guard.ts';
 import {
   isIncomplete,
   passVerdict,
@@ -26,6 +27,8 @@ export interface EventBatch {
   readonly records: string;
   /** Texts of rules as a JSON list, each once; records name them by place. */
   readonly words: string;
+  /** What guards decided, as JSON: place of the event and its notes; '' for none. */
+  readonly guards: string;
   /** Events lost since the last batch because the queue was full. */
   readonly dropped: number;
 }
@@ -44,6 +47,7 @@ const outcomes: readonly RequestOutcome[] = [
   'client_abort',
   'origin_error',
   'inspection_failed',
+  'challenged',
 ];
 
 /** A matched rule on the wire; texts that are the rule's own are places in `words`. */
@@ -71,6 +75,8 @@ type RecordRow = readonly [
   rules: readonly RuleRow[],
 ];
 
+type GuardsRow = readonly [index: number, notes: readonly GuardNote[]];
+
 const FLAG = { DISRUPTIVE: 1, LOG: 2, AUDIT_LOG: 4 } as const;
 
 /** Packs events one by one, so that what waits weighs what it says; owns no part of them. */
@@ -79,6 +85,7 @@ export class EventPacker {
   private texts: string[] = [];
   private records: string[] = [];
   private words = new Map<string, number>();
+  private guards: string[] = [];
   /** Events that were added. */
   count = 0;
   /** About what they weigh, in bytes. */
@@ -88,6 +95,7 @@ export class EventPacker {
     const record = event.transaction;
     const kind = recordKind(record);
     if (kind === RECORD.WHOLE) this.addRecord(record!);
+    if (event.guards !== undefined) this.addGuards(event.guards);
     this.numbers.push(event.receivedAtMs, event.durationUs, event.originUs, event.clientPort);
     this.numbers.push(event.status, outcomes.indexOf(event.outcome), event.blocked ? 1 : 0);
     this.numbers.push(event.bytesIn, event.bytesOut, kind, record?.inboundScore ?? 0);
@@ -109,12 +117,14 @@ export class EventPacker {
       texts: this.texts.join('\0'),
       records: this.records.length === 0 ? '' : `[${this.records.join(',')}]`,
       words: JSON.stringify([...this.words.keys()]),
+      guards: this.guards.length === 0 ? '' : `[${this.guards.join(',')}]`,
       dropped,
     };
     this.numbers = [];
     this.texts = [];
     this.records = [];
     this.words = new Map();
+    this.guards = [];
     this.count = 0;
     this.bytes = 0;
     return batch;
@@ -124,6 +134,12 @@ export class EventPacker {
     const row: RecordRow = [this.count, rest, matchedRules.map((rule) => this.rowOf(rule))];
     const text = JSON.stringify(row);
     this.records.push(text);
+    this.bytes += text.length;
+  }
+
+  private addGuards(notes: readonly GuardNote[]): void {
+    const text = JSON.stringify([this.count, notes] satisfies GuardsRow);
+    this.guards.push(text);
     this.bytes += text.length;
   }
 
@@ -165,12 +181,14 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
   const { numbers, count } = batch;
   const texts = batch.texts.split('\0');
   const records = readRecords(batch);
+  const guards = readGuards(batch);
   return Array.from({ length: count }, (_, index) => {
     const n = index * NUMBERS;
     const t = index * TEXTS;
     const [requestId = '', siteId = '', clientIp = '', method = ''] = texts.slice(t, t + 4);
     const [host = '', target = '', httpVersion = '', userAgent = ''] = texts.slice(t + 4, t + 8);
     const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + TEXTS);
+    const notes = guards?.get(index);
     return {
       requestId,
       siteId,
@@ -193,6 +211,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       bytesOut: numbers[n + 8]!,
       endpoint: endpoint === '' ? null : endpoint,
       transaction: records.get(index) ?? passedRecord(numbers, n + 9),
+      ...(notes && { guards: notes }),
     };
   });
 }
@@ -207,6 +226,10 @@ function readRecords(batch: EventBatch): ReadonlyMap<number, TransactionRecord> 
       return [index, { ...rest, matchedRules }];
     }),
   );
+}
+
+function readGuards({ guards }: EventBatch): ReadonlyMap<number, readonly GuardNote[]> | null {
+  return guards === '' ? null : new Map(JSON.parse(guards) as GuardsRow[]);
 }
 
 function readRule(row: RuleRow, words: readonly string[]): MatchedRule {

@@ -13,6 +13,7 @@ import {
   type TransactionRecord,
   type Verdict,
 } from '../contract/verdict.ts';
+import type { GuardKind } from '../guard/guard.ts';
 import { createFront, type Front } from './front.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenerKind } from '../base/listener.ts';
@@ -99,6 +100,7 @@ export async function startFront(
   inspector: Inspector | null = null,
   settings: Partial<FrontSettings> = {},
   listener: ListenerKind = 'strict',
+  guardKinds?: readonly GuardKind[],
 ): Promise<Running> {
   const events: RequestEvent[] = [];
   let notify = (): void => undefined;
@@ -107,6 +109,7 @@ export async function startFront(
     inspectorOf: () => inspector,
     settings: { sweepIntervalMs: 10, ...settings },
     listener,
+    ...(guardKinds && { guardKinds }),
     onRequestDone: (event) => {
       events.push(event);
       notify();

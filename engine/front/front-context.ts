@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { RequestDone } from '../contract/events.ts';
+import type { RequestView } from '../guard/request-view.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
@@ -39,6 +40,8 @@ export interface FrontContext {
   /** A client was closed when it was accepted: one more than may be. */
   readonly onClientRefused: () => void;
   readonly clientWatch: ClientWatch;
+  /** What guards read of the request that they are asked about. */
+  readonly view: RequestView;
   /** What new requests run on. */
   generation: Generation;
   /** True once draining: every answer closes its connection. */

@@ -11,6 +11,8 @@ import type { OriginNote } from '../contract/health.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { ListenerKind } from '../base/listener.ts';
 import type { SiteTable, SiteConfig } from '../contract/site.ts';
+import { noGuardServices, type GuardKind, type GuardServices } from '../guard/guard.ts';
+import { RequestView } from '../guard/request-view.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
 import { UpstreamRegistry, type UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { FrontContext, FrontSettings } from './front-context.ts';
@@ -42,6 +44,10 @@ export interface FrontOptions extends NextGeneration {
   readonly listener?: ListenerKind;
   /** What notes facts about clients; one of its own when left out. */
   readonly clientWatch?: ClientWatch;
+  /** What guards look things up in; default nothing. */
+  readonly guardServices?: GuardServices;
+  /** Default: all kinds of guards. */
+  readonly guardKinds?: readonly GuardKind[];
 }
 
 /** A front of one thread. */
@@ -71,6 +77,8 @@ export function createFront(options: FrontOptions): Front {
 class ThreadFront implements Front {
   private readonly context: FrontContext;
   private readonly upstreams: UpstreamRegistry;
+  private readonly guardServices: GuardServices;
+  private readonly guardKinds: readonly GuardKind[] | undefined;
   private readonly listener: Listener;
 
   constructor(options: FrontOptions) {
@@ -78,6 +86,8 @@ class ThreadFront implements Front {
     const settings: FrontSettings = { ...frontLimits, ...httpLimits, ...options.settings };
     const deadlines = new Deadlines(clock, settings.sweepIntervalMs);
     this.upstreams = new UpstreamRegistry(deadlines);
+    this.guardServices = options.guardServices ?? noGuardServices;
+    this.guardKinds = options.guardKinds;
     this.context = {
       clock,
       settings,
@@ -88,6 +98,7 @@ class ThreadFront implements Front {
       clientWatch: options.clientWatch ?? new ClientWatch(),
       onRequestDone: options.onRequestDone,
       onClientRefused: options.onClientRefused ?? (() => undefined),
+      view: new RequestView(),
       generation: this.makeGeneration(options),
       draining: false,
     };
@@ -102,7 +113,9 @@ class ThreadFront implements Front {
   private makeGeneration(next: NextGeneration): Generation {
     const { routes, inspectorOf } = next;
     const onReleased = next.onReleased ?? (() => undefined);
-    return new Generation({ routes, inspectorOf, upstreams: this.upstreams, onReleased });
+    const { upstreams, guardServices, guardKinds } = this;
+    const guards = { guardServices, ...(guardKinds && { guardKinds }) };
+    return new Generation({ routes, inspectorOf, upstreams, onReleased, ...guards });
   }
 
   listen(address: ListenAddress): Promise<number> {

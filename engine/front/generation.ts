@@ -7,6 +7,8 @@ import type { Inspector } from '../contract/inspection.ts';
 import type { SiteConfig, SiteTable } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
+import type { GuardKind, GuardServices } from '../guard/guard.ts';
+import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
 import type { UpstreamRegistry } from '../upstream/upstream.ts';
 import { PathRoutes, releaseUpstreams } from './path-routes.ts';
 
@@ -16,6 +18,8 @@ export interface Route {
   readonly origins: PathRoutes;
   /** Null when the site has no inspection. */
   readonly inspector: Inspector | null;
+  /** Null when the site has no guards. */
+  readonly guards: GuardChain | null;
   /** Null where only the peer counts. */
   readonly clientIp: ClientIpResolver | null;
 }
@@ -26,6 +30,9 @@ export interface GenerationOptions {
   /** The inspector of a site's policy; null turns inspection off. */
   readonly inspectorOf: (site: SiteConfig) => Inspector | null;
   readonly upstreams: UpstreamRegistry;
+  readonly guardServices: GuardServices;
+  /** Default: all kinds of guards. */
+  readonly guardKinds?: readonly GuardKind[];
   /** Called once, when it was retired and its last request has finished. */
   readonly onReleased: () => void;
 }
@@ -51,7 +58,9 @@ export class Generation {
     const origins = new PathRoutes(site, this.options.upstreams);
     const inspector = site.waf.enabled ? this.options.inspectorOf(site) : null;
     const clientIp = site.trust === undefined ? null : this.resolverOf(site.trust);
-    const route: Route = { site, origins, inspector, clientIp };
+    const { guardServices, guardKinds } = this.options;
+    const guards = compileGuards(site, guardServices, guardKinds);
+    const route: Route = { site, origins, inspector, guards, clientIp };
     for (const host of site.hosts) {
       if (host === '*') this.fallback ??= route;
       else if (host.startsWith('*.')) this.wildcard.set(host.slice(1), route);
@@ -96,13 +105,4 @@ export class Generation {
     for (const site of routes.sites) releaseUpstreams(site, upstreams);
     this.options.onReleased();
   }
-}
-
-/** The host to route by: lower case, without port and final dot. */
-export function routingHost(authority: string): string {
-  const lower = authority.toLowerCase();
-  const bracket = lower.lastIndexOf(']');
-  const colon = lower.indexOf(':', bracket + 1);
-  const host = colon >= 0 ? lower.slice(0, colon) : lower;
-  return host.endsWith('.') ? host.slice(0, -1) : host;
 }

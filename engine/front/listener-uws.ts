@@ -16,12 +16,12 @@ import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { BODY, KIND_MASK, SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
+import { routingHost } from '../http/routing-host.ts';
 import { ResponseHeadParser } from '../http/response-head.ts';
 import { FIELD } from '../http/tables.ts';
 import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
-import { routingHost } from './generation.ts';
 import type { ListenAddress, Listener } from './listener.ts';
 
 /** Serves `context` through uWebSockets.js; the library is loaded when the listener opens. */

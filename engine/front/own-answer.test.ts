@@ -8,6 +8,7 @@ const answer: OwnAnswer = {
   status: 403,
   scenario: 'waf_block',
   location: null,
+  guard: null,
   plain: false,
   keepAlive: true,
   http10: false,

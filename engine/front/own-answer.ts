@@ -1,5 +1,6 @@
 /** Owns how the product's own answers are put on the wire. */
 
+import type { GuardVerdict } from '../contract/guard.ts';
 import type { ResponseScenario, ResponseSettings } from '../contract/site.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { renderPage, scenarioOf, statusText, type Page } from './responses.ts';
@@ -11,6 +12,8 @@ export interface OwnAnswer {
   readonly scenario: ResponseScenario | null;
   /** Target of a redirect, as a byte string. */
   readonly location: string | null;
+  /** The guard that answers: its own fields and page. */
+  readonly guard: GuardVerdict | null;
   /** A plain line instead of a page. */
   readonly plain: boolean;
   readonly keepAlive: boolean;
@@ -42,12 +45,23 @@ export function writeOwnAnswer(
     writer.text('\r\nLocation: ');
     writer.text(answer.location.replace(/[^\x21-\x7e\x80-\xff]/g, ''));
   }
+  if (answer.guard !== null) writeGuardFields(writer, answer.guard);
   if (!answer.keepAlive) writer.text('\r\nConnection: close\r\n\r\n');
   else writer.text(answer.http10 ? '\r\nConnection: keep-alive\r\n\r\n' : '\r\n\r\n');
   // A client reads no body after 304; it would take ours for the next answer.
   if (answer.isHead || status === 304) return { status, bodyBytes: 0 };
   writer.bytes(page.body, 0, page.body.length);
   return { status, bodyBytes: page.body.length };
+}
+
+function writeGuardFields(writer: ByteWriter, { retryAfterS, headers = [] }: GuardVerdict): void {
+  if (retryAfterS !== undefined) writer.text(`\r\nRetry-After: ${retryAfterS}`);
+  for (const [name, value] of headers) writer.text(`\r\n${name}: ${printable(value)}`);
+}
+
+/** Without what would end a field. */
+function printable(value: string): string {
+  return value.replace(/[^\x20-\x7e\x80-\xff]/g, '');
 }
 
 /** A rule's own status stands; only its default 403 is replaced by the operator's choice. */
@@ -58,6 +72,7 @@ function statusOf(answer: OwnAnswer): number {
 }
 
 function pageOf(answer: OwnAnswer, status: number): Page {
+  if (answer.guard?.page !== undefined) return answer.guard.page;
   const { reason, kind, message } = statusText(status);
   if (answer.plain) {
     const body = Buffer.from(`${reason}\nRequest id: ${answer.requestId}\n`);

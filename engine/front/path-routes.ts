@@ -4,6 +4,7 @@
  */
 
 import type { SiteConfig } from '../contract/site.ts';
+import { plainPathOf } from '../guard/request-view.ts';
 import { REFUSAL, type Refusal } from '../http/refusal.ts';
 import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
 
@@ -44,7 +45,7 @@ export class PathRoutes {
   choose(bytes: Buffer, start: number, end: number): OriginChoice | Refusal | null {
     const choice = this.match(bytes, start, end);
     if (this.prefixes.length === 0) return choice;
-    const resolved = understood(bytes.toString('latin1', start, end));
+    const resolved = plainPathOf(bytes.toString('latin1', start, end).split(/[?#]/, 1)[0]!);
     if (resolved === null) return choice;
     const path = Buffer.from(resolved, 'latin1');
     return this.match(path, 0, path.length) === choice ? choice : REFUSAL.pathAmbiguous;
@@ -62,25 +63,6 @@ export class PathRoutes {
 export function releaseUpstreams(site: SiteConfig, upstreams: UpstreamRegistry): void {
   for (const { upstream } of site.routes ?? []) upstreams.release(upstream);
   upstreams.release(site.upstream);
-}
-
-/**
- * A path as origins come to understand it that decode escapes, resolve dot segments, take several
- * slashes for one and what follows `;` for parameters; null where all of that changes nothing.
- */
-function understood(target: string): string | null {
-  const path = target.split(/[?#]/, 1)[0]!;
-  if (!/[%;\\]|\/\/|\/\.\.?(?:\/|$)/.test(path)) return null;
-  const plain = path.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 16)),
-  );
-  const kept: string[] = [];
-  for (const segment of plain.split(/[/\\]/)) {
-    const name = segment.split(';', 1)[0]!;
-    if (name === '..') kept.pop();
-    else if (name !== '.' && name !== '') kept.push(name);
-  }
-  return `/${kept.join('/')}`;
 }
 
 function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {

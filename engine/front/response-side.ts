@@ -5,12 +5,12 @@
  */
 
 import { frontLimits } from '../base/limits.ts';
-import type { BodySnapshot, ResponseSnapshot } from '../contract/message.ts';
+import type { BodySnapshot } from '../contract/message.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
+import type { PhaseDriver, PhaseEndings } from '../phases/phase-driver.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
-import type { InspectionRun } from './inspection-run.ts';
 import { ResponseRelay } from './response-relay.ts';
 
 /** Where the response is. */
@@ -24,30 +24,25 @@ export interface ResponseOwner {
   resumeOrigin(): void;
   /** A place in the budget of held bytes. */
   holder(): Holder;
-  /** Runs phase 3 or 4, see `snapshot` and `body`. */
-  inspect(phase: 3 | 4): void;
-  /** Answers with an error of our own instead. */
-  refuseResponse(status: number, reason: string): void;
+  /** How the request ends where nothing of the origin's answer is sent. */
+  readonly endings: Pick<PhaseEndings, 'refuseAnswer'>;
   /** All of it was sent. */
   responseSent(): void;
 }
 
 /** The response to one request; see the header. */
 export class ResponseSide {
-  snapshot: ResponseSnapshot | null = null;
-  /** What phase 4 inspects. */
-  body: BodySnapshot | null = null;
   readonly relay: ResponseRelay;
   private readonly owner: ResponseOwner;
-  private readonly inspection: InspectionRun;
+  private readonly phases: PhaseDriver;
   private state: number = DOWN.NONE;
   /** The origin has said all. */
   private complete = false;
 
-  constructor({ writer, clock }: FrontContext, owner: ResponseOwner, inspection: InspectionRun) {
+  constructor({ writer, clock }: FrontContext, owner: ResponseOwner, phases: PhaseDriver) {
     this.relay = new ResponseRelay(writer, clock);
     this.owner = owner;
-    this.inspection = inspection;
+    this.phases = phases;
   }
 
   /** True while the origin has not begun its answer. */
@@ -69,15 +64,14 @@ export class ResponseSide {
   ): void {
     const { head, headBytes } = connection;
     this.relay.begin(head, request, keep);
-    if (!this.inspection.active) {
+    if (!this.phases.inspects) {
       this.state = DOWN.STREAM;
       return this.relay.writeHead(headBytes, head, requestId);
     }
     this.relay.keepHead(headBytes, head, requestId);
     const bytes = Buffer.from(headBytes.subarray(0, head.headEnd));
-    this.snapshot = { status: head.status, head: { bytes, spans: head.copySpans() } };
     this.state = DOWN.VERDICT;
-    this.owner.inspect(3);
+    this.phases.answerBegan({ status: head.status, head: { bytes, spans: head.copySpans() } });
   }
 
   /** Body content came. */
@@ -85,17 +79,18 @@ export class ResponseSide {
     const { relay } = this;
     if (this.state === DOWN.STREAM && !relay.releasing) return relay.write(bytes, start, end);
     relay.holder ??= this.owner.holder();
-    if (!relay.hold(bytes, start, end)) return this.owner.refuseResponse(503, 'memory');
+    if (!relay.hold(bytes, start, end)) return this.owner.endings.refuseAnswer(503, 'memory');
     if (this.state !== DOWN.HOLD) return this.owner.pauseOrigin();
-    const { limitBytes, onExcess } = this.inspection.responseNeed;
-    if (relay.heldBytes > limitBytes) this.inspectHeld(limitBytes, onExcess);
+    if (relay.heldBytes > this.phases.answerNeed.limitBytes) {
+      this.phases.answerHeld(relay.heldBytes);
+    }
   }
 
   /** The origin has said all. */
   end(): void {
     this.complete = true;
     if (this.state === DOWN.STREAM && !this.relay.releasing) return this.finish();
-    if (this.state === DOWN.HOLD) this.inspectHeld(Infinity, 'prefix');
+    if (this.state === DOWN.HOLD) this.phases.answerHeld(this.relay.heldBytes);
   }
 
   /** What was gathered may be sent. */
@@ -111,32 +106,25 @@ export class ResponseSide {
     else this.owner.resumeOrigin();
   }
 
-  /** Phase 3 passed. */
-  afterHead(): void {
-    const need = this.inspection.responseNeed;
-    if (!need.inspect || !this.relay.hasBody) {
-      return this.inspection.active ? this.owner.inspect(4) : this.release();
-    }
+  /** The body is to be inspected: holds it until there is enough. */
+  hold(): void {
     this.state = DOWN.HOLD;
-    if (this.complete || this.relay.heldBytes > need.limitBytes) {
-      this.inspectHeld(need.limitBytes, need.onExcess);
+    const { heldBytes } = this.relay;
+    if (this.complete || heldBytes > this.phases.answerNeed.limitBytes) {
+      this.phases.answerHeld(heldBytes);
     } else this.owner.resumeOrigin();
   }
 
-  private inspectHeld(limitBytes: number, onExcess: 'reject' | 'prefix'): void {
+  /** What is held, at most `limitBytes` of it; the rest stays held as well. */
+  takeHeld(limitBytes: number): BodySnapshot {
     const truncated = this.relay.heldBytes > limitBytes;
-    if (truncated && onExcess === 'reject') {
-      return this.owner.refuseResponse(502, 'response_over_inspection_limit');
-    }
     const whole = this.relay.joinHeld();
-    this.body = { bytes: truncated ? whole.subarray(0, limitBytes) : whole, truncated };
     this.state = DOWN.VERDICT;
-    this.owner.inspect(4);
+    return { bytes: truncated ? whole.subarray(0, limitBytes) : whole, truncated };
   }
 
   /** Nothing is left to decide: the client may have it. */
   release(): void {
-    this.body = null;
     this.state = DOWN.STREAM;
     this.relay.beginRelease(frontLimits.releasedAtOnceBytesMax);
     if (this.relay.releasing) this.pay();

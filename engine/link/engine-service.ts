@@ -15,8 +15,10 @@ import {
   EngineService,
   EvaluateResponseSchema,
   GetStatusResponseSchema,
+  GuardStepSchema,
   ProbeUpstreamResponseSchema,
   type Diagnostic,
+  type GuardStep,
   type ProbeUpstreamRequest,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { toAppError } from '../base/errors.ts';
@@ -24,6 +26,7 @@ import { linkLimits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { toPolicySource, toUpstream } from '../bundle/runtime-config.ts';
 import type { CompileOptions, EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
+import type { GuardTraceEntry } from '../contract/guard.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
 import { trustMethods } from './trust-methods.ts';
@@ -91,6 +94,7 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
         detectionOnly: record?.detectionOnly ?? false,
         diagnostics: diagnostics.map(toDiagnostic),
         refusal,
+        guards: outcome.guards.map(toGuardStep),
       });
     }),
     ...trustMethods(handler, logger),
@@ -130,6 +134,12 @@ interface EvaluationFields {
 function policyOf({ policy, ruleset }: PolicyRequest): PolicySource {
   if (policy === undefined) throw new ConnectError('policy: is required', Code.InvalidArgument);
   return toPolicySource(policy, { rulesets: ruleset === undefined ? [] : [ruleset] });
+}
+
+function toGuardStep({ guard, saw, verdict, skipped }: GuardTraceEntry): GuardStep {
+  const { action = '', reason = '', ruleId = '', detail = '', skips = [] } = verdict ?? {};
+  const decided = { action, reason, ruleId, detail, skips: [...skips] };
+  return create(GuardStepSchema, { guard, saw, skipped, ...decided });
 }
 
 function toDiagnostic(one: PolicyDiagnostic): Diagnostic {

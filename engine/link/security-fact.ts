@@ -25,15 +25,18 @@ export interface EncodedFact {
 type MatchParts = Exclude<MessageInitShape<typeof SecurityMatchSchema>, SecurityMatch>;
 
 /**
- * The fact of a request that a rule matched, or that was refused; null for every other one. Cost:
- * the texts of a rule are encoded once, not with every request that it matches.
+ * The fact of a request that a rule or a guard matched, or that was refused; null for every other
+ * one. Cost: the texts of a rule are encoded once, not with every request that it matches.
  */
 export function encodeFact(event: RequestEvent): EncodedFact | null {
   const record = event.transaction;
   const logged = record === null ? [] : record.matchedRules.filter((rule) => rule.log);
   const refused = event.outcome === 'refused' || event.outcome === 'inspection_failed';
   const failed = record !== null && isIncomplete(record);
-  if (logged.length === 0 && !event.blocked && !refused && !failed) return null;
+  const { guards = [] } = event;
+  if (logged.length === 0 && guards.length === 0 && !event.blocked && !refused && !failed) {
+    return null;
+  }
   const kept = logged.slice(0, linkLimits.matchesMax);
   const fact = create(SecurityFactSchema, {
     requestId: event.requestId,
@@ -59,6 +62,11 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     pcreLimitedRules: [...(record?.pcreLimitedRules ?? [])],
     limitsReached: [...(record?.limitsReached ?? [])],
     endpoint: event.endpoint ?? '',
+    guards: guards.map((note) => ({
+      ...note,
+      skipped: [...note.skipped],
+      detail: fromByteString(note.detail),
+    })),
   });
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
   for (const rule of kept) {

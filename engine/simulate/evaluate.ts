@@ -15,12 +15,14 @@ import type {
   PolicyDiagnostic,
   ClientAnswers,
 } from '../contract/evaluation.ts';
-import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
+import type { RequestSnapshot } from '../contract/message.ts';
 import { policyEntryFile, rulesetFolder, type PolicySource } from '../contract/policy.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
+import type { GuardChain } from '../guard/guard-chain.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
+import { routingHost } from '../http/routing-host.ts';
 import { policyKey } from '../policies/keyed-policies.ts';
 import type { SharedFiles } from '../policies/keyed-policies.ts';
 import type { PatternTrial } from '../rollout/pattern-trial.ts';
@@ -30,6 +32,7 @@ import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import { parseSecLang } from '../rules/language/parse.ts';
 import { writtenPatterns, type WrittenPattern } from '../rules/language/written-patterns.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';
+import { policyAlone, simulateRequest } from './simulated-request.ts';
 import { closeProgram } from '../rules/program/build-program.ts';
 
 /** What the evaluator works with. */
@@ -40,6 +43,8 @@ export interface EvaluatorOptions {
   readonly build: (source: PolicySource) => PolicyEngine;
   readonly status: () => EngineStatus;
   readonly clients: ClientAnswers;
+  /** The guards of a site as they serve; null for none. */
+  readonly guardsOf: (siteId: string) => GuardChain | null;
   readonly probeUpstream: EngineHandler['probeUpstream'];
 }
 
@@ -74,7 +79,7 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
         const diagnostics = planned.diagnostics.map(toDiagnostic);
         return { record: null, diagnostics, ...notRefused };
       }
-      return evaluate(engines.get(key, source), input);
+      return evaluate(engines.get(key, source), options.guardsOf(input.siteId), input);
     },
   };
 }
@@ -128,12 +133,16 @@ function toDiagnostic({ severity, code, message, span }: Diagnostic): PolicyDiag
   return { file, line, column, severity, code, message };
 }
 
-function evaluate(engine: PolicyEngine, input: EvaluationInput): EvaluationOutcome {
+function evaluate(
+  engine: PolicyEngine,
+  guards: GuardChain | null,
+  input: EvaluationInput,
+): EvaluationOutcome {
   const parser = new RequestHeadParser();
   parser.reset(0);
   const state = parser.execute(input.head, input.head.length);
   if (state !== SCAN.DONE) return { record: null, diagnostics: [], ...refusedWith(parser.refusal) };
-  const request: RequestSnapshot = {
+  const snapshot: RequestSnapshot = {
     requestId: 'simulated',
     receivedAtMs: Date.now(),
     siteId: input.siteId,
@@ -147,40 +156,32 @@ function evaluate(engine: PolicyEngine, input: EvaluationInput): EvaluationOutco
     },
     head: { bytes: input.head, spans: parser.copySpans() },
   };
-  const session = engine.open(request);
-  let refused = notRefused;
-  if (session.requestHead().action === 'pass') {
-    const { inspect, limitBytes, onExcess } = session.bodyNeed;
-    const excess = inspect && input.body.length > limitBytes;
-    if (excess && onExcess === 'reject') refused = overInspectionLimit;
-    else if (
-      session.requestBody(inspect ? bodyOf(input.body, limitBytes) : null).action === 'pass'
-    ) {
-      // What is wrong with the head is answered after the rules have seen it.
-      if (parser.refusal !== null) refused = refusedWith(parser.refusal);
-    }
-  }
-  const record = session.finish();
-  if (record.failure !== undefined) {
-    throw new AppError('inspection_failed', `inspection failed: ${record.failure}`, {
+  const body = input.body.length === 0 ? null : input.body;
+  const headRefusal = parser.refusal;
+  // Control asks for a policy as the site runs it; detection is a state of that policy.
+  const found = simulateRequest(
+    { ...policyAlone(engine), guards },
+    { snapshot, head: parser, host: hostOf(input.head, parser), headRefusal, body },
+  );
+  const failure = found.record?.failure;
+  if (failure !== undefined) {
+    throw new AppError('inspection_failed', `inspection failed: ${failure}`, {
       source: 'internal',
     });
   }
-  return { record, diagnostics: [], ...refused };
+  const { record, refusal, guardTrace } = found;
+  const refusalStatus = refusal === '' ? 0 : found.status;
+  return { record, diagnostics: [], refusal, refusalStatus, guards: guardTrace };
 }
 
-type Refused = Pick<EvaluationOutcome, 'refusal' | 'refusalStatus'>;
+function hostOf(head: Uint8Array, { hostStart, hostEnd }: RequestHeadParser): string {
+  return routingHost(Buffer.from(head.subarray(hostStart, hostEnd)).toString('latin1'));
+}
 
-const notRefused: Refused = { refusal: '', refusalStatus: 0 };
-/** As the front answers a body that is larger than the policy inspects. */
-const overInspectionLimit: Refused = { refusal: 'body_over_inspection_limit', refusalStatus: 413 };
+type Refused = Pick<EvaluationOutcome, 'refusal' | 'refusalStatus' | 'guards'>;
 
+const notRefused: Refused = { refusal: '', refusalStatus: 0, guards: [] };
 function refusedWith(refusal: Refusal | null): Refused {
-  if (refusal === null) return { refusal: 'head_incomplete', refusalStatus: 400 };
-  return { refusal: refusal.reason, refusalStatus: refusal.status };
-}
-
-function bodyOf(body: Uint8Array, limitBytes: number): BodySnapshot | null {
-  if (body.length === 0) return null;
-  return { bytes: body.subarray(0, limitBytes), truncated: body.length > limitBytes };
+  if (refusal === null) return { refusal: 'head_incomplete', refusalStatus: 400, guards: [] };
+  return { refusal: refusal.reason, refusalStatus: refusal.status, guards: [] };
 }

@@ -98,8 +98,9 @@ function builtInspector(key: string, records: boolean): Inspector {
   return records ? recordOnly(engine) : engine;
 }
 
-/** Requests that become security or error events: a rule matched, or we or the origin failed. */
-function isNotable({ transaction, outcome }: RequestEvent): boolean {
+/** Requests that become events: a rule matched, a guard decided, we or the origin failed. */
+function isNotable({ transaction, outcome, guards }: RequestEvent): boolean {
+  if (guards !== undefined) return true;
   if (transaction !== null) {
     if (transaction.matchedRules.length > 0 || isIncomplete(transaction)) return true;
   }

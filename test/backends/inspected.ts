@@ -9,6 +9,7 @@ import { builtInTemplates } from '../../control/domain/policy-templates.ts';
 import { renderPolicy } from '../../control/domain/policy-seclang.ts';
 import { toByteString } from '../../engine/base/byte-string.ts';
 import { createLogger } from '../../engine/base/log.ts';
+import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { MatchedRule } from '../../engine/contract/verdict.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import { type SourceId, SOURCE } from '../../engine/rules/transaction/values.ts';
@@ -16,7 +17,8 @@ import { loadSourceSet } from '../../engine/rules/language/include.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { buildPlan } from '../../engine/rules/plan/rule-plan.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
-import { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
+import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
+import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { fixedPorts } from '../fuzz/compare-engines.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
@@ -72,30 +74,26 @@ export class InspectedUnder {
       ...headers,
       ['Content-Length', String(body.length)],
     ] as const;
-    const request = makeRequest(method, target, 'HTTP/1.1', fields, makeConnection());
-    const session = this.engine.open(request);
-    let verdict = session.requestHead();
-    if (verdict.action === 'pass') {
-      verdict = session.requestBody({ bytes: body, truncated: false });
-    }
-    const { values } = session.transaction;
-    const read = (sources: readonly SourceId[], part: 'key' | 'value'): string[] =>
-      sources.flatMap((source) => values.rowsOf(source).map((row) => values[part](row)));
-    const names = read([...argumentSources, SOURCE.file], 'key');
-    const texts = read(argumentSources, 'value');
-    const fileNames = read([SOURCE.file], 'value');
-    // What no parser takes is an argument without a name.
-    const raw = values.rowsOf(SOURCE.argPost).filter((row) => values.key(row) === '');
-    const documents = read([SOURCE.xmlText], 'value');
-    documents.push(...raw.map((row) => values.value(row)));
-    const { matchedRules } = session.finish();
+    const snapshot = makeRequest(method, target, 'HTTP/1.1', fields, makeConnection());
+    const opened: RuleSession[] = [];
+    const inspector: Inspector = {
+      open: (request) => {
+        const session = this.engine.open(request);
+        opened.push(session);
+        return session;
+      },
+    };
+    const seen: Seen[] = [];
+    const { verdict, record } = simulateRequest(policyAlone(inspector), {
+      snapshot,
+      body: body.length === 0 ? null : body,
+      beforeEnd: () => seen.push(valuesIn(opened[0]!)),
+    });
+    const { matchedRules } = record!;
     return {
       refused: verdict.action !== 'pass' && matchedRules.some(isAboutForm),
       rules: matchedRules.filter(({ log }) => log).map(({ ruleId }) => ruleId),
-      names,
-      values: texts,
-      fileNames,
-      documents,
+      ...seen[0]!,
     };
   }
 
@@ -103,6 +101,25 @@ export class InspectedUnder {
   close(): void {
     this.engine.retire();
   }
+}
+
+type Seen = Pick<Inspection, 'names' | 'values' | 'fileNames' | 'documents'>;
+
+/** What rules may search, at the end of phase 2. */
+function valuesIn({ transaction }: RuleSession): Seen {
+  const { values } = transaction;
+  const read = (sources: readonly SourceId[], part: 'key' | 'value'): string[] =>
+    sources.flatMap((source) => values.rowsOf(source).map((row) => values[part](row)));
+  // What no parser takes is an argument without a name.
+  const raw = values.rowsOf(SOURCE.argPost).filter((row) => values.key(row) === '');
+  const documents = read([SOURCE.xmlText], 'value');
+  documents.push(...raw.map((row) => values.value(row)));
+  return {
+    names: read([...argumentSources, SOURCE.file], 'key'),
+    values: read(argumentSources, 'value'),
+    fileNames: read([SOURCE.file], 'value'),
+    documents,
+  };
 }
 
 /**

@@ -17,6 +17,7 @@ import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';
+import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
 import { compileAlone, databaseFolder } from '../support/databases.ts';
@@ -80,26 +81,18 @@ function send(
   const typed = type === '' ? [] : [`Content-Type: ${type}`];
   const lines = ['Host: a.example', 'User-Agent: Mozilla/5.0', 'Accept: */*', ...typed, ...fields];
   if (method === 'POST') lines.push(`Content-Length: ${bytes.length}`);
-  const session = engine.open({
+  const snapshot = {
     requestId: 'x',
     receivedAtMs: 0,
     siteId: 's',
     connection: makeConnection(),
     head: headFrom([`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')),
-  });
-  let result = session.requestHead();
-  const { limitBytes, onExcess } = session.bodyNeed;
-  const truncated = bytes.length > limitBytes;
-  const refused = result.action === 'pass' && truncated && onExcess === 'reject';
-  if (result.action === 'pass' && !refused) {
-    const body = bytes.length === 0 ? null : { bytes: bytes.subarray(0, limitBytes), truncated };
-    result = session.requestBody(body);
-  }
-  const record = session.finish();
-  const rules = record.matchedRules.map(({ ruleId }) => ruleId);
+  };
+  const body = bytes.length === 0 ? null : bytes;
+  const { status, outcome, record } = simulateRequest(policyAlone(engine), { snapshot, body });
+  const rules = record!.matchedRules.map(({ ruleId }) => ruleId);
   // A failed inspection is neither a block nor a pass.
-  const status = 'status' in result ? result.status : -1;
-  return { status: refused ? 413 : status, record, rules };
+  return { status: outcome === 'inspection_failed' ? -1 : status, record: record!, rules };
 }
 
 const attacks = {

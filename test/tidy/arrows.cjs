@@ -79,6 +79,8 @@ const rooms = [
   },
   { room: 'engine/state', may: [base, contract] },
   { room: 'engine/guard', may: [base, contract, 'engine/state'] },
+  // The order of steps of a request; live traffic and simulations carry them out.
+  { room: 'engine/phases', may: [base, contract, 'engine/http', 'engine/guard'] },
   { room: 'engine/bundle', may: [base, contract, gen] },
   {
     room: 'engine/pool',
@@ -92,6 +94,7 @@ const rooms = [
       contract,
       'engine/http',
       'engine/guard',
+      'engine/phases',
       'engine/pool',
       'engine/state',
       'engine/upstream',
@@ -111,6 +114,7 @@ const rooms = [
       contract,
       'engine/http',
       'engine/guard',
+      'engine/phases',
       'engine/rules/*',
       'engine/policies',
       'engine/rollout',

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/engine.proto.
  */
 export const file_waf_runtime_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkiowIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAki/QEKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIIjYKF1NlY3VyaXR5TWF0Y2hlZFZhcmlhYmxlEgwKBG5hbWUYASABKAwSDQoFdmFsdWUYAiABKAwiEgoQR2V0U3RhdHVzUmVxdWVzdCLQAQoRR2V0U3RhdHVzUmVzcG9uc2USEAoIcmV2aXNpb24YASABKAMSDgoGc2hhMjU2GAIgASgJEg8KB3ZlcnNpb24YAyABKAkSEQoJdXB0aW1lX21zGAQgASgEEkMKCWxpYnJhcmllcxgFIAMoCzIwLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlLkxpYnJhcmllc0VudHJ5GjAKDkxpYnJhcmllc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSQoUUHJvYmVVcHN0cmVhbVJlcXVlc3QSMQoIdXBzdHJlYW0YASABKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lVXBzdHJlYW0iSgoVUHJvYmVVcHN0cmVhbVJlc3BvbnNlEjEKCWVuZHBvaW50cxgBIAMoCzIeLndhZi5ydW50aW1lLnYxLlByb2JlZEVuZHBvaW50Ik8KDlByb2JlZEVuZHBvaW50Eg8KB2FkZHJlc3MYASABKAkSDwoHaGVhbHRoeRgCIAEoCBIMCgRjb2RlGAMgASgJEg0KBWVycm9yGAQgASgJIv0BChNFeHBsYWluVHJ1c3RSZXF1ZXN0EjQKB3Byb2ZpbGUYASABKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lVHJ1c3RQcm9maWxlEi8KCGlwX2xpc3RzGAIgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwTGlzdBIMCgRwZWVyGAMgASgJEkEKB2hlYWRlcnMYBCADKAsyMC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXF1ZXN0LkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLpAQoURXhwbGFpblRydXN0UmVzcG9uc2USCgoCaXAYASABKAkSFQoNc291cmNlX2hlYWRlchgCIAEoCRIUCgxwZWVyX3RydXN0ZWQYAyABKAgSDwoHc3Bvb2ZlZBgEIAEoCBIMCgRob3BzGAUgAygJEhAKCHdhcm5pbmdzGAYgAygJEjQKBnRyYWNlcxgHIAMoCzIkLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDbGllbnRJcFRyYWNlEhkKEXZlcmlmaWVkX25vZGVfaWRzGAggAygJEhYKDnVudHJ1c3RlZF9ydWxlGAkgASgIIoQBChRSdW50aW1lQ2xpZW50SXBUcmFjZRIPCgdydWxlX2lkGAEgASgJEg4KBmhlYWRlchgCIAEoCRIOCgZzdGF0dXMYAyABKAkSDgoGcmVhc29uGAQgASgJEhQKDGNhbmRpZGF0ZV9pcBgFIAEoCRIVCg1wYXRoX25vZGVfaWRzGAYgAygJIkMKFFNhbXBsZUNsaWVudHNSZXF1ZXN0Eg8KB3NpdGVfaWQYASABKAkSDQoFY291bnQYAiABKA0SCwoDZW5kGAMgASgIIl0KFVNhbXBsZUNsaWVudHNSZXNwb25zZRI0CgdzYW1wbGVzGAEgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZRIOCgZhY3RpdmUYAiABKAgilgEKE1J1bnRpbWVDbGllbnRTYW1wbGUSDAoEcGVlchgBIAEoCRJBCgdoZWFkZXJzGAIgAygLMjAud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudFNhbXBsZS5IZWFkZXJzRW50cnkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiGgoYTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0IlIKGUxpc3RTcG9vZldhcm5pbmdzUmVzcG9uc2USNQoId2FybmluZ3MYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lU3Bvb2ZXYXJuaW5nImoKE1J1bnRpbWVTcG9vZldhcm5pbmcSFQoNZmlyc3Rfc2Vlbl9tcxgBIAEoAxIPCgdzaXRlX2lkGAIgASgJEgwKBHBlZXIYAyABKAkSDgoGaGVhZGVyGAQgASgJEg0KBWNvdW50GAUgASgNMscFCg1FbmdpbmVTZXJ2aWNlEmQKDUNvbXBpbGVQb2xpY3kSJC53YWYucnVudGltZS52MS5Db21waWxlUG9saWN5UmVxdWVzdBolLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXNwb25zZSIGorsYAggBElUKCEV2YWx1YXRlEh8ud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXF1ZXN0GiAud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVSZXNwb25zZSIGorsYAggBElgKCUdldFN0YXR1cxIgLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1JlcXVlc3QaIS53YWYucnVudGltZS52MS5HZXRTdGF0dXNSZXNwb25zZSIGorsYAggBEmEKDEV4cGxhaW5UcnVzdBIjLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QaJC53YWYucnVudGltZS52MS5FeHBsYWluVHJ1c3RSZXNwb25zZSIGorsYAggBEmQKDVNhbXBsZUNsaWVudHMSJC53YWYucnVudGltZS52MS5TYW1wbGVDbGllbnRzUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXNwb25zZSIGorsYAggBEnAKEUxpc3RTcG9vZldhcm5pbmdzEigud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXF1ZXN0Gikud2FmLnJ1bnRpbWUudjEuTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZSIGorsYAggBEmQKDVByb2JlVXBzdHJlYW0SJC53YWYucnVudGltZS52MS5Qcm9iZVVwc3RyZWFtUmVxdWVzdBolLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXNwb25zZSIGorsYAggBYgZwcm90bzM", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkizgIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwIogBCglHdWFyZFN0ZXASDQoFZ3VhcmQYASABKAkSCwoDc2F3GAIgASgJEg4KBmFjdGlvbhgDIAEoCRIOCgZyZWFzb24YBCABKAkSDwoHcnVsZV9pZBgFIAEoCRIOCgZkZXRhaWwYBiABKAkSDQoFc2tpcHMYByADKAkSDwoHc2tpcHBlZBgIIAEoCCL9AQoNU2VjdXJpdHlNYXRjaBIPCgdydWxlX2lkGAEgASgNEg0KBXBoYXNlGAIgASgNEg8KB21lc3NhZ2UYAyABKAkSDAoEZGF0YRgEIAEoCRIQCghzZXZlcml0eRgFIAEoBRIMCgR0YWdzGAYgAygJEhAKCG9wZXJhdG9yGAcgASgJEjgKB21hdGNoZWQYCCADKAsyJy53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoZWRWYXJpYWJsZRISCgpkaXNydXB0aXZlGAkgASgIEgwKBGZpbGUYCiABKAkSDAoEbGluZRgLIAEoDRIRCgl0cnVuY2F0ZWQYDCABKAgiNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAki/QEKE0V4cGxhaW5UcnVzdFJlcXVlc3QSNAoHcHJvZmlsZRgBIAEoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSLwoIaXBfbGlzdHMYAiADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EgwKBHBlZXIYAyABKAkSQQoHaGVhZGVycxgEIAMoCzIwLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QuSGVhZGVyc0VudHJ5Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIukBChRFeHBsYWluVHJ1c3RSZXNwb25zZRIKCgJpcBgBIAEoCRIVCg1zb3VyY2VfaGVhZGVyGAIgASgJEhQKDHBlZXJfdHJ1c3RlZBgDIAEoCBIPCgdzcG9vZmVkGAQgASgIEgwKBGhvcHMYBSADKAkSEAoId2FybmluZ3MYBiADKAkSNAoGdHJhY2VzGAcgAygLMiQud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudElwVHJhY2USGQoRdmVyaWZpZWRfbm9kZV9pZHMYCCADKAkSFgoOdW50cnVzdGVkX3J1bGUYCSABKAgihAEKFFJ1bnRpbWVDbGllbnRJcFRyYWNlEg8KB3J1bGVfaWQYASABKAkSDgoGaGVhZGVyGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMY2FuZGlkYXRlX2lwGAUgASgJEhUKDXBhdGhfbm9kZV9pZHMYBiADKAkiQwoUU2FtcGxlQ2xpZW50c1JlcXVlc3QSDwoHc2l0ZV9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRILCgNlbmQYAyABKAgiXQoVU2FtcGxlQ2xpZW50c1Jlc3BvbnNlEjQKB3NhbXBsZXMYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlEg4KBmFjdGl2ZRgCIAEoCCKWAQoTUnVudGltZUNsaWVudFNhbXBsZRIMCgRwZWVyGAEgASgJEkEKB2hlYWRlcnMYAiADKAsyMC53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlLkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIaChhMaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QiUgoZTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZRI1Cgh3YXJuaW5ncxgBIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTcG9vZldhcm5pbmciagoTUnVudGltZVNwb29mV2FybmluZxIVCg1maXJzdF9zZWVuX21zGAEgASgDEg8KB3NpdGVfaWQYAiABKAkSDAoEcGVlchgDIAEoCRIOCgZoZWFkZXIYBCABKAkSDQoFY291bnQYBSABKA0yxwUKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAESYQoMRXhwbGFpblRydXN0EiMud2FmLnJ1bnRpbWUudjEuRXhwbGFpblRydXN0UmVxdWVzdBokLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlc3BvbnNlIgaiuxgCCAESZAoNU2FtcGxlQ2xpZW50cxIkLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuU2FtcGxlQ2xpZW50c1Jlc3BvbnNlIgaiuxgCCAEScAoRTGlzdFNwb29mV2FybmluZ3MSKC53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QaKS53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1Jlc3BvbnNlIgaiuxgCCAESZAoNUHJvYmVVcHN0cmVhbRIkLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuUHJvYmVVcHN0cmVhbVJlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
 
 /**
  * Request of CompilePolicy.
@@ -465,6 +465,13 @@ export type EvaluateResponse = Message<"waf.runtime.v1.EvaluateResponse"> & {
    * @generated from field: string refusal = 11;
    */
   refusal: string;
+
+  /**
+   * What each guard of the site saw and decided, in order.
+   *
+   * @generated from field: repeated waf.runtime.v1.GuardStep guards = 12;
+   */
+  guards: GuardStep[];
 };
 
 /**
@@ -549,6 +556,13 @@ export type EvaluateResponseJson = {
    * @generated from field: string refusal = 11;
    */
   refusal?: string;
+
+  /**
+   * What each guard of the site saw and decided, in order.
+   *
+   * @generated from field: repeated waf.runtime.v1.GuardStep guards = 12;
+   */
+  guards?: GuardStepJson[];
 };
 
 /**
@@ -557,6 +571,139 @@ export type EvaluateResponseJson = {
  */
 export const EvaluateResponseSchema: GenMessage<EvaluateResponse, {jsonType: EvaluateResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_engine, 4);
+
+/**
+ * One guard that was asked about a request.
+ *
+ * @generated from message waf.runtime.v1.GuardStep
+ */
+export type GuardStep = Message<"waf.runtime.v1.GuardStep"> & {
+  /**
+   * Name of the guard.
+   *
+   * @generated from field: string guard = 1;
+   */
+  guard: string;
+
+  /**
+   * What it looked at, for people.
+   *
+   * @generated from field: string saw = 2;
+   */
+  saw: string;
+
+  /**
+   * deny, challenge, redirect, drop, bypass or monitor; empty when it had nothing to say.
+   *
+   * @generated from field: string action = 3;
+   */
+  action: string;
+
+  /**
+   * Stable code of the decision.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * The binding, rule or limit that decided.
+   *
+   * @generated from field: string rule_id = 5;
+   */
+  ruleId: string;
+
+  /**
+   * Detail of the decision, for people.
+   *
+   * @generated from field: string detail = 6;
+   */
+  detail: string;
+
+  /**
+   * What a bypass skips.
+   *
+   * @generated from field: repeated string skips = 7;
+   */
+  skips: string[];
+
+  /**
+   * An earlier bypass skipped this guard.
+   *
+   * @generated from field: bool skipped = 8;
+   */
+  skipped: boolean;
+};
+
+/**
+ * One guard that was asked about a request.
+ *
+ * @generated from message waf.runtime.v1.GuardStep
+ */
+export type GuardStepJson = {
+  /**
+   * Name of the guard.
+   *
+   * @generated from field: string guard = 1;
+   */
+  guard?: string;
+
+  /**
+   * What it looked at, for people.
+   *
+   * @generated from field: string saw = 2;
+   */
+  saw?: string;
+
+  /**
+   * deny, challenge, redirect, drop, bypass or monitor; empty when it had nothing to say.
+   *
+   * @generated from field: string action = 3;
+   */
+  action?: string;
+
+  /**
+   * Stable code of the decision.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason?: string;
+
+  /**
+   * The binding, rule or limit that decided.
+   *
+   * @generated from field: string rule_id = 5;
+   */
+  ruleId?: string;
+
+  /**
+   * Detail of the decision, for people.
+   *
+   * @generated from field: string detail = 6;
+   */
+  detail?: string;
+
+  /**
+   * What a bypass skips.
+   *
+   * @generated from field: repeated string skips = 7;
+   */
+  skips?: string[];
+
+  /**
+   * An earlier bypass skipped this guard.
+   *
+   * @generated from field: bool skipped = 8;
+   */
+  skipped?: boolean;
+};
+
+/**
+ * Describes the message waf.runtime.v1.GuardStep.
+ * Use `create(GuardStepSchema)` to create a new message.
+ */
+export const GuardStepSchema: GenMessage<GuardStep, {jsonType: GuardStepJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 5);
 
 /**
  * A rule that matched.
@@ -745,7 +892,7 @@ export type SecurityMatchJson = {
  * Use `create(SecurityMatchSchema)` to create a new message.
  */
 export const SecurityMatchSchema: GenMessage<SecurityMatch, {jsonType: SecurityMatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 5);
+  messageDesc(file_waf_runtime_v1_engine, 6);
 
 /**
  * A variable that matched.
@@ -794,7 +941,7 @@ export type SecurityMatchedVariableJson = {
  * Use `create(SecurityMatchedVariableSchema)` to create a new message.
  */
 export const SecurityMatchedVariableSchema: GenMessage<SecurityMatchedVariable, {jsonType: SecurityMatchedVariableJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 6);
+  messageDesc(file_waf_runtime_v1_engine, 7);
 
 /**
  * Request of GetStatus.
@@ -817,7 +964,7 @@ export type GetStatusRequestJson = {
  * Use `create(GetStatusRequestSchema)` to create a new message.
  */
 export const GetStatusRequestSchema: GenMessage<GetStatusRequest, {jsonType: GetStatusRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 7);
+  messageDesc(file_waf_runtime_v1_engine, 8);
 
 /**
  * Response of GetStatus.
@@ -908,7 +1055,7 @@ export type GetStatusResponseJson = {
  * Use `create(GetStatusResponseSchema)` to create a new message.
  */
 export const GetStatusResponseSchema: GenMessage<GetStatusResponse, {jsonType: GetStatusResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 8);
+  messageDesc(file_waf_runtime_v1_engine, 9);
 
 /**
  * Request of ProbeUpstream.
@@ -943,7 +1090,7 @@ export type ProbeUpstreamRequestJson = {
  * Use `create(ProbeUpstreamRequestSchema)` to create a new message.
  */
 export const ProbeUpstreamRequestSchema: GenMessage<ProbeUpstreamRequest, {jsonType: ProbeUpstreamRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 9);
+  messageDesc(file_waf_runtime_v1_engine, 10);
 
 /**
  * Response of ProbeUpstream.
@@ -978,7 +1125,7 @@ export type ProbeUpstreamResponseJson = {
  * Use `create(ProbeUpstreamResponseSchema)` to create a new message.
  */
 export const ProbeUpstreamResponseSchema: GenMessage<ProbeUpstreamResponse, {jsonType: ProbeUpstreamResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 10);
+  messageDesc(file_waf_runtime_v1_engine, 11);
 
 /**
  * What a probe of one address found.
@@ -1055,7 +1202,7 @@ export type ProbedEndpointJson = {
  * Use `create(ProbedEndpointSchema)` to create a new message.
  */
 export const ProbedEndpointSchema: GenMessage<ProbedEndpoint, {jsonType: ProbedEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 11);
+  messageDesc(file_waf_runtime_v1_engine, 12);
 
 /**
  * Request of ExplainTrust.
@@ -1132,7 +1279,7 @@ export type ExplainTrustRequestJson = {
  * Use `create(ExplainTrustRequestSchema)` to create a new message.
  */
 export const ExplainTrustRequestSchema: GenMessage<ExplainTrustRequest, {jsonType: ExplainTrustRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 12);
+  messageDesc(file_waf_runtime_v1_engine, 13);
 
 /**
  * Response of ExplainTrust.
@@ -1279,7 +1426,7 @@ export type ExplainTrustResponseJson = {
  * Use `create(ExplainTrustResponseSchema)` to create a new message.
  */
 export const ExplainTrustResponseSchema: GenMessage<ExplainTrustResponse, {jsonType: ExplainTrustResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 13);
+  messageDesc(file_waf_runtime_v1_engine, 14);
 
 /**
  * What one rule did.
@@ -1384,7 +1531,7 @@ export type RuntimeClientIpTraceJson = {
  * Use `create(RuntimeClientIpTraceSchema)` to create a new message.
  */
 export const RuntimeClientIpTraceSchema: GenMessage<RuntimeClientIpTrace, {jsonType: RuntimeClientIpTraceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 14);
+  messageDesc(file_waf_runtime_v1_engine, 15);
 
 /**
  * Request of SampleClients.
@@ -1447,7 +1594,7 @@ export type SampleClientsRequestJson = {
  * Use `create(SampleClientsRequestSchema)` to create a new message.
  */
 export const SampleClientsRequestSchema: GenMessage<SampleClientsRequest, {jsonType: SampleClientsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 15);
+  messageDesc(file_waf_runtime_v1_engine, 16);
 
 /**
  * Response of SampleClients.
@@ -1496,7 +1643,7 @@ export type SampleClientsResponseJson = {
  * Use `create(SampleClientsResponseSchema)` to create a new message.
  */
 export const SampleClientsResponseSchema: GenMessage<SampleClientsResponse, {jsonType: SampleClientsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 16);
+  messageDesc(file_waf_runtime_v1_engine, 17);
 
 /**
  * What one request said of its sender.
@@ -1545,7 +1692,7 @@ export type RuntimeClientSampleJson = {
  * Use `create(RuntimeClientSampleSchema)` to create a new message.
  */
 export const RuntimeClientSampleSchema: GenMessage<RuntimeClientSample, {jsonType: RuntimeClientSampleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 17);
+  messageDesc(file_waf_runtime_v1_engine, 18);
 
 /**
  * Request of ListSpoofWarnings.
@@ -1568,7 +1715,7 @@ export type ListSpoofWarningsRequestJson = {
  * Use `create(ListSpoofWarningsRequestSchema)` to create a new message.
  */
 export const ListSpoofWarningsRequestSchema: GenMessage<ListSpoofWarningsRequest, {jsonType: ListSpoofWarningsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 18);
+  messageDesc(file_waf_runtime_v1_engine, 19);
 
 /**
  * Response of ListSpoofWarnings.
@@ -1603,7 +1750,7 @@ export type ListSpoofWarningsResponseJson = {
  * Use `create(ListSpoofWarningsResponseSchema)` to create a new message.
  */
 export const ListSpoofWarningsResponseSchema: GenMessage<ListSpoofWarningsResponse, {jsonType: ListSpoofWarningsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 19);
+  messageDesc(file_waf_runtime_v1_engine, 20);
 
 /**
  * Someone sent an address header without being trusted.
@@ -1694,7 +1841,7 @@ export type RuntimeSpoofWarningJson = {
  * Use `create(RuntimeSpoofWarningSchema)` to create a new message.
  */
 export const RuntimeSpoofWarningSchema: GenMessage<RuntimeSpoofWarning, {jsonType: RuntimeSpoofWarningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 20);
+  messageDesc(file_waf_runtime_v1_engine, 21);
 
 /**
  * Compiles and evaluates for control, over the engine's own Unix socket.

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/observation.proto.
  */
 export const file_waf_runtime_v1_observation: GenFile = /*@__PURE__*/
-  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QijAQKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCSJcCgxDb3VudGVyQmF0Y2gSDwoHZnJvbV9tcxgBIAEoAxINCgV0b19tcxgCIAEoAxIsCgZkZWx0YXMYAyADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRGVsdGEi6gEKDENvdW50ZXJEZWx0YRIPCgdzaXRlX2lkGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoBBIQCghieXRlc19pbhgEIAEoBBIRCglieXRlc19vdXQYBSABKAQSEwoLZHVyYXRpb25fdXMYBiABKAQSEQoJZHVyYXRpb25zGAcgAygEEhEKCWluc3BlY3RlZBgIIAEoBBIVCg1pbnNwZWN0aW9uX3VzGAkgASgEEi0KB2VudHJpZXMYCiADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRW50cnkiOgoMQ291bnRlckVudHJ5Eg4KBmZhbWlseRgBIAEoCRILCgNrZXkYAiABKAkSDQoFY291bnQYAyABKARiBnByb3RvMw", [file_waf_runtime_v1_engine]);
+  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QiuwQKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uInAKDUd1YXJkRGVjaXNpb24SDQoFZ3VhcmQYASABKAkSDgoGYWN0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdydWxlX2lkGAQgASgJEg4KBmRldGFpbBgFIAEoDBIPCgdza2lwcGVkGAYgAygJIlwKDENvdW50ZXJCYXRjaBIPCgdmcm9tX21zGAEgASgDEg0KBXRvX21zGAIgASgDEiwKBmRlbHRhcxgDIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJEZWx0YSLqAQoMQ291bnRlckRlbHRhEg8KB3NpdGVfaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHJlcXVlc3RzGAMgASgEEhAKCGJ5dGVzX2luGAQgASgEEhEKCWJ5dGVzX291dBgFIAEoBBITCgtkdXJhdGlvbl91cxgGIAEoBBIRCglkdXJhdGlvbnMYByADKAQSEQoJaW5zcGVjdGVkGAggASgEEhUKDWluc3BlY3Rpb25fdXMYCSABKAQSLQoHZW50cmllcxgKIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJFbnRyeSI6CgxDb3VudGVyRW50cnkSDgoGZmFtaWx5GAEgASgJEgsKA2tleRgCIAEoCRINCgVjb3VudBgDIAEoBGIGcHJvdG8z", [file_waf_runtime_v1_engine]);
 
 /**
  * Payload of a SECURITY_FACT batch.
@@ -224,6 +224,13 @@ export type SecurityFact = Message<"waf.runtime.v1.SecurityFact"> & {
    * @generated from field: repeated string limits_reached = 24;
    */
   limitsReached: string[];
+
+  /**
+   * What guards decided, in order.
+   *
+   * @generated from field: repeated waf.runtime.v1.GuardDecision guards = 25;
+   */
+  guards: GuardDecision[];
 };
 
 /**
@@ -399,6 +406,13 @@ export type SecurityFactJson = {
    * @generated from field: repeated string limits_reached = 24;
    */
   limitsReached?: string[];
+
+  /**
+   * What guards decided, in order.
+   *
+   * @generated from field: repeated waf.runtime.v1.GuardDecision guards = 25;
+   */
+  guards?: GuardDecisionJson[];
 };
 
 /**
@@ -407,6 +421,111 @@ export type SecurityFactJson = {
  */
 export const SecurityFactSchema: GenMessage<SecurityFact, {jsonType: SecurityFactJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_observation, 1);
+
+/**
+ * The decision of a guard.
+ *
+ * @generated from message waf.runtime.v1.GuardDecision
+ */
+export type GuardDecision = Message<"waf.runtime.v1.GuardDecision"> & {
+  /**
+   * Name of the guard.
+   *
+   * @generated from field: string guard = 1;
+   */
+  guard: string;
+
+  /**
+   * deny, challenge, redirect, drop, bypass or monitor.
+   *
+   * @generated from field: string action = 2;
+   */
+  action: string;
+
+  /**
+   * Stable code.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * The binding, rule or limit that decided.
+   *
+   * @generated from field: string rule_id = 4;
+   */
+  ruleId: string;
+
+  /**
+   * What the guard saw, for people.
+   *
+   * @generated from field: bytes detail = 5;
+   */
+  detail: Uint8Array;
+
+  /**
+   * What a bypass skipped.
+   *
+   * @generated from field: repeated string skipped = 6;
+   */
+  skipped: string[];
+};
+
+/**
+ * The decision of a guard.
+ *
+ * @generated from message waf.runtime.v1.GuardDecision
+ */
+export type GuardDecisionJson = {
+  /**
+   * Name of the guard.
+   *
+   * @generated from field: string guard = 1;
+   */
+  guard?: string;
+
+  /**
+   * deny, challenge, redirect, drop, bypass or monitor.
+   *
+   * @generated from field: string action = 2;
+   */
+  action?: string;
+
+  /**
+   * Stable code.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason?: string;
+
+  /**
+   * The binding, rule or limit that decided.
+   *
+   * @generated from field: string rule_id = 4;
+   */
+  ruleId?: string;
+
+  /**
+   * What the guard saw, for people.
+   *
+   * @generated from field: bytes detail = 5;
+   */
+  detail?: string;
+
+  /**
+   * What a bypass skipped.
+   *
+   * @generated from field: repeated string skipped = 6;
+   */
+  skipped?: string[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.GuardDecision.
+ * Use `create(GuardDecisionSchema)` to create a new message.
+ */
+export const GuardDecisionSchema: GenMessage<GuardDecision, {jsonType: GuardDecisionJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 2);
 
 /**
  * Payload of a METRIC batch: what was counted since the batch before.
@@ -469,7 +588,7 @@ export type CounterBatchJson = {
  * Use `create(CounterBatchSchema)` to create a new message.
  */
 export const CounterBatchSchema: GenMessage<CounterBatch, {jsonType: CounterBatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 2);
+  messageDesc(file_waf_runtime_v1_observation, 3);
 
 /**
  * Requests that ended in one period, of one site under one policy.
@@ -630,7 +749,7 @@ export type CounterDeltaJson = {
  * Use `create(CounterDeltaSchema)` to create a new message.
  */
 export const CounterDeltaSchema: GenMessage<CounterDelta, {jsonType: CounterDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 3);
+  messageDesc(file_waf_runtime_v1_observation, 4);
 
 /**
  * One count.
@@ -693,5 +812,5 @@ export type CounterEntryJson = {
  * Use `create(CounterEntrySchema)` to create a new message.
  */
 export const CounterEntrySchema: GenMessage<CounterEntry, {jsonType: CounterEntryJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 4);
+  messageDesc(file_waf_runtime_v1_observation, 5);
 

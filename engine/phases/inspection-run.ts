@@ -1,5 +1,5 @@
 /**
- * Owns one request's inspection session for the front: calls it phase by phase, turns whatever goes
+ * Owns one request's inspection session: calls it phase by phase, turns whatever goes
  * wrong into the one value for a failed inspection, and closes it once. Never decides what a
  * verdict or a failure leads to.
  */
@@ -29,6 +29,11 @@ export class InspectionRun {
       this.session = null;
       this.failure = failureOf(thrown);
     }
+  }
+
+  /** A guard before the inspection failed; recorded like a failed inspection. */
+  fail(thrown: unknown): void {
+    this.failure ??= failureOf(thrown);
   }
 
   get bodyNeed(): BodyNeed {

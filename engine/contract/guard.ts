@@ -1,0 +1,67 @@
+/** Owns what a guard decides about a request before the rules inspect it; plain data. */
+
+import type { ResponseScenario } from './site.ts';
+
+/** The guards, by the names that events and counters use. */
+export type GuardName = 'bot' | 'rate_limit' | 'ip' | 'country' | 'resource' | 'virtual_patch';
+
+/**
+ * What a guard does: `deny`, `challenge` and `redirect` answer, `drop` closes without an answer;
+ * `bypass` skips what `skips` names; `monitor` only records.
+ */
+export type GuardAction = 'deny' | 'challenge' | 'redirect' | 'drop' | 'bypass' | 'monitor';
+
+/** What a bypass may skip: later guards, and the inspection by rules. */
+export type GuardSkip = GuardName | 'waf';
+
+/** A page of a guard's own, for example a challenge, in place of the scenario's page. */
+export interface GuardPage {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** The decision of one guard. */
+export interface GuardVerdict {
+  readonly guard: GuardName;
+  readonly action: GuardAction;
+  /** Stable code, for example `ip_deny`; events, counters and answers name it. */
+  readonly reason: string;
+  /** The binding, rule or limit that decided; '' for none. */
+  readonly ruleId: string;
+  /** What the guard saw, for people; '' for nothing. Never a secret. */
+  readonly detail: string;
+  /** Status of an answer; 0 otherwise. The operator's wording may replace 403. */
+  readonly status: number;
+  /** Whose wording the answer has; null for the plain text of its status. */
+  readonly scenario: ResponseScenario | null;
+  /** For `bypass`: what is skipped. */
+  readonly skips?: readonly GuardSkip[];
+  /** For `redirect`: a byte string. */
+  readonly location?: string;
+  /** Retry-After of the answer, seconds. */
+  readonly retryAfterS?: number;
+  /** Further fields of the answer; names and values are what HTTP can carry. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly page?: GuardPage;
+}
+
+/** What an event keeps of a verdict. */
+export interface GuardNote {
+  readonly guard: GuardName;
+  readonly action: GuardAction;
+  readonly reason: string;
+  readonly ruleId: string;
+  readonly detail: string;
+  /** What was skipped. */
+  readonly skipped: readonly GuardSkip[];
+}
+
+/** What a guard saw and decided, for people who ask why; see `GuardChain.walk`. */
+export interface GuardTraceEntry {
+  readonly guard: GuardName;
+  readonly saw: string;
+  /** Null when the guard had nothing to say. */
+  readonly verdict: GuardVerdict | null;
+  /** True when an earlier bypass skipped it. */
+  readonly skipped: boolean;
+}

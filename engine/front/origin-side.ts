@@ -1,0 +1,140 @@
+/**
+ * Owns the way of one request to its origin and back: the choice by path, the connection, and what
+ * goes over it in either direction. Never decides what a failure is answered with.
+ */
+
+import type { RequestHeadParser } from '../http/request-head.ts';
+import type { RouteResult } from '../phases/phase-driver.ts';
+import type { OriginConnection } from '../upstream/origin-connection.ts';
+import type { OriginFailure, OriginSink } from '../upstream/origin-sink.ts';
+import type { FrontContext } from './front-context.ts';
+import { OriginAttempts } from './origin-attempts.ts';
+import type { OriginChoice, PathRoutes } from './path-routes.ts';
+import type { RequestSide } from './request-side.ts';
+import type { ResponseSide } from './response-side.ts';
+
+/** What the way to the origin needs of the request. */
+export interface OriginOwner {
+  readonly ended: boolean;
+  readonly requestId: string;
+  /** Ready header lines that name the client to origins. */
+  readonly forwardedLines: string;
+  /** True while the rules still inspect. */
+  readonly inspected: boolean;
+  /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
+  readonly repeatable: boolean;
+  /** True when the connection to the client may serve another request. */
+  readonly keepsClient: boolean;
+  readonly request: RequestSide;
+  readonly response: ResponseSide;
+  /** No origin answered, or one broke off. */
+  originFailed(failure: OriginFailure): void;
+}
+
+/** The origin of one request; see the header. */
+export class OriginSide implements OriginSink {
+  /** From sending the request to the origin's head, microseconds; -1 when none came. */
+  originUs = -1;
+  /** Status that the origin answered with; 0 for none. */
+  status = 0;
+  private readonly front: FrontContext;
+  private readonly owner: OriginOwner;
+  private readonly head: RequestHeadParser;
+  private readonly bytes: Buffer;
+  private readonly attempts: OriginAttempts;
+  private choice: OriginChoice | null = null;
+  private connection: OriginConnection | null = null;
+  private sentUs = 0;
+
+  constructor(front: FrontContext, owner: OriginOwner, head: RequestHeadParser, bytes: Buffer) {
+    this.front = front;
+    this.owner = owner;
+    this.head = head;
+    this.bytes = bytes;
+    this.attempts = new OriginAttempts(this, front.deadlines);
+  }
+
+  /** `host:port` of the origin that was asked last; null when none was. */
+  get endpoint(): string | null {
+    return this.attempts.pool?.name ?? null;
+  }
+
+  /** Chooses the origin by the path as it is forwarded. */
+  choose(origins: PathRoutes): RouteResult {
+    const choice = origins.choose(this.bytes, this.head.pathStart, this.head.pathEnd);
+    if (choice === null) return 'unrouted';
+    if ('reason' in choice) return choice;
+    this.choice = choice;
+    return 'routed';
+  }
+
+  /** Looks for a connection to what was chosen. */
+  connect(): void {
+    this.attempts.start(this.choice!.upstream, this.head.isHead);
+  }
+
+  /** The request ended: nothing of the origin is waited for any more. */
+  stop(): void {
+    this.connection?.abandon();
+    this.attempts.stop();
+    this.connection = null;
+  }
+
+  pause(): void {
+    this.connection?.pauseRead();
+  }
+
+  resume(): void {
+    this.connection?.resumeRead();
+  }
+
+  originReady(connection: OriginConnection): void {
+    const { owner } = this;
+    if (owner.ended) return connection.abandon();
+    this.connection = connection;
+    this.attempts.connected();
+    this.sentUs = this.front.clock.monotonicUs();
+    const { upstream, skip } = this.choice!;
+    owner.request.open(connection, this.bytes, {
+      forwardedLines: owner.forwardedLines,
+      defaultHost: this.attempts.pool!.name,
+      requestId: owner.requestId,
+      fields: upstream.fields,
+      skip,
+      inspected: owner.inspected,
+    });
+  }
+
+  originDrain(): void {
+    this.owner.request.drained();
+  }
+
+  originHead(connection: OriginConnection): void {
+    const { owner } = this;
+    this.originUs = this.front.clock.monotonicUs() - this.sentUs;
+    this.status = connection.head.status;
+    owner.response.begin(connection, this.head, owner.requestId, owner.keepsClient);
+  }
+
+  originBody(bytes: Uint8Array, start: number, end: number): void {
+    this.owner.response.take(bytes, start, end);
+  }
+
+  originEnd(): void {
+    this.connection = null;
+    this.owner.request.abandon();
+    this.owner.response.end();
+  }
+
+  originTurnEnd(): void {
+    this.owner.response.turnEnd();
+  }
+
+  originFailed(failure: OriginFailure): void {
+    const { owner } = this;
+    this.connection = null;
+    if (owner.ended) return;
+    if (owner.response.unbegun && this.attempts.again(failure, owner.repeatable)) return;
+    owner.originFailed(failure);
+  }
+}

@@ -1,0 +1,60 @@
+/** Owns the event in which every request ends: plain data out of what the request left behind. */
+
+import type { RequestEvent } from '../contract/events.ts';
+import type { TransactionRecord } from '../contract/verdict.ts';
+import type { PhaseDriver } from '../phases/phase-driver.ts';
+import type { Route } from './generation.ts';
+import type { OriginSide } from './origin-side.ts';
+import type { RequestClient } from './request-client.ts';
+import type { RequestEnding } from './request-ending.ts';
+import type { RequestSide } from './request-side.ts';
+import type { RequestTexts } from './request-texts.ts';
+import type { ResponseSide } from './response-side.ts';
+
+/** A request that has ended. */
+export interface FinishedRequest {
+  readonly requestId: string;
+  readonly site: Route | null;
+  readonly requestClient: RequestClient;
+  readonly texts: RequestTexts;
+  readonly endings: RequestEnding;
+  readonly phases: PhaseDriver;
+  readonly request: RequestSide;
+  readonly response: ResponseSide;
+  readonly origin: OriginSide;
+}
+
+/** The event of a request; `transaction` is null where nothing was inspected. */
+export function requestEvent(
+  finished: FinishedRequest,
+  durationUs: number,
+  transaction: TransactionRecord | null,
+): RequestEvent {
+  const { facts } = finished.requestClient;
+  const { texts, origin, endings } = finished;
+  const { notes } = finished.phases;
+  const event: RequestEvent = {
+    requestId: finished.requestId,
+    siteId: finished.site?.site.id ?? '',
+    receivedAtMs: texts.receivedAtMs,
+    durationUs,
+    originUs: origin.originUs,
+    clientIp: facts.clientIp,
+    clientPort: facts.clientPort,
+    method: texts.method,
+    host: texts.host,
+    target: texts.target,
+    httpVersion: texts.httpVersion,
+    userAgent: texts.userAgent,
+    referer: texts.referer,
+    status: endings.status > 0 ? endings.status : origin.status,
+    outcome: endings.outcome,
+    blocked: endings.blocked,
+    refusal: endings.refusal,
+    bytesIn: finished.request.bodyBytes,
+    bytesOut: endings.bodyBytes > 0 ? endings.bodyBytes : finished.response.relay.bodyBytes,
+    endpoint: origin.endpoint,
+    transaction,
+  };
+  return notes.length === 0 ? event : { ...event, guards: notes };
+}

@@ -1,0 +1,83 @@
+/**
+ * Owns asking the guards of a site in their order: the first verdict that answers ends the walk,
+ * `monitor` is recorded, `bypass` skips what it names. Never answers a request.
+ */
+
+import type {
+  GuardAction,
+  GuardNote,
+  GuardSkip,
+  GuardTraceEntry,
+  GuardVerdict,
+} from '../contract/guard.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import type { Guard, GuardKind, GuardServices } from './guard.ts';
+import { guardKinds } from './list.ts';
+import type { RequestView } from './request-view.ts';
+
+/** What a walk came to. */
+export interface GuardOutcome {
+  /** Ends the request; null when it may continue. */
+  readonly verdict: GuardVerdict | null;
+  /** Every verdict, in order. */
+  readonly notes: readonly GuardNote[];
+  /** True when a bypass skips the inspection by rules. */
+  readonly skipsWaf: boolean;
+}
+
+/** No guard had anything to say; shared, because nearly every walk ends so. */
+export const unguarded: GuardOutcome = { verdict: null, notes: [], skipsWaf: false };
+
+const continues: Readonly<Record<GuardAction, boolean>> = {
+  deny: false,
+  challenge: false,
+  redirect: false,
+  drop: false,
+  bypass: true,
+  monitor: true,
+};
+
+/** The guards of one site, in order. */
+export class GuardChain {
+  private readonly guards: readonly Guard[];
+
+  constructor(guards: readonly Guard[]) {
+    this.guards = guards;
+  }
+
+  /** Asks the guards. Allocates nothing when none has anything to say. `trace` gets every step. */
+  walk(view: RequestView, trace: GuardTraceEntry[] | null = null): GuardOutcome {
+    let notes: GuardNote[] | null = null;
+    let skips: readonly GuardSkip[] = [];
+    for (const guard of this.guards) {
+      const skipped = skips.length > 0 && skips.includes(guard.name);
+      const verdict = skipped ? null : guard.decide(view);
+      trace?.push({ guard: guard.name, saw: guard.describe(view), verdict, skipped });
+      if (verdict === null) continue;
+      notes ??= [];
+      notes.push(noteOf(verdict));
+      if (!continues[verdict.action]) return { verdict, notes, skipsWaf: false };
+      if (verdict.skips !== undefined) skips = [...skips, ...verdict.skips];
+    }
+    if (notes === null) return unguarded;
+    return { verdict: null, notes, skipsWaf: skips.includes('waf') };
+  }
+}
+
+function noteOf({ guard, action, reason, ruleId, detail, skips = [] }: GuardVerdict): GuardNote {
+  return { guard, action, reason, ruleId, detail, skipped: skips };
+}
+
+/** The guards that a site has; null for none, so that its requests cost one comparison. */
+export function compileGuards(
+  site: SiteConfig,
+  services: GuardServices,
+  kinds: readonly GuardKind[] = guardKinds,
+): GuardChain | null {
+  const guards: Guard[] = [];
+  for (const kind of kinds) {
+    const guard = kind.compile(site, services);
+    if (guard !== null) guards.push(guard);
+  }
+  return guards.length === 0 ? null : new GuardChain(guards);
+}

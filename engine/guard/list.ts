@@ -1,0 +1,15 @@
+/**
+ * Owns the order in which guards decide. To add a guard: write its file, add its line here. What it
+ * needs of the configuration comes with `SiteConfig`.
+ */
+
+import type { GuardKind } from './guard.ts';
+
+/** Every kind of guard, in the order in which they are asked; inspection by rules comes after. */
+export const guardKinds: readonly GuardKind[] = [
+  // Bot gate.
+  // Rate limits and challenges.
+  // IP lists and country rules.
+  // Resource guards.
+  // Virtual patches.
+];

@@ -1,0 +1,312 @@
+/**
+ * Owns the course of one request: it carries out the steps of the phase table, for live traffic,
+ * for TestPolicy and for the corpus runners alike, and decides what guards, verdicts, failed
+ * inspections and bounds lead to. Never touches a socket: that is the host's.
+ */
+
+import type { GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
+import type { Inspector } from '../contract/inspection.ts';
+import type { PhaseResult } from '../contract/inspection-failure.ts';
+import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
+import { unguarded, type GuardChain } from '../guard/guard-chain.ts';
+import type { RequestView } from '../guard/request-view.ts';
+import { REFUSAL, type Refusal } from '../http/refusal.ts';
+import { InspectionRun } from './inspection-run.ts';
+import { EVENT, nextState, STATE, type PhaseEvent, type PhaseState } from './phase-table.ts';
+
+/** What a site decides with. */
+export interface PhaseSite {
+  readonly site: Pick<SiteConfig, 'id' | 'waf'>;
+  /** Null when the site has no inspection. */
+  readonly inspector: Inspector | null;
+  /** Null when the site has no guards. */
+  readonly guards: GuardChain | null;
+}
+
+/** Whether an origin was found. */
+export type RouteResult = 'routed' | 'unrouted' | Refusal;
+
+/** Who carries out what is decided: a live request, or a simulation. */
+export interface PhaseHost {
+  /** True once the request has ended, whatever still comes. */
+  readonly ended: boolean;
+  readonly endings: PhaseEndings;
+  readonly hasBody: boolean;
+  /** Announced length of the body; -1 when none is. */
+  readonly bodyLength: number;
+  /** Longest body that is taken at all. */
+  readonly bodyBytesMax: number;
+  /** A refusal for after the rules. */
+  readonly headRefusal: Refusal | null;
+  readonly answerHasBody: boolean;
+  /** Every step of the guards, for people who ask why; null otherwise. */
+  readonly guardTrace: GuardTraceEntry[] | null;
+
+  /** The request, for guards. */
+  view(): RequestView;
+  /** The request, for the rules. */
+  snapshot(): RequestSnapshot;
+  /** Begins to hold the body; `bodyHeld` follows. */
+  holdBody(): void;
+  /** What is held, at most `limitBytes` of it. */
+  takeBody(limitBytes: number): BodySnapshot | null;
+  /** Chooses the origin. */
+  route(): RouteResult;
+  /** Sends the request to the origin; `answerBegan` may follow. */
+  connect(): void;
+  /** Begins to hold the answer's body; `answerHeld` follows. */
+  holdAnswer(): void;
+  takeAnswer(limitBytes: number): BodySnapshot | null;
+  /** The client may have the answer. */
+  releaseAnswer(): void;
+  /** A phase that took its time is over, and what followed from it. */
+  resumed(): void;
+}
+
+/** How a request ends where the driver ends it; each answers, or cuts the connection. */
+export interface PhaseEndings {
+  /** Status 0: closes without an answer. */
+  refuse(status: number, reason: string): void;
+  /** In place of the origin's answer. */
+  refuseAnswer(status: number, reason: string): void;
+  answerUnrouted(): void;
+  /** Inspection failed, and the site's fail policy is `closed`. */
+  answerUninspected(): void;
+  enforce(verdict: Verdict): void;
+  enforceGuard(verdict: GuardVerdict): void;
+}
+
+/** A step waits for something. */
+const waits = -1;
+
+/** One request; see the header. */
+export class PhaseDriver {
+  /** What guards said, in order. */
+  notes: readonly GuardNote[] = unguarded.notes;
+  private readonly host: PhaseHost;
+  private readonly inspection = new InspectionRun();
+  private state: PhaseState = STATE.HEAD;
+  private site: PhaseSite | null = null;
+  private body: BodySnapshot | null = null;
+  private answer: ResponseSnapshot | null = null;
+
+  constructor(host: PhaseHost) {
+    this.host = host;
+  }
+
+  /** True while phases are still to be run. */
+  get inspects(): boolean {
+    return this.inspection.active;
+  }
+
+  /** What the rules need of the request body. */
+  get bodyNeed(): BodyNeed {
+    return this.inspection.bodyNeed;
+  }
+
+  /** What the rules need of the answer's body. */
+  get answerNeed(): BodyNeed {
+    return this.inspection.responseNeed;
+  }
+
+  /** Begins; `site` answers for the host of the request, null for none. */
+  start(site: PhaseSite | null): void {
+    this.site = site;
+    this.proceed(this.admit());
+  }
+
+  /** The host holds all of the body, or more than the rules take. */
+  bodyHeld(heldBytes: number): void {
+    const { limitBytes, onExcess } = this.inspection.bodyNeed;
+    if (heldBytes > limitBytes && onExcess === 'reject') {
+      this.host.endings.refuse(413, overInspectionLimit);
+      return this.proceed(EVENT.STOP);
+    }
+    this.body = this.host.takeBody(limitBytes);
+    this.proceed(EVENT.READY);
+  }
+
+  /** The head of the origin's answer is here. Only while `inspects`. */
+  answerBegan(answer: ResponseSnapshot): void {
+    this.answer = answer;
+    this.proceed(EVENT.READY);
+  }
+
+  /** The host holds all of the answer, or more than the rules take. */
+  answerHeld(heldBytes: number): void {
+    const { limitBytes, onExcess } = this.inspection.responseNeed;
+    if (heldBytes > limitBytes && onExcess === 'reject') {
+      this.host.endings.refuseAnswer(502, answerOverInspectionLimit);
+      return this.proceed(EVENT.STOP);
+    }
+    this.body = this.host.takeAnswer(limitBytes);
+    this.proceed(EVENT.READY);
+  }
+
+  /** Phase 5; see `InspectionRun.finish`. The host calls it once, on every path. */
+  finish(done: (record: TransactionRecord | null) => void): boolean {
+    this.state = STATE.ENDED;
+    return this.inspection.finish(done);
+  }
+
+  private proceed(event: PhaseEvent): void {
+    let next: number = event;
+    while (next !== waits) {
+      this.state = nextState(this.state, next as PhaseEvent);
+      next = this.carryOut(this.state);
+    }
+  }
+
+  /** Does what a state asks for; gives what came of it, or `waits`. */
+  private carryOut(state: PhaseState): number {
+    const { host } = this;
+    switch (state) {
+      case STATE.GUARDS:
+        return this.askGuards();
+      case STATE.REQUEST_HEAD:
+        return this.runPhase(1, null);
+      case STATE.BODY_NEED:
+        return this.needBody();
+      case STATE.BODY:
+        host.holdBody();
+        return waits;
+      case STATE.REQUEST_BODY:
+        return this.runPhase(2, this.takeBody());
+      case STATE.HEAD_REFUSAL:
+        return this.refuseHead();
+      case STATE.ROUTE:
+        return this.route();
+      case STATE.ORIGIN:
+        host.connect();
+        return waits;
+      case STATE.RESPONSE_HEAD:
+        return this.runPhase(3, null);
+      case STATE.ANSWER_NEED:
+        return this.inspection.responseNeed.inspect && host.answerHasBody ? EVENT.HOLD : EVENT.PASS;
+      case STATE.ANSWER:
+        host.holdAnswer();
+        return waits;
+      case STATE.RESPONSE_BODY:
+        return this.runPhase(4, this.takeBody());
+      case STATE.RELEASE:
+        host.releaseAnswer();
+        return waits;
+      default:
+        return waits;
+    }
+  }
+
+  /** Before anything is decided about the content: is there a site, and can its body be taken? */
+  private admit(): PhaseEvent {
+    const { host } = this;
+    if (host.bodyLength > host.bodyBytesMax) {
+      host.endings.refuse(REFUSAL.bodyTooLarge.status, REFUSAL.bodyTooLarge.reason);
+    } else if (this.site !== null) return EVENT.PASS;
+    else this.answerUnrouted();
+    return EVENT.STOP;
+  }
+
+  private askGuards(): PhaseEvent {
+    const { guards, inspector } = this.site!;
+    if (guards !== null) {
+      const outcome = this.walk(guards);
+      if (outcome === null) return EVENT.STOP;
+      if (outcome.skipsWaf) return EVENT.UNINSPECTED;
+    }
+    if (inspector === null) return EVENT.UNINSPECTED;
+    this.inspection.open(inspector, this.host.snapshot());
+    return EVENT.PASS;
+  }
+
+  /** Null when a guard answered, or failed and the site's fail policy is `closed`. */
+  private walk(guards: GuardChain): { readonly skipsWaf: boolean } | null {
+    const { host } = this;
+    try {
+      const outcome = guards.walk(host.view(), host.guardTrace);
+      this.notes = outcome.notes;
+      if (outcome.verdict === null) return outcome;
+      host.endings.enforceGuard(outcome.verdict);
+      return null;
+    } catch (thrown) {
+      this.inspection.fail(thrown);
+      return this.continuesUninspected() ? unguarded : null;
+    }
+  }
+
+  private runPhase(phase: number, body: BodySnapshot | null): number {
+    const result = this.inspection.call(phase, body, this.answer);
+    if (!(result instanceof Promise)) return this.decide(result);
+    void result.then((settled) => this.resume(settled));
+    return waits;
+  }
+
+  private resume(result: PhaseResult): void {
+    if (this.host.ended) return;
+    const event = this.decide(result);
+    this.proceed(event);
+    if (!this.host.ended) this.host.resumed();
+  }
+
+  /** What a phase leads to, in every mode. */
+  private decide(result: PhaseResult): PhaseEvent {
+    if (result.action === 'pass') return EVENT.PASS;
+    this.inspection.active = false;
+    if (result.action === 'failed') {
+      return this.continuesUninspected() ? EVENT.UNINSPECTED : EVENT.STOP;
+    }
+    if (this.site!.site.waf.mode !== 'blocking') return EVENT.UNINSPECTED;
+    this.host.endings.enforce(result);
+    return EVENT.STOP;
+  }
+
+  /**
+   * What a failed inspection leads to, wherever it ran, whatever failed, and in every mode:
+   * `closed` answers 503, `open` continues without inspection.
+   */
+  private continuesUninspected(): boolean {
+    if (this.site!.site.waf.failPolicy === 'open') return true;
+    this.host.endings.answerUninspected();
+    return false;
+  }
+
+  private needBody(): PhaseEvent {
+    const { host } = this;
+    const { inspect, limitBytes, onExcess } = this.inspection.bodyNeed;
+    if (!host.hasBody || !inspect) return EVENT.PASS;
+    if (onExcess === 'prefix' || host.bodyLength <= limitBytes) return EVENT.HOLD;
+    host.endings.refuse(413, overInspectionLimit);
+    return EVENT.STOP;
+  }
+
+  private refuseHead(): PhaseEvent {
+    const { headRefusal } = this.host;
+    if (headRefusal === null) return EVENT.PASS;
+    this.host.endings.refuse(headRefusal.status, headRefusal.reason);
+    return EVENT.STOP;
+  }
+
+  private route(): PhaseEvent {
+    const result = this.host.route();
+    if (result === 'routed') return EVENT.PASS;
+    if (result === 'unrouted') this.answerUnrouted();
+    else this.host.endings.refuse(result.status, result.reason);
+    return EVENT.STOP;
+  }
+
+  private answerUnrouted(): void {
+    const { headRefusal } = this.host;
+    if (headRefusal === null) this.host.endings.answerUnrouted();
+    else this.host.endings.refuse(headRefusal.status, headRefusal.reason);
+  }
+
+  private takeBody(): BodySnapshot | null {
+    const { body } = this;
+    this.body = null;
+    return body;
+  }
+}
+
+const overInspectionLimit = 'body_over_inspection_limit';
+const answerOverInspectionLimit = 'response_over_inspection_limit';

@@ -1,0 +1,210 @@
+/**
+ * Owns running one request that nobody sent through the phase driver, on the calling thread: the
+ * same steps as live traffic, with its bodies at hand and without sockets. The corpus runners and
+ * TestPolicy share it. Needs an inspector that answers at once.
+ */
+
+import type { RequestOutcome } from '../contract/events.ts';
+import type { GuardNote, GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
+import type { Inspector } from '../contract/inspection.ts';
+import { SPAN } from '../contract/message.ts';
+import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
+import { passVerdict, type TransactionRecord, type Verdict } from '../contract/verdict.ts';
+import { RequestView, type ViewedHead } from '../guard/request-view.ts';
+import type { Refusal } from '../http/refusal.ts';
+import {
+  PhaseDriver,
+  type PhaseEndings,
+  type PhaseHost,
+  type PhaseSite,
+} from '../phases/phase-driver.ts';
+
+/** One request with all that follows it. */
+export interface SimulatedRequest {
+  readonly snapshot: RequestSnapshot;
+  /** As the parser read it; what a guard is asked about. Default: read off the snapshot. */
+  readonly head?: ViewedHead;
+  /** Host to route by; for guards. */
+  readonly host?: string;
+  /** What the parser refuses after the rules. */
+  readonly headRefusal?: Refusal | null;
+  /** Content without transfer coding; null for none. */
+  readonly body: Uint8Array | null;
+  /** Called when all is decided, before phase 5 releases the session. */
+  readonly beforeEnd?: () => void;
+  /** The origin's answer; without one the request ends when it would be sent. */
+  readonly answer?: { readonly head: ResponseSnapshot; readonly body: Uint8Array | null };
+}
+
+/** What came of it. */
+export interface SimulatedOutcome {
+  readonly outcome: RequestOutcome;
+  /** Status of the product's own answer; 0 when the origin answers, or nobody. */
+  readonly status: number;
+  /** Code of the refusal; '' for none. */
+  readonly refusal: string;
+  /** The verdict that was enforced; `pass` when none was. */
+  readonly verdict: Verdict;
+  /** Null when nothing was inspected. */
+  readonly record: TransactionRecord | null;
+  readonly notes: readonly GuardNote[];
+  /** Every guard that was asked. */
+  readonly guardTrace: readonly GuardTraceEntry[];
+}
+
+/** A site whose policy acts on its own: what runs a policy without a site. */
+export function policyAlone(inspector: Inspector): PhaseSite {
+  const waf = { enabled: true, mode: 'blocking', failPolicy: 'closed' } as const;
+  return { site: { id: '', waf }, inspector, guards: null };
+}
+
+/** Runs the request through the steps of live traffic. `site` null: no site answers. */
+export function simulateRequest(
+  site: PhaseSite | null,
+  request: SimulatedRequest,
+): SimulatedOutcome {
+  return new Simulation(request).run(site);
+}
+
+class Simulation implements PhaseHost, PhaseEndings {
+  ended = false;
+  readonly endings = this;
+  readonly bodyBytesMax = Infinity;
+  readonly guardTrace: GuardTraceEntry[] = [];
+  private readonly request: SimulatedRequest;
+  private readonly phases = new PhaseDriver(this);
+  private outcome: RequestOutcome = 'served';
+  private status = 0;
+  private refusal = '';
+  private verdict = passVerdict;
+  private decided = false;
+
+  constructor(request: SimulatedRequest) {
+    this.request = request;
+  }
+
+  run(site: PhaseSite | null): SimulatedOutcome {
+    this.phases.start(site);
+    if (!this.decided) throw new Error('an inspector answered late');
+    this.request.beforeEnd?.();
+    let record: TransactionRecord | null = null;
+    this.ended = true;
+    this.phases.finish((kept) => (record = kept));
+    const { outcome, status, refusal, verdict, guardTrace } = this;
+    return { outcome, status, refusal, verdict, record, notes: this.phases.notes, guardTrace };
+  }
+
+  // ---- what the phase driver asks
+
+  get hasBody(): boolean {
+    return this.request.body !== null;
+  }
+
+  get bodyLength(): number {
+    return this.request.body?.length ?? 0;
+  }
+
+  get headRefusal(): Refusal | null {
+    return this.request.headRefusal ?? null;
+  }
+
+  get answerHasBody(): boolean {
+    return this.request.answer !== undefined && this.request.answer.body !== null;
+  }
+
+  view(): RequestView {
+    const { snapshot, host = '' } = this.request;
+    const { bytes, spans } = snapshot.head;
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const view = new RequestView();
+    view.begin(this.request.head ?? headOf(spans), buffer, snapshot.connection);
+    view.siteId = snapshot.siteId;
+    view.host = host;
+    view.nowMs = snapshot.receivedAtMs;
+    view.trial = true;
+    return view;
+  }
+
+  snapshot(): RequestSnapshot {
+    return this.request.snapshot;
+  }
+
+  holdBody(): void {
+    this.phases.bodyHeld(this.bodyLength);
+  }
+
+  takeBody(limitBytes: number): BodySnapshot | null {
+    return snapshotOf(this.request.body, limitBytes);
+  }
+
+  route(): 'routed' {
+    return 'routed';
+  }
+
+  connect(): void {
+    const { answer } = this.request;
+    if (answer !== undefined && this.phases.inspects) this.phases.answerBegan(answer.head);
+    else this.decided = true;
+  }
+
+  holdAnswer(): void {
+    this.phases.answerHeld(this.request.answer?.body?.length ?? 0);
+  }
+
+  takeAnswer(limitBytes: number): BodySnapshot | null {
+    return snapshotOf(this.request.answer?.body ?? null, limitBytes);
+  }
+
+  releaseAnswer(): void {
+    this.decided = true;
+  }
+
+  resumed(): void {
+    throw new Error('a simulation never waits');
+  }
+
+  // ---- how it ends
+
+  refuse(status: number, reason: string): void {
+    this.end('refused', status, reason);
+  }
+
+  refuseAnswer(status: number, reason: string): void {
+    this.end('refused', status, reason);
+  }
+
+  answerUnrouted(): void {
+    this.end('unrouted', 404, '');
+  }
+
+  answerUninspected(): void {
+    this.end('inspection_failed', 503, '');
+  }
+
+  enforce(verdict: Verdict): void {
+    this.verdict = verdict;
+    this.end('blocked', verdict.status, '');
+  }
+
+  enforceGuard({ action, status, reason }: GuardVerdict): void {
+    this.end(action === 'challenge' ? 'challenged' : 'blocked', status, reason);
+  }
+
+  private end(outcome: RequestOutcome, status: number, refusal: string): void {
+    this.outcome = outcome;
+    this.status = status;
+    this.refusal = refusal;
+    this.decided = true;
+  }
+}
+
+function snapshotOf(body: Uint8Array | null, limitBytes: number): BodySnapshot | null {
+  if (body === null) return null;
+  return { bytes: body.subarray(0, limitBytes), truncated: body.length > limitBytes };
+}
+
+/** A target in origin form is what goes to the origin. */
+function headOf(spans: Int32Array): ViewedHead {
+  const [pathStart, pathEnd] = [spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!];
+  return { spans, fieldCount: spans[SPAN.fieldCount]!, pathStart, pathEnd };
+}

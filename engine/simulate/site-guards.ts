@@ -1,0 +1,33 @@
+/** Owns the guards of the sites that serve, for questions about them; made when asked for. */
+
+import type { SiteTable } from '../contract/site.ts';
+import type { GuardServices } from '../guard/guard.ts';
+import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
+
+/** Guards by site. */
+export class SiteGuards {
+  private readonly services: GuardServices;
+  private table: SiteTable | null = null;
+  private readonly made = new Map<string, GuardChain | null>();
+
+  constructor(services: GuardServices) {
+    this.services = services;
+  }
+
+  /** Takes over what serves. */
+  use(table: SiteTable): void {
+    this.table = table;
+    this.made.clear();
+  }
+
+  /** The guards of a site; null for none and for sites that do not serve. */
+  of(siteId: string): GuardChain | null {
+    const made = this.made.get(siteId);
+    if (made !== undefined) return made;
+    const site = this.table?.sites.find(({ id }) => id === siteId);
+    if (site === undefined) return null;
+    const guards = compileGuards(site, this.services);
+    this.made.set(siteId, guards);
+    return guards;
+  }
+}
