@@ -1,6 +1,7 @@
 /**
- * Owns the comparison of the fast path with the oracle over one exchange: both run it, and every
- * observable result must be the same. Generates nothing.
+ * Compares the fast path with the oracle over one exchange. Both run it, and every observable
+ * result must be the same. What is observable is seen from the oracle's run; the fast path has no
+ * say in it.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -10,13 +11,13 @@ import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';
 import { type MatchedRule, passVerdict } from '../../engine/contract/verdict.ts';
 import type { Verdict } from '../../engine/contract/verdict.ts';
 import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
-import type { Transaction } from '../../engine/rules/transaction/transaction.ts';
+import { Transaction } from '../../engine/rules/transaction/transaction.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
-import { logsForeignCapture } from '../../engine/rules/plan/liveness.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
-import { buildPlan, type Unobserved } from '../../engine/rules/plan/rule-plan.ts';
+import { buildPlan } from '../../engine/rules/plan/rule-plan.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
+import { type ForeignReads, watchForeignReads } from './foreign-reads.ts';
 
 /** Ports that answer nothing; one fixed clock, so that TIME and DURATION agree. */
 export const fixedPorts: RulePorts = {
@@ -65,30 +66,39 @@ export function compareEngines(
   engine: PolicyEngine,
   exchange: Exchange,
 ): string[] {
-  const { unobserved } = engine.plan;
-  const slow = runOracle(program, exchange, unobserved);
-  const fast = runFast(program, engine, exchange);
+  const { outcome: slow, reads } = runOracle(program, exchange);
+  const fast = runFast(engine, exchange, reads);
   return (Object.keys(slow) as (keyof Outcome)[])
     .filter((name) => !isDeepStrictEqual(slow[name], fast[name]))
     .map((name) => `${name}: ${describeDifference(slow[name], fast[name])}`);
 }
 
-function runOracle(program: Program, exchange: Exchange, unobserved: Unobserved): Outcome {
-  const result = evaluateTransaction(program, exchange, fixedPorts);
-  const { transaction, variables } = result;
-  return {
+function runOracle(
+  program: Program,
+  exchange: Exchange,
+): { outcome: Outcome; reads: ForeignReads } {
+  const transaction = new Transaction();
+  const watch = watchForeignReads(transaction);
+  const result = evaluateTransaction(program, exchange, fixedPorts, watch.trace, transaction);
+  const { variables } = result;
+  const reads = watch.reads();
+  const outcome = {
     phaseVerdicts: result.phaseVerdicts,
     withheld: result.verdict.action === 'pass' ? beforeLogging(result.detected) : null,
-    matchedRules: reported(program, result.matchedRules, unobserved),
-    variables: observed(variables, unobserved),
+    matchedRules: reported(result.matchedRules, reads),
+    variables: observed(variables, reads),
     highestSeverity: transaction.highestSeverity,
     inboundScore: score(variables, 'blocking_inbound_anomaly_score', 'anomaly_score'),
     outboundScore: score(variables, 'blocking_outbound_anomaly_score', 'outbound_anomaly_score'),
-    lastMatch: unobserved.matches
-      ? []
-      : [transaction.matchedVariable, transaction.matchedVariableName],
+    lastMatch: lastMatch(transaction, reads),
     leftBehind: leftIn(transaction),
   };
+  return { outcome, reads };
+}
+
+/** The last match, where some rule read what another had matched. */
+function lastMatch(tx: Transaction, { matches }: ForeignReads): readonly unknown[] {
+  return matches ? [tx.matchedVariable, tx.matchedVariableName] : [];
 }
 
 /** Rules of the logging phase have nothing left to withhold. */
@@ -115,8 +125,7 @@ function leftIn(tx: Transaction): LeftBehind {
 }
 
 /** Phase by phase as the front drives a session: after a verdict only `finish` follows. */
-function runFast(program: Program, engine: PolicyEngine, exchange: Exchange): Outcome {
-  const { unobserved } = engine.plan;
+function runFast(engine: PolicyEngine, exchange: Exchange, reads: ForeignReads): Outcome {
   const session = engine.open(exchange.request);
   const phaseVerdicts: Verdict[] = [passVerdict];
   for (const step of steps(session, exchange)) {
@@ -132,12 +141,12 @@ function runFast(program: Program, engine: PolicyEngine, exchange: Exchange): Ou
   return {
     phaseVerdicts,
     withheld: record.detectionOnly ? record.verdict : null,
-    matchedRules: reported(program, record.matchedRules, unobserved),
-    variables: observed(variables, unobserved),
+    matchedRules: reported(record.matchedRules, reads),
+    variables: observed(variables, reads),
     highestSeverity: tx.highestSeverity,
     inboundScore: record.inboundScore,
     outboundScore: record.outboundScore,
-    lastMatch: unobserved.matches ? [] : [tx.matchedVariable, tx.matchedVariableName],
+    lastMatch: lastMatch(tx, reads),
     leftBehind: leftIn(tx),
   };
 }
@@ -158,35 +167,21 @@ function* steps(session: RuleSession, exchange: Exchange): Generator<() => Phase
 }
 
 /**
- * The matched rules; without the texts that show another rule's captures, where those need not be
- * made. Source: CRS 921250 and 941181 log TX.0 and capture nothing.
+ * The matched rules; without the texts that show another rule's captures, which need not be made
+ * for them. Source: CRS 921250 and 941181 log TX.0 and capture nothing.
  */
-function reported(
-  program: Program,
-  matched: readonly MatchedRule[],
-  { captures }: Unobserved,
-): readonly unknown[] {
-  if (!captures) return matched;
-  const vague = vagueRules.get(program) ?? vagueRulesOf(program);
-  return matched.map((one) => (vague.has(one.ruleId) ? { ...one, message: '', data: '' } : one));
+function reported(matched: readonly MatchedRule[], { loggedBy }: ForeignReads): readonly unknown[] {
+  return matched.map((one) => (loggedBy.has(one.ruleId) ? { ...one, message: '', data: '' } : one));
 }
 
-const vagueRules = new WeakMap<Program, ReadonlySet<number>>();
-
-function vagueRulesOf(program: Program): ReadonlySet<number> {
-  const ids = new Set(program.rules.filter(logsForeignCapture).map((rule) => rule.id));
-  vagueRules.set(program, ids);
-  return ids;
-}
-
-/** The variables that rules may read, in order of their names. */
+/** The variables in order of their names, without those that no other rule read. */
 function observed(
   variables: ReadonlyMap<string, string>,
-  { captures, names }: Unobserved,
+  { captures, names, copies }: ForeignReads,
 ): [string, string][] {
   return [...variables]
-    .filter(([name]) => !(captures && /^\d$/.test(name)))
-    .filter(([name]) => !names.some((prefix) => name.startsWith(prefix)))
+    .filter(([name]) => captures || !/^\d$/.test(name))
+    .filter(([name]) => names.has(name) || !copies.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 

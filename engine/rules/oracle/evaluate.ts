@@ -45,14 +45,17 @@ export interface OracleResult {
   readonly transaction: Transaction;
 }
 
-/** Runs one exchange through a program. Never throws for anything that came over the network. */
+/**
+ * Runs one exchange through a program. Never throws for anything that came over the network. A
+ * caller that watches the run passes a new `tx` of its own.
+ */
 export function evaluateTransaction(
   program: Program,
   exchange: Exchange,
   ports: RulePorts,
   trace: Trace = noTrace,
+  tx: Transaction = new Transaction(),
 ): OracleResult {
-  const tx = new Transaction();
   tx.begin(exchange.request, program.settings, ports);
   selectUnicodeMap(program.settings.unicodeMap);
   const state: PhaseState = { matchedIds: [], allowedThrough: 0, detected: null };

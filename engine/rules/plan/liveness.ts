@@ -5,7 +5,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { lowerBytes } from '../transaction/macro.ts';
-import type { MacroText, Rule, Target } from '../transaction/types.ts';
+import type { BoundAction, MacroText, Rule, Target } from '../transaction/types.ts';
 import { controlOf, linksOf, txReads } from './written-reads.ts';
 
 /** Which leftovers of one rule another may read. */
@@ -22,9 +22,11 @@ export function livenessOf(rules: readonly Rule[]): Liveness {
   // Tags are expanded before their rule is evaluated where removals compare them.
   const tags = links.some(removesByTag) ? rules.flatMap((rule) => rule.tags) : [];
   const texts = tags.map(({ source }) => source);
+  // A tag that shows RULE shows whatever rule ran last.
+  const any = texts.some(namesRule);
   return {
-    matches: rules.some(readsForeignMatch) || texts.some(namesMatches),
-    captures: rules.some(readsForeignCapture) || texts.some(namesCapture),
+    matches: any || rules.some(readsForeignMatch) || texts.some(namesMatches),
+    captures: any || rules.some(readsForeignCapture) || texts.some(namesCapture),
   };
 }
 
@@ -36,7 +38,8 @@ function removesByTag({ actions }: Rule): boolean {
 function readsForeignMatch(rule: Rule): boolean {
   // A link reads what its starter left, unless the starter is an action, which leaves nothing.
   if (rule.id === 0) return false;
-  if (rule.operator !== null) return looksAtMatches(rule);
+  if (rule.operator !== null)
+    return looksAtMatches(rule) || askedTexts(rule, rule).some(namesMatches);
   for (let link: Rule | null = rule; link; link = link.next) {
     if (looksAtMatches(link) || writesMatches(link)) return true;
     if (link.operator !== null) return false;
@@ -65,6 +68,24 @@ function looksAtMatches({ targets, operator }: Rule): boolean {
   return operator !== null && namesMatches(operator.argument);
 }
 
+/**
+ * What the link's targets and operator read of `head` through RULE before anything has matched: its
+ * message and log data, with their macros expanded.
+ */
+function askedTexts(link: Rule, head: Rule): ByteString[] {
+  const targets = [...link.targets, ...link.exclusions];
+  const asks = targets.some(({ variable }) => variable.name === 'RULE');
+  return asks || namesRule(link.operator?.argument ?? '') ? ruleTexts(head) : [];
+}
+
+function ruleTexts({ message, logData }: Rule): ByteString[] {
+  return [message, logData].flatMap((text) => (text === null ? [] : [text.source]));
+}
+
+function namesRule(text: ByteString): boolean {
+  return /%\{rule\b/i.test(text);
+}
+
 /** Reads them when it has matched: of use only to rules that leave no match of their own. */
 function writesMatches(rule: Rule): boolean {
   const texts = [rule.message, rule.logData, rule.disruption.location, ...rule.tags];
@@ -84,7 +105,21 @@ function namesMatches(text: ByteString): boolean {
  * count: what they show of another rule's captures is an accident.
  */
 function readsForeignCapture(rule: Rule): boolean {
-  return readsUncaptured(rule, effectTexts);
+  let captured = false;
+  for (let link: Rule | null = rule; link; link = link.next) {
+    if (captured) return false;
+    const { operator } = link;
+    if (operator && namesCapture(operator.argument)) return true;
+    if ([...link.targets, ...link.exclusions].some(selectsCapture)) return true;
+    if (askedTexts(link, rule).some(namesCapture)) return true;
+    // What captures nothing leaves the older ones.
+    captured = link.capture && !link.negated && capturing.has(operator?.definition.name ?? '');
+    if (captured) continue;
+    const effects = effectTexts(link);
+    if (effects.some(namesCapture)) return true;
+    if (effects.some(namesRule) && ruleTexts(rule).some(namesCapture)) return true;
+  }
+  return false;
 }
 
 /** Operators that capture something whenever they match. */
@@ -101,35 +136,23 @@ const capturing: ReadonlySet<string> = new Set([
   'verifySVNR',
 ]);
 
-/** True when the rule's log texts may show what another rule captured. */
-export function logsForeignCapture(rule: Rule): boolean {
-  return readsUncaptured(rule, logTexts);
-}
-
-function readsUncaptured(rule: Rule, textsOf: (link: Rule) => ByteString[]): boolean {
-  let captured = false;
-  for (let link: Rule | null = rule; link; link = link.next) {
-    if (captured) return false;
-    const { operator } = link;
-    if (operator && namesCapture(operator.argument)) return true;
-    if ([...link.targets, ...link.exclusions].some(selectsCapture)) return true;
-    // What captures nothing leaves the older ones.
-    captured = link.capture && !link.negated && capturing.has(operator?.definition.name ?? '');
-    if (!captured && textsOf(link).some(namesCapture)) return true;
-  }
-  return false;
-}
-
 /**
- * True for a rule that captures, where what one value's match captured may only be read once all
- * values had their turn: by its log texts, its chain, later rules. Its own actions run for each
- * match.
+ * True for a rule that captures, where what one value's match captured may only be read or changed
+ * once all values had their turn: by its log texts, its chain, later rules. Its own actions run for
+ * each match.
  */
-export function readsLastCapture({ capture, negated, operator, actions }: Rule): boolean {
+export function readsLastCapture(rule: Rule): boolean {
+  const { capture, negated, operator, actions } = rule;
   if (!capture || negated || !operator || !capturing.has(operator.definition.name)) return false;
-  return (
-    !namesCapture(operator.argument) && !actions.some((action) => namesCapture(action.argument))
-  );
+  const texts = [operator.argument, ...actions.map(({ argument }) => argument)];
+  if (texts.some(namesCapture) || actions.some(setsCapture)) return false;
+  return !texts.some(namesRule) || !ruleTexts(rule).some(namesCapture);
+}
+
+/** Could the action set or remove one of TX.0 to TX.9? */
+function setsCapture({ effect }: BoundAction): boolean {
+  if (effect?.kind !== 'setTx') return false;
+  return effect.name.literal === null || /^\d$/.test(effect.name.literal);
 }
 
 /** Texts that decide what the rule does. */

@@ -71,20 +71,9 @@ export interface RulePlan {
   /** Per rule index, of first links: 1 when no rule reads what its links matched. */
   readonly unobservedMatch: Uint8Array;
   readonly analysis: StaticAnalysis;
-  readonly unobserved: Unobserved;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
   close(): void;
-}
-
-/** What of a transaction's state no rule reads, so that it may differ from the rules' letter. */
-export interface Unobserved {
-  /** MATCHED_VAR and the like, as an earlier rule left them. */
-  readonly matches: boolean;
-  /** TX.0 to TX.9, as an earlier rule left them. */
-  readonly captures: boolean;
-  /** TX variables whose names begin so. */
-  readonly names: readonly string[];
 }
 
 /** Figures about a plan, for logs and reports. */
@@ -236,7 +225,6 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
     lastCaptures: Uint8Array.from(draft.targets, ({ rule }) => Number(readsLastCapture(rule))),
     unobservedMatch: unobservedMatches(program, plan.prefilter),
     analysis: analyzeRules(phases, program.rules, targetIdOfRule, !plan.prefilter.matchesLive),
-    unobserved: unobservedBy(plan),
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
       foldedRules: folded.foldedRules,
@@ -251,18 +239,6 @@ function* assemble(program: Program, plan: PlanDraft): Steps<RulePlan> {
 
 function unobservedMatches({ rules }: Program, prefilter: PrefilterFacts): Uint8Array {
   return Uint8Array.from(rules, (rule) => Number(!prefilter.matchesLive && !usesMatches(rule)));
-}
-
-function unobservedBy({ folded, prefilter, draft }: PlanDraft): Unobserved {
-  const skipsLinks = draft.targets.some(
-    ({ rule, condition }) => condition.link !== rule || !condition.onRows,
-  );
-  const owned = draft.targets.flatMap(({ condition }) => condition.ownedPrefix ?? []);
-  return {
-    matches: folded.foldedRules > 0 || !prefilter.matchesLive,
-    captures: skipsLinks && !prefilter.capturesLive,
-    names: owned,
-  };
 }
 
 function rowPartSpec(
