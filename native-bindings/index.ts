@@ -21,6 +21,7 @@ export {
   detectXss,
   hasBadUrlEncoding,
   hasBadUtf8,
+  injectionVersion,
   isOutsideByteRange,
 } from './injection.ts';
 export {
@@ -32,7 +33,7 @@ export {
   platformKey,
 } from './hyperscan.ts';
 export type { ExpressionCheck, HsCompileError, HsExpression, HsInfo } from './hyperscan.ts';
-export { LIMIT_EXCEEDED, Pcre } from './pcre.ts';
+export { LIMIT_EXCEEDED, Pcre, pcreVersion } from './pcre.ts';
 export type { PcreFlags, PcreLimits } from './pcre.ts';
 export { ScanProgram } from './scan-program.ts';
 export type {

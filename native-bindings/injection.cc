@@ -26,11 +26,16 @@ Napi::Value DetectXss(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), IsXss(view.data, view.size));
 }
 
+Napi::Value Version(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), libinjection_version());
+}
+
 }  // namespace
 
 void RegisterInjection(Napi::Env env, Napi::Object exports) {
   exports.Set("detectSqli", Napi::Function::New(env, DetectSqli));
   exports.Set("detectXss", Napi::Function::New(env, DetectXss));
+  exports.Set("injectionVersion", Napi::Function::New(env, Version));
 }
 
 }  // namespace waf

@@ -7,6 +7,7 @@
 extern "C" {
 int libinjection_sqli(const char* input, size_t length, char fingerprint[8]);
 int libinjection_xss(const char* input, size_t length);
+const char* libinjection_version(void);
 }
 
 namespace waf {

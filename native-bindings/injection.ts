@@ -12,6 +12,11 @@ export function detectXss(value: Value): boolean {
   return addon.detectXss(value);
 }
 
+/** libinjection's version. */
+export function injectionVersion(): string {
+  return addon.injectionVersion();
+}
+
 /** Does a byte lie outside `allowed`, a bitmap of 32 bytes (bit b & 7 of byte b >> 3)? */
 export function isOutsideByteRange(value: Value, allowed: Uint8Array): boolean {
   return addon.outsideByteRange(value, allowed);

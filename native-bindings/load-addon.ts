@@ -69,6 +69,8 @@ export interface NativeAddon {
   hsCompile(expressions: readonly object[], stream: boolean): NativeDatabase;
   hsCheckExpression(pattern: string, flags: number, compile: boolean): Record<string, unknown>;
   hsVersion(): string;
+  injectionVersion(): string;
+  pcreVersion(): string;
   hsPlatformFeatures(): number;
   hsPlatformTune(): number;
   hsDeserialize(bytes: Uint8Array): NativeDatabase;

@@ -164,12 +164,24 @@ class Pcre : public Napi::ObjectWrap<Pcre> {
   std::unique_ptr<pcre2_match_context, FreeMatchContext> context_;
 };
 
+// The library's release and its date, for example "10.42 2022-12-11".
+Napi::Value Version(const Napi::CallbackInfo& info) {
+  char text[64] = {0};
+  if (pcre2_config(PCRE2_CONFIG_VERSION, nullptr) <= static_cast<int>(sizeof text)) {
+    pcre2_config(PCRE2_CONFIG_VERSION, text);
+  }
+  return Napi::String::New(info.Env(), text);
+}
+
 }  // namespace
 
 InstanceData::~InstanceData() {
   if (jit_stack != nullptr) pcre2_jit_stack_free(jit_stack);
 }
 
-void RegisterPcre(Napi::Env env, Napi::Object exports) { Pcre::Register(env, exports); }
+void RegisterPcre(Napi::Env env, Napi::Object exports) {
+  Pcre::Register(env, exports);
+  exports.Set("pcreVersion", Napi::Function::New(env, Version));
+}
 
 }  // namespace waf

@@ -56,3 +56,8 @@ export class Pcre {
     this.#native.close();
   }
 }
+
+/** PCRE2's version and the date of its release. */
+export function pcreVersion(): string {
+  return addon.pcreVersion();
+}

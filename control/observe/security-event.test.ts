@@ -26,6 +26,16 @@ function eventOf(
   return toSecurityEvent(fact, identity);
 }
 
+test('the origin that failed is named, and absent where none was asked', () => {
+  const failed = { outcome: 'origin_error', refusal: 'origin_connect' };
+  const asked = create(SecurityFactSchema, { ...failed, endpoint: '192.0.2.9:8080' });
+  expect(toSecurityEvent(asked, identity)).toMatchObject({
+    raw: { endpoint: '192.0.2.9:8080' },
+  });
+  const { raw } = toSecurityEvent(create(SecurityFactSchema, failed), identity);
+  expect(raw).not.toHaveProperty('endpoint');
+});
+
 test.each<[string, [number, ...string[]][], string[]]>([
   [
     'the rule with the highest score, not the first',

@@ -21,6 +21,9 @@ async function count(store: CounterStore, atMs: number, siteId: string, requests
       { family: 'status', key: '200', count: BigInt(requests - 1) },
       { family: 'status', key: '403', count: 1n },
       { family: 'status', key: 'nonsense', count: 1n },
+      { family: 'served', key: '200', count: BigInt(requests - 1) },
+      { family: 'served', key: 'very_slow', count: 1n },
+      { family: 'served', key: 'nonsense', count: 1n },
     ],
   };
   const message = create(CounterBatchSchema, { toMs: BigInt(atMs), deltas: [delta] });
@@ -46,6 +49,7 @@ test('counts lie in their minute and hour, for the site and for all', async () =
   ]);
   expect(store.traffic('hour', 'other', '', startMs, startMs + 2 * hourMs)).toEqual([]);
   expect(Object.keys(all[0]?.statuses ?? {})).toEqual(['200', '403']);
+  expect(all[0]?.served).toEqual({ 200: 6, very_slow: 3 });
 });
 
 test('minutes are forgotten after a day, hours are kept', async () => {

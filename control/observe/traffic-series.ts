@@ -24,7 +24,12 @@ export interface TrafficStep {
   gatewayErrors: number;
   /** Answers by status code. */
   readonly statuses: Record<string, number>;
+  /** Answers of origins by status code, slow ones among them, and their time in microseconds. */
+  readonly served: Record<string, number>;
 }
+
+/** Keys of the counts `served` that are no statuses. */
+const servedKeys: readonly string[] = ['slow', 'very_slow', 'duration_us'];
 
 /** Length of a step: rows are kept by minute and by hour. */
 export type TrafficResolution = 'minute' | 'hour';
@@ -93,7 +98,7 @@ export function readTraffic(
 /** A step in which nothing happened. */
 export function emptyStep(atMs: number): TrafficStep {
   const zero = { requests: 0, blocked: 0, refused: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 };
-  return { atMs, ...zero, durations: [], gatewayErrors: 0, statuses: {} };
+  return { atMs, ...zero, durations: [], gatewayErrors: 0, statuses: {}, served: {} };
 }
 
 /** Adds `from` to `into`. */
@@ -108,9 +113,12 @@ export function addStep(into: TrafficStep, from: TrafficStep): void {
   from.durations.forEach((count, at) => {
     into.durations[at] = (into.durations[at] ?? 0) + count;
   });
-  for (const [status, count] of Object.entries(from.statuses)) {
-    into.statuses[status] = (into.statuses[status] ?? 0) + count;
-  }
+  addCounts(into.statuses, from.statuses);
+  addCounts(into.served, from.served);
+}
+
+function addCounts(into: Record<string, number>, from: Readonly<Record<string, number>>): void {
+  for (const [key, count] of Object.entries(from)) into[key] = (into[key] ?? 0) + count;
 }
 
 function addDelta(step: TrafficStep, delta: CounterDelta): void {
@@ -126,13 +134,18 @@ function addDelta(step: TrafficStep, delta: CounterDelta): void {
     if (family === 'outcome' && key === 'blocked') step.blocked += number;
     if (family === 'outcome' && key === 'refused') step.refused += number;
     if (family === 'origin_error') step.gatewayErrors += number;
-    if (family !== 'status' || !/^[1-9]\d\d$/.test(key)) continue;
-    step.statuses[key] = (step.statuses[key] ?? 0) + number;
+    const isStatus = /^[1-9]\d\d$/.test(key);
+    if (family === 'status' && isStatus) addCounts(step.statuses, { [key]: number });
+    const isServed = family === 'served' && (isStatus || servedKeys.includes(key));
+    if (isServed) addCounts(step.served, { [key]: number });
   }
 }
 
+/** Rows of earlier releases do not tell what origins answered. */
 function parse(bytes: Uint8Array): TrafficStep {
-  return JSON.parse(decoder.decode(bytes)) as TrafficStep;
+  const row = JSON.parse(decoder.decode(bytes)) as Partial<Pick<TrafficStep, 'served'>> &
+    Omit<TrafficStep, 'served'>;
+  return { ...row, served: row.served ?? {} };
 }
 
 function rowKey(

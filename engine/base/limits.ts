@@ -420,7 +420,7 @@ export const engineLimits = {
   stopDeadlineMs: 12_000,
 } as const;
 
-export { patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
+export { failureLogLimits, patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
 export {
   accessLimits,
   commandLineLimits,

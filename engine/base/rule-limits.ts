@@ -96,6 +96,15 @@ export const ruleRunLimits = {
   matchedRulesMax: 1_024,
 } as const;
 
+/** Stacks of failed inspections in the log, per thread. */
+export const failureLogLimits = {
+  /** Places in the code that are told apart; a program has few that fail. */
+  placesMax: 64,
+  /** A place that fails again is logged with its count after this time. */
+  repeatMs: 60_000,
+  stackCharactersMax: 2_000,
+} as const;
+
 /** Regular expressions on trial, before a rule that holds them is saved. */
 export const patternTrialLimits = {
   /** Building one pattern and searching with it; CRS's slowest takes half a second. */

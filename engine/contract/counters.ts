@@ -10,6 +10,7 @@ export const durationBoundsUs: readonly number[] = [
 export type CounterFamily =
   | 'outcome'
   | 'status'
+  | 'served'
   | 'verdict'
   | 'refusal'
   | 'origin_error'
@@ -17,6 +18,12 @@ export type CounterFamily =
   | 'limit'
   | 'event'
   | 'guard';
+
+/** Keys of the family `served` beside statuses: slow answers of origins, and their time. */
+export const servedKeys = { slow: 'slow', verySlow: 'very_slow', time: 'duration_us' } as const;
+
+/** What counts as slow and very slow, microseconds. */
+export const slowUs = { slow: 1_000_000, verySlow: 10_000_000 } as const;
 
 /** What the most frequent values are ranked of. */
 export const rankedDimensions = ['path', 'user_agent', 'method', 'http_version'] as const;

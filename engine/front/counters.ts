@@ -3,7 +3,7 @@
  * Memory: one set of counts per site and policy that had traffic since the last `drain`.
  */
 
-import { durationBoundsUs } from '../contract/counters.ts';
+import { durationBoundsUs, servedKeys, slowUs } from '../contract/counters.ts';
 import type { CounterDelta, CounterFamily } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';
@@ -23,6 +23,7 @@ export class FrontCounters {
     delta.durations[durationClass(event.durationUs)]!++;
     count(delta, 'outcome', outcome);
     count(delta, 'status', event.status);
+    if (outcome === 'served') countServed(delta, event);
     if (refusal !== null) {
       count(delta, outcome === 'origin_error' ? 'origin_error' : 'refusal', refusal);
     }
@@ -74,6 +75,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
     entries: new Map([
       ['outcome', new Map()],
       ['status', new Map()],
+      ['served', new Map()],
       ['verdict', new Map()],
       ['refusal', new Map()],
       ['origin_error', new Map()],
@@ -91,9 +93,17 @@ function durationClass(durationUs: number): number {
   return at;
 }
 
-function count(delta: CounterDelta, family: CounterFamily, key: string | number): void {
+function count(delta: CounterDelta, family: CounterFamily, key: string | number, amount = 1): void {
   const counts = delta.entries.get(family)!;
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+  counts.set(key, (counts.get(key) ?? 0) + amount);
+}
+
+/** What origins answered, apart from what the product answered itself. */
+function countServed(delta: CounterDelta, { status, durationUs }: RequestEvent): void {
+  count(delta, 'served', status);
+  count(delta, 'served', servedKeys.time, Math.round(durationUs));
+  if (durationUs >= slowUs.slow) count(delta, 'served', servedKeys.slow);
+  if (durationUs >= slowUs.verySlow) count(delta, 'served', servedKeys.verySlow);
 }
 
 /** `detected`: a verdict that the policy or the site only records. `failed`: there was none. */

@@ -324,7 +324,10 @@ describe('failing origins', () => {
     const second = await startFront(closing, [siteFor(late)]);
     const text = await new RawClient(second.port).send('GET / HTTP/1.1\r\nHost: a\r\n\r\n').all();
     expect(text).toMatch(/^HTTP\/1\.1 200 OK[^]*half$/);
-    expect(await onlyEvent(second.eventsReach)).toMatchObject({ refusal: 'origin_closed' });
+    expect(await onlyEvent(second.eventsReach)).toMatchObject({
+      refusal: 'origin_closed',
+      endpoint: `127.0.0.1:${late}`,
+    });
   });
 
   test('a stale keep-alive connection is tried again, but not for a POST', async () => {

@@ -28,14 +28,25 @@ export interface WorkerEngine {
 
 const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
-/** Builds the function that piscina calls; `build` makes an engine from a policy's source. */
+/**
+ * Builds the function that piscina calls; `build` makes an engine from a policy's source, `report`
+ * takes what the caller gets as `failed`.
+ */
 export function createPoolWorker(
   build: (source: unknown) => WorkerEngine,
+  report: (thrown: unknown) => void,
 ): (batch: PoolBatch) => PoolAnswer[] {
   const engines = new Map<string, WorkerEngine>();
   const sessions = new Map<number, SyncSession>();
   return (batch) =>
-    batch.operations.map((operation) => answer(operation, engines, sessions, build));
+    batch.operations.map((operation) => {
+      try {
+        return answer(operation, engines, sessions, build);
+      } catch (thrown) {
+        report(thrown);
+        return { kind: 'failed', reason: failureOf(thrown) };
+      }
+    });
 }
 
 function answer(
@@ -44,23 +55,19 @@ function answer(
   sessions: Map<number, SyncSession>,
   build: (source: unknown) => WorkerEngine,
 ): PoolAnswer {
-  try {
-    switch (operation.op) {
-      case 'load':
-        engines.get(operation.policy)?.retire();
-        engines.set(operation.policy, build(operation.source));
-        return { kind: 'done' };
-      case 'retire':
-        engines.get(operation.policy)?.retire();
-        engines.delete(operation.policy);
-        return { kind: 'done' };
-      case 'open':
-        return open(operation, engines, sessions);
-      default:
-        return step(operation, sessions);
-    }
-  } catch (thrown) {
-    return { kind: 'failed', reason: failureOf(thrown) };
+  switch (operation.op) {
+    case 'load':
+      engines.get(operation.policy)?.retire();
+      engines.set(operation.policy, build(operation.source));
+      return { kind: 'done' };
+    case 'retire':
+      engines.get(operation.policy)?.retire();
+      engines.delete(operation.policy);
+      return { kind: 'done' };
+    case 'open':
+      return open(operation, engines, sessions);
+    default:
+      return step(operation, sessions);
   }
 }
 

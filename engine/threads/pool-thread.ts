@@ -24,4 +24,4 @@ export default createPoolWorker((loaded) => {
     parts.useShared(new Map());
     parts.takeAttached();
   }
-});
+}, parts.ports.reportFailure);

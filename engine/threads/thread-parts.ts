@@ -2,6 +2,7 @@
 
 import { systemClock } from '../base/clock.ts';
 import { engineLimits } from '../base/limits.ts';
+import { FailureLog } from '../base/failure-log.ts';
 import { createLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
 import { runInSlices } from '../base/steps.ts';
@@ -25,7 +26,7 @@ export interface ThreadParts {
   /** Those that builds have attached to since the last call. */
   takeAttached(): SharedGroups;
   readonly cache: DatabaseCache;
-  readonly ports: RulePorts;
+  readonly ports: RulePorts & Required<Pick<RulePorts, 'reportFailure'>>;
   readonly build: (source: PolicySource) => PolicyEngine;
   /** As `build`, for threads that serve meanwhile. */
   readonly buildInSlices: (source: PolicySource) => Promise<PolicyEngine>;
@@ -47,7 +48,9 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     },
   };
   const { rblZones = [] } = settings;
-  const ports: RulePorts = {
+  const failures = new FailureLog(log, systemClock);
+  const ports: ThreadParts['ports'] = {
+    reportFailure: (thrown) => failures.report(thrown),
     clock: systemClock,
     collections: new Collections(settings.collectionsFolder, systemClock, log),
     geo: lazyGeo(settings, log),

@@ -75,6 +75,20 @@ afterAll(async () => {
   server.close();
 });
 
+test('a fetch that a person asks for leaves an audit row, whatever it brings', async () => {
+  answer = text('192.0.2.1\n');
+  const { id } = await subscribe();
+  await syncNow(id);
+  answer = (_, response) => void response.writeHead(500).end();
+  await syncNow(id);
+  const rows = await waf.call('AuditService/QueryAudit', { resourceId: id, action: 'sync' });
+  // Changes that a fetch brings have rows of their own, of the system.
+  const asked = (rows.body['items'] as { actorId: string }[]).filter(
+    ({ actorId }) => actorId === 'local-administrator',
+  );
+  expect(asked).toMatchObject([{ resourceType: 'ip_list' }, { resourceType: 'ip_list' }]);
+});
+
 test('text, CSV and JSON sources fill lists; notes and expiry come along', async () => {
   answer = text('# feed\n192.0.2.0/24 ; first\n\n2001:db8::1, second\r\n192.0.2.5\n192.0.2.5\n');
   const plain = await subscribe();

@@ -73,14 +73,14 @@ export function totalOf(steps: readonly TrafficStep[]): TrafficStep {
   return total;
 }
 
-/** Answers by status and speed. Requests that reached an origin are the business. */
+/** Answers by status and speed. Those that an origin gave are the business. */
 export function toQuality(total: TrafficStep) {
-  const ofClass = (digit: string): bigint =>
-    BigInt(
-      Object.entries(total.statuses)
-        .filter(([status]) => status.startsWith(digit))
-        .reduce((sum, [, count]) => sum + count, 0),
-    );
+  const ofClass = (digit: string, counts = total.statuses): bigint =>
+    BigInt(inClass(digit, counts).reduce((sum, [, count]) => sum + count, 0));
+  const [served4xx, served5xx] = [inClass('4', total.served), inClass('5', total.served)];
+  const requests = Object.entries(total.served)
+    .filter(([status]) => /^\d/.test(status))
+    .reduce((sum, [, count]) => sum + count, 0);
   const fast = durationBoundsSeconds.findIndex((bound) => bound >= slowSeconds);
   const slow = total.durations.slice(fast + 1).reduce((sum, count) => sum + count, 0);
   return {
@@ -92,8 +92,24 @@ export function toQuality(total: TrafficStep) {
     slowRequests: BigInt(slow),
     gatewayErrors: BigInt(total.gatewayErrors),
     durationSumMicros: BigInt(total.durationUs),
-    businessRequests: BigInt(total.requests - total.blocked - total.refused),
+    businessRequests: BigInt(requests),
+    businessStatus4xx: ofClass('4', total.served),
+    businessStatus5xx: ofClass('5', total.served),
+    businessSlowRequests: BigInt(total.served['slow'] ?? 0),
+    businessVerySlowRequests: BigInt(total.served['very_slow'] ?? 0),
+    businessDurationSumMicros: BigInt(total.served['duration_us'] ?? 0),
+    topBusiness4xxStatus: Number(served4xx[0]?.[0] ?? 0),
+    topBusiness4xxCount: BigInt(served4xx[0]?.[1] ?? 0),
+    topBusiness5xxStatus: Number(served5xx[0]?.[0] ?? 0),
+    topBusiness5xxCount: BigInt(served5xx[0]?.[1] ?? 0),
   };
+}
+
+/** Statuses of a class, the most frequent first. */
+function inClass(digit: string, counts: TrafficStep['statuses']): [string, number][] {
+  return Object.entries(counts)
+    .filter(([status]) => status.startsWith(digit))
+    .sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1));
 }
 
 /** Answers by status code, the most frequent first. */

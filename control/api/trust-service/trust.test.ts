@@ -350,6 +350,13 @@ test('an analysis collects, suggests, and becomes a profile with a list of its o
   });
   const stopped = (await call('StopClientIPAnalysis', { analysisId }))['analysis'];
   expect(stopped).toMatchObject({ state: 'stopped', sampleCount: 20 });
+  // A second stop changes nothing, and so leaves no second row.
+  await call('StopClientIPAnalysis', { analysisId });
+  const rows = await waf.call('AuditService/QueryAudit', { resourceId: analysisId });
+  expect(rows.body['items']).toMatchObject([
+    { action: 'stop_analysis', resourceType: 'client_ip_analysis', metadata: { samples: '20' } },
+    { action: 'start_analysis', resourceType: 'client_ip_analysis', metadata: { siteId } },
+  ]);
   const site = 'CLIENT_IP_ANALYSIS_APPLY_SCOPE_SITE';
   const unsure = await waf.call('TrustService/ApplyClientIPAnalysis', { analysisId, scope: site });
   expect(unsure.body['code']).toBe('failed_precondition');

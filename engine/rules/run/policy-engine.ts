@@ -57,7 +57,12 @@ export class PolicyEngine implements Inspector {
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
     const runner = this.idle.pop() ?? new Runner(this.plan, this.links, this.memo);
     this.open_++;
-    runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
+    try {
+      runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
+    } catch (thrown) {
+      this.ports.reportFailure?.(thrown);
+      throw thrown;
+    }
     if (recordOnly && runner.tx.control.engine === 'on') runner.tx.control.engine = 'detectionOnly';
     runner.reset();
     return new RuleSession(this, runner);
@@ -201,6 +206,7 @@ export class RuleSession implements InspectionSession {
   private noteFailure(thrown: unknown): PhaseResult {
     const reason = failureOf(thrown);
     this.failure ??= reason;
+    if (reason === 'internal' || reason === 'native') this.engine.ports.reportFailure?.(thrown);
     return inspectionFailed[reason];
   }
 }

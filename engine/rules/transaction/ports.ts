@@ -38,4 +38,6 @@ export interface RulePorts {
   readonly rbl: RblLookup | null;
   /** Environment variables that rules may read; never the process's own by default. */
   readonly env: ReadonlyMap<string, string>;
+  /** Takes an error that ended an inspection inside the product; for the log. */
+  readonly reportFailure?: (thrown: unknown) => void;
 }

@@ -5166,21 +5166,21 @@ export type DashboardStats = Message<"waf.v1.DashboardStats"> & {
   certsExpiring30d: number;
 
   /**
-   * The ACME renewals failed24h.
+   * Renewals over ACME that failed within a day; 0 as long as nothing is issued over ACME.
    *
    * @generated from field: int32 acme_renewals_failed24h = 5;
    */
   acmeRenewalsFailed24h: number;
 
   /**
-   * The ACME orders pending.
+   * Orders over ACME that wait for an answer; 0 as long as nothing is issued over ACME.
    *
    * @generated from field: int32 acme_orders_pending = 6;
    */
   acmeOrdersPending: number;
 
   /**
-   * Time of ACME the last valid.
+   * When an order over ACME last succeeded; absent as long as nothing is issued over ACME.
    *
    * @generated from field: google.protobuf.Timestamp acme_last_valid_at = 7;
    */
@@ -5236,21 +5236,21 @@ export type DashboardStatsJson = {
   certsExpiring30d?: number;
 
   /**
-   * The ACME renewals failed24h.
+   * Renewals over ACME that failed within a day; 0 as long as nothing is issued over ACME.
    *
    * @generated from field: int32 acme_renewals_failed24h = 5;
    */
   acmeRenewalsFailed24h?: number;
 
   /**
-   * The ACME orders pending.
+   * Orders over ACME that wait for an answer; 0 as long as nothing is issued over ACME.
    *
    * @generated from field: int32 acme_orders_pending = 6;
    */
   acmeOrdersPending?: number;
 
   /**
-   * Time of ACME the last valid.
+   * When an order over ACME last succeeded; absent as long as nothing is issued over ACME.
    *
    * @generated from field: google.protobuf.Timestamp acme_last_valid_at = 7;
    */
@@ -5642,70 +5642,70 @@ export type DashboardTrafficQuality = Message<"waf.v1.DashboardTrafficQuality"> 
   durationSumMicros: bigint;
 
   /**
-   * The business requests.
+   * Requests that an origin answered; what the product answered itself is left out.
    *
    * @generated from field: int64 business_requests = 9;
    */
   businessRequests: bigint;
 
   /**
-   * The business status4xx.
+   * Of them, those with a 4xx status.
    *
    * @generated from field: int64 business_status4xx = 10;
    */
   businessStatus4xx: bigint;
 
   /**
-   * The business status5xx.
+   * Of them, those with a 5xx status.
    *
    * @generated from field: int64 business_status5xx = 11;
    */
   businessStatus5xx: bigint;
 
   /**
-   * The business slow requests.
+   * Of them, those that took a second or longer.
    *
    * @generated from field: int64 business_slow_requests = 12;
    */
   businessSlowRequests: bigint;
 
   /**
-   * The business very slow requests.
+   * Of them, those that took ten seconds or longer.
    *
    * @generated from field: int64 business_very_slow_requests = 13;
    */
   businessVerySlowRequests: bigint;
 
   /**
-   * Business duration sum, in microseconds.
+   * Their time together, in microseconds.
    *
    * @generated from field: int64 business_duration_sum_micros = 14;
    */
   businessDurationSumMicros: bigint;
 
   /**
-   * Ranking by business4xx status.
+   * The most frequent 4xx status of origins; 0 for none.
    *
    * @generated from field: int32 top_business4xx_status = 15;
    */
   topBusiness4xxStatus: number;
 
   /**
-   * Ranking by business5xx status.
+   * The most frequent 5xx status of origins; 0 for none.
    *
    * @generated from field: int32 top_business5xx_status = 16;
    */
   topBusiness5xxStatus: number;
 
   /**
-   * Number of top business4xx entries.
+   * How often the 4xx status was answered.
    *
    * @generated from field: int64 top_business4xx_count = 17;
    */
   topBusiness4xxCount: bigint;
 
   /**
-   * Number of top business5xx entries.
+   * How often the 5xx status was answered.
    *
    * @generated from field: int64 top_business5xx_count = 18;
    */
@@ -5775,70 +5775,70 @@ export type DashboardTrafficQualityJson = {
   durationSumMicros?: string;
 
   /**
-   * The business requests.
+   * Requests that an origin answered; what the product answered itself is left out.
    *
    * @generated from field: int64 business_requests = 9;
    */
   businessRequests?: string;
 
   /**
-   * The business status4xx.
+   * Of them, those with a 4xx status.
    *
    * @generated from field: int64 business_status4xx = 10;
    */
   businessStatus4xx?: string;
 
   /**
-   * The business status5xx.
+   * Of them, those with a 5xx status.
    *
    * @generated from field: int64 business_status5xx = 11;
    */
   businessStatus5xx?: string;
 
   /**
-   * The business slow requests.
+   * Of them, those that took a second or longer.
    *
    * @generated from field: int64 business_slow_requests = 12;
    */
   businessSlowRequests?: string;
 
   /**
-   * The business very slow requests.
+   * Of them, those that took ten seconds or longer.
    *
    * @generated from field: int64 business_very_slow_requests = 13;
    */
   businessVerySlowRequests?: string;
 
   /**
-   * Business duration sum, in microseconds.
+   * Their time together, in microseconds.
    *
    * @generated from field: int64 business_duration_sum_micros = 14;
    */
   businessDurationSumMicros?: string;
 
   /**
-   * Ranking by business4xx status.
+   * The most frequent 4xx status of origins; 0 for none.
    *
    * @generated from field: int32 top_business4xx_status = 15;
    */
   topBusiness4xxStatus?: number;
 
   /**
-   * Ranking by business5xx status.
+   * The most frequent 5xx status of origins; 0 for none.
    *
    * @generated from field: int32 top_business5xx_status = 16;
    */
   topBusiness5xxStatus?: number;
 
   /**
-   * Number of top business4xx entries.
+   * How often the 4xx status was answered.
    *
    * @generated from field: int64 top_business4xx_count = 17;
    */
   topBusiness4xxCount?: string;
 
   /**
-   * Number of top business5xx entries.
+   * How often the 5xx status was answered.
    *
    * @generated from field: int64 top_business5xx_count = 18;
    */

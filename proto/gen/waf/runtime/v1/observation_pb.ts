@@ -758,7 +758,9 @@ export const CounterDeltaSchema: GenMessage<CounterDelta, {jsonType: CounterDelt
  */
 export type CounterEntry = Message<"waf.runtime.v1.CounterEntry"> & {
   /**
-   * What is counted: outcome, status, verdict, refusal, origin_error, failure.
+   * What is counted: outcome, status, served, verdict, refusal, origin_error, failure, limit,
+   * event. `served` has the statuses of origins, `slow` (a second or longer), `very_slow` (ten
+   * seconds or longer) and `duration_us`, a sum.
    *
    * @generated from field: string family = 1;
    */
@@ -786,7 +788,9 @@ export type CounterEntry = Message<"waf.runtime.v1.CounterEntry"> & {
  */
 export type CounterEntryJson = {
   /**
-   * What is counted: outcome, status, verdict, refusal, origin_error, failure.
+   * What is counted: outcome, status, served, verdict, refusal, origin_error, failure, limit,
+   * event. `served` has the statuses of origins, `slow` (a second or longer), `very_slow` (ten
+   * seconds or longer) and `duration_us`, a sum.
    *
    * @generated from field: string family = 1;
    */

@@ -1,0 +1,36 @@
+/** The quality of traffic tells what origins answered from what the product answered itself. */
+
+import { expect, test } from 'vitest';
+import { emptyStep } from '../../observe/traffic-series.ts';
+import { toQuality } from './traffic.ts';
+
+test('answers of origins are counted apart, the most frequent failures named', () => {
+  const step = {
+    ...emptyStep(0),
+    requests: 30,
+    blocked: 8,
+    refused: 2,
+    statuses: { 200: 10, 403: 8, 404: 6, 410: 3, 502: 1, 503: 2 },
+    served: { 200: 10, 404: 6, 410: 3, 503: 1, slow: 4, very_slow: 1, duration_us: 900 },
+  };
+  expect(toQuality(step)).toMatchObject({
+    total: 30n,
+    status4xx: 17n,
+    businessRequests: 20n,
+    businessStatus4xx: 9n,
+    businessStatus5xx: 1n,
+    businessSlowRequests: 4n,
+    businessVerySlowRequests: 1n,
+    businessDurationSumMicros: 900n,
+    topBusiness4xxStatus: 404,
+    topBusiness4xxCount: 6n,
+    topBusiness5xxStatus: 503,
+    topBusiness5xxCount: 1n,
+  });
+});
+
+test('without traffic everything is zero', () => {
+  const numbers = Object.values(toQuality(emptyStep(0))).map(Number);
+  expect(numbers).toHaveLength(18);
+  expect(new Set(numbers)).toEqual(new Set([0]));
+});
