@@ -17,9 +17,11 @@ function setup(thread)
   table.insert(threads, thread)
 end
 
--- Arguments: count or fast, number of threads, seconds after which to drain (0: never).
+-- Arguments: count or fast, number of threads, seconds after which to drain (0: never), mean pause
+-- of a connection in milliseconds (0: none).
 function init(args)
   local counting, share, seconds = args[1] == 'count', tonumber(args[2]), tonumber(args[3])
+  local pause = tonumber(args[4])
   statuses, sent, open, probes = {}, {}, 0, number == 0 and 1 or 0
   local file = assert(io.open(file_name, 'rb'))
   for i, length in ipairs(lengths) do requests[i] = file:read(length) end
@@ -27,7 +29,13 @@ function init(args)
   at = math.floor(number * #lengths / share)
   began = now()
   ending = began + seconds
-  if seconds == 0 then delay = nil end
+  if pause > 0 then
+    math.randomseed(number + 1)
+    -- wrk waits whole milliseconds: the rest of one is a chance of one more.
+    delay = function() return math.floor(-math.log(1 - math.random()) * pause + math.random()) end
+  elseif seconds == 0 then
+    delay = nil
+  end
   if not counting then
     response = nil
     request = function()
@@ -76,8 +84,9 @@ end
 
 function done(summary, latency)
   local e = summary.errors
-  io.write(string.format('\nREPORT {"requests":%d,"durationUs":%d,"p50Us":%d,"p99Us":%d,',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99)))
+  io.write(string.format('\nREPORT {"requests":%d,"durationUs":%d,"p50Us":%d,"p99Us":%d,"p999Us":%d,',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    latency:percentile(99.9)))
   io.write(string.format(
     '"errors":{"connect":%d,"read":%d,"write":%d,"timeout":%d,"status":%d},',
     e.connect, e.read, e.write, e.timeout, e.status))

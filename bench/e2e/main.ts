@@ -109,6 +109,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
         prefix: split.load,
         folder,
         program,
+        half: options.half.includes(workload.name),
         say,
       })),
     );
@@ -216,8 +217,7 @@ function save(
   options: BenchOptions,
   last: boolean,
 ): ReturnType<typeof writeResults> {
-  const whole = options.only.length === 0 && options.workloads.length === 0;
-  const complete = last && (whole || options.updateReadme);
+  const complete = last && (!options.partial || options.updateReadme);
   return writeResults(report, {
     folder: complete ? options.out : join(options.out, 'partial'),
     readme: last && options.updateReadme ? join(root, 'README.md') : null,

@@ -13,13 +13,17 @@ test('reads flags, defaults and external targets', () => {
   );
   expect(options).toMatchObject({
     rounds: 5,
-    seconds: 4,
+    seconds: 2,
     connections: 16,
     workers: 1,
     only: ['a', 'b*'],
     external: [{ name: 'mine', host: '127.0.0.1', port: 8081, pid: 77 }],
     out: '/o',
+    half: ['get-six-arguments', 'get-new-values'],
+    partial: true,
   });
+  expect(parseOptions([], places)).toMatchObject({ partial: false, rounds: 2 });
+  expect(parseOptions([], places)!.only).toContain('waf-crs4-pl1*');
   expect(parseOptions(['--help'], places)).toBeNull();
 });
 

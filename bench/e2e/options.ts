@@ -20,10 +20,14 @@ export interface BenchOptions {
   readonly warmupSeconds: number;
   readonly connections: number;
   readonly workers: number;
-  /** Names of targets, `*` for any text; empty for all. */
+  /** Names of targets, `*` for any text. */
   readonly only: readonly string[];
   /** Names of workloads; empty for all. */
   readonly workloads: readonly string[];
+  /** Names of the loads that are sent at half of saturation, too. */
+  readonly half: readonly string[];
+  /** True when targets or loads were chosen: such a run does not replace a whole one. */
+  readonly partial: boolean;
   readonly workloadFolder: string;
   readonly crs4: string | null;
   readonly out: string;
@@ -37,18 +41,33 @@ export interface BenchOptions {
   readonly updateReadme: boolean;
 }
 
+/** What is measured without `--only`; with the defaults the whole run takes nine minutes. */
+const usualTargets = [
+  'nginx',
+  'waf-off',
+  'waf-off-uws',
+  'waf-crs3-pl1',
+  'waf-crs4-pl1*',
+  'waf-crs4-pl2',
+  'nginx-modsec3-crs4-pl1',
+] as const;
+
 /** The help text. */
 export const usage = `Measures this proxy beside others, interleaved, with the same load and the same rules.
 
   npm run bench:e2e -- [flags]
 
-  --rounds N            rounds over all targets (3)
-  --seconds N           load per target and round (4)
-  --warmup N            seconds of uncounted load before (3)
+  --rounds N            rounds over all targets (2)
+  --seconds N           load per target and round (2)
+  --warmup N            seconds of uncounted load before (1)
   --connections N       open connections (16)
   --workers N|all       worker processes or threads of each proxy (1)
-  --only A,B            targets by name; * stands for any text
+  --only A,B            targets by name; * stands for any text, alone for all there are
+                        (${usualTargets.slice(0, 4).join(',')},
+                        ${usualTargets.slice(4).join(',')})
   --workload X,Y        workloads by name
+  --half X,Y            loads that are sent at half of saturation, too, for the tail of the
+                        latency (get-six-arguments,get-new-values); none: ''
   --workloads DIR       folder of workload files (bench/workloads)
   --inspection A,B      where this proxy inspects: auto, inline, pool; each is a target of its own
   --crs4 DIR            an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0)
@@ -63,13 +82,14 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
 `;
 
 const flags = {
-  rounds: { type: 'string', default: '3' },
-  seconds: { type: 'string', default: '4' },
-  warmup: { type: 'string', default: '3' },
+  rounds: { type: 'string', default: '2' },
+  seconds: { type: 'string', default: '2' },
+  warmup: { type: 'string', default: '1' },
   connections: { type: 'string', default: '16' },
   workers: { type: 'string', default: '1' },
-  only: { type: 'string', default: '' },
+  only: { type: 'string' },
   workload: { type: 'string', default: '' },
+  half: { type: 'string', default: 'get-six-arguments,get-new-values' },
   workloads: { type: 'string' },
   inspection: { type: 'string', default: 'auto' },
   crs4: { type: 'string' },
@@ -103,8 +123,10 @@ export function parseOptions(args: readonly string[], places: DefaultPlaces): Be
       values.workers === 'all'
         ? availableParallelism()
         : whole('--workers', values.workers, 1, 256),
-    only: list(values.only),
+    only: values.only === undefined ? usualTargets : list(values.only),
     workloads: list(values.workload),
+    half: list(values.half),
+    partial: values.only !== undefined || values.workload !== '',
     workloadFolder: values.workloads ?? places.workloadFolder,
     crs4: values.crs4 ?? places.crs4,
     out: values.out ?? places.out,

@@ -8,6 +8,7 @@ import {
   cpuChart,
   markdownPage,
   overviewTable,
+  tailTable,
   workloadSections,
   type Report,
 } from './report.ts';
@@ -21,6 +22,8 @@ const cell = (target: string, cpu: number[], times: number[], busy = 0.99): Cell
   requestsPerSecond: spread([1234]),
   p50Us: spread([500]),
   p99Us: spread([900]),
+  p999Us: spread([1900]),
+  half: null,
   cpuUsPerRequest: spread(cpu),
   cpuBusy: spread(cpu.map(() => busy)),
   rssBytes: spread([2 ** 26]),
@@ -69,6 +72,16 @@ test('the overview names the factor, and failures as such', () => {
   expect(lines[4]).toContain('failed');
 });
 
+test('tails at half of saturation have a table of those targets that were sent so', () => {
+  expect(tailTable(report)).toEqual([]);
+  const half = { share: spread([0.5]), p50Us: spread([250]), p999Us: spread([4500]) };
+  const [first, ...rest] = report.cells;
+  const [table] = tailTable({ ...report, cells: [{ ...first!, half }, ...rest] });
+  const lines = table!.split('\n');
+  expect(lines[0]).toBe('| p99.9 ms (p50) at half of saturation | load <1> |');
+  expect(lines.slice(2)).toEqual(['| the waf | 4.5 (0.25) |']);
+});
+
 test('the page says why a target has no figures', () => {
   const page = markdownPage(report, 'e2e.svg');
   expect(page).toContain('the broken: request 0: 500 instead of 200');
@@ -92,8 +105,10 @@ test('the page says what repeats, and what a CPU that was not busy means', () =>
 test('the tables of loads hold rate, latency, CPU time and memory', () => {
   const lines = workloadSections(report).split('\n');
   expect(lines[0]).toBe('## load <1>');
-  expect(lines[2]).toContain('| p50 ms | p99 ms |');
-  expect(lines[4]).toBe('| the waf | 1 234 | 0.5 | 0.9 | 50 (1/47) | 50–50 | 99 % | 64 | 1 |');
+  expect(lines[2]).toContain('| p50 ms | p99 ms | p99.9 ms |');
+  expect(lines[4]).toBe(
+    '| the waf | 1 234 | 0.5 | 0.9 | 1.9 | 50 (1/47) | 50–50 | 99 % | 64 | 1 |',
+  );
 });
 
 test('the chart escapes titles and draws one bar a target', () => {

@@ -46,6 +46,7 @@ export function markdownPage(report: Report, chart: string): string {
   return [
     '# Whole-proxy benchmark',
     overviewTable(report),
+    ...tailTable(report),
     conditions(report),
     `![CPU time per request](${chart})`,
     workloadSections(report),
@@ -75,6 +76,27 @@ export function overviewTable({ targets, workloads, cells }: Report): string {
   return markdownTable(columns, rows);
 }
 
+/** p99.9 at half of saturation, targets by loads; nothing where no load was sent so. */
+export function tailTable({ targets, workloads, cells }: Report): string[] {
+  const sent = workloads.filter(({ name }) =>
+    cells.some((cell) => cell.workload === name && cell.half !== null),
+  );
+  if (sent.length === 0) return [];
+  const rows = targets.flatMap((target) => {
+    const own = sent.map(({ name }) =>
+      cells.find((cell) => cell.workload === name && cell.target === target.name),
+    );
+    if (own.every((cell) => !cell?.half)) return [];
+    return [[target.title, ...own.map((cell) => tailCell(cell?.half ?? null))]];
+  });
+  const columns = ['p99.9 ms (p50) at half of saturation', ...sent.map(({ title }) => title)];
+  return [markdownTable(columns, rows)];
+}
+
+function tailCell(half: Cell['half']): string {
+  return half === null ? '–' : `${milliseconds(half.p999Us)} (${milliseconds(half.p50Us)})`;
+}
+
 function overviewCell(cell: Cell | undefined): string {
   if (cell === undefined) return '–';
   if (cell.runs === 0) return 'failed';
@@ -101,7 +123,8 @@ export function conditions(report: Report): string {
     'share of nginx + ModSecurity 3 with the same rules in the same round (for the proxy without',
     'inspection: of nginx). All WAFs block, read request bodies, do not read response bodies, write no',
     'audit and no access log, and read the same rule text. Keep-alive on both sides. Latency is that',
-    'of a closed loop at full load. The peers write blocked requests to their error log; this proxy',
+    'of a closed loop at full load; at half of saturation connections rest for random times between',
+    'requests, so that they send half as many a second. The peers write blocked requests to their error log; this proxy',
     'runs without control and keeps no events. A run with a wrong answer does not count.',
     '',
     ...whatRepeats(workloads),
@@ -158,6 +181,7 @@ function workloadTable({ targets }: Report, cells: readonly Cell[]): string {
     'requests/s',
     'p50 ms',
     'p99 ms',
+    'p99.9 ms',
     'CPU µs/request',
     'min–max',
     'CPU busy',
@@ -174,6 +198,7 @@ function workloadTable({ targets }: Report, cells: readonly Cell[]): string {
       formatNumber(cell.requestsPerSecond.median),
       milliseconds(cell.p50Us),
       milliseconds(cell.p99Us),
+      milliseconds(cell.p999Us),
       overviewCell(cell),
       `${formatNumber(cpu.min)}–${formatNumber(cpu.max)}`,
       `${formatNumber(cell.cpuBusy.median * 100)} %`,

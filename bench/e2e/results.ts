@@ -5,7 +5,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { conditions, cpuChart, markdownPage, overviewTable, type Report } from './report.ts';
+import {
+  conditions,
+  cpuChart,
+  markdownPage,
+  overviewTable,
+  tailTable,
+  type Report,
+} from './report.ts';
 
 /** Where to write. */
 export interface ResultPlaces {
@@ -53,6 +60,7 @@ function readmeSection(report: Report, overview: string, chart: string): string 
   return [
     `\`${report.settings.command}\` gave:`,
     overview,
+    ...tailTable(report),
     `![CPU time per request](${chart})`,
     conditions(report),
   ].join('\n\n');

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readTree } from './process-tree.ts';
 import { checkStatuses, faultsOfRun, type StatusCheck } from './status-check.ts';
-import type { RunRecord } from './summary.ts';
+import type { HalfLoad, RunRecord } from './summary.ts';
 import type { Target } from './target.ts';
 import type { Workload } from './workload.ts';
 import { runLoad, writeScript, type LoadOptions, type LoadScript } from './wrk.ts';
@@ -24,6 +24,8 @@ export interface RoundOptions {
   /** Text of load.lua. */
   readonly program: string;
   readonly say: (text: string) => void;
+  /** Sends the load at half of saturation, too. */
+  readonly half: boolean;
 }
 
 /** Answers that a slow target should give in one run, so that the figure means something. */
@@ -32,6 +34,12 @@ const requestsMin = 40;
 const secondsMax = 20;
 /** With fewer answers than this by connection, those that are open at the end weigh too much. */
 const answersPerConnectionMin = 100;
+/**
+ * Connections of a run at half of saturation, by those at full load: most of them wait between two
+ * requests, and pauses of whole milliseconds must be long beside an answer.
+ */
+const halfConnections = 4;
+
 /** Pause before each run, so that work that the last run left over is finished. */
 const settleMs = 300;
 
@@ -69,7 +77,11 @@ export async function runWorkload(
     // Each round begins with another target, so that none always follows the same one.
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[(i + round - 1) % entries.length]!;
-      const record = await runOnce(script, entry, round, options);
+      let record = await runOnce(script, entry, round, options);
+      // What a slow target answers in one run is too little for a tail.
+      if (options.half && !entry.drain && record.faults.length === 0) {
+        record = { ...record, half: await runHalf(script, entry, record, options) };
+      }
       records.push(record);
       options.say(progress(record, round, options.rounds));
     }
@@ -92,9 +104,10 @@ function load(
 ): LoadOptions {
   const { host, port } = target;
   const { connections, loadThreads: threads, prefix } = options;
+  const pauseMs = 0;
   // Counting costs the load generator time, so it is left out where one status is expected.
   const countStatuses = new Set(check.statuses.values()).size > 1;
-  return { host, port, connections, threads, seconds, countStatuses, drain, prefix };
+  return { host, port, connections, threads, seconds, countStatuses, drain, pauseMs, prefix };
 }
 
 async function runOnce(
@@ -121,12 +134,41 @@ async function runOnce(
     requestsPerSecond: report.requests / seconds,
     p50Us: report.p50Us,
     p99Us: report.p99Us,
+    p999Us: report.p999Us,
+    half: null,
     cpuUsPerRequest: report.requests > 0 ? cpuUs / report.requests : NaN,
     cpuBusy: cpuUs / wallUs,
     rssBytes: after.rssBytes,
     pssBytes: after.pssBytes,
     faults: faultsOfRun(report, check, options.connections),
   };
+}
+
+/** The same load at half the rate that the target reached in this round. */
+async function runHalf(
+  script: LoadScript,
+  entry: Entry,
+  { requestsPerSecond, p50Us }: RunRecord,
+  options: RoundOptions,
+): Promise<HalfLoad> {
+  await sleep(settleMs);
+  const connections = options.connections * halfConnections;
+  const pauseMs = pauseFor(requestsPerSecond / 2, connections, p50Us / options.connections);
+  const settings = { ...load(entry, options, entry.seconds), connections, pauseMs };
+  const report = await runLoad(script, settings);
+  const rate = (report.requests * 1_000_000) / report.durationUs;
+  return {
+    share: rate / requestsPerSecond,
+    p50Us: report.p50Us,
+    p99Us: report.p99Us,
+    p999Us: report.p999Us,
+    faults: faultsOfRun(report, entry.check, connections),
+  };
+}
+
+/** How long each connection rests, so that all together send `rate` requests a second. */
+export function pauseFor(rate: number, connections: number, answerUs: number): number {
+  return Math.max(0, (connections * 1000) / rate - answerUs / 1000);
 }
 
 function notRun(workload: Workload, target: Target, faults: readonly string[]): RunRecord {
@@ -139,6 +181,8 @@ function notRun(workload: Workload, target: Target, faults: readonly string[]): 
     requestsPerSecond: NaN,
     p50Us: NaN,
     p99Us: NaN,
+    p999Us: NaN,
+    half: null,
     cpuUsPerRequest: NaN,
     cpuBusy: NaN,
     rssBytes: NaN,
@@ -148,12 +192,28 @@ function notRun(workload: Workload, target: Target, faults: readonly string[]): 
 }
 
 function progress(record: RunRecord, round: number, rounds: number): string {
-  const { workload, target, requestsPerSecond, cpuUsPerRequest, p50Us, p99Us, faults } = record;
+  const {
+    workload,
+    target,
+    requestsPerSecond,
+    cpuUsPerRequest,
+    p50Us,
+    p99Us,
+    p999Us,
+    half,
+    faults,
+  } = record;
   const figures =
     `${requestsPerSecond.toFixed(0).padStart(7)} requests/s  ` +
     `${cpuUsPerRequest.toFixed(1).padStart(9)} us CPU  ` +
-    `p50 ${(p50Us / 1000).toFixed(2)} p99 ${(p99Us / 1000).toFixed(2)} ms`;
+    `p50 ${ms(p50Us)} p99 ${ms(p99Us)} p99.9 ${ms(p999Us)} ms`;
+  const tail =
+    half === null ? '' : `  at ${(half.share * 100).toFixed(0)} % p99.9 ${ms(half.p999Us)} ms`;
   const note = faults.length > 0 ? `  DOES NOT COUNT: ${faults.join('; ')}` : '';
   const where = `${workload.padEnd(18)} ${round}/${rounds}  ${target.padEnd(26)}`;
-  return `${where} ${figures}${note}`;
+  return `${where} ${figures}${tail}${note}`;
+}
+
+function ms(us: number): string {
+  return (us / 1000).toFixed(2);
 }

@@ -65,7 +65,7 @@ const check: StatusCheck = {
 function report(statuses: Record<string, number>, sent: Record<string, number>): LoadReport {
   const errors = { connect: 0, read: 0, write: 0, timeout: 0, status: 0 };
   const requests = Object.values(statuses).reduce((sum, count) => sum + count, 0);
-  return { requests, durationUs: 1, p50Us: 1, p99Us: 1, errors, statuses, sent };
+  return { requests, durationUs: 1, p50Us: 1, p99Us: 1, p999Us: 1, errors, statuses, sent };
 }
 
 test('statuses must come in the shares in which requests were sent', () => {

@@ -20,6 +20,8 @@ const run = (name: string, round: number, cpu: number, faults: string[] = []): R
   requestsPerSecond: 100,
   p50Us: 1,
   p99Us: 2,
+  p999Us: 3,
+  half: null,
   cpuUsPerRequest: cpu,
   cpuBusy: 1,
   rssBytes: 1,
@@ -49,4 +51,16 @@ test('a run with faults does not count, nor does a ratio to one', () => {
   expect(a!.timesCheaper).toBeNull();
   expect(b!.runs).toBe(0);
   expect(b!.cpuUsPerRequest.median).toBeNaN();
+});
+
+test('runs at half of saturation are summed up where they count', () => {
+  const half = (p999Us: number, faults: string[] = []): RunRecord['half'] => {
+    return { share: 0.5, p50Us: 1, p99Us: 2, p999Us, faults };
+  };
+  const runs = [half(4), half(8), half(900, ['late'])].map((one, round) => {
+    return { ...run('a', round, 10), half: one };
+  });
+  const [a] = summarise([...runs, run('b', 1, 10)], ['w'], [target('a', null)]);
+  expect(a!.half!.p999Us).toEqual({ median: 6, min: 4, max: 8 });
+  expect(summarise([run('b', 1, 10)], ['w'], [target('b', null)])[0]!.half).toBeNull();
 });

@@ -4,6 +4,16 @@
 
 import type { TargetFacts } from './target.ts';
 
+/** One run at half of the rate that a target reached. */
+export interface HalfLoad {
+  /** The rate by that of the full load; near 0.5. */
+  readonly share: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  readonly p999Us: number;
+  readonly faults: readonly string[];
+}
+
 /** One run of one target under one workload. */
 export interface RunRecord {
   readonly workload: string;
@@ -14,6 +24,9 @@ export interface RunRecord {
   readonly requestsPerSecond: number;
   readonly p50Us: number;
   readonly p99Us: number;
+  readonly p999Us: number;
+  /** Null where it was not asked for. */
+  readonly half: HalfLoad | null;
   readonly cpuUsPerRequest: number;
   /** CPU time of the target by wall time; its number of workers means: saturated. */
   readonly cpuBusy: number;
@@ -38,6 +51,9 @@ export interface Cell {
   readonly requestsPerSecond: Spread;
   readonly p50Us: Spread;
   readonly p99Us: Spread;
+  readonly p999Us: Spread;
+  /** At half of saturation; null where no such run counts. */
+  readonly half: { readonly share: Spread; readonly p50Us: Spread; readonly p999Us: Spread } | null;
   readonly cpuUsPerRequest: Spread;
   readonly cpuBusy: Spread;
   readonly rssBytes: Spread;
@@ -78,11 +94,23 @@ function toCell(all: readonly RunRecord[], baseline: readonly RunRecord[]): Cell
     requestsPerSecond: of((run) => run.requestsPerSecond),
     p50Us: of((run) => run.p50Us),
     p99Us: of((run) => run.p99Us),
+    p999Us: of((run) => run.p999Us),
+    half: halfOf(good),
     cpuUsPerRequest: of((run) => run.cpuUsPerRequest),
     cpuBusy: of((run) => run.cpuBusy),
     rssBytes: of((run) => run.rssBytes),
     timesCheaper: ratios.length === 0 ? null : spread(ratios),
     faults: [...new Set(all.flatMap((run) => run.faults))],
+  };
+}
+
+function halfOf(runs: readonly RunRecord[]): Cell['half'] {
+  const good = runs.flatMap(({ half }) => (half?.faults.length === 0 ? [half] : []));
+  if (good.length === 0) return null;
+  return {
+    share: spread(good.map(({ share }) => share)),
+    p50Us: spread(good.map(({ p50Us }) => p50Us)),
+    p999Us: spread(good.map(({ p999Us }) => p999Us)),
   };
 }
 

@@ -122,6 +122,7 @@ test('the workloads of this repository have the sizes that their titles say', ()
     'form-1k',
     'form-1k-new',
     'json-2k',
+    'json-2k-new',
     'json-64k',
     'attack-mix',
   ]);
@@ -130,6 +131,7 @@ test('the workloads of this repository have the sizes that their titles say', ()
   expect(Math.abs(body('form-1k-new') / body('form-1k') - 1)).toBeLessThan(0.05);
   expect(body('json-2k')).toBeGreaterThan(1950);
   expect(body('json-2k')).toBeLessThan(2150);
+  expect(Math.abs(body('json-2k-new') / body('json-2k') - 1)).toBeLessThan(0.05);
   expect(body('json-64k')).toBeGreaterThan(64_000);
   expect(body('json-64k')).toBeLessThan(65_537);
   const mix = loads.at(-1)!.requests;
@@ -170,4 +172,26 @@ test.each([
   const repeated = [...met.values()].reduce((sum, times) => sum + (times > 1 ? times : 0), 0);
   if (fresh) expect(repeated / all).toBeLessThan(0.002);
   else expect(repeated / all).toBeGreaterThan(0.5);
+});
+
+/** Strings in a document, at any depth. */
+function leaves(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(leaves);
+}
+
+test('json-2k-new: texts of a document come again by chance alone', () => {
+  const load = loads.find(({ name }) => name === 'json-2k-new')!;
+  const met = new Map<string, number>();
+  for (const { bytes } of load.requests.slice(0, 512)) {
+    const body = bytes.toString().split('\r\n\r\n')[1]!;
+    // Shorter ones are single words and few digits.
+    for (const text of leaves(JSON.parse(body))) {
+      if (text.length > 8) met.set(text, (met.get(text) ?? 0) + 1);
+    }
+  }
+  const repeated = [...met.values()].filter((times) => times > 1).length;
+  expect(load.fresh).toBe(true);
+  expect(repeated / met.size).toBeLessThan(0.02);
 });

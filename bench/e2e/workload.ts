@@ -75,6 +75,7 @@ const usualOrder = [
   'form-1k',
   'form-1k-new',
   'json-2k',
+  'json-2k-new',
   'json-64k',
   'attack-mix',
 ];

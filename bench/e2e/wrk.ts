@@ -29,6 +29,8 @@ export interface LoadOptions {
    * spent on requests that were never answered would count among the few that were.
    */
   readonly drain: boolean;
+  /** Mean pause of a connection between an answer and its next request; 0: none. */
+  readonly pauseMs: number;
   /** Command words in front of wrk, for example to pin it. */
   readonly prefix: readonly string[];
 }
@@ -39,6 +41,7 @@ export interface LoadReport {
   readonly durationUs: number;
   readonly p50Us: number;
   readonly p99Us: number;
+  readonly p999Us: number;
   /** Socket errors and time-outs, and answers above 399. */
   readonly errors: {
     readonly connect: number;
@@ -74,7 +77,7 @@ export function writeScript(folder: string, workload: Workload, program: string)
 
 /** Runs wrk to its end. Errors: rejects when wrk fails or prints no report. */
 export async function runLoad(load: LoadScript, options: LoadOptions): Promise<LoadReport> {
-  const { host, port, connections, threads, seconds, drain, prefix } = options;
+  const { host, port, connections, threads, seconds, drain, pauseMs, prefix } = options;
   const words = [
     ...prefix,
     'wrk',
@@ -84,6 +87,7 @@ export async function runLoad(load: LoadScript, options: LoadOptions): Promise<L
     ...['-s', load.file, `http://${host}:${port}/`, '--'],
     ...[drain || options.countStatuses ? 'count' : 'fast', String(threads)],
     drain ? String(seconds) : '0',
+    String(pauseMs),
   ];
   const { code, output, drainedUs } = await collect(words, drain ? threads : 0);
   const line = /^REPORT (\{.*\})$/m.exec(output);
