@@ -40,6 +40,9 @@ const answersPerConnectionMin = 100;
  */
 const halfConnections = 4;
 
+/** With fewer answers at full load, half of them are too few to have a p99.9. */
+const tailAnswersMin = 4000;
+
 /** Pause before each run, so that work that the last run left over is finished. */
 const settleMs = 300;
 
@@ -78,8 +81,7 @@ export async function runWorkload(
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[(i + round - 1) % entries.length]!;
       let record = await runOnce(script, entry, round, options);
-      // What a slow target answers in one run is too little for a tail.
-      if (options.half && !entry.drain && record.faults.length === 0) {
+      if (options.half && record.requests >= tailAnswersMin && record.faults.length === 0) {
         record = { ...record, half: await runHalf(script, entry, record, options) };
       }
       records.push(record);
@@ -154,7 +156,7 @@ async function runHalf(
   await sleep(settleMs);
   const connections = options.connections * halfConnections;
   const pauseMs = pauseFor(requestsPerSecond / 2, connections, p50Us / options.connections);
-  const settings = { ...load(entry, options, entry.seconds), connections, pauseMs };
+  const settings = { ...load(entry, options, entry.seconds), connections, pauseMs, drain: false };
   const report = await runLoad(script, settings);
   const rate = (report.requests * 1_000_000) / report.durationUs;
   return {
