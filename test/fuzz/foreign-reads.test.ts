@@ -100,6 +100,10 @@ test.each<readonly [name: string, rules: readonly string[]]>([
     [captures, `SecAction "id:2,phase:1,pass,log,msg:'%{tx.1}'"`],
   ],
   ['a capture that is only added to', [captures, `SecAction "id:2,${quiet},setvar:tx.1=+1"`]],
+  [
+    'a capture that is read before anything captures',
+    [`SecRule TX:1 "@ge 1" "id:2,${quiet}"`, captures],
+  ],
   ['copies that only their own chain reads', [copies]],
   [
     'a rule whose own message shows the last match',

@@ -73,7 +73,9 @@ class Notes implements ForeignReads {
   read(name: string): void {
     this.settle();
     const { rule } = this.tx;
-    if (rule === null || this.writers.get(name) === rule) return;
+    const writer = this.writers.get(name);
+    // Nobody left anything in a variable that was never written.
+    if (rule === null || writer === undefined || writer === rule) return;
     const { logging } = this;
     this.pendingName = name;
     this.pending = (): void => {

@@ -9,7 +9,7 @@ import {
   makeResponse,
 } from '../../engine/rules/oracle/conformance/exchange.ts';
 import type { Exchange } from '../../engine/rules/oracle/evaluate.ts';
-import { keys, word } from './rule-texts.ts';
+import { keys, word } from './rule-parts.ts';
 
 /** One request with its answer; all texts are byte strings. */
 export interface RandomExchange {
