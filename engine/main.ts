@@ -42,6 +42,7 @@ import { createEvaluator } from './simulate/evaluate.ts';
 import { makeEngineFolder } from './state/data-folder.ts';
 import { PlannedMark } from './state/planned-mark.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
+import { TicketKeys } from './tls/ticket-keys.ts';
 import { threadParts } from './threads/thread-parts.ts';
 import { threadSettings, type ThreadSettings } from './threads/thread-settings.ts';
 import { OriginHealth, probePool } from './upstream/origin-health.ts';
@@ -65,6 +66,7 @@ class Engine {
   private readonly events: EventFile | null;
   private readonly accessLog: AccessLog | null;
   private readonly link: ControllerLink | null;
+  private readonly tickets = new TicketKeys();
   private readonly startedMs = performance.now();
   private threads: FrontThreads | null = null;
   private closers: (() => Promise<unknown>)[] = [];
@@ -102,15 +104,19 @@ class Engine {
     const complete = bundle !== null;
     const routes = candidate ? await this.rollouts.prepareFirst(candidate, complete) : noRoutes;
     this.threads = await this.startThreads(routes);
+    this.tickets.start((keys) => this.threads?.setTicketKeys(keys));
     if (candidate !== null) this.rollouts.firstServed(candidate, complete);
     if (this.link !== null) await this.serveControl(this.link);
-    this.log.info('listening', { host: this.options.host, port: this.threads.port });
-    notifySupervisor({ type: 'ready', port: this.threads.port });
+    const { port, securePort } = this.threads;
+    this.log.info('listening', { host: this.options.host, port, securePort });
+    notifySupervisor({ type: 'ready', port });
   }
 
   async stop(): Promise<void> {
     // With the last descriptor of a socket closed, the kernel refuses new clients.
-    for (const fd of this.options.listenFds) closeSync(fd);
+    const { listenFds, secure } = this.options;
+    for (const fd of [...listenFds, ...(secure?.fds ?? [])]) closeSync(fd);
+    this.tickets.stop();
     this.rollouts.close();
     this.origins.close();
     await this.threads?.drain();
@@ -146,12 +152,14 @@ class Engine {
   }
 
   private startThreads(routes: RoutesConfig): Promise<FrontThreads> {
-    const { host, port, workers, listener, listenFds } = this.options;
+    const { host, port, workers, listener, listenFds, secure } = this.options;
     return startFrontThreads({
       entry: threadEntry('front-thread'),
       count: workers,
       listen: { host, port },
       inheritedFds: listenFds,
+      listenSecure: secure,
+      inheritedSecureFds: secure?.fds ?? [],
       listener,
       routes,
       extra: this.settings,

@@ -109,7 +109,7 @@ const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
       ],
     ],
   },
-  'TLS settings of sites': {
+  'managed certificates': {
     says: [
       [
         'SiteService/CreateSite',
@@ -122,16 +122,6 @@ const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
           },
         },
       ],
-    ],
-  },
-  certificates: {
-    says: [
-      [
-        'CertService/UploadCert',
-        { name: 'c', certPem: '$certPem', keyPem: '$keyPem' },
-        { cert: 'cert.id' },
-      ],
-      ['CertService/GetCert', { id: '$cert' }],
     ],
   },
   'DNS providers': {
@@ -228,11 +218,9 @@ test('the table names collections and messages that exist, shown by answers that
     'GetDNSProvider',
     'GetIpListEditImpact',
     'GetSystemSettings',
-    'IssueACMECert',
-    'ListCerts',
+
     'ListDNSProviders',
     'ListIpListReferences',
     'ListSites',
-    'RenewCert',
   ]);
 });

@@ -44,38 +44,8 @@ export const certCommands: readonly CommandDefinition[] = [
       return 0;
     },
   },
-  {
-    path: ['cert', 'upload'],
-    summary: 'Upload a certificate with its key and chain',
-    help:
-      'Example: waf cert upload --name shop --cert fullchain.pem --key privkey.pem\n' +
-      'The certificate file may hold the chain too. - reads standard input.',
-    arguments: [],
-    flags: [
-      { flags: '--name <name>', summary: 'name for people', required: true },
-      { flags: '--cert <file>', summary: 'certificate, PEM', required: true },
-      { flags: '--key <file>', summary: 'private key, PEM, without passphrase', required: true },
-      {
-        flags: '--chain <file>',
-        summary: 'certificates of the chain; repeatable',
-        repeatable: true,
-      },
-    ],
-    run: async (context, _args, flags) => {
-      const { UploadCertResponseSchema } = await import('../../proto/gen/waf/v1/cert_pb.ts');
-      const response = await (
-        await context.api()
-      ).certs.uploadCert({
-        name: textFlag(flags, 'name') ?? '',
-        certPem: readInput(textFlag(flags, 'cert') ?? ''),
-        keyPem: readInput(textFlag(flags, 'key') ?? ''),
-        chainPem: listFlag(flags, 'chain').map(readInputText),
-      });
-      const made = response.cert === undefined ? [] : [response.cert];
-      await showMessage(context, UploadCertResponseSchema, response, certTable(made));
-      return 0;
-    },
-  },
+  keepCommand('import'),
+  keepCommand('upload'),
   {
     path: ['cert', 'download'],
     summary: 'Print a certificate with its chain, PEM',
@@ -111,6 +81,43 @@ export const certCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** `upload` is the name that the API gives it. */
+function keepCommand(word: 'import' | 'upload'): CommandDefinition {
+  return {
+    path: ['cert', word],
+    summary: 'Keep a certificate of your own with its key and chain',
+    help:
+      `Example: waf cert ${word} --name shop --cert fullchain.pem --key privkey.pem\n` +
+      'The certificate file may hold the chain too. - reads standard input.',
+    arguments: [],
+    flags: [
+      { flags: '--name <name>', summary: 'name for people', required: true },
+      { flags: '--cert <file>', summary: 'certificate, PEM', required: true },
+      { flags: '--key <file>', summary: 'private key, PEM, without passphrase', required: true },
+      {
+        flags: '--chain <file>',
+        summary: 'certificates of the chain; repeatable',
+        repeatable: true,
+      },
+    ],
+    run: async (context, _args, flags) => {
+      const { UploadCertResponseSchema } = await import('../../proto/gen/waf/v1/cert_pb.ts');
+      const response = await (
+        await context.api()
+      ).certs.uploadCert({
+        name: textFlag(flags, 'name') ?? '',
+        certPem: readInput(textFlag(flags, 'cert') ?? ''),
+        keyPem: readInput(textFlag(flags, 'key') ?? ''),
+        chainPem: listFlag(flags, 'chain').map(readInputText),
+      });
+      const made = response.cert === undefined ? [] : [response.cert];
+      await showMessage(context, UploadCertResponseSchema, response, certTable(made));
+      context.output.line(`Use it: waf site tls SITE --cert ${response.cert?.id ?? ''}`);
+      return 0;
+    },
+  };
+}
 
 function certTable(certs: readonly Certificate[]): Table {
   return {

@@ -25,6 +25,7 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'site', load: async () => (await import('./site-change.ts')).siteChangeCommands },
   { word: 'site', load: async () => (await import('./site-routing.ts')).siteRoutingCommands },
   { word: 'site', load: async () => (await import('./site-move.ts')).siteMoveCommands },
+  { word: 'site', load: async () => (await import('./site-tls.ts')).siteTlsCommand },
   { word: 'upstream', load: async () => (await import('./upstream-commands.ts')).upstreamCommands },
   { word: 'cert', load: async () => (await import('./cert-commands.ts')).certCommands },
   { word: 'cert', load: async () => (await import('./cert-dns-commands.ts')).certDnsCommands },

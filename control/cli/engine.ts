@@ -17,6 +17,11 @@ export const engineCommand: CommandDefinition = {
   flags: [
     { flags: '--bundle <file>', summary: 'bundle made by waf bundle build', required: true },
     { flags: '--listen <host:port>', summary: 'where clients connect', default: '127.0.0.1:8080' },
+    { flags: '--https-listen <host:port>', summary: 'where clients connect with TLS' },
+    {
+      flags: '--https-public-port <port>',
+      summary: 'port in redirects to HTTPS, where clients reach --https-listen by another',
+    },
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
     {
       flags: '--inspection <where>',
@@ -36,12 +41,17 @@ export const engineCommand: CommandDefinition = {
     },
   ],
   run: ({ options, packageFolder }, _args, flags) => {
+    const secure = [
+      ['https-listen', textFlag(flags, 'httpsListen')],
+      ['https-public-port', textFlag(flags, 'httpsPublicPort')],
+    ] as const;
     const passed = ['bundle', 'listen', 'listener', 'workers', 'inspection', 'events'].flatMap(
       (name) => {
         const value = textFlag(flags, name);
         return value === undefined ? [] : [`--${name}`, value];
       },
     );
+    for (const [name, value] of secure) if (value !== undefined) passed.push(`--${name}`, value);
     const zones = textFlag(flags, 'rblZones');
     passed.push(...accessLogArgs(flags));
     if (zones !== undefined) passed.push('--rbl-zones', zones);

@@ -7,12 +7,18 @@ import { AppError } from '../../engine/base/errors.ts';
 import { supervisorLimits } from '../../engine/base/limits.ts';
 import { createLogger, logFormatVariable } from '../../engine/base/log.ts';
 import { settleRestore } from '../store/settle-restore.ts';
-import { formatAddress, readAddress } from '../supervisor/address.ts';
+import { formatAddress, readAddress, type Address } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';
 import { supervise, type Supervised } from '../supervisor/supervise.ts';
 import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
 import { ignoreClosedOutput } from './closed-output.ts';
-import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
+import {
+  switchFlag,
+  textFlag,
+  type CommandContext,
+  type CommandDefinition,
+  type FlagValues,
+} from './command.ts';
 
 /** The command. */
 export const runCommand: CommandDefinition = {
@@ -25,6 +31,15 @@ export const runCommand: CommandDefinition = {
       flags: '--proxy <host:port>',
       summary: 'where clients connect',
       default: '127.0.0.1:8080',
+    },
+    {
+      flags: '--https <host:port>',
+      summary: 'where clients connect with TLS; off for nowhere',
+      default: '127.0.0.1:8443',
+    },
+    {
+      flags: '--https-public-port <port>',
+      summary: 'port in redirects to HTTPS, where clients reach --https by another',
     },
     {
       flags: '--management <host:port>',
@@ -64,6 +79,8 @@ export const runCommand: CommandDefinition = {
       const value = textFlag(flags, name);
       return value === undefined ? [] : [`--${name}`, value];
     });
+    const publicPort = textFlag(flags, 'httpsPublicPort');
+    if (publicPort !== undefined) engineArgs.push('--https-public-port', publicPort);
     const tlsFlags = ['management-tls', 'management-cert', 'management-key'] as const;
     const controlArgs = tlsFlags.flatMap((name) => {
       const value = textFlag(flags, camelCase(name));
@@ -80,6 +97,7 @@ export const runCommand: CommandDefinition = {
       data: options.data,
       adminSocket: options.adminSocket,
       proxy,
+      secureProxy: readSecureProxy(flags),
       management,
       demo: switchFlag(flags, 'demo'),
       controlArgs,
@@ -108,6 +126,7 @@ export const runCommand: CommandDefinition = {
       textFlag(flags, 'managementTls') === 'off' && textFlag(flags, 'managementCert') === undefined;
     const urls = {
       proxy: `http://${formatAddress(product.proxy)}`,
+      secure: product.secureProxy === null ? '' : `https://${formatAddress(product.secureProxy)}`,
       management: `${plain ? 'http' : 'https'}://${formatAddress(management)}`,
     };
     const demo = switchFlag(flags, 'demo');
@@ -115,6 +134,13 @@ export const runCommand: CommandDefinition = {
     return product.ended;
   },
 };
+
+/** uWebSockets.js serves plain HTTP only. Errors: AppError bad_address. */
+function readSecureProxy(flags: FlagValues): Address | null {
+  const text = textFlag(flags, 'https') ?? 'off';
+  if (text === 'off' || textFlag(flags, 'listener') === 'uws') return null;
+  return readAddress(text, '--https');
+}
 
 /** Aborted by the signals that ask for a clean stop: also when the terminal is closed. */
 function stopSignals(): AbortSignal {
@@ -151,7 +177,7 @@ function camelCase(name: string): string {
 function printWelcome(
   { output, options, packageFolder }: CommandContext,
   product: Supervised,
-  urls: { proxy: string; management: string; demo: boolean },
+  urls: { proxy: string; secure: string; management: string; demo: boolean },
   tookMs: number,
 ): void {
   const near = (path: string): string => {
@@ -166,7 +192,7 @@ function printWelcome(
   const firstPassword = existsSync(passwordFile) ? `, first password in ${near(passwordFile)}` : '';
   output.line(`Ready in ${(tookMs / 1000).toFixed(1)} s.
 
-  Proxy            ${urls.proxy}
+  Proxy            ${urls.proxy}${urls.secure === '' ? '' : `\n  Proxy with TLS   ${urls.secure}`}
   Management API   ${urls.management}
   Administrator    user admin${firstPassword}
   Local socket     ${near(product.adminSocket)}

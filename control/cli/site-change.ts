@@ -27,7 +27,8 @@ const tlsModes: Readonly<Record<string, string>> = {
   acme: 'TLS_MODE_MANAGED_ACME',
   uploaded: 'TLS_MODE_UPLOADED',
 };
-const httpBehaviors: Readonly<Record<string, string>> = {
+/** What plain HTTP requests get, by the word of the command line. */
+export const httpBehaviors: Readonly<Record<string, string>> = {
   redirect: 'TLS_HTTP_BEHAVIOR_REDIRECT_TO_HTTPS',
   'acme-only': 'TLS_HTTP_BEHAVIOR_ACME_ONLY',
   both: 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',

@@ -49,16 +49,10 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
       ]),
   },
   {
-    says: 'TLS settings of sites are stored but not enforced yet: clients are served over plain HTTP only',
+    says: 'managed certificates are stored but not enforced yet: no certificate is ordered for such sites',
     collection: 'sites',
     messages: ['waf.v1.Site'],
-    states: ({ tls }) => isOneOf(tls, 'mode', ['TLS_MODE_MANAGED_ACME', 'TLS_MODE_UPLOADED']),
-  },
-  {
-    says: 'certificates are stored but not enforced yet: they are not delivered to nodes and not renewed',
-    collection: 'certificates',
-    messages: ['waf.v1.Certificate'],
-    states: () => true,
+    states: ({ tls }) => isOneOf(tls, 'mode', ['TLS_MODE_MANAGED_ACME']),
   },
   {
     says: 'DNS providers are stored but not enforced yet: no certificate is issued with them',

@@ -26,6 +26,7 @@ import type {
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
 import type { RulesetIncludes, SiteRecord, UpstreamRecord } from '../domain/records.ts';
 import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
+import type { TravelingTls } from '../domain/site-certificate.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site.ts';
 import { probeOf, resilienceOf } from '../domain/upstream-behaviour.ts';
 import type { RulesetFile } from './ruleset-folder.ts';
@@ -70,6 +71,8 @@ export interface BundleSite {
   readonly failOpen: boolean;
   /** Paths with pools of their own. */
   readonly routing?: SiteRoutingJson;
+  /** TLS towards clients; absent for plain HTTP only. */
+  readonly tls?: TravelingTls;
 }
 
 /** Everything that a bundle is made of. */
@@ -139,6 +142,7 @@ export function toRuntimeSite(
     detectionOnly: site.waf?.mode === 'WAF_MODE_DETECTION',
     policyId,
     failOpen: one.failOpen,
+    ...(one.tls === undefined ? {} : { tls: one.tls }),
   });
   return { site: made, upstreams };
 }

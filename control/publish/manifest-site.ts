@@ -193,7 +193,7 @@ function readWaf(spec: Spec, where: string, references: References): NonNullable
 
 function readTls(spec: Spec, where: string, references: References): NonNullable<SiteJson['tls']> {
   const tls = object(spec['tls'] ?? {}, where, 'spec.tls');
-  known(tls, ['mode', 'minVersion', 'httpBehavior'], where, 'spec.tls.');
+  known(tls, ['mode', 'minVersion', 'httpBehavior', 'hsts'], where, 'spec.tls.');
   const ref = text(spec, 'certRef', where, 'spec.');
   const modes = ref === '' ? tlsModes : ['uploaded', ...tlsModes];
   const mode = choice(tls, 'mode', modes, where, 'spec.tls.');
@@ -211,7 +211,22 @@ function readTls(spec: Spec, where: string, references: References): NonNullable
       : {
           httpBehavior: `TLS_HTTP_BEHAVIOR_${symbol(behaviour)}` as 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
         }),
+    ...readStrictTransport(tls['hsts'], where),
   };
+}
+
+function readStrictTransport(stated: unknown, where: string): NonNullable<SiteJson['tls']> {
+  if (stated === undefined) return {};
+  const hsts = object(stated, where, 'spec.tls.hsts');
+  known(hsts, ['maxAgeSeconds', 'includeSubdomains'], where, 'spec.tls.hsts.');
+  const { maxAgeSeconds = 0, includeSubdomains = false } = hsts;
+  if (typeof maxAgeSeconds !== 'number' || !Number.isInteger(maxAgeSeconds) || maxAgeSeconds < 0) {
+    throw invalid(where, 'spec.tls.hsts.maxAgeSeconds: must be a whole number of seconds');
+  }
+  if (typeof includeSubdomains !== 'boolean') {
+    throw invalid(where, 'spec.tls.hsts.includeSubdomains: must be true or false');
+  }
+  return { hstsMaxAgeSeconds: maxAgeSeconds, hstsIncludeSubdomains: includeSubdomains };
 }
 
 function tlsSpec({ tls }: SiteJson): Spec | undefined {
@@ -221,7 +236,15 @@ function tlsSpec({ tls }: SiteJson): Spec | undefined {
     mode,
     minVersion: word(tls?.minVersion, 'TLS_VERSION_').replace('-', '.').replace('unspecified', ''),
     httpBehavior: word(tls?.httpBehavior, 'TLS_HTTP_BEHAVIOR_').replace('unspecified', ''),
+    ...strictTransportSpec(tls),
   });
+}
+
+function strictTransportSpec(tls: SiteJson['tls']): Spec {
+  const { hstsMaxAgeSeconds = 0, hstsIncludeSubdomains = false } = tls ?? {};
+  if (hstsMaxAgeSeconds === 0) return {};
+  const subdomains = hstsIncludeSubdomains ? { includeSubdomains: true } : {};
+  return { hsts: { maxAgeSeconds: hstsMaxAgeSeconds, ...subdomains } };
 }
 
 function readRouting(spec: Spec, where: string, references: References): SiteRoutingJson {

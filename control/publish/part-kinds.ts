@@ -1,6 +1,7 @@
 /** Owns the list of what a bundle consists of. Order has no meaning: pieces are sorted by name. */
 
 import { accessRuleKind, ipListKind, trustKind } from './access-parts.ts';
+import { certificateKind } from './certificate-parts.ts';
 import { geoKind } from './geo-parts.ts';
 import type { PartKind } from './part-kind.ts';
 import { policyKind, rulesetKind } from './policy-parts.ts';
@@ -9,6 +10,7 @@ import { responsesKind, siteKind, upstreamKind } from './site-parts.ts';
 /** Every kind of piece. A further one is a file of its own and a line here. */
 export const partKinds: readonly PartKind[] = [
   accessRuleKind,
+  certificateKind,
   geoKind,
   ipListKind,
   policyKind,

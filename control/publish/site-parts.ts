@@ -4,7 +4,8 @@
  */
 
 import { responsesJson } from '../domain/settings.ts';
-import { settingsId, systemSettings, upstreams } from '../store/collections.ts';
+import { certificateChooser, servesTls, travelingTls } from '../domain/site-certificate.ts';
+import { certificates, settingsId, systemSettings, upstreams } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import {
   poolUpstream,
@@ -12,15 +13,14 @@ import {
   toRuntimeSite,
   type BundleUpstream,
 } from './build-bundle.ts';
+import { drawers } from './drawers.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
 import { readServedSites, servedCollections, type ServedSite } from './served-sites.ts';
-
-const drawerCount = 64;
 
 /** Sites that serve, with the endpoints that they name themselves. */
 export const siteKind: PartKind = {
   name: 'site',
-  collections: [...servedCollections, 'upstreams'],
+  collections: [...servedCollections, 'certificates', 'upstreams'],
   plan: planSites,
 };
 
@@ -48,20 +48,27 @@ export const responsesKind: PartKind = {
 
 function planSites(store: ReadStore): PartPlan[] {
   const pools = new Map(store.list(upstreams).map((pool) => [pool.id, toBundleUpstream(pool)]));
+  const certificateOf = certificateChooser(store.list(certificates));
   return drawers(readServedSites(store), ({ site }) => site.id).map(([id, served]) => ({
     id,
-    inputs: served.flatMap((one) => inputsOf(one, pools)),
+    inputs: served.flatMap((one) => [...inputsOf(one, pools), certificateOf(one.site)?.id]),
     build: () => {
-      const built = served.map((one) => buildSite(one, pools));
+      const built = served.map((one) => buildSite(one, pools, certificateOf(one.site)?.id ?? ''));
       const inline = built.flatMap((one) => one.upstreams.filter((pool) => !pools.has(pool.id)));
       return { sites: built.map((one) => one.site), upstreams: inline };
     },
   }));
 }
 
-function buildSite({ site, routing, variant }: ServedSite, pools: Map<string, BundleUpstream>) {
+function buildSite(
+  { site, routing, variant }: ServedSite,
+  pools: Map<string, BundleUpstream>,
+  certificateId: string,
+) {
   const policyId = variant?.id ?? '';
-  return toRuntimeSite({ site, policyId, failOpen: false, routing: routing?.routing ?? {} }, pools);
+  const tls = servesTls(site) ? { tls: travelingTls(site, certificateId) } : {};
+  const around = { failOpen: false, routing: routing?.routing ?? {}, ...tls };
+  return toRuntimeSite({ site, policyId, ...around }, pools);
 }
 
 /** Of a pool a site holds only the name: whether it is there, not what it is. */
@@ -72,22 +79,4 @@ function inputsOf(
   const named = [...(site.upstreams ?? []), ...(routing?.routing.routes ?? [])];
   const missing = named.filter(({ upstreamId }) => upstreamId && !pools.has(upstreamId)).length;
   return [site, routing, variant?.id, missing];
-}
-
-/** Sorts into drawers by a hash of the id; empty drawers are left out. */
-function drawers<T>(items: readonly T[], idOf: (item: T) => string): [string, T[]][] {
-  const found = new Map<number, T[]>();
-  for (const item of items) {
-    const at = drawerOf(idOf(item));
-    const drawer = found.get(at);
-    if (drawer === undefined) found.set(at, [item]);
-    else drawer.push(item);
-  }
-  return [...found].map(([at, content]) => [String(at).padStart(2, '0'), content]);
-}
-
-function drawerOf(id: string): number {
-  let hash = 0;
-  for (let at = 0; at < id.length; at++) hash = (Math.imul(hash, 31) + id.charCodeAt(at)) >>> 0;
-  return hash % drawerCount;
 }

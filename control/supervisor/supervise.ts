@@ -23,6 +23,8 @@ export interface SuperviseOptions {
   readonly buildFolder: string;
   readonly data: string;
   readonly proxy: Address;
+  /** Where clients connect with TLS; null for nowhere. */
+  readonly secureProxy?: Address | null;
   readonly management: Address;
   readonly adminSocket?: string;
   readonly demo: boolean;
@@ -49,6 +51,8 @@ export interface Supervised {
   readonly passwordFile: string;
   /** Where clients connect. */
   readonly proxy: Address;
+  /** Where they connect with TLS; null for nowhere. */
+  readonly secureProxy: Address | null;
   /**
    * Starts control, then the engine again from what is on disk now, which an upgrade has replaced.
    * Clients that connect meanwhile wait. Never rejects: what does not start again is logged.
@@ -66,6 +70,7 @@ interface Parts {
   readonly children: SupervisedChild[];
   demo: DemoOrigin | null;
   sockets: HeldSockets | null;
+  secureSockets: HeldSockets | null;
 }
 
 /**
@@ -74,7 +79,7 @@ interface Parts {
  */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const data = claimDataFolder(options.data, options.adminSocket);
-  const parts: Parts = { children: [], demo: null, sockets: null };
+  const parts: Parts = { children: [], demo: null, sockets: null, secureSockets: null };
   const ended = deferred<number>();
   const stop = stopOnce(parts, data, () => ended.resolve(0));
   try {
@@ -86,6 +91,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       adminSocket: data.adminSocket,
       passwordFile,
       proxy: parts.sockets?.address ?? options.proxy,
+      secureProxy: parts.secureSockets?.address ?? null,
       restart: () => restartBoth(parts.children, options.logger),
       reopenLogs: () => parts.children.find(({ name }) => name === 'engine')?.signal('SIGUSR1'),
       ended: ended.promise,
@@ -119,12 +125,17 @@ async function startAll(
   const held = options.holdsSockets === false ? 0 : options.workers;
   const sockets = await holdSockets(options.proxy, held, '--proxy');
   parts.sockets = sockets;
+  if (options.secureProxy) {
+    await requireFreePort(options.secureProxy, '--https', patienceMs);
+    parts.secureSockets = await holdSockets(options.secureProxy, held, '--https');
+  }
   await requireFreePort(options.management, '--management', patienceMs);
   options.prepareData?.(data.path);
   if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
   if (options.stopAsked?.aborted === true) {
     await parts.demo?.close();
     sockets.close();
+    parts.secureSockets?.close();
     return '';
   }
   return startBoth(options, data, parts, sockets);
@@ -149,7 +160,8 @@ async function startBoth(
   const engineArgs = [
     ['--listen', formatAddress(sockets.address)],
     ['--workers', String(options.workers)],
-    listenFds(sockets),
+    listenFds('--listen-fds', sockets, 0),
+    secureArgs(parts.secureSockets, sockets.fds.length),
     ['--controller', `unix:${data.adminSocket}`],
     options.engineArgs,
   ];
@@ -157,7 +169,13 @@ async function startBoth(
   // Side by side: an engine with a bundle from before serves it without waiting for control.
   const [ready] = await Promise.all([
     startOne(options, children, 'control', [...shared, ...controlArgs.flat()]),
-    startOne(options, children, 'engine', [...shared, ...engineArgs.flat()], sockets.fds),
+    startOne(
+      options,
+      children,
+      'engine',
+      [...shared, ...engineArgs.flat()],
+      [...sockets.fds, ...(parts.secureSockets?.fds ?? [])],
+    ),
   ]);
   if (ready.type === 'ready' && ready.passwordFile !== undefined) passwordFile = ready.passwordFile;
   options.progress.finish();
@@ -170,9 +188,16 @@ async function startBoth(
   return passwordFile;
 }
 
-function listenFds({ fds }: HeldSockets): string[] {
-  const numbers = fds.map((_, index) => firstInheritedFd + index);
-  return numbers.length === 0 ? [] : ['--listen-fds', numbers.join(',')];
+/** `before`: descriptors that the child inherits in front of these. */
+function listenFds(flag: string, { fds }: HeldSockets, before: number): string[] {
+  const numbers = fds.map((_, index) => firstInheritedFd + before + index);
+  return numbers.length === 0 ? [] : [flag, numbers.join(',')];
+}
+
+function secureArgs(sockets: HeldSockets | null, before: number): string[] {
+  if (sockets === null) return [];
+  const listen = ['--https-listen', formatAddress(sockets.address)];
+  return [...listen, ...listenFds('--https-listen-fds', sockets, before)];
 }
 
 /**
@@ -260,6 +285,7 @@ function stopOnce(parts: Parts, data: DataFolder, done: () => void): () => Promi
   const stop = async (): Promise<void> => {
     // The engine closes its own descriptors when it stops: then clients are refused.
     parts.sockets?.close();
+    parts.secureSockets?.close();
     for (const child of parts.children.toReversed()) await child.stop(supervisorLimits.stopGraceMs);
     await parts.demo?.close();
     data.release();

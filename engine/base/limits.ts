@@ -138,6 +138,22 @@ export const frontLimits = {
   threadRestartPauseMaxMs: 5_000,
 } as const;
 
+/** TLS towards clients, per front thread. */
+export const tlsLimits = {
+  /** A client's first message; browsers send up to 2 KB. */
+  helloBytesMax: 16_384,
+  /** From the first byte to the end of the handshake. */
+  handshakeTimeoutMs: 10_000,
+  /** Certificates whose context is kept, some 20 KB each; others are made again, 0.3 ms. */
+  contextsMax: 2_000,
+  /** How long a session can be resumed. */
+  sessionSeconds: 7_200,
+  /** How often the keys of session tickets are replaced: what a stolen key can open. */
+  ticketRotationMs: 12 * 3_600_000,
+  /** Answers to authorities at one time: names of one order, times orders under way. */
+  acmeTokensMax: 1_000,
+} as const;
+
 /** Writes of one turn of the event loop, per front thread. */
 export const turnLimits = {
   /** More for one socket is written at once; below what it takes before it asks to wait. */

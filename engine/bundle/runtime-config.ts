@@ -16,6 +16,7 @@ import type { PolicySource } from '../contract/policy.ts';
 import type { RuntimeConfig } from '../contract/runtime.ts';
 import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
+import { tlsOf } from './runtime-tls.ts';
 import { trustOf } from './runtime-trust.ts';
 import type { VerifiedBundle } from './signed-bundle.ts';
 
@@ -34,7 +35,11 @@ export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
     throw invalid(`site ${site.name}: its policy is missing`);
   }
   const trust = trustOf(bundle);
-  const sites = bundle.sites.map((site) => toSite(site, upstreams, responses, trust(site.id)));
+  const tls = tlsOf(bundle);
+  const sites = bundle.sites.map((site) => ({
+    ...toSite(site, upstreams, responses, trust(site.id)),
+    ...optional('tls', tls(site)),
+  }));
   return { revision, sha256, sites, policies };
 }
 
@@ -74,6 +79,10 @@ function toSite(
     ...(responses === undefined ? {} : { responses }),
     ...(trust === undefined ? {} : { trust }),
   };
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: V });
 }
 
 /** A set of origins as plain data. Errors: AppError bundle_invalid without an endpoint. */

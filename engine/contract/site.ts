@@ -4,6 +4,7 @@
  */
 
 import { noInspection, type InspectionConfig } from './policy.ts';
+import type { SiteTlsConfig } from './tls.ts';
 import type { TrustConfig } from './trust.ts';
 
 /** One origin address. */
@@ -105,6 +106,8 @@ export interface SiteConfig {
   readonly responses?: ResponseSettings;
   /** Who may name the client; absent where only the peer counts. Shared between sites. */
   readonly trust?: TrustConfig;
+  /** Absent where the site is served over plain HTTP only. */
+  readonly tls?: SiteTlsConfig;
 }
 
 /** Which of the product's own pages a request gets. */

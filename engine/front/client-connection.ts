@@ -8,6 +8,7 @@ import type { DeadlineHolder } from '../base/deadlines.ts';
 import { frontLimits } from '../base/limits.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
+import type { TlsFacts } from '../contract/tls.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
 import { routingHost } from '../http/routing-host.ts';
@@ -25,6 +26,7 @@ const WAIT = { IDLE: 0, HEAD: 1, BODY: 2, SEND: 3, LINGER: 4, GRACE: 5, NONE: 6 
 export class ClientConnection implements ClientPort, DeadlineHolder {
   readonly parser: RequestHeadParser;
   readonly facts: ConnectionFacts;
+  readonly tls: TlsFacts | null;
   /** Ready header lines about this connection for origins. */
   readonly forwardedLines: string;
   deadlineMs = Infinity;
@@ -61,10 +63,12 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   constructor(
     front: FrontContext,
     socket: net.Socket,
+    tls: TlsFacts | null,
     onClosed: (connection: ClientConnection) => void,
   ) {
     this.front = front;
     this.socket = socket;
+    this.tls = tls;
     this.out = new TurnWriter(socket);
     this.onClosed = onClosed;
     this.parser = new RequestHeadParser(front.settings);
@@ -75,9 +79,10 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
       peerIp: plainAddress(socket.remoteAddress),
       serverIp: plainAddress(socket.localAddress),
       serverPort: socket.localPort ?? 0,
-      scheme: 'http',
+      scheme: tls === null ? 'http' : 'https',
     };
-    this.forwardedLines = `X-Forwarded-For: ${this.facts.clientIp}\r\nX-Forwarded-Proto: http\r\n`;
+    const { clientIp, scheme } = this.facts;
+    this.forwardedLines = `X-Forwarded-For: ${clientIp}\r\nX-Forwarded-Proto: ${scheme}\r\n`;
     socket.on('drain', () => this.onDrain());
     socket.on('end', () => this.onEnd());
     socket.on('error', () => this.destroy());

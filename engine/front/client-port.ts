@@ -3,6 +3,7 @@
  */
 
 import type { ConnectionFacts } from '../contract/message.ts';
+import type { TlsFacts } from '../contract/tls.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 
 /** The client of one running request. */
@@ -10,6 +11,8 @@ export interface ClientPort {
   /** Holds the head of the running request. */
   readonly parser: RequestHeadParser;
   readonly facts: ConnectionFacts;
+  /** Null for a plain connection. */
+  readonly tls: TlsFacts | null;
   /** Ready header lines about this connection for origins. */
   readonly forwardedLines: string;
   /** Lower-case host without port of the running request. */

@@ -43,6 +43,11 @@ export class FrontCounters {
     count(this.deltaOf('', ''), 'refusal', 'connection_limit');
   }
 
+  /** Counts a TLS handshake that ended without a connection, by why. */
+  addFailedHandshake(why: string): void {
+    count(this.deltaOf('', ''), 'refusal', `tls_${why}`);
+  }
+
   /** What was counted since the last call; [] when there was nothing. */
   drain(): CounterDelta[] {
     const deltas = [...this.bySite.values()].flat();

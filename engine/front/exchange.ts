@@ -10,6 +10,7 @@ import type { RequestHeadParser } from '../http/request-head.ts';
 import { PhaseDriver, type PhaseHost, type RouteResult } from '../phases/phase-driver.ts';
 import type { OriginFailure } from '../upstream/origin-sink.ts';
 import type { ClientPort } from './client-port.ts';
+import { deliveryAnswer, strictTransportOf } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
 import type { Holder } from './held-budget.ts';
@@ -82,7 +83,10 @@ export class Exchange implements PhaseHost, Owner {
     const route = this.generation.find(this.client.host());
     this.site = route;
     this.requestClient = requestClient(this.front, route, this.client, this.bytes);
-    this.phases.start(route);
+    this.response.relay.strictTransport = strictTransportOf(this.client, route);
+    const decided = deliveryAnswer(this.front, this.client, route, this.bytes);
+    if (decided === null) this.phases.start(route);
+    else this.endings.answerDelivery(decided);
   }
 
   /** Answers with an error of our own and closes; status 0 closes without an answer. */

@@ -151,6 +151,8 @@ export interface ResponseHeadFacts {
   readonly contentLength: number;
   /** The time, where the origin does not say it. */
   readonly nowMs: number;
+  /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
+  readonly strictTransport: string;
 }
 
 /** Writes the response head for the client, the empty line included. */
@@ -167,7 +169,11 @@ export function writeResponseHead(
   writer.text(' ');
   writer.bytes(bytes, spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!);
   writer.crlf();
-  copyFields(writer, bytes, head, responseDrops);
+  const { strictTransport } = facts;
+  copyFields(writer, bytes, head, responseDrops, strictTransport === '' ? noNames : strictNames);
+  if (strictTransport !== '') {
+    writer.text(`Strict-Transport-Security: ${strictTransport}\r\n`);
+  }
   // RFC 9110 section 6.6.1.
   if (!head.hasDate) writer.text(`Date: ${new Date(facts.nowMs).toUTCString()}\r\n`);
   writer.text('X-Request-Id: ');
@@ -182,6 +188,8 @@ export function writeResponseHead(
 }
 
 const noNames: readonly string[] = [];
+/** RFC 6797 section 8.1: of two such fields, clients go by the first. */
+const strictNames: readonly string[] = ['strict-transport-security'];
 
 /** Underscores count as hyphens: origins that make variables of names cannot tell them apart. */
 function isNamed(bytes: Uint8Array, start: number, end: number, names: readonly string[]): boolean {

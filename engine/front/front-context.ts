@@ -4,6 +4,9 @@ import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { RequestView } from '../guard/request-view.ts';
+import type { SecureContexts } from '../tls/secure-contexts.ts';
+import type { HandshakeFailure } from '../tls/handshake.ts';
+import type { AcmeTokens } from './acme-tokens.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
@@ -16,6 +19,7 @@ export interface FrontSettings extends HeadLimits {
   readonly connectionsMax: number;
   readonly requestBodyBytesMax: number;
   readonly heldBytesMax: number;
+  readonly handshakeTimeoutMs: number;
   readonly headTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyProgressTimeoutMs: number;
@@ -42,6 +46,14 @@ export interface FrontContext {
   readonly clientWatch: ClientWatch;
   /** What guards read of the request that they are asked about. */
   readonly view: RequestView;
+  /** What TLS connections are made with. */
+  readonly tls: SecureContexts;
+  /** A TLS handshake ended. */
+  readonly onHandshake: (outcome: HandshakeFailure | 'complete') => void;
+  /** Answers to certificate authorities that prove names over plain HTTP. */
+  readonly acmeTokens: AcmeTokens;
+  /** Port that redirects to TLS name; 0 while no listener for TLS is open. */
+  securePort: number;
   /** What new requests run on. */
   generation: Generation;
   /** True once draining: every answer closes its connection. */

@@ -5,7 +5,7 @@
 
 import { systemClock, type Clock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { frontLimits, httpLimits } from '../base/limits.ts';
+import { frontLimits, httpLimits, tlsLimits } from '../base/limits.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { Inspector } from '../contract/inspection.ts';
@@ -22,7 +22,9 @@ import type { ListenAddress, Listener } from './listener.ts';
 import { StrictListener } from './listener-strict.ts';
 import { UwsListener } from './listener-uws.ts';
 import { RequestIds } from './request-id.ts';
+import { AcmeTokens } from './acme-tokens.ts';
 import { ClientWatch } from './client-watch.ts';
+import { SecureContexts } from '../tls/secure-contexts.ts';
 
 /** What a generation is made of, for `Front.swap`. */
 export interface NextGeneration {
@@ -48,13 +50,22 @@ export interface FrontOptions extends NextGeneration {
   readonly guardServices?: GuardServices;
   /** Default: all kinds of guards. */
   readonly guardKinds?: readonly GuardKind[];
+  /** Called for every TLS handshake that ended. */
+  readonly onHandshake?: FrontContext['onHandshake'];
 }
 
 /** A front of one thread. */
 export interface Front {
   readonly connections: number;
-  /** Binds and serves; resolves with the port. Errors: `listen_failed`. */
+  /**
+   * Binds and serves; resolves with the port. A second call with `secure` serves TLS, too. Errors:
+   * `listen_failed`, `bad_option` for TLS on a listener that does not speak it.
+   */
   listen(address: ListenAddress): Promise<number>;
+  /** Takes over the keys of session tickets that all threads share. */
+  setTicketKeys(keys: Uint8Array): void;
+  /** Takes over an answer to an authority, by token; null removes it. */
+  setAcmeAnswer(token: string, keyAuthorization: string | null): void;
   /** New requests run on `next` from now on; those under way finish on what they began with. */
   swap(next: NextGeneration): void;
   /** Takes over which addresses probes found unhealthy. */
@@ -83,7 +94,9 @@ class ThreadFront implements Front {
 
   constructor(options: FrontOptions) {
     const clock = options.clock ?? systemClock;
-    const settings: FrontSettings = { ...frontLimits, ...httpLimits, ...options.settings };
+    const { handshakeTimeoutMs } = tlsLimits;
+    const limits = { ...frontLimits, ...httpLimits, handshakeTimeoutMs };
+    const settings: FrontSettings = { ...limits, ...options.settings };
     const deadlines = new Deadlines(clock, settings.sweepIntervalMs);
     this.upstreams = new UpstreamRegistry(deadlines);
     this.guardServices = options.guardServices ?? noGuardServices;
@@ -96,6 +109,10 @@ class ThreadFront implements Front {
       ids: new RequestIds(),
       held: new HeldBudget(settings.heldBytesMax),
       clientWatch: options.clientWatch ?? new ClientWatch(),
+      tls: new SecureContexts(),
+      onHandshake: options.onHandshake ?? (() => undefined),
+      acmeTokens: new AcmeTokens(),
+      securePort: 0,
       onRequestDone: options.onRequestDone,
       onClientRefused: options.onClientRefused ?? (() => undefined),
       view: new RequestView(),
@@ -118,8 +135,20 @@ class ThreadFront implements Front {
     return new Generation({ routes, inspectorOf, upstreams, onReleased, ...guards });
   }
 
-  listen(address: ListenAddress): Promise<number> {
-    return this.listener.open(address);
+  async listen(address: ListenAddress): Promise<number> {
+    const port = await this.listener.open(address);
+    if (address.secure === true) this.context.securePort = address.publicPort ?? port;
+    return port;
+  }
+
+  setTicketKeys(keys: Uint8Array): void {
+    this.context.tls.setTicketKeys(keys);
+  }
+
+  setAcmeAnswer(token: string, keyAuthorization: string | null): void {
+    const { acmeTokens } = this.context;
+    if (keyAuthorization === null) acmeTokens.delete(token);
+    else acmeTokens.set(token, keyAuthorization);
   }
 
   swap(next: NextGeneration): void {

@@ -1,11 +1,18 @@
-/** Owns the default listener: plain sockets, every byte read by our own strict parser. */
+/**
+ * The default listener: sockets of our own, with TLS or without, every byte of HTTP read by our own
+ * strict parser. Clients of both kinds share one bound.
+ */
 
 import { closeSync } from 'node:fs';
 import { lookup } from 'node:dns/promises';
 import net from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { frontLimits } from '../base/limits.ts';
+import type { TlsFacts } from '../contract/tls.ts';
 import { acceptClients, listenReusePort } from '../system/sockets.ts';
+import { Handshake, type HandshakeParts } from '../tls/handshake.ts';
 import { ClientConnection } from './client-connection.ts';
+import { certificateFor } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
 import { listenError } from './port-probe.ts';
 import type { ListenAddress, Listener } from './listener.ts';
@@ -13,27 +20,44 @@ import type { ListenAddress, Listener } from './listener.ts';
 /** Read into by every client socket of the thread: what a read gives is used or copied at once. */
 const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
 
-/** Serves `context` on plain sockets. */
+/** Serves `context` on sockets of our own. */
 export class StrictListener implements Listener {
   private readonly context: FrontContext;
   private readonly clients = new Set<ClientConnection>();
-  private stopAccepting = (): void => undefined;
+  private readonly handshakes = new Set<Handshake>();
+  private readonly handshakeParts: HandshakeParts;
+  private readonly acceptors: (() => void)[] = [];
   private whenEmpty: (() => void) | null = null;
 
   constructor(context: FrontContext) {
     this.context = context;
+    this.handshakeParts = {
+      deadlines: context.deadlines,
+      timeoutMs: context.settings.handshakeTimeoutMs,
+      choose: (serverName) => certificateFor(context.generation, serverName),
+      context: ({ certificate, minVersion }) => context.tls.get(certificate, minVersion),
+      onSecure: (handshake, socket, facts) => this.onSecure(handshake, socket, facts),
+      onFailed: (handshake, failure) => {
+        context.onHandshake(failure);
+        this.forget(handshake);
+      },
+    };
   }
 
   get connections(): number {
-    return this.clients.size;
+    return this.clients.size + this.handshakes.size;
+  }
+
+  /** The descriptor of a client that there is room for. */
+  private admit(fd: number): boolean {
+    if (this.connections < this.context.settings.connectionsMax) return true;
+    closeSync(fd);
+    this.context.onClientRefused();
+    return false;
   }
 
   private accept(fd: number): void {
-    const { settings, onClientRefused } = this.context;
-    if (this.clients.size >= settings.connectionsMax) {
-      closeSync(fd);
-      return onClientRefused();
-    }
+    if (!this.admit(fd)) return;
     const onread = {
       buffer: readBuffer,
       callback: (count: number): boolean => {
@@ -43,38 +67,73 @@ export class StrictListener implements Listener {
     };
     // A client may close its side and still want its answer; see ClientConnection.onEnd.
     const options = { fd, readable: true, writable: true, allowHalfOpen: true, onread };
-    const client = new ClientConnection(this.context, new net.Socket(options), (gone) => {
+    const client = this.connect(new net.Socket(options), null);
+  }
+
+  private acceptSecure(fd: number): void {
+    if (!this.admit(fd)) return;
+    const options = { fd, readable: true, writable: true, allowHalfOpen: true };
+    this.handshakes.add(new Handshake(this.handshakeParts, new net.Socket(options)));
+  }
+
+  private onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void {
+    this.context.onHandshake('complete');
+    const client = this.connect(socket, facts);
+    this.handshakes.delete(handshake);
+    // Decrypted bytes come in memory of their own.
+    socket.on('data', (bytes: Buffer) => client.onRead(bytes, bytes.length));
+    if (this.context.draining) client.drain();
+  }
+
+  private connect(socket: net.Socket, tls: TlsFacts | null): ClientConnection {
+    const client = new ClientConnection(this.context, socket, tls, (gone) => {
       this.clients.delete(gone);
-      if (this.clients.size === 0) this.whenEmpty?.();
+      this.checkEmpty();
     });
     this.clients.add(client);
+    return client;
+  }
+
+  private forget(handshake: Handshake): void {
+    this.handshakes.delete(handshake);
+    this.checkEmpty();
+  }
+
+  private checkEmpty(): void {
+    if (this.connections === 0) this.whenEmpty?.();
   }
 
   async open(address: ListenAddress): Promise<number> {
-    const { host, port } = address;
+    const { host, port, secure = false } = address;
     try {
       const bound =
         address.fd === undefined
           ? listenReusePort(await numericHost(host), port)
           : { fd: address.fd, port };
-      this.stopAccepting = acceptClients(bound.fd, (fd) => this.accept(fd));
+      const accept = (fd: number): void => (secure ? this.acceptSecure(fd) : this.accept(fd));
+      this.acceptors.push(acceptClients(bound.fd, accept));
       return bound.port;
     } catch (cause) {
       throw listenError(host, port, cause as Error);
     }
   }
 
+  private stopAccepting(): void {
+    for (const stop of this.acceptors.splice(0)) stop();
+  }
+
   drain(): Promise<void> {
     this.stopAccepting();
     for (const client of this.clients) client.drain();
     return new Promise((resolve) => {
-      if (this.clients.size === 0) resolve();
+      if (this.connections === 0) resolve();
       else this.whenEmpty = resolve;
     });
   }
 
   close(): void {
     this.stopAccepting();
+    for (const handshake of this.handshakes) handshake.destroy();
     for (const client of this.clients) client.destroy();
   }
 }

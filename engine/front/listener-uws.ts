@@ -42,6 +42,10 @@ export class UwsListener implements Listener {
   }
 
   async open(address: ListenAddress): Promise<number> {
+    if (address.secure === true) {
+      const text = 'TLS needs the listener strict: leave --listener out';
+      throw new AppError('bad_option', text, { source: 'config' });
+    }
     const { default: uws } = await import('uWebSockets.js');
     this.closeSocket = uws.us_listen_socket_close;
     this.app = uws.App().any('/*', (response, request) => this.accept(response, request, address));
@@ -112,6 +116,8 @@ class UwsClient implements ClientPort, DeadlineHolder {
   readonly parser: RequestHeadParser;
   readonly facts: ConnectionFacts;
   readonly forwardedLines: string;
+  /** This listener does not speak TLS. */
+  readonly tls = null;
 
   private readonly context: FrontContext;
   private readonly response: HttpResponse;

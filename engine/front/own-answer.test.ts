@@ -8,6 +8,8 @@ const answer: OwnAnswer = {
   status: 403,
   scenario: 'waf_block',
   location: null,
+  text: null,
+  strictTransport: '',
   guard: null,
   plain: false,
   keepAlive: true,

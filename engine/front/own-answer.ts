@@ -14,6 +14,10 @@ export interface OwnAnswer {
   readonly location: string | null;
   /** The guard that answers: its own fields and page. */
   readonly guard: GuardVerdict | null;
+  /** The whole body, in place of a page. */
+  readonly text: string | null;
+  /** Value of Strict-Transport-Security; '' for none. */
+  readonly strictTransport: string;
   /** A plain line instead of a page. */
   readonly plain: boolean;
   readonly keepAlive: boolean;
@@ -40,6 +44,9 @@ export function writeOwnAnswer(
   writer.text(`\r\nDate: ${new Date(answer.receivedAtMs).toUTCString()}`);
   writer.text('\r\nCache-Control: no-store\r\nX-Request-Id: ');
   writer.text(answer.requestId);
+  if (answer.strictTransport !== '') {
+    writer.text(`\r\nStrict-Transport-Security: ${answer.strictTransport}`);
+  }
   if (status === 405) writer.text('\r\nAllow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH');
   if (answer.location !== null) {
     writer.text('\r\nLocation: ');
@@ -73,6 +80,9 @@ function statusOf(answer: OwnAnswer): number {
 
 function pageOf(answer: OwnAnswer, status: number): Page {
   if (answer.guard?.page !== undefined) return answer.guard.page;
+  if (answer.text !== null) {
+    return { contentType: 'application/octet-stream', body: Buffer.from(answer.text) };
+  }
   const { reason, kind, message } = statusText(status);
   if (answer.plain) {
     const body = Buffer.from(`${reason}\nRequest id: ${answer.requestId}\n`);

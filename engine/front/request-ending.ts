@@ -10,6 +10,7 @@ import type { Verdict } from '../contract/verdict.ts';
 import type { PhaseEndings } from '../phases/phase-driver.ts';
 import type { OriginFailure } from '../upstream/origin-sink.ts';
 import type { ClientPort } from './client-port.ts';
+import { strictTransportOf, type DeliveryAnswer } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
 import { writeOwnAnswer } from './own-answer.ts';
@@ -37,6 +38,8 @@ export class RequestEnding implements PhaseEndings {
   status = 0;
   /** Body bytes of that answer. */
   bodyBytes = 0;
+  /** The whole body of an answer of our own, in place of a page. */
+  private text: string | null = null;
   private readonly front: FrontContext;
   private readonly client: ClientPort;
   private readonly owner: EndingOwner;
@@ -71,6 +74,16 @@ export class RequestEnding implements PhaseEndings {
   answerUninspected(): void {
     this.outcome = 'inspection_failed';
     this.answer(503, 'service_unavailable', null, null, this.owner.bodyComplete);
+  }
+
+  /** How the request came decides the answer. */
+  answerDelivery({ status, reason, location, text }: DeliveryAnswer): void {
+    if (reason !== null) {
+      this.outcome = 'refused';
+      this.refusal = reason;
+    }
+    this.text = text;
+    this.answer(status, null, location, null, this.owner.bodyComplete);
   }
 
   enforce(verdict: Verdict): void {
@@ -136,6 +149,8 @@ export class RequestEnding implements PhaseEndings {
       scenario,
       location,
       guard,
+      text: this.text,
+      strictTransport: strictTransportOf(this.client, owner.site),
       plain: this.outcome === 'unrouted',
       keepAlive,
       http10: parser.version === 10,

@@ -25,6 +25,8 @@ export class ResponseRelay {
   /** Whether the client may send another request afterwards; known from `begin` on. */
   keepAlive = false;
   hasBody = false;
+  /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
+  strictTransport = '';
   /** Content bytes written so far. */
   bodyBytes = 0;
   /** Content bytes held back. */
@@ -72,7 +74,9 @@ export class ResponseRelay {
   writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
     const { closingLines, contentLength } = this;
     const nowMs = head.hasDate ? 0 : this.clock.nowMs();
-    writeResponseHead(this.writer, bytes, head, { requestId, closingLines, contentLength, nowMs });
+    const { strictTransport } = this;
+    const facts = { requestId, closingLines, contentLength, nowMs, strictTransport };
+    writeResponseHead(this.writer, bytes, head, facts);
   }
 
   /** Prepares the head to be written when inspection lets it. */

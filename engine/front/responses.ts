@@ -195,6 +195,11 @@ const statusTexts: Readonly<Record<number, StatusText>> = {
     kind: 'expectation_failed',
     message: 'The expectation of the request is not known.',
   },
+  421: {
+    reason: 'Misdirected Request',
+    kind: 'misdirected_request',
+    message: 'This connection is not for the requested site.',
+  },
   429: { reason: 'Too Many Requests', kind: 'too_many_requests', message: 'Try again later.' },
   431: {
     reason: 'Request Header Fields Too Large',

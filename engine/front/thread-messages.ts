@@ -18,6 +18,8 @@ import type { ListenAddress } from './listener.ts';
 export interface FrontThreadData {
   /** With `fd`: an inherited socket, of which the thread takes a descriptor of its own. */
   readonly listen: ListenAddress;
+  /** As `listen`, for clients that speak TLS; null for none. */
+  readonly listenSecure: ListenAddress | null;
   readonly settings: Partial<FrontSettings>;
   readonly listener: ListenerKind;
   readonly extra: unknown;
@@ -31,11 +33,13 @@ export type ToFrontThread =
   | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
   | { readonly kind: 'failing'; readonly failing: UnhealthyAddresses }
   | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }
+  | { readonly kind: 'ticket_keys'; readonly keys: Uint8Array }
+  | { readonly kind: 'acme'; readonly token: string; readonly keyAuthorization: string | null }
   | { readonly kind: 'drain' };
 
 /** From a front thread. */
 export type FromFrontThread =
-  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'listening'; readonly port: number; readonly securePort: number }
   | {
       readonly kind: 'failed';
       readonly id: number;

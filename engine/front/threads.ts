@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits, tlsLimits } from '../base/limits.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedGroups } from '../contract/databases.ts';
 import type { RequestEvent } from '../contract/events.ts';
@@ -39,6 +39,9 @@ export interface FrontThreadsOptions {
    * while a thread, or this process, is being replaced. Not for the listener `uws`.
    */
   readonly inheritedFds?: readonly number[];
+  /** As `listen`, for clients that speak TLS; null for none. */
+  readonly listenSecure?: ListenAddress | null;
+  readonly inheritedSecureFds?: readonly number[];
   readonly routes: RoutesConfig;
   readonly settings?: Partial<FrontSettings>;
   /** Default `strict`. */
@@ -66,12 +69,18 @@ export interface FrontThreadsOptions {
 /** The front threads as one. */
 export interface FrontThreads {
   readonly port: number;
+  /** Where clients speak TLS; 0 for nowhere. */
+  readonly securePort: number;
   /** Open client connections of all threads, a moment ago. */
   readonly connections: number;
   /** Resolves when every thread serves `routes`. Errors: that of the first thread that cannot. */
   apply(routes: RoutesConfig): Promise<void>;
   /** Asks every thread for `count` samples of the clients of a site; 0 stops. */
   sample(siteId: string, count: number): void;
+  /** Tells every thread, present and future, the keys of session tickets. */
+  setTicketKeys(keys: Uint8Array): void;
+  /** Tells every thread an answer to an authority, by token; null removes it. */
+  setAcmeAnswer(token: string, keyAuthorization: string | null): void;
   /** Offers every thread databases for policies that it builds on first use. */
   offerDatabases(groups: SharedGroups): void;
   /** Tells every thread, present and future, which addresses probes found unhealthy. */
@@ -104,10 +113,12 @@ class FrontThread {
   connections = 0;
   /** The inherited socket that it serves. */
   readonly fd: number | undefined;
+  readonly secureFd: number | undefined;
 
-  constructor(worker: Worker, fd: number | undefined) {
+  constructor(worker: Worker, fd: number | undefined, secureFd: number | undefined) {
     this.worker = worker;
     this.fd = fd;
+    this.secureFd = secureFd;
   }
 
   send(message: ToFrontThread): void {
@@ -128,6 +139,9 @@ class FrontThread {
 
 class Threads implements FrontThreads {
   port = 0;
+  securePort: number;
+  private ticketKeys: Uint8Array | null = null;
+  private readonly acmeAnswers = new Map<string, string>();
   private readonly options: FrontThreadsOptions;
   private readonly threads = new Set<FrontThread>();
   private routes: RoutesConfig;
@@ -142,6 +156,7 @@ class Threads implements FrontThreads {
     this.options = options;
     this.routes = options.routes;
     this.port = options.listen.port;
+    this.securePort = options.listenSecure?.port ?? 0;
   }
 
   get connections(): number {
@@ -153,6 +168,8 @@ class Threads implements FrontThreads {
   async start(): Promise<void> {
     const { inheritedFds = [], listen } = this.options;
     if (inheritedFds.length === 0) await probePort(listen);
+    const { inheritedSecureFds = [], listenSecure } = this.options;
+    if (listenSecure && inheritedSecureFds.length === 0) await probePort(listenSecure);
     // The first alone, so that a free port is known before the others bind it.
     await this.startThread();
     await Promise.all(Array.from({ length: this.options.count - 1 }, () => this.startThread()));
@@ -198,6 +215,20 @@ class Threads implements FrontThreads {
     for (const thread of this.threads) thread.send({ kind: 'sample', siteId, count });
   }
 
+  setTicketKeys(keys: Uint8Array): void {
+    this.ticketKeys = keys;
+    for (const thread of this.threads) thread.send({ kind: 'ticket_keys', keys });
+  }
+
+  setAcmeAnswer(token: string, keyAuthorization: string | null): void {
+    this.acmeAnswers.delete(token);
+    if (keyAuthorization !== null) this.acmeAnswers.set(token, keyAuthorization);
+    if (this.acmeAnswers.size > tlsLimits.acmeTokensMax) {
+      this.acmeAnswers.delete(this.acmeAnswers.keys().next().value!);
+    }
+    for (const thread of this.threads) thread.send({ kind: 'acme', token, keyAuthorization });
+  }
+
   offerDatabases(groups: SharedGroups): void {
     for (const thread of this.threads) thread.send({ kind: 'databases', groups });
   }
@@ -236,15 +267,26 @@ class Threads implements FrontThreads {
   }
 
   private async startThread(): Promise<void> {
-    const { host } = this.options.listen;
-    const fd = this.freeFd();
+    const { listen, listenSecure, inheritedFds, inheritedSecureFds } = this.options;
+    const threads = [...this.threads];
+    const fd = freeFd(
+      inheritedFds,
+      threads.map((one) => one.fd),
+    );
+    const secureFd = freeFd(
+      inheritedSecureFds,
+      threads.map((one) => one.secureFd),
+    );
     const workerData: FrontThreadData = {
-      listen: { host, port: this.port, ...(fd === undefined ? {} : { fd }) },
+      listen: withFd({ ...listen, port: this.port }, fd),
+      listenSecure: listenSecure
+        ? withFd({ ...listenSecure, port: this.securePort, secure: true }, secureFd)
+        : null,
       settings: this.options.settings ?? {},
       listener: this.options.listener ?? 'strict',
       extra: this.options.extra,
     };
-    const thread = new FrontThread(this.makeWorker(workerData), fd);
+    const thread = new FrontThread(this.makeWorker(workerData), fd, secureFd);
     this.threads.add(thread);
     let cause: Error | null = null;
     thread.worker.on('error', (error) => (cause = error));
@@ -252,14 +294,12 @@ class Threads implements FrontThreads {
     thread.worker.on('exit', () => this.onExit(thread, cause));
     thread.send({ kind: 'health', unhealthy: this.unhealthy });
     thread.send({ kind: 'failing', failing: this.failing });
+    if (this.ticketKeys !== null) thread.send({ kind: 'ticket_keys', keys: this.ticketKeys });
     thread.send({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
-  }
-
-  /** The inherited socket that no thread serves; undefined when none was inherited. */
-  private freeFd(): number | undefined {
-    const served = new Set([...this.threads].map(({ fd }) => fd));
-    return this.options.inheritedFds?.find((fd) => !served.has(fd));
+    for (const [token, keyAuthorization] of this.acmeAnswers) {
+      thread.send({ kind: 'acme', token, keyAuthorization });
+    }
   }
 
   private onMessage(thread: FrontThread, message: FromFrontThread): void {
@@ -267,6 +307,7 @@ class Threads implements FrontThreads {
       case 'listening':
         thread.port = message.port;
         this.port = message.port;
+        this.securePort = message.securePort;
         this.deaths = 0;
         return thread.settle(FIRST_ROUTES, null);
       case 'applied':
@@ -321,4 +362,16 @@ class Threads implements FrontThreads {
       if (!this.stopping) this.startThread().catch((failed: Error) => this.onRestartFailed(failed));
     }, frontLimits.threadRestartPauseMaxMs);
   }
+}
+
+/** The inherited socket that no thread serves; undefined when none was inherited. */
+function freeFd(
+  inherited: readonly number[] | undefined,
+  served: readonly (number | undefined)[],
+): number | undefined {
+  return inherited?.find((fd) => !served.includes(fd));
+}
+
+function withFd(address: ListenAddress, fd: number | undefined): ListenAddress {
+  return fd === undefined ? address : { ...address, fd };
 }

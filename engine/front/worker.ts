@@ -18,6 +18,7 @@ import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
 import { FrontRankings } from './rankings.ts';
 import { ClientWatch } from './client-watch.ts';
+import type { ListenAddress } from './listener.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
 
 /** What one generation's inspection is, as the composition root makes it. */
@@ -67,6 +68,7 @@ class FrontWorker {
   private front: Front | null = null;
   private unhealthy: UnhealthyAddresses = new Map();
   private failing: UnhealthyAddresses = new Map();
+  private ticketKeys: Uint8Array | null = null;
   /** One after another: a later generation never overtakes an earlier one. */
   private applying: Promise<void> = Promise.resolve();
   private end!: () => void;
@@ -103,6 +105,13 @@ class FrontWorker {
       this.front?.setFailing(message.failing);
       return;
     }
+    if (message.kind === 'ticket_keys') {
+      this.ticketKeys = message.keys;
+      return this.front?.setTicketKeys(message.keys);
+    }
+    if (message.kind === 'acme') {
+      return this.front?.setAcmeAnswer(message.token, message.keyAuthorization);
+    }
     if (message.kind === 'drain') return void this.drain();
     if (message.kind === 'databases') return this.parts.takeDatabases?.(message.groups);
     if (message.kind === 'sample') return this.clientWatch.want(message.siteId, message.count);
@@ -138,11 +147,28 @@ class FrontWorker {
         if (fate !== 'kept') this.counters.addFate(fate);
       },
       onClientRefused: () => this.counters.addRefusedClient(),
+      onHandshake: (outcome) => {
+        if (outcome !== 'complete') this.counters.addFailedHandshake(outcome);
+      },
     });
     front.setUnhealthy(this.unhealthy);
     front.setFailing(this.failing);
-    this.send({ kind: 'listening', port: await bind(front, this.data, this.parts) });
+    if (this.ticketKeys !== null) front.setTicketKeys(this.ticketKeys);
+    const { listen, listenSecure } = this.data;
+    const port = await this.bind(front, listen);
+    const securePort = listenSecure === null ? 0 : await this.bind(front, listenSecure);
+    this.send({ kind: 'listening', port, securePort });
     this.front = front;
+  }
+
+  private bind(front: Front, address: ListenAddress): Promise<number> {
+    const { host, port, fd } = address;
+    // A descriptor of its own: the listener closes it when it stops, and others hold the socket.
+    if (fd !== undefined) return front.listen({ ...address, fd: shareListening(fd) });
+    // uWebSockets.js binds by itself, with SO_REUSEPORT.
+    const { openSocket } = this.parts;
+    if (openSocket === null || this.data.listener === 'uws') return front.listen(address);
+    return front.listen({ ...address, ...openSocket(host, port) });
   }
 
   private async generationFor(routes: RoutesConfig): Promise<NextGeneration> {
@@ -186,13 +212,4 @@ class FrontWorker {
 function failure(id: number, thrown: unknown): FromFrontThread {
   const { code, message } = toAppError(thrown, 'front_thread');
   return { kind: 'failed', id, code, message };
-}
-
-function bind(front: Front, data: FrontThreadData, parts: FrontWorkerParts): Promise<number> {
-  const { host, port, fd } = data.listen;
-  // A descriptor of its own: the listener closes it when it stops, and others hold the socket.
-  if (fd !== undefined) return front.listen({ host, port, fd: shareListening(fd) });
-  // uWebSockets.js binds by itself, with SO_REUSEPORT.
-  if (parts.openSocket === null || data.listener === 'uws') return front.listen({ host, port });
-  return front.listen({ host, ...parts.openSocket(host, port) });
 }

@@ -17,6 +17,8 @@ export interface EngineOptions {
   readonly port: number;
   /** Sockets bound to it that were inherited, one a front thread; none: it binds its own. */
   readonly listenFds: readonly number[];
+  /** Where clients speak TLS; null for nowhere. */
+  readonly secure: SecureOptions | null;
   /** Path of the controller's socket, null when the engine runs alone. */
   readonly controller: string | null;
   readonly workers: number;
@@ -34,16 +36,27 @@ export interface EngineOptions {
   readonly logLevel: LogLevel;
 }
 
+/** Where clients speak TLS. */
+export interface SecureOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The port in redirects to TLS, where clients reach it by another than `port`. */
+  readonly publicPort?: number;
+  /** As `EngineOptions.listenFds`. */
+  readonly fds: readonly number[];
+}
+
 /** Reads the arguments after the script's name. Errors: `bad_option`. */
 export function readOptions(args: readonly string[]): EngineOptions {
   const { values } = parse(args);
-  const { host, port } = address(values.listen);
+  const { host, port } = address('--listen', values.listen);
   const workers = count('--workers', values.workers, availableParallelism(), 1);
   return {
     data: values.data,
     host,
     port,
-    listenFds: descriptors(values['listen-fds'], workers),
+    listenFds: descriptors('--listen-fds', values['listen-fds'], workers),
+    secure: secureOptions(values, workers),
     controller: values.controller === undefined ? null : socketPath(values.controller),
     workers,
     poolThreads: count('--pool-threads', values['pool-threads'], 1, 1),
@@ -70,6 +83,9 @@ function parse(args: readonly string[]) {
         data: { type: 'string', default: 'var' },
         listen: { type: 'string', default: '127.0.0.1:8080' },
         'listen-fds': { type: 'string' },
+        'https-listen': { type: 'string' },
+        'https-listen-fds': { type: 'string' },
+        'https-public-port': { type: 'string' },
         controller: { type: 'string' },
         workers: { type: 'string' },
         'pool-threads': { type: 'string' },
@@ -104,23 +120,44 @@ function accessLog(values: ReturnType<typeof parse>['values']): AccessLogOptions
   return path === undefined ? null : { path, ...options };
 }
 
-function address(text: string): { host: string; port: number } {
+/** Errors: `bad_option`. */
+function secureOptions(
+  values: Readonly<Record<string, string | undefined>>,
+  workers: number,
+): SecureOptions | null {
+  const text = values['https-listen'];
+  if (text === undefined) return null;
+  if (values['listener'] === 'uws') {
+    throw bad('--https-listen needs --listener strict: uWebSockets.js serves plain HTTP only');
+  }
+  const publicPort = Number(values['https-public-port'] ?? 0);
+  if (!Number.isInteger(publicPort) || publicPort < 0 || publicPort > 65_535) {
+    throw bad('--https-public-port takes a port from 1 to 65535');
+  }
+  return {
+    ...address('--https-listen', text),
+    ...(publicPort === 0 ? {} : { publicPort }),
+    fds: descriptors('--https-listen-fds', values['https-listen-fds'], workers),
+  };
+}
+
+function address(flag: string, text: string): { host: string; port: number } {
   const found = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   const port = Number(found?.[3]);
-  if (!found || port > 65_535) throw bad(`--listen takes HOST:PORT, not ${text}`);
+  if (!found || port > 65_535) throw bad(`${flag} takes HOST:PORT, not ${text}`);
   return { host: found[1] ?? found[2]!, port };
 }
 
 /** Descriptors with commas between, as many as there are workers: each serves one socket. */
-function descriptors(text: string | undefined, workers: number): readonly number[] {
+function descriptors(flag: string, text: string | undefined, workers: number): readonly number[] {
   if (text === undefined) return [];
   const fds = text.split(',').map(Number);
   // 0 to 2 are the standard streams.
   if (fds.some((fd) => !Number.isInteger(fd) || fd < 3) || new Set(fds).size !== fds.length) {
-    throw bad(`--listen-fds takes different descriptors from 3 on, not ${text}`);
+    throw bad(`${flag} takes different descriptors from 3 on, not ${text}`);
   }
   if (fds.length !== workers) {
-    throw bad(`--listen-fds has ${fds.length} descriptors for ${workers} --workers`);
+    throw bad(`${flag} has ${fds.length} descriptors for ${workers} --workers`);
   }
   return fds;
 }

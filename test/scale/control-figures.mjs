@@ -93,7 +93,14 @@ async function startProduct() {
   const line = [
     join(values.build, 'control', 'cli', 'main.js'),
     ...['run', '--log-level', 'error', '--data', data, '--workers', '1'],
-    ...['--proxy', `127.0.0.1:${await freePort()}`, '--management', `127.0.0.1:${management}`],
+    ...[
+      '--https',
+      'off',
+      '--proxy',
+      `127.0.0.1:${await freePort()}`,
+      '--management',
+      `127.0.0.1:${management}`,
+    ],
   ];
   const began = performance.now();
   const child = spawn(process.execPath, line, { stdio: 'ignore' });

@@ -197,7 +197,14 @@ const product = spawn(
   process.execPath,
   [
     ...[join(values.build, 'control', 'cli', 'main.js'), 'run', '--data', data, '--workers', '2'],
-    ...['--proxy', `127.0.0.1:${port}`, '--management', `127.0.0.1:${management}`],
+    ...[
+      '--https',
+      'off',
+      '--proxy',
+      `127.0.0.1:${port}`,
+      '--management',
+      `127.0.0.1:${management}`,
+    ],
   ],
   { stdio: ['ignore', 'ignore', 'inherit'] },
 );

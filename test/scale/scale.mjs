@@ -144,7 +144,14 @@ async function start() {
   const line = [
     join(values.build, 'control', 'cli', 'main.js'),
     ...['run', '--data', data, '--no-demo', '--workers', values.workers],
-    ...['--proxy', `127.0.0.1:${port}`, '--management', `127.0.0.1:${management}`],
+    ...[
+      '--https',
+      'off',
+      '--proxy',
+      `127.0.0.1:${port}`,
+      '--management',
+      `127.0.0.1:${management}`,
+    ],
   ];
   const startedMs = performance.now();
   const child = spawn(process.execPath, line, {

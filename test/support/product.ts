@@ -2,10 +2,11 @@
  * Owns starting the compiled product for end-to-end tests, on free ports and a folder of its own.
  */
 
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { shareDatabases } from './databases.ts';
 import { freePort } from './free-port.ts';
 
@@ -36,6 +37,8 @@ export interface Product {
   readonly pid: number;
   /** Runs `waf` against its administration socket. */
   waf(...args: string[]): { code: number; stdout: string; stderr: string };
+  /** As `waf`, while this process goes on; resolves with what it printed. Errors: a failure. */
+  wafBeside(...args: string[]): Promise<string>;
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number>;
 }
@@ -54,6 +57,7 @@ export async function startProduct(...args: string[]): Promise<Product> {
   const [proxyPort, managementPort] = [await freePort(), await freePort()];
   const addresses = [
     ['--proxy', `127.0.0.1:${proxyPort}`],
+    ['--https', 'off'],
     ['--management', `127.0.0.1:${managementPort}`],
   ];
   const line = [commandLine, 'run', '--data', data, ...addresses.flat(), ...args];
@@ -70,6 +74,10 @@ export async function startProduct(...args: string[]): Promise<Product> {
     pid: child.pid ?? 0,
     childPid: (text) => findChild(child.pid ?? 0, text),
     waf: (...words) => runWaf([...words, '--data', data]),
+    wafBeside: async (...words) => {
+      const args = [commandLine, ...words, '--data', data];
+      return (await promisify(execFile)(process.execPath, args, { cwd: root })).stdout;
+    },
     stop: async () => {
       const closed = new Promise<number>((resolve) => {
         child.once('close', (code) => resolve(code ?? 128));

@@ -87,6 +87,8 @@ const rooms = [
     may: [base, contract, 'engine/rules/*', 'engine/match', 'engine/bundle', 'engine/state'],
   },
   { room: 'engine/upstream', may: [base, contract, 'engine/http'] },
+  // From a client's first byte on a TLS port to the end of its handshake.
+  { room: 'engine/tls', may: [base, contract] },
   {
     room: 'engine/front',
     may: [
@@ -97,6 +99,7 @@ const rooms = [
       'engine/phases',
       'engine/pool',
       'engine/state',
+      'engine/tls',
       'engine/upstream',
       'engine/system',
     ],

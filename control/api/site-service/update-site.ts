@@ -22,7 +22,14 @@ const maskFields: MaskFields = {
   aliases: true,
   upstreams: true,
   status: true,
-  tls: { mode: true, certId: true, minVersion: true, httpBehavior: true },
+  tls: {
+    mode: true,
+    certId: true,
+    minVersion: true,
+    httpBehavior: true,
+    hstsMaxAgeSeconds: true,
+    hstsIncludeSubdomains: true,
+  },
   waf: { enabled: true, policyId: true, mode: true },
   botProtection: {
     mode: true,

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCLMBQoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJIkMKElJ1bnRpbWVHZW9EYXRhYmFzZRIMCgRraW5kGAEgASgJEg4KBnNoYTI1NhgCIAEoCRIPCgdjb250ZW50GAMgASgMIkUKC1J1bnRpbWVQYXJ0EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkSDgoGc2hhMjU2GAMgASgMEgwKBHNpemUYBCABKAQi6QEKC1J1bnRpbWVTaXRlEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFaG9zdHMYAyADKAkSEwoLdXBzdHJlYW1faWQYBCABKAkSEwoLd2FmX2VuYWJsZWQYBSABKAgSFgoOZGV0ZWN0aW9uX29ubHkYBiABKAgSEQoJcG9saWN5X2lkGAcgASgJEhEKCWZhaWxfb3BlbhgIIAEoCBIsCgZyb3V0ZXMYCSADKAsyHC53YWYucnVudGltZS52MS5SdW50aW1lUm91dGUSGwoTdW5tYXRjaGVkX25vdF9mb3VuZBgKIAEoCCJOCgxSdW50aW1lUm91dGUSEwoLcGF0aF9wcmVmaXgYASABKAkSEwoLdXBzdHJlYW1faWQYAiABKAkSFAoMc3RyaXBfcHJlZml4GAMgASgIIsECCg9SdW50aW1lVXBzdHJlYW0SCgoCaWQYASABKAkSCwoDdGxzGAIgASgIEjIKCWVuZHBvaW50cxgDIAMoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVFbmRwb2ludBITCgtzZXJ2ZXJfbmFtZRgEIAEoCRI2Cg9yZXF1ZXN0X2hlYWRlcnMYBSADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSGVhZGVyEjgKDGhlYWx0aF9jaGVjaxgGIAEoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFsdGhDaGVjaxI1CgpyZXNpbGllbmNlGAcgASgLMiEud2FmLnJ1bnRpbWUudjEuUnVudGltZVJlc2lsaWVuY2USDgoGY2FfcGVtGAggASgJEhMKC3NraXBfdmVyaWZ5GAkgASgIIiwKDVJ1bnRpbWVIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSL1AQoSUnVudGltZUhlYWx0aENoZWNrEgwKBHBhdGgYASABKAkSDgoGbWV0aG9kGAIgASgJEhcKD2V4cGVjdGVkX3N0YXR1cxgDIAEoDRIYChBpbnRlcnZhbF9zZWNvbmRzGAQgASgNEhcKD3RpbWVvdXRfc2Vjb25kcxgFIAEoDRIbChN1bmhlYWx0aHlfdGhyZXNob2xkGAYgASgNEhkKEWhlYWx0aHlfdGhyZXNob2xkGAcgASgNEhgKEGZvbGxvd19yZWRpcmVjdHMYCCABKAgSFQoNZXhwZWN0ZWRfYm9keRgJIAEoCRIMCgRob3N0GAogASgJIosBChFSdW50aW1lUmVzaWxpZW5jZRIZChFwYXNzaXZlX21heF9mYWlscxgBIAEoDRIlCh1wYXNzaXZlX2ZhaWxfZHVyYXRpb25fc2Vjb25kcxgCIAEoDRIZChFyZXRyeV9kdXJhdGlvbl9tcxgDIAEoDRIZChFyZXRyeV9pbnRlcnZhbF9tcxgEIAEoDSI9Cg9SdW50aW1lRW5kcG9pbnQSDAoEaG9zdBgBIAEoCRIMCgRwb3J0GAIgASgNEg4KBndlaWdodBgDIAEoDSKMAQoNUnVudGltZVBvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHJldmlzaW9uGAMgASgDEhIKCnJ1bGVzZXRfaWQYBCABKAkSDwoHc2VjbGFuZxgFIAEoCRIqCgVmaWxlcxgGIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIlkKDlJ1bnRpbWVSdWxlc2V0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSKgoFZmlsZXMYAyADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSIsCgtSdW50aW1lRmlsZRIMCgRwYXRoGAEgASgJEg8KB2NvbnRlbnQYAiABKAxiBnByb3RvMw", [file_waf_runtime_v1_access]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKGBgoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZSJKChJSdW50aW1lQ2VydGlmaWNhdGUSCgoCaWQYASABKAkSFwoPY2VydGlmaWNhdGVfcGVtGAIgASgMEg8KB2tleV9wZW0YAyABKAwifQoOUnVudGltZVNpdGVUbHMSFgoOY2VydGlmaWNhdGVfaWQYASABKAkSGQoRbWluX21pbm9yX3ZlcnNpb24YAiABKA0SFQoNaHR0cF9iZWhhdmlvchgDIAEoCRIhChlzdHJpY3RfdHJhbnNwb3J0X3NlY3VyaXR5GAQgASgJIkMKElJ1bnRpbWVHZW9EYXRhYmFzZRIMCgRraW5kGAEgASgJEg4KBnNoYTI1NhgCIAEoCRIPCgdjb250ZW50GAMgASgMIkUKC1J1bnRpbWVQYXJ0EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkSDgoGc2hhMjU2GAMgASgMEgwKBHNpemUYBCABKAQilgIKC1J1bnRpbWVTaXRlEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFaG9zdHMYAyADKAkSEwoLdXBzdHJlYW1faWQYBCABKAkSEwoLd2FmX2VuYWJsZWQYBSABKAgSFgoOZGV0ZWN0aW9uX29ubHkYBiABKAgSEQoJcG9saWN5X2lkGAcgASgJEhEKCWZhaWxfb3BlbhgIIAEoCBIsCgZyb3V0ZXMYCSADKAsyHC53YWYucnVudGltZS52MS5SdW50aW1lUm91dGUSGwoTdW5tYXRjaGVkX25vdF9mb3VuZBgKIAEoCBIrCgN0bHMYDiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZVRscyJOCgxSdW50aW1lUm91dGUSEwoLcGF0aF9wcmVmaXgYASABKAkSEwoLdXBzdHJlYW1faWQYAiABKAkSFAoMc3RyaXBfcHJlZml4GAMgASgIIsECCg9SdW50aW1lVXBzdHJlYW0SCgoCaWQYASABKAkSCwoDdGxzGAIgASgIEjIKCWVuZHBvaW50cxgDIAMoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVFbmRwb2ludBITCgtzZXJ2ZXJfbmFtZRgEIAEoCRI2Cg9yZXF1ZXN0X2hlYWRlcnMYBSADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSGVhZGVyEjgKDGhlYWx0aF9jaGVjaxgGIAEoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFsdGhDaGVjaxI1CgpyZXNpbGllbmNlGAcgASgLMiEud2FmLnJ1bnRpbWUudjEuUnVudGltZVJlc2lsaWVuY2USDgoGY2FfcGVtGAggASgJEhMKC3NraXBfdmVyaWZ5GAkgASgIIiwKDVJ1bnRpbWVIZWFkZXISDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSL1AQoSUnVudGltZUhlYWx0aENoZWNrEgwKBHBhdGgYASABKAkSDgoGbWV0aG9kGAIgASgJEhcKD2V4cGVjdGVkX3N0YXR1cxgDIAEoDRIYChBpbnRlcnZhbF9zZWNvbmRzGAQgASgNEhcKD3RpbWVvdXRfc2Vjb25kcxgFIAEoDRIbChN1bmhlYWx0aHlfdGhyZXNob2xkGAYgASgNEhkKEWhlYWx0aHlfdGhyZXNob2xkGAcgASgNEhgKEGZvbGxvd19yZWRpcmVjdHMYCCABKAgSFQoNZXhwZWN0ZWRfYm9keRgJIAEoCRIMCgRob3N0GAogASgJIosBChFSdW50aW1lUmVzaWxpZW5jZRIZChFwYXNzaXZlX21heF9mYWlscxgBIAEoDRIlCh1wYXNzaXZlX2ZhaWxfZHVyYXRpb25fc2Vjb25kcxgCIAEoDRIZChFyZXRyeV9kdXJhdGlvbl9tcxgDIAEoDRIZChFyZXRyeV9pbnRlcnZhbF9tcxgEIAEoDSI9Cg9SdW50aW1lRW5kcG9pbnQSDAoEaG9zdBgBIAEoCRIMCgRwb3J0GAIgASgNEg4KBndlaWdodBgDIAEoDSKMAQoNUnVudGltZVBvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHJldmlzaW9uGAMgASgDEhIKCnJ1bGVzZXRfaWQYBCABKAkSDwoHc2VjbGFuZxgFIAEoCRIqCgVmaWxlcxgGIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIlkKDlJ1bnRpbWVSdWxlc2V0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSKgoFZmlsZXMYAyADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSIsCgtSdW50aW1lRmlsZRIMCgRwYXRoGAEgASgJEg8KB2NvbnRlbnQYAiABKAxiBnByb3RvMw", [file_waf_runtime_v1_access]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -217,6 +217,13 @@ export type RuntimeBundle = Message<"waf.runtime.v1.RuntimeBundle"> & {
    * @generated from field: repeated string held_policies = 17;
    */
   heldPolicies: string[];
+
+  /**
+   * Certificates that sites present to clients.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeCertificate certificates = 20;
+   */
+  certificates: RuntimeCertificate[];
 };
 
 /**
@@ -343,6 +350,13 @@ export type RuntimeBundleJson = {
    * @generated from field: repeated string held_policies = 17;
    */
   heldPolicies?: string[];
+
+  /**
+   * Certificates that sites present to clients.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeCertificate certificates = 20;
+   */
+  certificates?: RuntimeCertificateJson[];
 };
 
 /**
@@ -351,6 +365,146 @@ export type RuntimeBundleJson = {
  */
 export const RuntimeBundleSchema: GenMessage<RuntimeBundle, {jsonType: RuntimeBundleJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 1);
+
+/**
+ * A certificate with its chain and its private key.
+ *
+ * @generated from message waf.runtime.v1.RuntimeCertificate
+ */
+export type RuntimeCertificate = Message<"waf.runtime.v1.RuntimeCertificate"> & {
+  /**
+   * Identifier that sites name.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The certificate, then its chain; PEM.
+   *
+   * @generated from field: bytes certificate_pem = 2;
+   */
+  certificatePem: Uint8Array;
+
+  /**
+   * PKCS #8 PEM. A secret: it is never logged or answered.
+   *
+   * @generated from field: bytes key_pem = 3;
+   */
+  keyPem: Uint8Array;
+};
+
+/**
+ * A certificate with its chain and its private key.
+ *
+ * @generated from message waf.runtime.v1.RuntimeCertificate
+ */
+export type RuntimeCertificateJson = {
+  /**
+   * Identifier that sites name.
+   *
+   * @generated from field: string id = 1;
+   */
+  id?: string;
+
+  /**
+   * The certificate, then its chain; PEM.
+   *
+   * @generated from field: bytes certificate_pem = 2;
+   */
+  certificatePem?: string;
+
+  /**
+   * PKCS #8 PEM. A secret: it is never logged or answered.
+   *
+   * @generated from field: bytes key_pem = 3;
+   */
+  keyPem?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeCertificate.
+ * Use `create(RuntimeCertificateSchema)` to create a new message.
+ */
+export const RuntimeCertificateSchema: GenMessage<RuntimeCertificate, {jsonType: RuntimeCertificateJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 2);
+
+/**
+ * How a site is served over TLS.
+ *
+ * @generated from message waf.runtime.v1.RuntimeSiteTls
+ */
+export type RuntimeSiteTls = Message<"waf.runtime.v1.RuntimeSiteTls"> & {
+  /**
+   * A RuntimeCertificate; empty while there is none yet.
+   *
+   * @generated from field: string certificate_id = 1;
+   */
+  certificateId: string;
+
+  /**
+   * Lowest version: 2 for TLS 1.2, 3 for TLS 1.3.
+   *
+   * @generated from field: uint32 min_minor_version = 2;
+   */
+  minMinorVersion: number;
+
+  /**
+   * What plain HTTP requests get: redirect, acme_only or both.
+   *
+   * @generated from field: string http_behavior = 3;
+   */
+  httpBehavior: string;
+
+  /**
+   * Value of Strict-Transport-Security in answers over TLS; empty for none.
+   *
+   * @generated from field: string strict_transport_security = 4;
+   */
+  strictTransportSecurity: string;
+};
+
+/**
+ * How a site is served over TLS.
+ *
+ * @generated from message waf.runtime.v1.RuntimeSiteTls
+ */
+export type RuntimeSiteTlsJson = {
+  /**
+   * A RuntimeCertificate; empty while there is none yet.
+   *
+   * @generated from field: string certificate_id = 1;
+   */
+  certificateId?: string;
+
+  /**
+   * Lowest version: 2 for TLS 1.2, 3 for TLS 1.3.
+   *
+   * @generated from field: uint32 min_minor_version = 2;
+   */
+  minMinorVersion?: number;
+
+  /**
+   * What plain HTTP requests get: redirect, acme_only or both.
+   *
+   * @generated from field: string http_behavior = 3;
+   */
+  httpBehavior?: string;
+
+  /**
+   * Value of Strict-Transport-Security in answers over TLS; empty for none.
+   *
+   * @generated from field: string strict_transport_security = 4;
+   */
+  strictTransportSecurity?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeSiteTls.
+ * Use `create(RuntimeSiteTlsSchema)` to create a new message.
+ */
+export const RuntimeSiteTlsSchema: GenMessage<RuntimeSiteTls, {jsonType: RuntimeSiteTlsJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 3);
 
 /**
  * A data set that maps addresses.
@@ -413,7 +567,7 @@ export type RuntimeGeoDatabaseJson = {
  * Use `create(RuntimeGeoDatabaseSchema)` to create a new message.
  */
 export const RuntimeGeoDatabaseSchema: GenMessage<RuntimeGeoDatabase, {jsonType: RuntimeGeoDatabaseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 2);
+  messageDesc(file_waf_runtime_v1_bundle, 4);
 
 /**
  * A piece of a configuration: an encoded RuntimeBundle of which only lists are set. Pieces are put
@@ -492,7 +646,7 @@ export type RuntimePartJson = {
  * Use `create(RuntimePartSchema)` to create a new message.
  */
 export const RuntimePartSchema: GenMessage<RuntimePart, {jsonType: RuntimePartJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 3);
+  messageDesc(file_waf_runtime_v1_bundle, 5);
 
 /**
  * One site.
@@ -569,6 +723,13 @@ export type RuntimeSite = Message<"waf.runtime.v1.RuntimeSite"> & {
    * @generated from field: bool unmatched_not_found = 10;
    */
   unmatchedNotFound: boolean;
+
+  /**
+   * TLS towards clients; absent where the site is served over plain HTTP only.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeSiteTls tls = 14;
+   */
+  tls?: RuntimeSiteTls | undefined;
 };
 
 /**
@@ -646,6 +807,13 @@ export type RuntimeSiteJson = {
    * @generated from field: bool unmatched_not_found = 10;
    */
   unmatchedNotFound?: boolean;
+
+  /**
+   * TLS towards clients; absent where the site is served over plain HTTP only.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeSiteTls tls = 14;
+   */
+  tls?: RuntimeSiteTlsJson;
 };
 
 /**
@@ -653,7 +821,7 @@ export type RuntimeSiteJson = {
  * Use `create(RuntimeSiteSchema)` to create a new message.
  */
 export const RuntimeSiteSchema: GenMessage<RuntimeSite, {jsonType: RuntimeSiteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 4);
+  messageDesc(file_waf_runtime_v1_bundle, 6);
 
 /**
  * A path prefix with an origin of its own.
@@ -716,7 +884,7 @@ export type RuntimeRouteJson = {
  * Use `create(RuntimeRouteSchema)` to create a new message.
  */
 export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 5);
+  messageDesc(file_waf_runtime_v1_bundle, 7);
 
 /**
  * A set of origins.
@@ -863,7 +1031,7 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 6);
+  messageDesc(file_waf_runtime_v1_bundle, 8);
 
 /**
  * A header field.
@@ -912,7 +1080,7 @@ export type RuntimeHeaderJson = {
  * Use `create(RuntimeHeaderSchema)` to create a new message.
  */
 export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 7);
+  messageDesc(file_waf_runtime_v1_bundle, 9);
 
 /**
  * How the addresses of a set are probed.
@@ -1073,7 +1241,7 @@ export type RuntimeHealthCheckJson = {
  * Use `create(RuntimeHealthCheckSchema)` to create a new message.
  */
 export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 8);
+  messageDesc(file_waf_runtime_v1_bundle, 10);
 
 /**
  * What happens with failing addresses.
@@ -1150,7 +1318,7 @@ export type RuntimeResilienceJson = {
  * Use `create(RuntimeResilienceSchema)` to create a new message.
  */
 export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 9);
+  messageDesc(file_waf_runtime_v1_bundle, 11);
 
 /**
  * One address of an origin.
@@ -1213,7 +1381,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 10);
+  messageDesc(file_waf_runtime_v1_bundle, 12);
 
 /**
  * How requests are inspected.
@@ -1318,7 +1486,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 11);
+  messageDesc(file_waf_runtime_v1_bundle, 13);
 
 /**
  * Rule and data files of one ruleset.
@@ -1381,7 +1549,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 12);
+  messageDesc(file_waf_runtime_v1_bundle, 14);
 
 /**
  * One file.
@@ -1430,5 +1598,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 13);
+  messageDesc(file_waf_runtime_v1_bundle, 15);
 

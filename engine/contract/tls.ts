@@ -1,0 +1,35 @@
+/** TLS towards clients as plain data: what sites are served with, what connections agreed on. */
+
+/** A certificate with its chain and key. */
+export interface CertificateConfig {
+  /** SHA-256 over all of it, hex: equal means the same certificate and key. */
+  readonly fingerprint: string;
+  /** PEM: the certificate, then its chain. Shared memory: threads hold one copy. */
+  readonly certificatePem: Uint8Array;
+  /** PKCS #8 PEM, a secret. Shared memory. */
+  readonly keyPem: Uint8Array;
+}
+
+/** What plain HTTP requests of a TLS site get. */
+export type HttpBehavior = 'redirect' | 'acme_only' | 'both';
+
+/** How a site is served over TLS. */
+export interface SiteTlsConfig {
+  /** Null while there is none yet: handshakes for the site are refused. */
+  readonly certificate: CertificateConfig | null;
+  readonly minVersion: TlsVersion;
+  readonly httpBehavior: HttpBehavior;
+  /** Value of Strict-Transport-Security; '' for none. */
+  readonly strictTransportSecurity: string;
+}
+
+/** Versions that a site may ask for. */
+export type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
+
+/** What one TLS connection agreed on. */
+export interface TlsFacts {
+  /** The name that the client asked for; the server's address where it named none. */
+  readonly serverName: string;
+  readonly version: string;
+  readonly cipher: string;
+}

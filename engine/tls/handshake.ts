@@ -1,0 +1,158 @@
+/**
+ * One client from the first byte on a TLS port to the end of its handshake: reads the hello, asks
+ * which certificate answers, and hands the encrypted socket on. One deadline covers all of it.
+ * Knows nothing of HTTP.
+ */
+
+import type net from 'node:net';
+import { TLSSocket, type SecureContext } from 'node:tls';
+import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
+import { tlsLimits } from '../base/limits.ts';
+import type { CertificateConfig, TlsFacts, TlsVersion } from '../contract/tls.ts';
+import { ALERT, readClientHello, type ClientHello } from './client-hello.ts';
+
+/** What answers for a name. */
+export interface CertificateChoice {
+  readonly certificate: CertificateConfig;
+  readonly minVersion: TlsVersion;
+}
+
+/** Why a handshake ended without a connection. */
+export type HandshakeFailure = 'hello' | 'name' | 'timeout' | 'plain_http' | 'closed' | 'failed';
+
+/** What a handshake needs of its surroundings. */
+export interface HandshakeParts {
+  readonly deadlines: Deadlines;
+  readonly timeoutMs: number;
+  /** The certificate for a name, or for the server's address; null when nobody answers for it. */
+  choose(serverName: string): CertificateChoice | null;
+  context(choice: CertificateChoice): SecureContext;
+  /** The handshake is complete. */
+  onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void;
+  onFailed(handshake: Handshake, failure: HandshakeFailure): void;
+}
+
+/** What is spoken on it; protocols that are not listed are refused (RFC 7301 section 3.2). */
+const protocols = ['http/1.1'];
+const plainAnswer =
+  'HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n' +
+  'Content-Length: 35\r\n\r\nThis port speaks HTTPS, not HTTP.\r\n';
+
+/** One handshake; see the header. */
+export class Handshake implements DeadlineHolder {
+  deadlineMs: number;
+  private readonly parts: HandshakeParts;
+  private readonly raw: net.Socket;
+  private socket: TLSSocket | null = null;
+  private received: Buffer = Buffer.alloc(0);
+  private done = false;
+  private readonly onReadable = (): void => this.read();
+
+  constructor(parts: HandshakeParts, raw: net.Socket) {
+    this.parts = parts;
+    this.raw = raw;
+    this.deadlineMs = parts.deadlines.nowMs + parts.timeoutMs;
+    parts.deadlines.add(this);
+    raw.on('error', () => this.fail('closed'));
+    raw.on('close', () => this.fail('closed'));
+    raw.on('end', () => {
+      if (this.socket === null) this.fail('closed');
+    });
+    raw.on('readable', this.onReadable);
+  }
+
+  onDeadline(): void {
+    this.fail('timeout');
+  }
+
+  /** Closes at once. */
+  destroy(): void {
+    this.fail('closed');
+  }
+
+  private read(): void {
+    for (let chunk = this.raw.read() as Buffer | null; chunk !== null;) {
+      this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
+      chunk = this.raw.read() as Buffer | null;
+    }
+    const result = readClientHello(this.received);
+    if (result.kind === 'hello') return this.begin(result.hello);
+    if (result.kind === 'plain') return this.answerPlain();
+    if (result.kind === 'refused') return this.refuse(result.alert, 'hello');
+    // Records may be small: what frames the hello is bounded, too.
+    if (this.received.length > tlsLimits.helloBytesMax * 2) this.refuse(ALERT.decodeError, 'hello');
+  }
+
+  private begin({ serverName }: ClientHello): void {
+    const name = serverName ?? addressName(this.raw.localAddress);
+    const choice = this.parts.choose(name);
+    if (choice === null) return this.refuse(ALERT.unrecognizedName, 'name');
+    let secureContext: SecureContext;
+    try {
+      secureContext = this.parts.context(choice);
+    } catch {
+      // Control checks certificates before it keeps them; what OpenSSL refuses is not presented.
+      return this.refuse(ALERT.unrecognizedName, 'failed');
+    }
+    this.raw.removeListener('readable', this.onReadable);
+    this.raw.unshift(this.received);
+    this.received = Buffer.alloc(0);
+    const options = { isServer: true, secureContext, requestCert: false, ALPNProtocols: protocols };
+    const socket = new TLSSocket(this.raw, options);
+    this.socket = socket;
+    socket.on('error', () => this.fail('failed'));
+    socket.on('_tlsError', () => this.fail('failed'));
+    socket.on('close', () => this.fail('closed'));
+    socket.once('secure', () => this.finish(socket, serverName, name));
+  }
+
+  private finish(socket: TLSSocket, asked: string | null, serverName: string): void {
+    if (this.done) return;
+    // OpenSSL read the same bytes: should it have understood another name, nothing is served.
+    const understood = (socket as { servername?: string | false }).servername || null;
+    if ((understood?.toLowerCase().replace(/\.$/, '') ?? null) !== asked) {
+      return this.fail('hello');
+    }
+    this.settle();
+    const version = socket.getProtocol() ?? '';
+    const cipher = socket.getCipher().name;
+    const facts = { serverName, version, cipher };
+    this.parts.onSecure(this, socket, facts);
+  }
+
+  private answerPlain(): void {
+    this.raw.end(plainAnswer);
+    this.fail('plain_http', false);
+    this.raw.destroySoon();
+  }
+
+  /** Sends a fatal alert in the clear and closes. */
+  private refuse(alert: number, failure: HandshakeFailure): void {
+    this.raw.end(Buffer.from([21, 3, 3, 0, 2, 2, alert]));
+    this.fail(failure, false);
+    this.raw.destroySoon();
+  }
+
+  private settle(): void {
+    this.done = true;
+    this.deadlineMs = Infinity;
+    this.parts.deadlines.remove(this);
+  }
+
+  private fail(failure: HandshakeFailure, destroy = true): void {
+    if (this.done) return;
+    this.settle();
+    if (destroy) {
+      this.socket?.destroy();
+      this.raw.destroy();
+    }
+    this.parts.onFailed(this, failure);
+  }
+}
+
+/** An address as hosts of sites are written. */
+function addressName(address: string | undefined): string {
+  if (address === undefined) return '';
+  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
+  return plain.includes(':') ? `[${plain}]` : plain;
+}
