@@ -19,9 +19,12 @@ constexpr size_t kLinesMax = 1 << 20;
 constexpr size_t kLinesKept = 256 * 1024;
 
 // A joined scan tells every place where a pattern ends, some 20 ns each, and a value may be made of
-// nothing else: six patterns of CRS match at every byte of one. Past so many it is broken off, and
-// each line is scanned alone, where a pattern is told once. A form of a kilobyte stays below.
-constexpr size_t kLineMatchesMax = 4096;
+// nothing else: six patterns of CRS match at every byte of one. Past so many for each line, and one
+// for so many bytes, it is broken off, and each line is scanned alone, where a pattern is told
+// once: some 4 us a line, and more for a byte than here. So it costs at most twice what it would
+// alone.
+constexpr size_t kLineMatchesMax = 128;
+constexpr size_t kBytesPerMatch = 8;
 // Shorter lines stay together all the same: they cannot tell more than a call of their own costs.
 constexpr size_t kApartMin = 16;
 
@@ -242,7 +245,8 @@ void ScanProgram::ScanLines(size_t database) {
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), database));
   LineBatch& batch = batches_[database];
   const size_t before = count_;
-  if (!ScanJoined(database, &batch, batch.wholes ? kLineMatchesMax : SIZE_MAX)) {
+  const size_t bound = batch.lines.size() * kLineMatchesMax + batch.text.size() / kBytesPerMatch;
+  if (!ScanJoined(database, &batch, batch.wholes ? bound : SIZE_MAX)) {
     ++stats_.abandoned;
     count_ = before;
     ScanApart(database, &batch);
