@@ -191,7 +191,9 @@ class ScanProgram {
   struct LineBatch {
     std::vector<uint8_t> text;
     std::vector<Line> lines;
-    size_t at = 0;       // the line of the last match
+    size_t at = 0;  // the line of the last match, and where it starts and ends
+    uint64_t at_start = 0;
+    uint64_t at_end = 0;
     size_t matches = 0;  // told by the scan that runs
     size_t bound = 0;    // of them, before the scan is broken off
     bool wholes = true;  // every line has a database of its group
@@ -205,7 +207,8 @@ class ScanProgram {
   // False when the scan was broken off.
   bool ScanJoined(size_t database, LineBatch* batch, size_t bound);
   void ScanApart(size_t database, LineBatch* batch);
-  void NoteLine(unsigned id, uint64_t to);
+  void FindLine(uint64_t to);
+  void NoteLine(unsigned id);
 
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                      void* context);
@@ -229,7 +232,7 @@ class ScanProgram {
   std::vector<Output> outputs_;  // as many as a class has steps; the first output_count_ count
   size_t output_count_ = 0;
   std::vector<uint16_t> output_of_step_;
-  // Stamps say "seen in this row / scan" without clearing.
+  // Stamps say "seen in this row / scan or line" without clearing.
   std::vector<uint32_t> target_stamp_;
   std::vector<uint32_t> pattern_stamp_;
   uint32_t row_epoch_ = 0;
