@@ -150,7 +150,8 @@ function addPattern(
 
 /**
  * What transformations make of sentences. Chains of one kind share classes: a value is not searched
- * for all patterns in every shape that it comes in, but for those alone that ask for the shape.
+ * for all patterns in every shape that it comes in, but for those alone that ask for the shape. A
+ * value that every transformation changes is so searched for each pattern about once.
  */
 const shapes = [
   [
@@ -172,6 +173,8 @@ const shapes = [
     ],
   ],
   ['reshaped', ['lowercase', 'cmdLine', 'removeWhitespace', fillersRemovedId]],
+  ['path', ['normalisePath', 'normalisePathWin']],
+  ['uncommented', ['replaceComments', 'removeComments', 'removeCommentsChar']],
 ] as const;
 
 const shapeIds = shapes.map(([shape, names]) => {
