@@ -1,4 +1,4 @@
-// Owns accepting clients from a listening socket: each new descriptor goes to JavaScript, which
+// Accepts clients from a listening socket: each new descriptor goes to JavaScript, which
 // makes a socket of it as it likes. Never reads or writes a connection.
 #include <fcntl.h>
 #include <netinet/in.h>

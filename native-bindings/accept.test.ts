@@ -67,7 +67,7 @@ test('a thread that accepts can be stopped from outside, again and again', async
   }
 });
 
-test('short of descriptors it waits, and goes on when there are some', async () => {
+test('short of descriptors it waits, and continues when there are some', async () => {
   const program = `
     const [addon, sockets] = process.argv.slice(1).map((path) => require(path));
     const { closeSync } = require('node:fs');
@@ -111,7 +111,7 @@ test('short of descriptors it waits, and goes on when there are some', async () 
   await once(child, 'exit');
 });
 
-test('what its callback throws is told, and later clients are handed over', async () => {
+test('what its callback throws is reported, and later clients are handed over', async () => {
   const { fd, port } = listenReusePort('127.0.0.1', 0);
   const told: (() => void)[] = [];
   const later = vi.spyOn(globalThis, 'setImmediate').mockImplementation(((work: () => void) => {

@@ -1,4 +1,4 @@
-// Owns registration only: one line per area of the addon.
+// Registration only: one line per area of the addon.
 #include <napi.h>
 
 #include "convert.h"

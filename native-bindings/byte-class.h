@@ -1,4 +1,4 @@
-// Owns the partition of the 256 byte values into 32 classes. A value's class mask (one bit a class)
+// The partition of the 256 byte values into 32 classes. A value's class mask (one bit a class)
 // says cheaply what a transformation or a group of patterns can possibly do with it.
 #ifndef WAF_NATIVE_BYTE_CLASS_H
 #define WAF_NATIVE_BYTE_CLASS_H

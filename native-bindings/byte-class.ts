@@ -1,5 +1,5 @@
 /**
- * Owns the names of the 32 byte classes. A value's class mask has bit k set when one of its bytes
+ * The names of the 32 byte classes. A value's class mask has bit k set when one of its bytes
  * is of class k; the addon holds the same numbers in byte-class.h, a test compares both.
  */
 import { addon } from './load-addon.ts';

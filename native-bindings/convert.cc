@@ -1,4 +1,4 @@
-// Owns the implementation of convert.h.
+// The implementation of convert.h.
 #include "convert.h"
 
 #include <cstring>

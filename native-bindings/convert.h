@@ -1,4 +1,4 @@
-// Owns moving values across N-API: argument reading, errors with a code, the per-environment state.
+// Moves values across N-API: argument reading, errors with a code, the per-environment state.
 // No exception crosses: every function reports failure by its result and a pending JS error.
 #ifndef WAF_NATIVE_CONVERT_H
 #define WAF_NATIVE_CONVERT_H

@@ -1,5 +1,5 @@
 /**
- * Owns the search for libinjection at build time: prints the linker arguments for binding.gyp, or
+ * The search for libinjection at build time: prints the linker arguments for binding.gyp, or
  * fails with the name of the system package. Never used at run time.
  *
  * Debian ships libinjection inside libmodsecurity: the static archive holds it as separate objects

@@ -1,4 +1,4 @@
-// Owns hexadecimal and octal digit helpers of the decoders.
+// Hexadecimal and octal digit helpers of the decoders.
 #ifndef WAF_NATIVE_HEX_H
 #define WAF_NATIVE_HEX_H
 

@@ -1,4 +1,4 @@
-// Owns turning expressions into Hyperscan databases, with every error mapped to its expression.
+// Turns expressions into Hyperscan databases, with every error mapped to its expression.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Owns streaming scans: a value that arrives in pieces, matched across their borders.
+// Streaming scans: a value that arrives in pieces, matched across their borders.
 #include <unordered_set>
 #include <vector>
 

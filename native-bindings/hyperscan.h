@@ -1,4 +1,4 @@
-// Owns the life of one Hyperscan database and of scratch space; shared by the scanning files.
+// The life of one Hyperscan database and of scratch space; shared by the scanning files.
 #ifndef WAF_NATIVE_HYPERSCAN_H
 #define WAF_NATIVE_HYPERSCAN_H
 

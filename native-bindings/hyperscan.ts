@@ -1,5 +1,5 @@
 /**
- * Owns Hyperscan databases and streams as objects with an explicit close(). Never picks patterns
+ * Hyperscan databases and streams as objects with an explicit close(). Never picks patterns
  * or flags: what is compiled is the caller's choice.
  */
 import { addon } from './load-addon.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the list of what the addon offers to `engine/match`, the only room that imports it.
+ * The list of what the addon offers to `engine/match`, the only room that imports it.
  * Building it: `npx node-gyp rebuild`.
  */
 export type { ByteString, Value } from './load-addon.ts';

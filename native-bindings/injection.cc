@@ -1,4 +1,4 @@
-// Owns the door to libinjection: SQL injection fingerprint and cross-site scripting test.
+// The door to libinjection: SQL injection fingerprint and cross-site scripting test.
 #include "injection.h"
 
 #include "convert.h"

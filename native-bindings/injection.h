@@ -1,4 +1,4 @@
-// Owns the declarations of libinjection, which comes without a header in Debian.
+// The declarations of libinjection, which comes without a header in Debian.
 #ifndef WAF_NATIVE_INJECTION_H
 #define WAF_NATIVE_INJECTION_H
 

@@ -1,4 +1,4 @@
-/** Owns the detectors over one value: libinjection and the three validating operators. */
+/** The detectors over one value: libinjection and the three validating operators. */
 import { addon } from './load-addon.ts';
 import type { Value } from './load-addon.ts';
 
@@ -22,7 +22,7 @@ export function isOutsideByteRange(value: Value, allowed: Uint8Array): boolean {
   return addon.outsideByteRange(value, allowed);
 }
 
-/** Is there a percent sign without two hexadecimal digits behind it? */
+/** Is there a percent sign without two hexadecimal digits after it? */
 export function hasBadUrlEncoding(value: Value): boolean {
   return addon.badUrlEncoding(value);
 }

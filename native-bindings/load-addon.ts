@@ -1,5 +1,5 @@
 /**
- * Owns finding and loading the compiled addon, and the shape of what it exports. Never checks
+ * Finds and loads the compiled addon, and declares the shape of its exports. Never checks
  * arguments beyond what the addon does itself: that is the work of the files beside it.
  */
 import { existsSync } from 'node:fs';

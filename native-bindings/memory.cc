@@ -1,4 +1,4 @@
-// Owns giving memory back: V8's heap of the calling thread, and what malloc keeps of freed blocks.
+// Gives memory back: V8's heap of the calling thread, and what malloc keeps of freed blocks.
 #include <dlfcn.h>
 #include <malloc.h>
 

@@ -1,4 +1,4 @@
-/** Owns giving memory back to the system. Never frees anything that is in use. */
+/** Gives memory back to the system. Never frees anything that is in use. */
 import { addon } from './load-addon.ts';
 
 /**

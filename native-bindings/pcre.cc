@@ -1,4 +1,4 @@
-// Owns PCRE2 patterns in byte mode (no UTF) with JIT and limits: the engine for what RE2 cannot do.
+// PCRE2 patterns in byte mode (no UTF) with JIT and limits: the engine for what RE2 cannot do.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 

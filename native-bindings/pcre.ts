@@ -1,4 +1,4 @@
-/** Owns PCRE2 patterns over bytes, with JIT and limits. Never chooses between engines. */
+/** PCRE2 patterns over bytes, with JIT and limits. Never chooses between engines. */
 import { addon } from './load-addon.ts';
 import type { ByteString, NativePcre, Value } from './load-addon.ts';
 

@@ -140,7 +140,7 @@ test('many values with some matches each stay together', () => {
   close();
 });
 
-test('a value that is all matches is told once a pattern', () => {
+test('a value that is all matches is reported once a pattern', () => {
   const { scan, close } = boundedProgram();
   const long = 'a'.repeat(200_000);
   const values = ['ab', long, 'b', `${long}c`, 'a'];

@@ -1,4 +1,4 @@
-// Owns the implementation of scan-memo.h.
+// The implementation of scan-memo.h.
 #include "scan-memo.h"
 
 #include <algorithm>

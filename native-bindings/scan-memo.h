@@ -1,4 +1,4 @@
-// Owns what the scanner remembers: for a value that was scanned before, which scan targets it hit.
+// What the scanner remembers: for a value that was scanned before, which scan targets it hit.
 // Most header lines and names of a site's traffic are the same bytes again and again, and so are
 // session tokens of a kilobyte or two. An entry counts only when all its bytes are equal, so that
 // no choice of values can make it answer wrongly.

@@ -1,4 +1,4 @@
-// Owns the JavaScript binding of ScanProgram and RowScanner: calls over bound typed arrays.
+// The JavaScript binding of ScanProgram and RowScanner: calls over bound typed arrays.
 #include <random>
 
 #include "convert.h"

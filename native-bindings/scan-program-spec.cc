@@ -1,4 +1,4 @@
-// Owns the implementation of scan-program-spec.h.
+// The implementation of scan-program-spec.h.
 #include "scan-program-spec.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Owns the reading of a scan program's specification from JavaScript.
+// The reading of a scan program's specification from JavaScript.
 #ifndef WAF_NATIVE_SCAN_PROGRAM_SPEC_H
 #define WAF_NATIVE_SCAN_PROGRAM_SPEC_H
 

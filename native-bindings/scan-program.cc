@@ -1,4 +1,4 @@
-// Owns the implementation of scan-program.h.
+// The implementation of scan-program.h.
 #include "scan-program.h"
 
 #include <algorithm>
@@ -18,13 +18,13 @@ constexpr size_t kLinesMax = 1 << 20;
 // What a batch keeps allocated between calls at most.
 constexpr size_t kLinesKept = 256 * 1024;
 
-// A joined scan tells every place where a pattern ends, some 12 ns each, and a value may be made of
-// nothing else: five patterns of CRS match at every byte of one. Past so many for each line and
-// for its bytes it is broken off, and each line is scanned alone, where a pattern is told once.
-// That costs some 4 us a line, and with the widest database 5 to 100 ns a byte.
+// A joined scan reports every place where a pattern ends, some 12 ns each, and a value may be made
+// of nothing else: five patterns of CRS match at every byte of one. Past this number for each line
+// and for its bytes it is broken off, and each line is scanned alone, where a pattern is reported
+// once. That costs some 4 us a line, and with the widest database 5 to 100 ns a byte.
 constexpr size_t kLineMatchesMax = 256;
 constexpr size_t kMatchesPerByte = 1;
-// Shorter lines stay together all the same: they cannot tell more than a call of their own costs.
+// Shorter lines stay together: their reports cannot cost more than a call of their own.
 constexpr size_t kApartMin = 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Owns the hot path: values in, (target id, row) hits out. Knows nothing of N-API.
+// The hot path: values in, (target id, row) hits out. Knows nothing of N-API.
 //
 // For a row the transformation trie of its class is walked once; equal outputs are scanned once a
 // group, with the smallest database that can match them; a match counts when its chain ends in

@@ -1,5 +1,5 @@
 /**
- * Owns the types of the scan program, the bulk path: many values in one packed buffer, hits as
+ * The types of the scan program, the bulk path: many values in one packed buffer, hits as
  * integers. What it does is written in scan-program.h. Never decides what a hit means.
  */
 import { addon } from './load-addon.ts';

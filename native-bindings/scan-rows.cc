@@ -1,4 +1,4 @@
-// Owns the implementation of scan-rows.h.
+// The implementation of scan-rows.h.
 #include "scan-rows.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Owns the way from rows of a value table to hits: which classes look at a row's value and name,
+// The way from rows of a value table to hits: which classes look at a row's value and name,
 // and what is remembered of values met before. Knows nothing of N-API; one thread.
 #ifndef WAF_NATIVE_SCAN_ROWS_H
 #define WAF_NATIVE_SCAN_ROWS_H
@@ -26,7 +26,7 @@ struct RowTable {
 };
 
 // Which classes look at one part (key or value) of a source's rows: part 2 * source is the value,
-// the one behind it the name.
+// the next one the name.
 struct RowPart {
   struct Named {
     std::string key;  // lower case

@@ -1,4 +1,4 @@
-// Owns the slow-path door to the transformations: one value in, one value out.
+// The slow-path door to the transformations: one value in, one value out.
 #include <cstring>
 
 #include "byte-class.h"

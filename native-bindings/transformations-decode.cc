@@ -1,4 +1,4 @@
-// Owns the transformations that decode: URL, HTML, JavaScript, CSS, C escapes, hexadecimal, base64.
+// The transformations that decode: URL, HTML, JavaScript, CSS, C escapes, hexadecimal, base64.
 #include <cstring>
 
 #include "hex.h"
@@ -124,7 +124,7 @@ size_t ReadEntity(const uint8_t* in, size_t n, size_t i, uint8_t* byte) {
   return i;
 }
 
-// Reads what follows '&' at `i`; the offset behind it without the semicolon, or `i` if nothing.
+// Reads what follows '&' at `i`; the offset after it without the semicolon, or `i` if nothing.
 size_t ReadCharacterReference(const uint8_t* in, size_t n, size_t i, uint8_t* byte) {
   if (i >= n) return i;
   if (in[i] != '#') return ReadEntity(in, n, i, byte);
@@ -191,7 +191,7 @@ inline size_t ReadOctal(const uint8_t* in, size_t n, size_t i, unsigned* number)
   return count;
 }
 
-// Decodes one JavaScript escape at `i` (a backslash with at least one byte behind it); returns how
+// Decodes one JavaScript escape at `i` (a backslash with at least one byte after it); returns how
 // many input bytes it took.
 size_t DecodeJsEscape(const uint8_t* in, size_t n, size_t i, uint8_t* byte) {
   const uint8_t kind = in[i + 1];

@@ -1,4 +1,4 @@
-// Owns md5 and sha1 as transformations: the raw digest bytes of the value (RFC 1321, RFC 3174).
+// md5 and sha1 as transformations: the raw digest bytes of the value (RFC 1321, RFC 3174).
 // They are SecLang features for comparing values, never used for security here.
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Owns the transformations that encode: hexadecimal, base64, URL, decimal length, %uHHHH.
+// The transformations that encode: hexadecimal, base64, URL, decimal length, %uHHHH.
 #include <cstdio>
 #include <cstring>
 

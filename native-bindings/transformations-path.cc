@@ -1,4 +1,4 @@
-// Owns normalizePath and normalizePathWin.
+// normalizePath and normalizePathWin.
 #include <cstddef>
 
 #include "transformations.h"
@@ -99,8 +99,8 @@ class PathNormalizer {
 
 namespace {
 
-// Nothing changes unless a separator follows one, or a segment ends in a dot that stands behind a
-// dot, a separator or nothing.
+// Nothing changes unless a separator follows one, or a segment ends in a dot that follows a dot,
+// a separator or nothing.
 bool IsNormal(const uint8_t* in, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     const bool last = i + 1 == n;

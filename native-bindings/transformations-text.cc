@@ -1,4 +1,4 @@
-// Owns the transformations that drop, fold or replace single characters: case, whitespace, NULs,
+// The transformations that drop, fold or replace single characters: case, whitespace, NULs,
 // comments, trimming, command lines, parity, PHP argument names.
 #include <cstring>
 

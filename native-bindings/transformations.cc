@@ -1,4 +1,4 @@
-// Owns the table of transformations: name, function, what can make it change a value, output bound.
+// The table of transformations: name, function, what can make it change a value, output bound.
 #include "transformations.h"
 
 #include <cstring>

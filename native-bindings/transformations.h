@@ -1,9 +1,9 @@
-// Owns the list of SecLang transformations as functions over bytes. Never allocates: the caller
+// The list of SecLang transformations as functions over bytes. Never allocates: the caller
 // gives room for OutputBound(id, n) bytes. Safe on every thread: no state.
 //
 // The meaning is that of ModSecurity v3, with these deliberate differences, each closing a way
 // around a rule: base64DecodeExt also reads `-_` (as ModSecurity does since 3.0.13) and does not
-// fail on a lone '9' at the end; cssDecode and sqlHexDecode go on behind a NUL and keep the last
+// fail on a lone '9' at the end; cssDecode and sqlHexDecode continue after a NUL and keep the last
 // byte; normalizePathWin writes '/' for every separator, also in mixed runs.
 #ifndef WAF_NATIVE_TRANSFORMATIONS_H
 #define WAF_NATIVE_TRANSFORMATIONS_H

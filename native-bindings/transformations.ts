@@ -1,5 +1,5 @@
 /**
- * Owns the SecLang transformations for single values (the exact path), with their small numbers.
+ * The SecLang transformations for single values (the exact path), with their small numbers.
  * The scan program runs the same functions in bulk. Never decides which rule uses which.
  */
 import { addon } from './load-addon.ts';

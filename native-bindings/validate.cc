@@ -1,4 +1,4 @@
-// Owns the implementation of validate.h and its door.
+// The implementation of validate.h and its door.
 #include "validate.h"
 
 #include "convert.h"

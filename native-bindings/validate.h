@@ -1,4 +1,4 @@
-// Owns the three validating operators over bytes; true means the operator fires (invalid).
+// The three validating operators over bytes; true means the operator fires (invalid).
 #ifndef WAF_NATIVE_VALIDATE_H
 #define WAF_NATIVE_VALIDATE_H
 
@@ -9,7 +9,7 @@ namespace waf {
 
 // Does a byte lie outside the 32-byte bitmap of allowed values?
 bool OutsideByteRange(const uint8_t* data, size_t size, const uint8_t* allowed);
-// Is there a '%' without two hexadecimal digits behind it?
+// Is there a '%' without two hexadecimal digits after it?
 bool BadUrlEncoding(const uint8_t* data, size_t size);
 // Is there anything that RFC 3629 does not allow: overlong, surrogate, beyond U+10FFFF, cut off?
 bool BadUtf8(const uint8_t* data, size_t size);

@@ -98,7 +98,7 @@ export const ruleRunLimits = {
 
 /** Stacks of failed inspections in the log, per thread. */
 export const failureLogLimits = {
-  /** Places in the code that are told apart; a program has few that fail. */
+  /** Places in the code that are distinguished; a program has few that fail. */
   placesMax: 64,
   /** A place that fails again is logged with its count after this time. */
   repeatMs: 60_000,

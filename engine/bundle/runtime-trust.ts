@@ -8,7 +8,7 @@ import { AppError } from '../base/errors.ts';
 import { accessLimits } from '../base/limits.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 
-/** What of a bundle says who is trusted. */
+/** The fields of a bundle that say who is trusted. */
 export interface TrustSource {
   readonly trustProfiles: readonly RuntimeTrustProfile[];
   readonly ipLists: readonly RuntimeIpList[];

@@ -38,7 +38,7 @@ export interface ClientIpRuleConfig {
   readonly allowUntrusted: boolean;
 }
 
-/** Which proxies stand before the product and which headers they write. */
+/** The trusted proxies and the headers that they write. */
 export interface TrustConfig {
   readonly nodes: readonly TrustNodeConfig[];
   readonly edges: readonly TrustEdgeConfig[];

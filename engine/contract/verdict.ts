@@ -16,7 +16,7 @@ export interface Verdict {
   readonly phase: number;
 }
 
-/** Go on; shared, because nearly every phase ends so. */
+/** Continue. One shared object, because nearly every phase ends so. */
 export const passVerdict: Verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
 
 /** What the session needs of the request body after the head was inspected. */

@@ -29,7 +29,7 @@ export class AcmeTokens {
     this.answers.delete(token);
   }
 
-  /** The answer to a path, query excluded; null for paths that no authority was told of. */
+  /** The answer to a path, query excluded; null for paths that no authority asks for. */
   find(path: string): string | null {
     if (!path.startsWith(acmePath)) return null;
     return this.answers.get(path.slice(acmePath.length)) ?? null;

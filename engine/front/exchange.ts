@@ -1,6 +1,5 @@
 /**
- * Owns one live request: joins what the client's connection, the phase driver and the origin ask of
- * it, and ends in one event on every path. Bytes in, bytes out; each side is a part of its own.
+ * One live request: joins the client's connection, the phase driver and the origin, and ends in one event on every path. Bytes in, bytes out; each side is a part of its own.
  */
 
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';

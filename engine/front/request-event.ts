@@ -1,4 +1,4 @@
-/** Owns the event in which every request ends: plain data out of what the request left behind. */
+/** The event in which every request ends: plain data made from the finished request. */
 
 import type { RequestEvent } from '../contract/events.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';

@@ -46,7 +46,7 @@ export class ResponseRelay {
   private held: Buffer[] = [];
   /** Offset of the unsent rest of the first held piece, while held pieces are sent. */
   private paidOut = 0;
-  /** What of the current chunk comes next. */
+  /** The part of the current chunk that comes next. */
   private chunkPart: number = CHUNK.SIZE;
 
   constructor(writer: ByteWriter, clock: Clock) {

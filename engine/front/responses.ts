@@ -173,7 +173,7 @@ const statusTexts: Readonly<Record<number, StatusText>> = {
   400: { reason: 'Bad Request', kind: 'bad_request', message: 'The request is malformed.' },
   401: { reason: 'Unauthorized', kind: 'unauthorized', message: 'Authentication is required.' },
   403: { reason: 'Forbidden', kind: 'forbidden', message: 'Access is denied.' },
-  404: { reason: 'Not Found', kind: 'not_found', message: 'Nothing is served here.' },
+  404: { reason: 'Not Found', kind: 'not_found', message: 'Unknown host or path.' },
   405: {
     reason: 'Method Not Allowed',
     kind: 'method_not_allowed',

@@ -182,7 +182,7 @@ test('a host of another certificate gets 421; hosts that share one share a conne
   expect(events[1]).toMatchObject({ outcome: 'refused', refusal: 'misdirected', status: 421 });
 });
 
-test('plain HTTP on the port for TLS is told so, and what is neither is closed', async () => {
+test('plain HTTP on the port for TLS gets an error, and what is neither is closed', async () => {
   const { securePort } = await startSecureFront(closing, [
     secureSite(await echoOrigin(), 'shop.test'),
   ]);

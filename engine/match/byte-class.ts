@@ -1,3 +1,3 @@
-/** Owns the engine's door to the byte classes that scan masks are made of. */
+/** The engine's door to the byte classes that scan masks are made of. */
 export { byteClassOf, maskOfClasses } from '../../native-bindings/index.ts';
 export type { ByteClassName } from '../../native-bindings/index.ts';

@@ -1,4 +1,4 @@
-/** Owns sets of byte values and how PCRE's character classes are written as such sets. */
+/** Sets of byte values and how PCRE's character classes are written as such sets. */
 
 /** 256 entries, 1 for a byte in the set. */
 export type ByteSet = Uint8Array;

@@ -1,4 +1,4 @@
-/** Owns the CRS patterns and values near them that the tests of this folder share. */
+/** The CRS patterns and values near them that the tests of this folder share. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

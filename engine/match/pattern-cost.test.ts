@@ -1,4 +1,4 @@
-/** Proves that slow patterns are told from those of CRS. */
+/** Tests that slow patterns are distinguished from those of CRS. */
 import { expect, test } from 'vitest';
 import { crsPatterns } from './crs-patterns.test-support.ts';
 import { costlyValues, findSlowSearch, type SlowSearch } from './pattern-cost.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns what is worked out from a pattern's tree ahead of matching: the pattern cut down to few
+ * What is worked out from a pattern's tree ahead of matching: the pattern cut down to few
  * bytes, its spelling for Hyperscan, the finite set of strings it stands for. Decides no match.
  */
 

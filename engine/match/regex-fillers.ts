@@ -1,5 +1,5 @@
 /**
- * Owns the search for patterns that are mostly fillers: commands spelt with what a shell ignores
+ * The search for patterns that are mostly fillers: commands spelt with what a shell ignores
  * between any two letters (`c"a"t`, `c^a^t`, `c$x'a't`). As they stand they are too large to search
  * for; without their fillers they are plain words. Decides no match.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns reading a PCRE pattern (byte mode, no multiline) into a tree of byte sets. Case folding is
+ * Reads a PCRE pattern (byte mode, no multiline) into a tree of byte sets. Case folding is
  * done here, ASCII only as PCRE does in byte mode, so that no printer needs flags. Knows nothing
  * of the engines that the tree is printed for.
  */
@@ -192,7 +192,7 @@ class Reader {
     const body = this.#body(length);
     this.#caseless = caseless;
     this.#dotall = dotall;
-    // A group of its own, so that a quantifier behind it takes all of it.
+    // A group of its own, so that a quantifier after it applies to all of it.
     return body.kind === 'sequence' ? { kind: 'choice', options: [body] } : body;
   }
 
@@ -214,7 +214,7 @@ class Reader {
     return { kind: 'opaque', zeroWidth: false };
   }
 
-  /** The byte that the escape at the current place stands for; moves behind it. */
+  /** The byte that the escape at the current place stands for; moves past it. */
   #escapedByte(): number {
     const c = this.#source.charAt(this.#at + 1);
     const control = controlEscapes.get(c);

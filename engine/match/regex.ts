@@ -1,5 +1,5 @@
 /**
- * Owns exact regular expressions: picks RE2 (linear time) where it means the same as PCRE in byte
+ * Exact regular expressions: picks RE2 (linear time) where it means the same as PCRE in byte
  * mode, PCRE2 with limits elsewhere. Never used to search many patterns: that is Hyperscan's work.
  */
 import RE2 from 're2';

@@ -1,5 +1,5 @@
 /**
- * Owns the engine's door to Hyperscan: databases, streams and the bulk scan program, with the
+ * The engine's door to Hyperscan: databases, streams and the bulk scan program, with the
  * product's limits applied. Never decides what is compiled into which database.
  */
 import { matchLimits } from '../base/limits.ts';

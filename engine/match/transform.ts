@@ -1,4 +1,4 @@
-/** Owns the engine's door to the SecLang transformations. Never decides which rule uses which. */
+/** The engine's door to the SecLang transformations. Never decides which rule uses which. */
 export {
   fillersRemovedId,
   setUnicodeMap,

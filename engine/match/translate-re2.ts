@@ -1,5 +1,5 @@
 /**
- * Owns printing a pattern's tree for RE2, so that it matches the same bytes as in PCRE. Refuses
+ * Prints a pattern's tree for RE2, so that it matches the same bytes as in PCRE. Refuses
  * what the tree does not hold exactly: the caller then uses PCRE2. Never compiles anything.
  */
 import type { ByteString } from '../base/byte-string.ts';

@@ -1,4 +1,4 @@
-/** Rollouts against ports under the test's control: order, giving way, failures, lazy starts. */
+/** Rollouts against ports under the test's control: order, superseding, failures, lazy starts. */
 
 import { expect, test } from 'vitest';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';

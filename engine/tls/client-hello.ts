@@ -24,7 +24,7 @@ export type HelloResult =
   | { readonly kind: 'hello'; readonly hello: ClientHello }
   /** HTTP in the clear on the port for TLS. */
   | { readonly kind: 'plain' }
-  /** `alert`: what the client is told. */
+  /** `alert`: the number sent to the client. */
   | { readonly kind: 'refused'; readonly alert: number };
 
 const handshakeRecord = 22;

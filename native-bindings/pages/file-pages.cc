@@ -1,4 +1,4 @@
-// Owns letting go of file pages that a process has looked at through a map: the kernel keeps them
+// Lets go of file pages that a process has looked at through a map: the kernel keeps them
 // as its cache and takes them back as it likes, but counts them to the process until then. An
 // addon of its own, without the matcher's libraries, for processes that match nothing.
 #include <node_api.h>

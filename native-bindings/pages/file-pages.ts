@@ -1,5 +1,5 @@
 /**
- * Owns letting go of file pages that were looked at through maps of LMDB's files, and the small
+ * Lets go of file pages that were looked at through maps of LMDB's files, and the small
  * addon that does it. Never touches what is written or anybody's data.
  */
 import { existsSync } from 'node:fs';

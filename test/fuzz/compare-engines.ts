@@ -37,7 +37,7 @@ export function fastEngine(program: Program, cache: DatabaseCache = noCache): Po
   return new PolicyEngine(buildPlan(program, { cache, log, ports: fixedPorts }), fixedPorts);
 }
 
-/** What of a transaction must not depend on the engine that ran it. */
+/** The results of a transaction that must not depend on the engine that ran it. */
 interface Outcome {
   readonly phaseVerdicts: readonly Verdict[];
   /** What detection-only held back; null when nothing. */

@@ -1,5 +1,5 @@
 /**
- * Owns the exchanges that policies over CRS are tried with: requests of the corpora, their payloads
+ * The exchanges that policies over CRS are tried with: requests of the corpora, their payloads
  * in other places, usual requests, answers that leak. Draws from dice; reads no rule.
  */
 

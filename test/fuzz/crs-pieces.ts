@@ -1,5 +1,5 @@
 /**
- * Owns CRS cut into pieces that a policy may take or leave: one rule with its chain, a marker, a
+ * CRS cut into pieces that a policy may take or leave: one rule with its chain, a marker, a
  * setting. Says what names the pieces use. Draws nothing.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns random policies over CRS: part of its rules, its knobs turned, rules taken out, changed and
+ * Random policies over CRS: part of its rules, its knobs turned, rules taken out, changed and
  * doubled, own rules around and between them. Compiles nothing.
  */
 
@@ -230,7 +230,7 @@ function knobRule(dice: Dice, id: number, action: string): string {
   return `SecRule ${asked} "${list}"`;
 }
 
-/** Removals and updates, which have to stand behind the rules. */
+/** Removals and updates, which have to follow the rules. */
 function drawChanges(
   dice: Dice,
   own: OwnRules,

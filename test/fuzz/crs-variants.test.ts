@@ -29,7 +29,7 @@ const runs = Number(process.env['WAF_FUZZ_RUNS'] ?? 12);
 const requestsPerPolicy = 40;
 const cachedBytesMax = 256 * 1024 * 1024;
 const reduceMs = 120_000;
-/** In long runs, of so many policies one takes all of CRS; it compiles for some ten seconds. */
+/** In long runs, one policy in this number takes all of CRS; it compiles for some ten seconds. */
 const wholeEvery = 400;
 const longRun = 100;
 

@@ -1,5 +1,5 @@
 /**
- * Watches one run of the oracle and notes which rules read what another rule left behind: its last
+ * Watches one run of the oracle and notes which rules read effects of another rule: its last
  * match, its captures, or a TX variable that it named by a macro. Only what was read matters to a
  * result, so all else may differ between two engines. Works from the linked program and the run
  * alone; it must not ask the plan, whose claims it is there to check.
@@ -10,7 +10,7 @@ import type { Rule } from '../../engine/rules/transaction/types.ts';
 import type { Entry } from '../../engine/rules/transaction/values.ts';
 import type { Trace } from '../../engine/rules/oracle/trace.ts';
 
-/** What one transaction read of other rules' traces. */
+/** What one transaction read of other rules' effects. */
 export interface ForeignReads {
   /** MATCHED_VAR or MATCHED_VAR_NAME, by a rule that had matched nothing yet. */
   readonly matches: boolean;

@@ -1,4 +1,4 @@
-/** Owns random byte strings near what rules look for: matches and near misses are common. */
+/** Random byte strings near what rules look for: matches and near misses are common. */
 
 import fc from 'fast-check';
 

@@ -1,5 +1,5 @@
 /**
- * Owns random rules that users write around CRS: they read and write what CRS reads and writes,
+ * Random rules that users write around CRS: they read and write what CRS reads and writes,
  * take its rules and targets out, skip to its markers, end transactions. Runs nothing.
  */
 
@@ -11,7 +11,7 @@ export class OwnRules {
   private readonly dice: Dice;
   private readonly words: Vocabulary;
   private id: number;
-  /** What one rule of the policy reads that others leave keeps much from being planned ahead. */
+  /** What one rule of the policy reads that others leave keeps much from being memoized. */
   private readonly shunned: readonly RegExp[];
 
   constructor(dice: Dice, words: Vocabulary, firstId: number) {
@@ -48,7 +48,7 @@ export class OwnRules {
 
   /**
    * Rules to stand before `piece`, of which one interferes, in some requests, with what the piece
-   * reads of TX or with the piece itself; and rules to stand behind it that show what came of it.
+   * reads of TX or with the piece itself; and rules to follow it that show what came of it.
    * Null where the piece reads no TX variable by name.
    */
   plot(piece: string): { readonly before: string[]; readonly behind: string[] } | null {
@@ -221,7 +221,7 @@ export class OwnRules {
 
   private outcome(): string {
     const { dice } = this;
-    // What ends many transactions early hides what comes behind it.
+    // What ends many transactions early hides what comes after it.
     if (dice.below(12) > 0) return 'pass';
     return dice.pick(['deny', 'block', 'drop', 'allow', 'allow:phase', 'allow:request', ...moves]);
   }

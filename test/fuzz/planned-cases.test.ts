@@ -1,6 +1,6 @@
 /**
- * Rule sets in which one rule reads or changes, in some out-of-the-way form, what planning decides
- * ahead for another: the fast path against the oracle. Most of them once told the two apart.
+ * Rule sets in which one rule reads or changes, in some unusual form, what planning folds or
+ * memoizes for another: the fast path against the oracle. Most of them are regressions.
  */
 
 import { expect, test } from 'vitest';
@@ -139,7 +139,7 @@ const cases: readonly (readonly [
     [1, 2, 3, 8],
   ],
   [
-    'a chain that sets what its next link asks of, and skips',
+    'a chain that sets what its next link reads, and skips',
     [
       `SecAction "id:3,phase:1,pass,nolog,setvar:tx.pl=0"`,
       `SecRule &TX:none "@eq 0" "id:2,${skip},setvar:tx.pl=5,chain"\nSecRule TX:pl "@eq 0"`,

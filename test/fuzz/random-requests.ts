@@ -1,4 +1,4 @@
-/** Owns random exchanges that share names and values with the random rule sets. */
+/** Random exchanges that share names and values with the random rule sets. */
 
 import fc from 'fast-check';
 import type { ByteString } from '../../engine/base/byte-string.ts';

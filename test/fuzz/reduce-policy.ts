@@ -1,5 +1,5 @@
 /**
- * Owns making a failing policy small: pieces are left out as long as it still fails. Knows nothing
+ * Makes a failing policy small: pieces are left out as long as it still fails. Knows nothing
  * of engines.
  */
 

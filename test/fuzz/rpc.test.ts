@@ -1,4 +1,4 @@
-/** Owns the proof that no JSON breaks an RPC: random messages, right and wrong, to all of them. */
+/** The proof that no JSON breaks an RPC: random messages, right and wrong, to all of them. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

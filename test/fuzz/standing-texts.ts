@@ -1,5 +1,5 @@
 /**
- * Owns random rules that run in every transaction: skips, and scores that are added up, compared
+ * Random rules that run in every transaction: skips, and scores that are added up, compared
  * and reset as CRS does. Most of them come out the same unless some other rule interferes.
  */
 
@@ -11,7 +11,7 @@ export type RuleWriter = (id: number) => string[];
 const phases = fc.constantFrom(1, 1, 2, 2, 2, 3, 4, 5, 5);
 const scores = fc.constantFrom('score', 'total', 'pl', 'a', 'late_x', '1');
 
-/** Skips that every request makes, or none; and those that depend on what is not known ahead. */
+/** Skips that every request makes, or none; and those that planning cannot decide. */
 const jumps: fc.Arbitrary<RuleWriter> = fc
   .tuple(
     phases,
@@ -40,7 +40,7 @@ const sets = fc
   })
   .map((list) => list.join(','));
 
-/** Rules that set scores whenever they run, or when other scores say so. */
+/** Rules that set scores whenever they run, or when other scores ask for it. */
 const sums: fc.Arbitrary<RuleWriter> = fc
   .tuple(
     phases,
@@ -286,7 +286,7 @@ export const standingRules: fc.Arbitrary<RuleWriter> = fc.oneof(
   interference,
 );
 
-/** A whole rule set of them: little else that would keep anything from being decided ahead. */
+/** A whole rule set of them: little else that would keep anything from being memoized. */
 export const standingTexts: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(

@@ -37,7 +37,7 @@ export interface Product {
   readonly pid: number;
   /** Runs `waf` against its administration socket. */
   waf(...args: string[]): { code: number; stdout: string; stderr: string };
-  /** As `waf`, while this process goes on; resolves with what it printed. Errors: a failure. */
+  /** As `waf`, while this process continues; resolves with what it printed. Errors: a failure. */
   wafBeside(...args: string[]): Promise<string>;
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number>;

@@ -20,6 +20,10 @@ const phrase = (pattern: RegExp, instead: string, planted: string): ForbiddenWor
 export const forbiddenWords: readonly ForbiddenWord[] = [
   phrase(/\bforesight\b/i, 'phase memo', 'The foresight of a phase.'),
   phrase(/\bforeseen?\b/i, 'decided in advance', 'Rules that were foreseen.'),
+  phrase(/\bdecided? ahead\b/i, 'memoize, fold', 'Rules that are decided ahead.'),
+  phrase(/\bknown ahead\b/i, 'known while planning', 'What is not known ahead.'),
+  phrase(/\bwho would notice\b/i, 'liveness', 'The question who would notice.'),
+  phrase(/\bmost telling\b/i, 'most selective', 'The most telling link.'),
   phrase(/\bforeseeable\b/i, 'static analysis', 'Which rules are foreseeable.'),
   phrase(/\bbeforehand\b/i, 'in advance; planning request', 'Compiled beforehand.'),
   phrase(/\bhasty\b/i, 'provisional', 'A hasty policy serves.'),

@@ -8,10 +8,6 @@ import { readSources, root } from './source-files.ts';
 import type { SourceFile } from './source-files.ts';
 import { textOf } from './text-of.ts';
 
-/** Folders that are not held to the list yet. The count below must fall with each that leaves. */
-const notYet = ['engine', 'native-bindings', 'test/fuzz'];
-const notYetCount = 3;
-
 /** Files that quote the words on purpose. */
 const quoting = ['test/tidy/forbidden-words.ts', 'test/tidy/words.test.ts'];
 
@@ -19,15 +15,13 @@ const quoting = ['test/tidy/forbidden-words.ts', 'test/tidy/words.test.ts'];
 const data = /^(bench\/(results|workloads)|test\/.*\/(corpus|fixtures|recorded))\//;
 
 const extensions = ['.ts', '.mjs', '.cjs', '.cc', '.h', '.proto', '.md', '.sh', '.lua', '.py'];
-const isIn = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
 const atTop: SourceFile[] = ['README.md', 'ARCHITECTURE.md'].map((path) => {
   const text = readFileSync(join(root, path), 'utf8');
   return { path, text, lines: text.split('\n') };
 });
-const all = [...readSources(...extensions), ...atTop].filter(
+const sources = [...readSources(...extensions), ...atTop].filter(
   ({ path }) => !quoting.includes(path) && !data.test(path),
 );
-const held = all.filter(({ path }) => !notYet.some((folder) => isIn(path, folder)));
 
 function offences(file: SourceFile): string[] {
   // Only a file that may hold a word is parsed: this keeps the test within seconds.
@@ -48,26 +42,14 @@ const planted = (path: string, text: string): SourceFile => ({
 
 describe('words', () => {
   test('there are sources to look at, of every kind', () => {
-    expect(held.length).toBeGreaterThan(800);
+    expect(sources.length).toBeGreaterThan(800);
     for (const end of ['.ts', '.mjs', '.proto', '.md', '.sh']) {
-      expect(held.some(({ path }) => path.endsWith(end))).toBe(true);
+      expect(sources.some(({ path }) => path.endsWith(end))).toBe(true);
     }
   });
 
   test('no forbidden word in comments, strings and Markdown', () => {
-    expect(held.flatMap(offences)).toEqual([]);
-  });
-
-  test('folders that are not held to the list exist and are counted', () => {
-    expect(notYet).toHaveLength(notYetCount);
-    for (const folder of notYet) {
-      const sources = all.filter(({ path }) => isIn(path, folder));
-      expect(sources.length, folder).toBeGreaterThan(0);
-      // A folder without offences is held to the list from then on.
-      expect(sources.flatMap(offences).length, `${folder} is clean: take it out`).toBeGreaterThan(
-        0,
-      );
-    }
+    expect(sources.flatMap(offences)).toEqual([]);
   });
 
   test.each(forbiddenWords)('finds "$planted" wherever it stands', ({ planted: text, pattern }) => {

@@ -1,5 +1,5 @@
 /**
- * Owns what a rule set can name: the lists of the catalogue as one value, handed to the linker so
+ * What a rule set can name: the lists of the catalog as one value, handed to the linker so
  * that tests can give it another.
  */
 

@@ -1,4 +1,4 @@
-/** Owns the product's catalogue: every list, and how the regexes of selectors are compiled. */
+/** The product's catalog: every list, and how the regexes of selectors are compiled. */
 
 import { compileExact } from '../../match/regex.ts';
 import { actions } from './actions/list.ts';

@@ -1,4 +1,4 @@
-/** Owns the grammar of action lists: `name`, `name:value`, `name:'quoted'`, parted by commas. */
+/** The grammar of action lists: `name`, `name:value`, `name:'quoted'`, parted by commas. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { seclangLimits } from '../../base/limits.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the syntax tree of SecLang. It says what was written and where; whether a name exists or a
+ * The syntax tree of SecLang. It says what was written and where; whether a name exists or a
  * value makes sense is decided when a program is linked.
  */
 
@@ -12,7 +12,7 @@ export interface Token {
   readonly span: SourceSpan;
 }
 
-/** What of a collection is meant: everything, one key, keys by regular expression, an XPath. */
+/** The selected part of a collection: everything, one key, keys by regular expression, an XPath. */
 export type Selector =
   | { readonly kind: 'none' }
   | { readonly kind: 'literal'; readonly text: ByteString; readonly span: SourceSpan }

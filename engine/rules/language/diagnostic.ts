@@ -1,5 +1,5 @@
 /**
- * Owns where something stands in a rule file and what is wrong with it. Diagnostics are data: the
+ * Where something stands in a rule file and what is wrong with it. Diagnostics are data: the
  * language rooms collect all of them and throw nothing.
  */
 

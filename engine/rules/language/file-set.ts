@@ -1,5 +1,5 @@
 /**
- * Owns rule and data files that are held in memory: how a name or pattern written in one of them
+ * Rule and data files that are held in memory: how a name or pattern written in one of them
  * finds others. Reads no disk; whoever loads a rule set decides what is in it.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns Include: which files are read in which order, and the bounds on depth, cycles and number.
+ * Include: which files are read in which order, and the bounds on depth, cycles and number.
  * Reads nothing itself: the caller's port lists and reads the files.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns how physical lines become logical ones: continuation, comments, and the way back from an
- * offset to line and column. Knows nothing of directives beyond telling comments apart.
+ * How physical lines become logical ones: continuation, comments, and the way back from an
+ * offset to line and column. Knows nothing of directives beyond recognizing comments.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -33,7 +33,7 @@ export function spanOf(line: LogicalLine, start: number, end: number): SourceSpa
 /**
  * Cuts a file into logical lines, without comments and empty lines. A backslash before the line end
  * joins the next line as it stands, its indentation included (as Apache and ModSecurity 2 do).
- * A comment ends with its line, except that a commented-out rule goes on over its continuation
+ * A comment ends with its line, except that a commented-out rule includes its continuation
  * lines (ModSecurity 3); a line swallowed that way that is no comment itself is reported.
  */
 export function splitLogicalLines(file: string, text: ByteString, report: Report): LogicalLine[] {
@@ -54,7 +54,7 @@ function splitPhysicalLines(text: ByteString): ByteString[] {
   return withoutMark.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
 }
 
-/** Length of `line` in front of its continuation backslash; -1 when it does not go on. */
+/** Length of `line` in front of its continuation backslash; -1 when it does not continue. */
 function continuationAt(line: ByteString): number {
   let end = line.length;
   while (end > 0 && (line[end - 1] === ' ' || line[end - 1] === '\t')) end -= 1;

@@ -1,4 +1,4 @@
-/** Owns the guess at what an unknown name was meant to be. */
+/** The guess at what an unknown name was meant to be. */
 
 /**
  * The candidate closest to `name`, ignoring case; null when none is near enough to be a slip.

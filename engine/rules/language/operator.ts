@@ -1,10 +1,10 @@
-/** Owns the grammar of the operator argument: `[!]@name argument`, or a bare pattern for `rx`. */
+/** The grammar of the operator argument: `[!]@name argument`, or a bare pattern for `rx`. */
 
 import type { OperatorExpression } from './ast.ts';
 import type { Report } from './diagnostic.ts';
 import { wordSpan, wordToken, type Word } from './words.ts';
 
-/** Reads an operator. Errors: reported, null, when `@` has no name behind it. */
+/** Reads an operator. Errors: reported, null, when no name follows `@`. */
 export function parseOperator(word: Word, report: Report): OperatorExpression | null {
   const { text } = word;
   const head = /^\s*(!\s*)?(@)?/.exec(text);

@@ -134,7 +134,7 @@ describe('lines', () => {
     expect(rule.actions[1]?.span).toMatchObject({ line: 6, column: 3, endLine: 6, endColumn: 7 });
   });
 
-  it('goes on with a commented-out rule over its continuation lines, and says so', () => {
+  it('comments out the continuation lines of a commented-out rule, and warns', () => {
     const text =
       '# SecRule ARGS x \\\n#  "id:1"\nSecMarker A\n#SecAction \\\n  "id:2"\nSecMarker B';
     const { directives } = parseSecLang(text, 'a.conf');
@@ -191,7 +191,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  it('takes an action list whose closing quote is missing, and says so', () => {
+  it('takes an action list whose closing quote is missing, and warns', () => {
     const text = 'SecRule ARGS "@rx a" "id:1,msg:\'a\',pass\nSecAction "id:2';
     expect(problems(text)).toEqual([
       'a.conf:1:22: warning: missing closing " quote [unterminated-quote]',

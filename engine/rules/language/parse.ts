@@ -1,5 +1,5 @@
 /**
- * Owns the way from a rule file's bytes to its tree. Pure: reads no file, follows no Include,
+ * The way from a rule file's bytes to its tree. Pure: reads no file, follows no Include,
  * knows no name; all problems come back at once as diagnostics, nothing is thrown.
  */
 

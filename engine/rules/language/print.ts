@@ -1,5 +1,5 @@
 /**
- * Owns the way back from the syntax tree to text. What it prints parses to the same tree (spans
+ * The way back from the syntax tree to text. What it prints parses to the same tree (spans
  * aside); layout and comments of the original are not kept.
  */
 

@@ -1,4 +1,4 @@
-/** Owns the grammar of target lists: `A|B:key|&C|!D:/re/|XML:/*`. Names are not looked up here. */
+/** The grammar of target lists: `A|B:key|&C|!D:/re/|XML:/*`. Names are not looked up here. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { seclangLimits } from '../../base/limits.ts';

@@ -1,4 +1,4 @@
-/** Owns the comparison of syntax trees without their places; for tests only. */
+/** The comparison of syntax trees without their places; for tests only. */
 
 /** A copy of a tree without any `span`. */
 export function withoutSpans(node: unknown): unknown {

@@ -1,5 +1,5 @@
 /**
- * Owns the arguments of a directive: where each begins and ends, its quotes and escapes, and the
+ * The arguments of a directive: where each begins and ends, its quotes and escapes, and the
  * way from a byte of the unescaped text back to the file.
  */
 

@@ -1,4 +1,4 @@
-/** Owns finding the regular expressions that rules are written with, and where they stand. */
+/** Finds the regular expressions that rules are written with, and where they stand. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import type { ActionExpression, Directive, Token, VariableExpression } from './ast.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns undoing the content coding of a body for inspection: what is inspected is what the client's
+ * Undoes the content coding of a body for inspection: what is inspected is what the client's
  * browser shows. The bytes that are forwarded stay as they are. Never throws.
  */
 
@@ -15,7 +15,7 @@ import { valueLimits } from '../../base/limits.ts';
 /** A decoded body, or its beginning. */
 export interface DecodedBody {
   readonly bytes: Uint8Array;
-  /** True when it goes on behind `bytes`. */
+  /** True when it continues after `bytes`. */
   readonly truncated: boolean;
 }
 

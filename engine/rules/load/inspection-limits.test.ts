@@ -34,7 +34,7 @@ const body =
     return tx;
   };
 
-/** Each reaches one limit and has the attack behind it. */
+/** Each reaches one limit and has the attack past it. */
 const inspectedPastIt: readonly Case[] = [
   [
     'cookies',

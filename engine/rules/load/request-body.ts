@@ -1,5 +1,5 @@
 /**
- * Owns how the inspected part of a request body becomes values: picks the processor, runs it and
+ * How the inspected part of a request body becomes values: picks the processor, runs it and
  * fills REQUEST_BODY where ModSecurity does. Never parses by itself.
  */
 

@@ -155,7 +155,7 @@ function naiveArguments(query: ByteString): string[] {
       .replaceAll('+', ' ')
       .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   const pairs = query.split('&');
-  // Behind the last separator there is an argument only where there is something.
+  // After the last separator there is an argument only where there is something.
   if (pairs.at(-1) === '') pairs.pop();
   return pairs.map((pair) => {
     const [, name, value] = /^([^=]*)=?(.*)$/s.exec(pair)!;

@@ -1,5 +1,5 @@
 /**
- * Owns how a request head becomes rows: one copy of its bytes into the slab, then offsets. Decides
+ * How a request head becomes rows: one copy of its bytes into the slab, then offsets. Decides
  * which body processor the Content-Type asks for. Never makes strings.
  */
 

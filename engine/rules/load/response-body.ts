@@ -1,4 +1,4 @@
-/** Owns how the inspected part of a response body becomes RESPONSE_BODY. */
+/** How the inspected part of a response body becomes RESPONSE_BODY. */
 
 import type { BodySnapshot } from '../../contract/message.ts';
 import type { Transaction } from '../transaction/transaction.ts';

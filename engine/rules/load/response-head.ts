@@ -1,4 +1,4 @@
-/** Owns how the head of the origin's answer becomes header rows, by offset. */
+/** How the head of the origin's answer becomes header rows, by offset. */
 
 import { type ResponseSnapshot, SPAN } from '../../contract/message.ts';
 import type { Transaction } from '../transaction/transaction.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns small transactions for tests: settings, ports and a head from text. Never used at run time.
+ * Small transactions for tests: settings, ports and a head from text. Never used at run time.
  */
 
 import { type ByteString, fromByteString } from '../../base/byte-string.ts';
@@ -45,7 +45,7 @@ export const sampleSettings: ProgramSettings = {
   unicodeMap: null,
 };
 
-/** Time stands still at 2024-05-06 07:08:09 UTC unless a test says otherwise. */
+/** Time stands still at 2024-05-06 07:08:09 UTC unless a test sets another. */
 export const samplePorts: RulePorts = {
   clock: { nowMs: () => Date.UTC(2024, 4, 6, 7, 8, 9), monotonicUs: () => 1_000_000 },
   collections: null,

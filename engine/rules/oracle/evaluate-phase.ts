@@ -1,5 +1,5 @@
 /**
- * Owns the order of rules inside one phase: markers, skips, allows, removals, disruptive actions.
+ * The order of rules inside one phase: markers, skips, allows, removals, disruptive actions.
  * Never tests a value.
  */
 

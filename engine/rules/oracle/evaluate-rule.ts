@@ -1,6 +1,6 @@
 /**
- * Owns the evaluation of one rule with its chain, the obvious way: every value through every
- * transformation into the operator. Never decides what a match means for the rules behind it.
+ * The evaluation of one rule with its chain, the obvious way: every value through every
+ * transformation into the operator. Never decides what a match means for the rules after it.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -16,7 +16,7 @@ const capturesMax = 10;
 
 /**
  * True when the rule and all its links match. MATCHED_VAR(S), captures and the actions of each link
- * take effect at each match, whether or not the links behind it match.
+ * take effect at each match, whether or not the links after it match.
  */
 export function evaluateRule(rule: Rule, tx: Transaction, trace: Trace): boolean {
   const before = stoppedSoFar();

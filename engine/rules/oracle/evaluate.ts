@@ -1,5 +1,5 @@
 /**
- * Owns the slow, obvious interpreter of a rule program: phase by phase, rule by rule, value by
+ * The slow, obvious interpreter of a rule program: phase by phase, rule by rule, value by
  * value, without prefilter, folding or caches. It defines what the fast path must answer; its
  * semantic decisions stand in semantics.md. Never touches the network, files or a clock of its own.
  */

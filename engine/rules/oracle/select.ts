@@ -1,4 +1,4 @@
-/** Owns which values a rule looks at: target by target, less what is excluded. Matches nothing. */
+/** Which values a rule looks at: target by target, less what is excluded. Matches nothing. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { lowerBytes } from '../transaction/macro.ts';

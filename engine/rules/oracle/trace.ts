@@ -1,5 +1,5 @@
 /**
- * Owns the notes that the oracle can make while it runs. They use libmodsecurity's debug wording,
+ * The notes that the oracle can make while it runs. They use libmodsecurity's debug wording,
  * so that its regression cases can be read against them; nothing else may depend on them.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns the compilation of scan groups into Hyperscan databases: which expressions go into which
+ * The compilation of scan groups into Hyperscan databases: which expressions go into which
  * tier, how each had to be compiled, and the cache entry that makes the next start compile nothing.
  * Never touches the disk itself; the cache is a port.
  */
@@ -182,7 +182,7 @@ function patternTiers(
     const allowed = bytesWithin(mask);
     const cut = restrictTo(tree.root, allowed);
     if (cut === null) return null;
-    // Of lines every end of a match is told: what has fewer of them is cheaper.
+    // A scan of lines reports every end of a match: fewer of them are cheaper.
     const sooner = withoutTail(cut);
     const spelt = matchesAnyOf(sooner, allowed) ? atStart(sooner) : sooner;
     const text = tree.exact ? printForScan(spelt) : null;

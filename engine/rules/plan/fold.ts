@@ -1,5 +1,5 @@
 /**
- * Owns constant folding: which rules can never match under this policy, which always do, and which
+ * Constant folding: which rules can never match under this policy, which always do, and which
  * TX values are the same for every transaction. Works on the linked program alone. Folding changes
  * cost, never results; every doubt keeps the rule as it is.
  */
@@ -58,7 +58,7 @@ class Folder {
   private skipCount = 0;
   private readonly removals: Removal[] = [];
   private readonly matchesLive: boolean;
-  /** Tests of the names that rules list TX by, one behind the other. */
+  /** Tests of the names that rules list TX by. */
   private readonly listings: readonly ((name: string) => boolean)[];
 
   constructor(program: Program, ports: RulePorts) {
@@ -81,7 +81,7 @@ class Folder {
     let unreached: string | null = null;
     const kept = items.map((item, index): boolean => {
       if (item.kind === 'marker') {
-        // Behind a marker that some rule may skip to, rules run again.
+        // After a marker that some rule may skip to, rules run again.
         if (unreached === item.name || this.openSkips.has(item.name)) unreached = null;
         this.openSkips.delete(item.name);
         if (skipTo === item.name) skipTo = null;
@@ -113,7 +113,7 @@ class Folder {
     if (this.removals.some((removal) => mayRemove(removal, rule))) return false;
     for (let link: Rule | null = rule; link; link = link.next) {
       if (this.evaluateLink(link) !== true) return false;
-      // What it sets may be what the next one asks of.
+      // The next link may read what it sets.
       if (link.next && (link.actions.length > 0 || link.capture)) return false;
     }
     return true;
@@ -129,7 +129,7 @@ class Folder {
       const result = this.evaluateLink(link);
       if (result === null) return this.endsUnseen(link) ? 'never' : 'keep';
       if (!result) return 'never';
-      // A link's own actions run when it matches, even if the chain fails behind it.
+      // A link's own actions run when it matches, even if the chain fails after it.
       if (link.next && (link.actions.length > 0 || link.capture)) return 'keep';
     }
     const region = skippedRegion(items, index, rule);
@@ -144,7 +144,7 @@ class Folder {
     return 'matched';
   }
 
-  /** True where a link behind this one never matches, and none before it leaves a trace. */
+  /** True where a link after this one never matches, and none before it leaves a trace. */
   private endsUnseen(from: Rule): boolean {
     if (this.matchesLive) return false;
     for (let link = from; link.next; link = link.next) {
@@ -191,7 +191,7 @@ class Folder {
     const writes: MacroText[] = [];
     for (let link: Rule | null = rule; link; link = link.next) {
       if (link.capture || link.severity >= 0) return false;
-      // They run at each match, and may change what the next target asks of.
+      // They run at each match, and may change what the next target reads.
       if (link.actions.length > 0 && link.targets.length > 1) return false;
       for (const action of link.actions) {
         if (action.effect?.kind !== 'setTx') return false;
@@ -209,7 +209,7 @@ class Folder {
     });
   }
 
-  /** Would a rule that lists TX show the variable ahead of one that was set before it? */
+  /** Would a rule that lists TX show the variable before one that was set earlier? */
   private comesLate(name: string): boolean {
     const vague = this.allDirty || this.dirtyPrefixes.length > 0;
     return this.listings.some((lists) => {
@@ -305,7 +305,7 @@ class Folder {
   }
 }
 
-/** Operators that leave nothing behind, neither a flag nor a TX variable. */
+/** Operators that set neither a flag nor a TX variable. */
 const tracelessOperators: ReadonlySet<string> = new Set(
   [...plainOperators].filter((name) => name !== 'rx'),
 );

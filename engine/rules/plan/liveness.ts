@@ -1,6 +1,6 @@
 /**
- * Owns the question "who would notice": which traces that a rule leaves behind in a transaction
- * some other rule may read. Where nobody does, the plan need not leave them. Pure.
+ * Liveness analysis: which effects of a rule on a transaction another rule may read. Effects that
+ * are dead need not take place. Pure.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -8,7 +8,7 @@ import { lowerBytes } from '../transaction/macro.ts';
 import type { BoundAction, MacroText, Rule, Target } from '../transaction/types.ts';
 import { controlOf, linksOf, txReads } from './written-reads.ts';
 
-/** Which leftovers of one rule another may read. */
+/** Which effects of one rule another may read. */
 export interface Liveness {
   /** MATCHED_VAR and the like. */
   readonly matches: boolean;
@@ -16,7 +16,7 @@ export interface Liveness {
   readonly captures: boolean;
 }
 
-/** What `rules`, with the links behind them, read of each other's leftovers. */
+/** What `rules`, with their chain links, read of each other's effects. */
 export function livenessOf(rules: readonly Rule[]): Liveness {
   const links = rules.flatMap(linksOf);
   // Tags are expanded before their rule is evaluated where removals compare them.
@@ -231,7 +231,7 @@ function wordWithin(source: ByteString): string | null {
   return word === '' ? null : lowerBytes(word);
 }
 
-/** Could the word stand in `prefix` and something behind it without standing in the latter? */
+/** Could `prefix` with some text after it hold the word where that text alone does not? */
 function overlaps(prefix: string, word: string): boolean {
   if (prefix.includes(word)) return true;
   for (let size = 1; size < word.length; size++) {

@@ -1,4 +1,4 @@
-/** Owns what planning has in place of a request, and which operators need none. */
+/** What planning has in place of a request, and which operators need none. */
 
 import type { RequestSnapshot } from '../../contract/message.ts';
 

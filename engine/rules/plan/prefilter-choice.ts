@@ -1,5 +1,5 @@
 /**
- * Owns the choice of what a rule is searched by: the scanner looks for something that is there
+ * The choice of what a rule is searched by: the scanner looks for something that is there
  * whenever the rule matches, so that a rule whose condition does not hold need not be visited. For
  * a chain that may be any link, as long as no rule notices that the links before it were not
  * visited. Pure.
@@ -101,7 +101,7 @@ function asksForNone(link: Rule, facts: PrefilterFacts): boolean {
 
 /** Its match alone leaves nothing that is looked at. */
 function isSilent(link: Rule, facts: PrefilterFacts): boolean {
-  // What it finds is there for all rules behind it.
+  // All rules after it read what it finds.
   if (link.operator?.definition.name === 'geoLookup') return false;
   return link.actions.every(isAuditSwitch) && !(link.capture && facts.capturesLive);
 }

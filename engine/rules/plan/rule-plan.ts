@@ -1,5 +1,5 @@
 /**
- * Owns the RulePlan: what one thread needs to run a policy. Joins the folded program, the compiled
+ * The RulePlan: what one thread needs to run a policy. Joins the folded program, the compiled
  * databases and the native scan program; a plan is immutable and is closed when its generation
  * ends.
  */

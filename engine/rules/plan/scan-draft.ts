@@ -1,5 +1,5 @@
 /**
- * Owns the question "which values have to be searched for which patterns": turns kept rules into
+ * Decides which values are searched for which patterns: turns kept rules into
  * scan classes (one per kind of value) and groups classes that look for nearly the same patterns,
  * so that they share databases. Pure; compiles nothing.
  */

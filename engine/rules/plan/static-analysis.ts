@@ -1,7 +1,7 @@
 /**
- * Owns the question which rules can be decided ahead: those that run in every transaction and ask
- * of nothing but TX and how the body was read. As long as no other rule changes what they read,
- * they come out the same each time. Says, too, which rules change or read it. Decides nothing.
+ * Static analysis of which rules can be memoized: those that run in every transaction and read
+ * nothing but TX and how the body was parsed. As long as no other rule changes what they read,
+ * their results are the same each time.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -16,10 +16,10 @@ import type {
 import { plainOperators } from './planning-request.ts';
 import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
 
-/** How much of a link's question is known ahead. */
+/** The inputs of a link that a phase memo knows. */
 export const KNOWN = {
   no: 0,
-  /** It asks of TX alone. */
+  /** It reads TX alone. */
   tx: 1,
   /** And of how the body was read. */
   body: 2,
@@ -51,7 +51,7 @@ interface PhaseItems {
   readonly always: Uint32Array;
 }
 
-/** Works out what can be decided ahead. Cost: linear in rules times names that are read. */
+/** Finds the rules that can be memoized. Cost: linear in rules times names that are read. */
 export function analyzeRules(
   phases: readonly PhaseItems[],
   rules: readonly Rule[],

@@ -1,5 +1,5 @@
 /**
- * Owns what texts of rules say to the planner: which TX variables their macros read, and what a
+ * What texts of rules say to the planner: which TX variables their macros read, and what a
  * `ctl` switches. Reads them just as they are bound; decides nothing.
  */
 

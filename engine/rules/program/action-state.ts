@@ -1,4 +1,4 @@
-/** Owns what the action lists of one rule add up to, before it becomes a rule. No behaviour. */
+/** What the action lists of one rule add up to, before it becomes a rule. No behavior. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import type {

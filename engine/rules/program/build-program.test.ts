@@ -1,4 +1,4 @@
-/** Covers what a linked program holds and what each mistake in a rule set is told. */
+/** Covers what a linked program holds and the message for each mistake in a rule set. */
 
 import { describe, expect, it } from 'vitest';
 import { fullCatalog } from '../features/full-catalog.ts';
@@ -348,7 +348,7 @@ describe('operators', () => {
 });
 
 describe('actions', () => {
-  it('that are accepted without an effect say so once for a program', () => {
+  it('that are accepted without an effect are reported once for a program', () => {
     const text = [
       'SecAction "id:1,pass,nolog,ctl:auditLogParts=+E"',
       'SecAction "id:2,pass,nolog,ctl:auditLogParts=+E,ctl:auditEngine=Off"',

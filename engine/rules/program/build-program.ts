@@ -1,5 +1,5 @@
 /**
- * Owns the linking of a rule set: from the syntax tree to the one program that every interpreter
+ * The linking of a rule set: from the syntax tree to the one program that every interpreter
  * runs. Reads nothing itself and throws nothing; with any error there is no program.
  */
 
@@ -85,7 +85,7 @@ function* linkItems(
     if (linked === null || first === undefined) continue;
     rules.push(...linked);
     phases[first.phase]?.push(first);
-    // skipAfter may also name a rule: the place behind it (ModSecurity v2).
+    // skipAfter may also name a rule: the place after it (ModSecurity v2).
     const name = String(first.id);
     if (first.id > 0 && skips.has(name)) phases[first.phase]?.push({ kind: 'marker', name });
   }

@@ -1,4 +1,4 @@
-/** Links the rule sets in use against the full catalogue. */
+/** Links the rule sets in use against the full catalog. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

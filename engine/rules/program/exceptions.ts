@@ -1,5 +1,5 @@
 /**
- * Owns SecRuleRemove* and SecRuleUpdate*. They act on rules before and behind them, as in
+ * SecRuleRemove* and SecRuleUpdate*. They act on rules before and after them, as in
  * ModSecurity v3: an exception that would silently not apply is the worse mistake. One that finds
  * no rule at all is reported.
  */

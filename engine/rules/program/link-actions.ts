@@ -1,5 +1,5 @@
 /**
- * Owns what each action of a rule means for the rule. Runtime actions are bound here and run later;
+ * What each action of a rule means for the rule. Runtime actions are bound here and run later;
  * all others only change the rule's own properties. `id`, `phase` and `chain` were read before.
  */
 

@@ -1,4 +1,4 @@
-/** Owns what every step of linking needs: names, where to report, and how files are read. */
+/** What every step of linking needs: names, where to report, and how files are read. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import type { RuleCatalog } from '../features/catalog.ts';
@@ -38,11 +38,11 @@ export interface LinkContext {
   readonly transformations: NameTable<TransformationDefinition>;
   readonly actions: NameTable<ActionDefinition>;
   readonly variables: NameTable<VariableDefinition>;
-  /** Cautions that were told: each is told once for a program. */
+  /** Cautions that were reported: each is reported once for a program. */
   readonly told: Set<string>;
 }
 
-/** Makes the tables of a catalogue. */
+/** Makes the tables of a catalog. */
 export function createLinkContext(
   catalog: RuleCatalog,
   readDataFile: ReadDataFile,

@@ -1,4 +1,4 @@
-/** Owns the way from a draft to a rule: targets, operator and actions bound, chain linked. */
+/** The way from a draft to a rule: targets, operator and actions bound, chain linked. */
 
 import type { BindContext, BoundOperator, Disruption, Rule } from '../transaction/types.ts';
 import type { OperatorExpression } from '../language/ast.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the order of a rule set: which rules there are, in which phase, with which links and
+ * The order of a rule set: which rules there are, in which phase, with which links and
  * defaults. Works on the tree; names inside rules are looked up later.
  */
 
@@ -194,7 +194,7 @@ class Drafting {
     this.open = null;
   }
 
-  /** The next link could not be read: whether the chain goes on is not known. */
+  /** The next link could not be read: whether the chain continues is not known. */
   private loseChain(): void {
     this.open = null;
     this.afterInvalid = true;

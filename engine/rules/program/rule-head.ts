@@ -1,4 +1,4 @@
-/** Owns what must be known of a rule before its actions are linked: its id, phase and chain. */
+/** What must be known of a rule before its actions are linked: its id, phase and chain. */
 
 import type { ActionExpression } from '../language/ast.ts';
 import { quoteForMessage, type Report } from '../language/diagnostic.ts';

@@ -1,4 +1,4 @@
-/** Owns what engine directives add up to: settings with units. The last one of a kind counts. */
+/** What engine directives add up to: settings with units. The last one of a kind counts. */
 
 import { decodeUtf8, type ByteString } from '../../base/byte-string.ts';
 import type { DirectiveArgument, DirectiveDefinition } from '../features/directives/definition.ts';
@@ -11,7 +11,7 @@ import { readUnicodeMap } from './unicode-map.ts';
 
 type MutableSettings = { -readonly [K in keyof ProgramSettings]: ProgramSettings[K] };
 
-/** What holds while no directive says otherwise. Source: ModSecurity reference manual. */
+/** Settings that no directive changes. Source: ModSecurity reference manual. */
 export const defaultSettings: ProgramSettings = {
   engine: 'off',
   requestBodyAccess: false,
@@ -246,7 +246,7 @@ function setArgumentSeparator({ settings, directive, context, value }: Setting):
   }
 }
 
-/** XML never refers to the outside here; asking for it is told so. */
+/** XML never refers to the outside here; a request for it gets a warning. */
 function checkExternalEntity({ directive, context, value }: Setting): void {
   if (!isOn(value)) return;
   const message = 'SecXmlExternalEntity stays Off: external entities are never loaded';

@@ -1,4 +1,4 @@
-/** Owns the way from target expressions to targets: names, selectors, exclusions. */
+/** The way from target expressions to targets: names, selectors, exclusions. */
 
 import { internText } from '../../base/byte-string.ts';
 import { lowerBytes } from '../transaction/macro.ts';

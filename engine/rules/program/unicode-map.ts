@@ -1,4 +1,4 @@
-/** Owns the format of the unicode map: code pages, each a line of `code point:byte` pairs. */
+/** The format of the unicode map: code pages, each a line of `code point:byte` pairs. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Owns the exact evaluation of one rule: its targets, exclusions, transformations and operator, and
+ * The exact evaluation of one rule: its targets, exclusions, transformations and operator, and
  * what a match leaves in the transaction. Candidate rules look only at the rows where the scanner
  * hit; all others look at every value.
  */

@@ -1,6 +1,6 @@
 /**
- * Tests which rules are decided ahead, and what that leaves. That they come out as they would when
- * visited is compared with the oracle in test/fuzz.
+ * Tests which rules are memoized, and which effects they keep. test/fuzz compares their results
+ * with the oracle's.
  */
 
 import { afterAll, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ function phaseTwo(plan: RulePlan, tx = new Transaction()): MemoizedPhase {
   return memo.phase(memo.start, 2, tx)!;
 }
 
-/** Ids of the rules that are visited all the same. */
+/** Ids of the rules that are still visited. */
 function visited(plan: RulePlan, { always }: MemoizedPhase): number[] {
   return plan.phases[2]!.items.flatMap((item, at) => {
     const runs = (always[at >>> 5]! & (1 << (at & 31))) !== 0;
@@ -50,7 +50,7 @@ function visited(plan: RulePlan, { always }: MemoizedPhase): number[] {
 /** Adds to the score, so that nothing is constant. */
 const finder = `SecRule ARGS "@rx x" "id:1,phase:2,pass,nolog,setvar:'tx.found=+5'"`;
 
-test('sums, comparisons and skips over them are decided deferred', () => {
+test('sums, comparisons and skips over them are memoized', () => {
   const plan = planOf(
     finder,
     `SecAction "id:2,phase:2,pass,nolog,setvar:'tx.total=1',setvar:'tx.total=+%{tx.found}'"`,

@@ -1,7 +1,7 @@
 /**
- * Owns what is decided ahead: how the rules that always run come out as long as nothing else
- * touches what they read, worked out once per plan and course of phases, by running them. What is
- * in doubt is visited. Never looks at a request but for how its body was read.
+ * The phase memo: results of the rules that always run, as long as nothing else writes what they
+ * read. They are computed once per plan and sequence of phases, by running the rules. A doubtful
+ * rule is visited. Of a request only the way its body was parsed counts.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -15,7 +15,7 @@ import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { evaluateTargets } from './evaluate.ts';
 import { skipTarget } from './skips.ts';
 
-/** TX as a course of phases leaves it, and what comes next. */
+/** TX after a sequence of phases, and the phases that may follow. */
 export interface MemoState {
   /** All TX variables. */
   readonly tx: ReadonlyMap<string, ByteString>;
@@ -23,12 +23,12 @@ export interface MemoState {
   readonly next: Map<number, MemoizedPhase>;
 }
 
-/** One phase in which nothing touches what rules decided ahead read. */
+/** One phase in which nothing writes what memoized rules read. */
 export interface MemoizedPhase {
   readonly before: MemoState;
-  /** Bit set of the rules that are visited all the same. */
+  /** Bit set of the rules that are still visited. */
   readonly always: Uint32Array;
-  /** What rules decided ahead set, in order. */
+  /** What memoized rules set, in order. */
   readonly writes: readonly MemoizedWrite[];
   readonly after: MemoState;
 }
@@ -41,11 +41,11 @@ interface MemoizedWrite {
   readonly value: ByteString | null;
 }
 
-/** How the body was read, where rules decided ahead may know; `unknown` where they may not. */
+/** How the body was parsed, where memoized rules may depend on it; else `unknown`. */
 const bodies = ['unknown', '', 'URLENCODED', 'JSON', 'XML'] as const;
 const emptyBody = 1;
 
-/** The foreseen courses of one plan, in one thread. */
+/** The memoized phases of one plan, in one thread. */
 export class PhaseMemo {
   readonly start: MemoState;
   private readonly plan: RulePlan;
@@ -58,7 +58,7 @@ export class PhaseMemo {
     this.start = { tx: plan.txBase, next: new Map() };
   }
 
-  /** The phase from `state` on; null when too many courses are known already. */
+  /** The phase from `state` on; null when the memo is full. */
   phase(state: MemoState, number: number, tx: Transaction): MemoizedPhase | null {
     const body = this.plan.analysis.changesBody[number] === 1 ? 0 : bodyOf(tx);
     const key = number * bodies.length + body;

@@ -1,4 +1,4 @@
-/** Tests what sessions leave behind: records that outlive their transaction, withheld verdicts. */
+/** Tests the results of sessions: records that outlive their transaction, withheld verdicts. */
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
@@ -70,7 +70,7 @@ test('detection-only mode passes and records the first verdict that it held back
   expect(inspect(engine, '/?a=good').verdict.action).toBe('drop');
 });
 
-test('detection-only mode with nothing to hold back says so', () => {
+test('detection-only mode withholds nothing where no rule blocks', () => {
   const engine = engineFor(`SecRuleEngine DetectionOnly\n${deny}`);
   const verdict = { action: 'pass', status: 0, ruleId: 0, phase: 0 };
   expect(inspect(engine, '/?a=good')).toMatchObject({ verdict, detectionOnly: false });
@@ -177,7 +177,7 @@ describe('the time of a request', () => {
   const text = ['SecRuleEngine On', ...rules, deny.replace('id:1', 'id:900')].join('\n');
   const late = { action: 'failed', reason: 'deadline' };
 
-  test('ends a phase that takes too long, and the record says so', () => {
+  test('ends a phase that takes too long, and records it', () => {
     const engine = engineFor(text, { ...ports, clock });
     stepUs = 0;
     expect(inspect(engine, '/?a=bad')).toMatchObject({ verdict: { ruleId: 900 } });

@@ -1,5 +1,5 @@
 /**
- * Owns one policy generation inside one thread: opens sessions, reuses their runners, and frees the
+ * One policy generation inside one thread: opens sessions, reuses their runners, and frees the
  * plan when the last session of a retired generation ends.
  */
 

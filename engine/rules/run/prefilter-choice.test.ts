@@ -1,6 +1,6 @@
 /**
- * Tests which rules a plan visits at all: chains searched for by their most telling link, and the
- * traces that keep them from it. What they answer is compared with the oracle in test/fuzz.
+ * Tests which rules a plan visits at all: chains searched for by their most selective link, and
+ * the effects that keep them from it. What they answer is compared with the oracle in test/fuzz.
  */
 
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Owns one transaction's pass through the native scanner: which rules
+ * One transaction's pass through the native scanner: which rules
  * became candidates on which rows. Makes no decision; a candidate may still not match.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns the run of one transaction through a plan, phase by phase: which rules are visited in which
+ * The run of one transaction through a plan, phase by phase: which rules are visited in which
  * order, skips, allows and disruptive outcomes. Reused between transactions; allocates per match,
  * never per rule.
  */
@@ -84,7 +84,7 @@ export class Runner implements DeferredTx {
     const { tx } = this;
     if (tx.control.engine === 'off') return passVerdict;
     if (number !== 5 && (this.interrupted || this.passesOver(number))) return passVerdict;
-    // Phase 5, too: an `allow` passes over phases whose values were loaded all the same.
+    // Phase 5, too: an `allow` skips phases whose values were still loaded.
     tx.checkDeadline();
     this.prescan.scan(tx);
     tx.checkDeadline();
@@ -191,7 +191,7 @@ export class Runner implements DeferredTx {
     return true;
   }
 
-  /** The verdict of a matched rule; null when the phase goes on. */
+  /** The verdict of a matched rule; null when the phase continues. */
   private disrupt(rule: Rule): Verdict | null {
     const { disruption } = rule;
     if (disruption.kind === 'pass' || this.tx.phase === 5) return null;
@@ -204,7 +204,7 @@ export class Runner implements DeferredTx {
         this.allowed = 'all';
         return passVerdict;
       case 'allowRequest':
-        // Of no effect behind the request's own phases.
+        // Of no effect after the request's own phases.
         if (this.tx.phase > 2) return null;
         this.allowed = 'request';
         return passVerdict;

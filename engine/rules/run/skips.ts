@@ -1,4 +1,4 @@
-/** Owns where a rule phase goes on behind a rule that skips. */
+/** Finds where a phase continues after a rule that skips. */
 
 import type { Rule } from '../transaction/types.ts';
 import type { PhasePlan } from '../plan/rule-plan.ts';

@@ -1,7 +1,7 @@
 /**
- * Owns the short ways through links that ask one simple thing (a TX variable, a count, nothing at
- * all), which is what most rules do that run in every transaction. Each answers just as the general
- * way in evaluate.ts; what is not simple goes there.
+ * Specialized evaluators for links that need one simple thing (a TX variable, a count, nothing at
+ * all), as most rules do that run in every transaction. Each answers as the general evaluation in
+ * evaluate.ts; what is not simple goes there.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -15,8 +15,8 @@ import { evaluateTargets } from './evaluate.ts';
 export type LinkEvaluator = (tx: Transaction) => boolean;
 
 /**
- * The evaluator of a link. `quiet`: nobody looks at MATCHED_* of this rule, so that they need not
- * be kept. Cost of a call: no allocation in the short ways of quiet links.
+ * The evaluator of a link. `unobserved`: no rule reads MATCHED_* of this rule, so that they need
+ * not be kept. Cost of a call: no allocation in specialized evaluators of unobserved links.
  */
 export function linkEvaluator(link: Rule, unobserved: boolean): LinkEvaluator {
   const general: LinkEvaluator = (tx) => evaluateTargets(tx, link);

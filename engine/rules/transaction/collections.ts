@@ -1,5 +1,5 @@
 /**
- * Owns opening, changing and saving persistent collections (IP, GLOBAL, SESSION, USER, RESOURCE)
+ * Opens, changes and saves persistent collections (IP, GLOBAL, SESSION, USER, RESOURCE)
  * for one transaction. Storage is injected; without a store a collection lives for one transaction.
  * What is saved is what was done, not what it came to: other requests change the same counters.
  */

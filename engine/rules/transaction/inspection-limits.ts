@@ -1,5 +1,5 @@
 /**
- * Names every limit on what of one request is inspected. Reaching one is an error that rules act on
+ * Names every limit on the inspection of one request. Reaching one is an error that rules act on
  * (INSPECTION_LIMIT_ERROR); it never passes in silence. Knows no sizes: those stand in
  * engine/base/limits.ts and in the policy.
  */

@@ -1,5 +1,5 @@
 /**
- * Owns `%{NAME.key}` references in texts: finding them when rules are linked and putting their
+ * `%{NAME.key}` references in texts: finding them when rules are linked and putting their
  * values in while rules run. Never fails: what is no known variable stays as it is written.
  */
 
@@ -11,7 +11,7 @@ import type { MacroReference, MacroText, VariableDefinition } from './types.ts';
 /** Finds a variable by its name in upper case; undefined when there is none. */
 export type FindVariable = (upperName: string) => VariableDefinition | undefined;
 
-/** A `%` behind the last brace of a text belongs to the reference, as libmodsecurity reads it. */
+/** A `%` after the last brace of a text belongs to the reference, as libmodsecurity reads it. */
 const referencePattern = /%\{([A-Za-z_]+)(?:[.:]([^}]{0,1024}))?\}(?:%$)?/g;
 
 /** Texts up to here may be names. */

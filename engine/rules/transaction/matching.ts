@@ -1,5 +1,5 @@
 /**
- * Owns what a match leaves behind in the transaction on the fast path. Decides nothing about
+ * The effects of a match on the transaction, for the fast path. Decides nothing about
  * control flow.
  */
 

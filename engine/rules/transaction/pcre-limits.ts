@@ -1,4 +1,4 @@
-/** Owns how a transaction learns of searches that PCRE2's limits stopped, whoever asked. */
+/** How a transaction learns of searches that PCRE2's limits stopped, whoever asked. */
 
 import { searchesStopped } from '../../match/regex.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,4 +1,4 @@
-/** Owns what rules may ask of the outside; every port is injected and works without waiting. */
+/** What rules may read from outside a transaction. Every port is injected and never waits. */
 
 import type { ByteString } from '../../base/byte-string.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -30,7 +30,7 @@ export interface RblLookup {
   listed(ip: string, zone: string): boolean;
 }
 
-/** What rules may ask of the world outside a transaction. */
+/** What rules may read from outside a transaction. */
 export interface RulePorts {
   readonly clock: Clock;
   readonly collections: CollectionStore | null;

@@ -1,6 +1,6 @@
 /**
- * Owns the questions that `ctl` removals and target exclusions answer while rules run: is this rule
- * out, is this value out. Never changes anything.
+ * Whether `ctl` removals and target exclusions apply to a rule or a value while rules run. Never
+ * changes anything.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';

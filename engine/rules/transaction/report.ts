@@ -1,5 +1,5 @@
 /**
- * Owns how a match is told: the plain record that evidence keeps, and a log line in ModSecurity's
+ * Reports of matches: the plain record that evidence keeps, and a log line in ModSecurity's
  * wording. Texts are expanded when the whole chain has matched. Decides nothing about matching.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns the state of one transaction while rules run over it: values, TX, collections, flags that
+ * The state of one transaction while rules run over it: values, TX, collections, flags that
  * body processors set, switches that `ctl` turns, and what has matched. Reused between requests by
  * `begin`; both the oracle and the fast path work on it. Holds no rule logic.
  */

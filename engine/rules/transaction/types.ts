@@ -1,6 +1,6 @@
 /**
- * Owns the shapes of the catalogue: what an operator, a transformation, an action, a variable and a
- * body processor are, and the linked rule that both the oracle and the fast path run. No behaviour.
+ * The shapes of the catalog: what an operator, a transformation, an action, a variable and a
+ * body processor are, and the linked rule that both the oracle and the fast path run. No behavior.
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
@@ -8,7 +8,7 @@ import type { ExactRegex } from '../../match/regex.ts';
 import type { Transaction } from './transaction.ts';
 import type { Entry, SourceId } from './values.ts';
 
-/** What every catalogue entry tells about itself; docs and error messages are made from it. */
+/** What every catalog entry tells about itself; docs and error messages are made from it. */
 export interface FeatureDefinition {
   /** As SecLang spells it. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface FeatureDefinition {
   readonly aliases?: readonly string[];
   readonly summary: string;
   readonly example: string;
-  /** Where the behaviour is defined. */
+  /** Where the behavior is defined. */
   readonly source: string;
 }
 
@@ -88,7 +88,7 @@ export interface Target {
 // ---- operators ------------------------------------------------------------------------------
 
 /**
- * What may be searched for ahead of the exact evaluation. Sound: whenever the operator matches a
+ * What may be searched for before the exact evaluation. Sound: whenever the operator matches a
  * value, the prefilter matches it too.
  */
 export type Prefilter =
@@ -198,7 +198,7 @@ export interface BoundAction {
   /** As written behind the colon. */
   readonly argument: ByteString;
   readonly effect?: ActionEffect;
-  /** What about it is accepted without an effect; a warning says so once for a program. */
+  /** What about it is accepted without an effect; a warning reports it once for a program. */
   readonly caution?: string;
   /** Runs at every match of the rule it belongs to, in order. Never throws. */
   run(tx: Transaction, rule: Rule): void;
@@ -229,7 +229,7 @@ export interface BodyLimits {
 export interface BodyProcessorDefinition extends FeatureDefinition {
   /**
    * Reads the body that stands in [start, end) of the slab. Never throws but `slab_full`;
-   * `truncated` says that the body goes on behind `end`.
+   * `truncated` says that the body continues after `end`.
    */
   process(tx: Transaction, start: number, end: number, truncated: boolean): void;
 }
@@ -243,7 +243,7 @@ export type DisruptiveKind =
 /** The disruptive outcome of a rule after `block` and the defaults were resolved. */
 export interface Disruption {
   readonly kind: DisruptiveKind;
-  /** 403 unless `status` says otherwise. */
+  /** 403 unless `status` gives another. */
   readonly status: number;
   readonly location: MacroText | null;
 }
@@ -313,7 +313,7 @@ export interface ProgramSettings {
   readonly requestBodyLimitBytes: number;
   readonly requestBodyNoFilesLimitBytes: number;
   readonly requestBodyLimitAction: 'reject' | 'processPartial';
-  /** Past the limit, with `processPartial`: how far a body is inspected all the same. */
+  /** Past the limit, with `processPartial`: how far a body is still inspected. */
   readonly requestBodyExcessBytes: number;
   /** Larger multipart bodies are refused, whatever the action; 0 = the limit of other bodies. */
   readonly multipartBodyLimitBytes: number;

@@ -1,5 +1,5 @@
 /**
- * Owns the table of named values that a transaction is inspected over: where each value's bytes
+ * The table of named values that a transaction is inspected over: where each value's bytes
  * stand in one slab, what it is (its source) and which key it has. Parsers append rows; the scanner
  * reads the slab directly; variables turn rows into byte strings only when asked. Never interprets
  * the bytes.

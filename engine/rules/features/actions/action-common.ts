@@ -1,4 +1,4 @@
-/** Owns what runtime actions share: names of collection variables, assignments, yes and no. */
+/** What runtime actions share: names of collection variables, assignments, yes and no. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { BindContext, MacroText } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the actions that open persistent collections and let their values age. */
+/** The actions that open persistent collections and let their values age. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import {
@@ -92,7 +92,7 @@ export const expirevar: ActionDefinition = {
   },
 };
 
-/** Lowers a counter by some amount for every so many seconds since it was last saved. */
+/** Lowers a counter by some amount for every N seconds since it was last saved. */
 export const deprecatevar: ActionDefinition = {
   name: 'deprecatevar',
   kind: 'runtime',

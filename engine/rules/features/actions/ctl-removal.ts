@@ -1,4 +1,4 @@
-/** Owns the forms of `ctl` that take rules, or targets of rules, out of one transaction. */
+/** The forms of `ctl` that take rules, or targets of rules, out of one transaction. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';

@@ -1,4 +1,4 @@
-/** Owns the action `ctl`: switches of the engine for one transaction, all forms. */
+/** The action `ctl`: switches of the engine for one transaction, all forms. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
@@ -77,7 +77,7 @@ function bindCtl(argument: ByteString, context: BindContext): BoundAction | Bind
     return 'failure' in change ? change : bound(argument, (tx) => change.run(tx));
   }
   const entry = switches.get(name);
-  if (!entry) return { failure: `unknown switch; known are ${switchNames}` };
+  if (!entry) return { failure: `Unknown switch. Allowed: ${switchNames}` };
   const change = entry.read(right.trim());
   if (!change) return { failure: 'the value is not one of this switch' };
   const effect: ActionEffect | undefined =

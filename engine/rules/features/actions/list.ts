@@ -1,4 +1,4 @@
-/** Owns the explicit list of actions; order is the order of the documentation. */
+/** The explicit list of actions; order is the order of the documentation. */
 
 import type { ActionDefinition } from '../../transaction/types.ts';
 import { deprecatevar, expirevar, initcol, setrsc, setsid, setuid } from './collection-actions.ts';

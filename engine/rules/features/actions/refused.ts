@@ -1,4 +1,4 @@
-/** Owns the actions that rules may name but that are refused, each with the reason. */
+/** The actions that rules may name but that are refused, each with the reason. */
 
 import type { ActionDefinition } from '../../transaction/types.ts';
 

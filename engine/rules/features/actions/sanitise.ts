@@ -1,4 +1,4 @@
-/** Owns the sanitise actions: they name values that logs must not show. */
+/** The sanitise actions: they name values that logs must not show. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';

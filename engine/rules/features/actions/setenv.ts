@@ -1,4 +1,4 @@
-/** Owns the action `setenv`: the transaction's own environment, never the process's. */
+/** The action `setenv`: the transaction's own environment, never the process's. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';

@@ -1,4 +1,4 @@
-/** Owns the action `setvar`: sets, counts and removes variables of TX and of open collections. */
+/** The action `setvar`: sets, counts and removes variables of TX and of open collections. */
 
 import { type ByteString, internText } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';

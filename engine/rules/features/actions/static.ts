@@ -1,5 +1,5 @@
 /**
- * Owns the actions that are read when rules are linked (into fields of the rule) and do nothing by
+ * The actions that are read when rules are linked (into fields of the rule) and do nothing by
  * themselves while rules run: metadata, flow, logging, disruptive ones, `t`. A table without code.
  */
 
@@ -27,7 +27,7 @@ const rows: readonly Row[] = [
   ['xmlns', 'metadata', 'required', 'Names an XML namespace.', 'xmlns:soap="http://schemas..."'],
   ['chain', 'flow', 'none', 'The next rule must match too.', 'chain'],
   ['skip', 'flow', 'required', 'Skips that many rules after a match.', 'skip:2'],
-  ['skipAfter', 'flow', 'required', 'Goes on behind a marker.', 'skipAfter:END-SQLI'],
+  ['skipAfter', 'flow', 'required', 'Continues after a marker.', 'skipAfter:END-SQLI'],
   ['capture', 'flow', 'none', 'Puts what matched into TX.0 to TX.9.', 'capture'],
   ['multiMatch', 'flow', 'none', 'Tries after every transformation.', 'multiMatch'],
   ['t', 'transformation', 'required', 'Adds a transformation.', 't:lowercase'],
@@ -35,7 +35,7 @@ const rows: readonly Row[] = [
   ['nolog', 'logging', 'none', 'Does not report a match.', 'nolog'],
   ['auditlog', 'logging', 'none', 'Puts a match into the audit record.', 'auditlog'],
   ['noauditlog', 'logging', 'none', 'Keeps a match out of the audit record.', 'noauditlog'],
-  ['pass', 'disruptive', 'none', 'Goes on.', 'pass'],
+  ['pass', 'disruptive', 'none', 'Continues.', 'pass'],
   ['block', 'disruptive', 'none', 'Does what SecDefaultAction says.', 'block'],
   ['deny', 'disruptive', 'none', 'Refuses with a status.', 'deny'],
   ['drop', 'disruptive', 'none', 'Closes the connection.', 'drop'],

@@ -1,5 +1,5 @@
 /**
- * Owns how bytes become ARGS: splitting at the separator, `+` and %XX decoding, and the argument
+ * How bytes become ARGS: splitting at the separator, `+` and %XX decoding, and the argument
  * limit that all sources share. Works on the slab in place; never makes strings.
  */
 
@@ -33,7 +33,7 @@ const classTables: (Uint8Array | undefined)[] = [];
  * stay where they are, decoded ones are written behind the used part of the slab. An invalid
  * %-sequence is kept as sent and sets URLENCODED_ERROR. A pair with `]=` after its first equals
  * sign is read both ways: qs ends the name there. Nothing between two separators is an
- * argument without name and value, as in ModSecurity 2 and 3; behind the last one there is none.
+ * argument without name and value, as in ModSecurity 2 and 3; after the last one there is none.
  * Units: byte offsets. Cost: two passes at most over each byte.
  * Source: ModSecurity v3 `extractArguments`.
  */

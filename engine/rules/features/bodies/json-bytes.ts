@@ -1,4 +1,4 @@
-/** Knows single bytes of JSON: digits, separators, what stands behind a backslash. */
+/** Classifies single bytes of JSON: digits, separators, what follows a backslash. */
 
 import { hexValue } from './arguments.ts';
 
@@ -24,7 +24,7 @@ export function readUnit(slab: Uint8Array, at: number, end: number): number {
   return a < 0 || b < 0 || c < 0 || d < 0 ? -1 : (a << 12) | (b << 8) | (c << 4) | d;
 }
 
-/** What stands behind a backslash, or -1 for what RFC 8259 does not know. */
+/** What follows a backslash, or -1 for what RFC 8259 does not know. */
 export function plainEscape(kind: number): number {
   switch (kind) {
     case QUOTE:

@@ -1,5 +1,5 @@
 /**
- * Owns reading JSON (RFC 8259) in the slab: every scalar becomes an ARGS_POST row named by its path
+ * Reads JSON (RFC 8259) in the slab: every scalar becomes an ARGS_POST row named by its path
  * (`json.a.b`, `json.list.array_0`; a member's list also one by its plain name, empty: CRS looks at
  * the end of names). Values without escapes stay where they are. Keeps reading what it can: depth,
  * argument and length limits are recorded and do not hide what follows.
@@ -236,7 +236,7 @@ export class JsonReader extends JsonWords {
     return true;
   }
 
-  /** What of a name does not fit is inspected as a value. */
+  /** The rest of a name that does not fit is inspected as a value. */
   private noteLongName(start: number, end: number): void {
     failBody(this.tx, 'JSON: names too long');
     reachLimit(this.tx, 'json-names');
@@ -339,8 +339,8 @@ export class JsonReader extends JsonWords {
   }
 
   /**
-   * Past what names may take together, a name is what of its path is new; the rest was inspected
-   * with the names before. Says where that begins; -1 where reading ends here.
+   * Past the bytes that names may take together, a name is only the new end of its path; the rest
+   * was inspected with the names before. Returns where that begins; -1 where reading ends here.
    */
   private shortenName(): number {
     const { path, pathLength, lastPath } = this;

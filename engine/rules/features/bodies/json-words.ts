@@ -1,6 +1,6 @@
 /**
  * Reads the words of JSON in the slab: strings, numbers, and what laxer readers than RFC 8259 take
- * for one. What is wrong is recorded; with `SecInspectUnparsed` reading goes on behind it. Knows
+ * for one. What is wrong is recorded; with `SecInspectUnparsed` reading continues after it. Knows
  * nothing of objects and lists: json-reader.ts does.
  */
 
@@ -35,7 +35,7 @@ export class JsonWords {
   protected end = 0;
   protected truncated = false;
   protected failed = false;
-  /** Reading goes on behind what is wrong, as some backends do. */
+  /** Reading continues after an error, as some backends do. */
   protected lenient = false;
   /** A name was read, and no value of it yet. */
   protected named = false;
@@ -98,7 +98,7 @@ export class JsonWords {
         this.escaped = true;
         at += 2;
       } else {
-        // Some readers take it, so reading goes on.
+        // Some readers take it, so reading continues.
         failBody(this.tx, 'JSON: a control character in a string');
         at++;
       }

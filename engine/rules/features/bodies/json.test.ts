@@ -231,7 +231,7 @@ describe('what names take', () => {
     expect([rows, error]).toEqual([981, '']);
   });
 
-  test('an error behind the cut of a body is told, too', () => {
+  test('an error after the cut of a body is reported, too', () => {
     const text = JSON.stringify({ ['n'.repeat(1900)]: Array.from({ length: 900 }, () => 1) });
     const tx = transactionWithBody('JSON', encodeUtf8(text.slice(0, -900)), {}, true);
     expect(tx.bodyErrorMessage).toBe('JSON: names too long together');

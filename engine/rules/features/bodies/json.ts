@@ -1,4 +1,4 @@
-/** Owns the JSON body processor; the reading itself is json-reader.ts. */
+/** The JSON body processor; the reading itself is json-reader.ts. */
 
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';

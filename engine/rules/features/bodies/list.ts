@@ -1,4 +1,4 @@
-/** Owns the list of body processors; a new one is a file and a line here. */
+/** The list of body processors; a new one is a file and a line here. */
 
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';
 import { jsonBody } from './json.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns reading the boundary out of a Content-Type, as strictly as ModSecurity does: where two
+ * Reads the boundary out of a Content-Type, as strictly as ModSecurity does: where two
  * readers could see different boundaries it is an error or a flag.
  */
 

@@ -124,7 +124,7 @@ class MultipartReader {
     );
   }
 
-  /** The last line of a body that goes on after our limit may be a boundary. */
+  /** The last line of a body that exceeds our limit may be a boundary. */
   private lastLineStart(): number {
     return this.tx.values.slab.lastIndexOf(LF, this.end - 1) + 1;
   }
@@ -143,7 +143,7 @@ class MultipartReader {
     return stop - at > 3 && slab[at] === DASH && slab[at + 1] === DASH;
   }
 
-  /** True for the last line of a body that goes on behind our limit. */
+  /** True for the last line of a body that exceeds our limit. */
   private isCutLine(stop: number): boolean {
     return this.truncated && stop === this.end && this.tx.values.slab[stop - 1] !== LF;
   }
@@ -305,7 +305,7 @@ class MultipartReader {
       return this.fail('Multipart: Part header too long.');
     }
     values.reserve(last[1] - last[0] + 1 + end - from);
-    // The line is moved once; further folds are written right behind it.
+    // The line is moved once; further folds are written right after it.
     if (last[1] !== values.used) last[0] = values.append(values.slab, last[0], last[1]);
     values.appendText(' ');
     values.append(values.slab, from, end);

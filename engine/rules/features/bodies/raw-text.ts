@@ -17,7 +17,7 @@ const textByte: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
 /** 1 for the bytes of a run among binary data, where every second byte is above 127. */
 const runByte: Uint8Array = Uint8Array.from(textByte, (text, byte) => (byte < 0x80 ? text : 0));
 
-/** Text may hold one other byte in so many. */
+/** Text may hold one other byte in this number of bytes. */
 const strayShare = 32;
 
 /** What ModSecurity would call the name of such an argument; it has none. */

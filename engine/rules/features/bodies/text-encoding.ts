@@ -1,4 +1,4 @@
-/** Owns telling how text is encoded, and writing UTF-16 and UTF-32 as UTF-8 into the slab. */
+/** Detects how text is encoded, and writes UTF-16 and UTF-32 as UTF-8 into the slab. */
 
 import type { ValueTable } from '../../transaction/values.ts';
 import { writeUtf8 } from './utf8.ts';

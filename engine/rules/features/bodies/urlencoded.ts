@@ -1,4 +1,4 @@
-/** Owns the URLENCODED body processor; splitting and decoding are in arguments.ts. */
+/** The URLENCODED body processor; splitting and decoding are in arguments.ts. */
 
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';

@@ -1,6 +1,6 @@
-/** Owns writing code points as UTF-8. */
+/** Writes code points as UTF-8. */
 
-/** Writes one code point at `at`; returns the offset behind it. Cost: one to four bytes. */
+/** Writes one code point at `at`; returns the offset after it. Cost: one to four bytes. */
 export function writeUtf8(slab: Uint8Array, at: number, code: number): number {
   let out = at;
   if (code < 0x80) {

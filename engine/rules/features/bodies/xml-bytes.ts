@@ -1,4 +1,4 @@
-/** Owns the byte classes of XML 1.0 and its character references, for ASCII-compatible text. */
+/** The byte classes of XML 1.0 and its character references, for ASCII-compatible text. */
 
 import { hexValue } from './arguments.ts';
 

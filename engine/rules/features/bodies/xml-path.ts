@@ -1,5 +1,5 @@
 /**
- * Owns the part of XPath 1.0 that rules use: child and descendant steps, names with prefixes, `*`,
+ * The part of XPath 1.0 that rules use: child and descendant steps, names with prefixes, `*`,
  * attributes, `text()`, and predicates on position, presence, equality and names. Everything else
  * is refused when the selector is compiled.
  */

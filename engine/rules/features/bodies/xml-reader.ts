@@ -1,5 +1,5 @@
 /**
- * Owns reading an XML body of an ASCII-compatible encoding straight from the slab: the text of the
+ * Reads an XML body of an ASCII-compatible encoding straight from the slab: the text of the
  * root element as one row, every attribute as another, and whether the document is well-formed.
  * Builds no tree and no strings; xml-tree.ts does, for selectors that need one.
  */
@@ -29,7 +29,7 @@ const QUESTION = 0x3f;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** A cut in the last so many bytes may have gone through a reference. */
+/** A cut within this many bytes of the end may have split a reference. */
 const referenceBytesMax = 14;
 
 /** Pieces of text outside of elements that are kept apart; further ones are one. */
@@ -165,7 +165,7 @@ export class XmlReader {
     this.at = at;
   }
 
-  /** Writes what the reference at `at` stands for to `out`; returns the offset behind it. */
+  /** Writes what the reference at `at` stands for to `out`; returns the offset after it. */
   private reference(at: number, out: number): number {
     const { slab, end } = this;
     const found = readReference(slab, at, end);

@@ -1,5 +1,5 @@
 /**
- * Owns the tree of an XML body and building it from text, within limits. Refuses document types and
+ * The tree of an XML body and building it from text, within limits. Refuses document types and
  * every entity beyond the five of the standard. Knows nothing of rules.
  */
 

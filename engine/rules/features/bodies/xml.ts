@@ -1,5 +1,5 @@
 /**
- * Owns the XML body processor: decoding the bytes, and what of the document becomes rows. Reading
+ * The XML body processor: decoding the bytes, and the rows that the document becomes. Reading
  * it is xml-reader.ts; the tree for selectors is xml-tree.ts, searching it xml-path.ts.
  */
 

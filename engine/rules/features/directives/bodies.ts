@@ -1,4 +1,4 @@
-/** Owns the entries of the directives on request and response bodies and on uploads. */
+/** The entries of the directives on request and response bodies and on uploads. */
 
 import {
   choice,
@@ -48,7 +48,7 @@ export const bodyDirectives: readonly DirectiveDefinition[] = [
   },
   {
     name: 'SecRequestBodyExcessLimit',
-    summary: 'Bytes past SecRequestBodyLimit that ProcessPartial inspects all the same.',
+    summary: 'Bytes past SecRequestBodyLimit that ProcessPartial still inspects.',
     status: 'supported',
     arguments: [integer(0)],
     example: 'SecRequestBodyExcessLimit 1048576',

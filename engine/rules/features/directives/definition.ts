@@ -1,4 +1,4 @@
-/** Owns the shape of a directive's entry in the catalogue. No behaviour. */
+/** The shape of a directive's entry in the catalog. No behavior. */
 
 import type { FeatureDefinition } from '../../transaction/types.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the entries of the directives on the engine as a whole: switches, limits, identity. */
+/** The entries of the directives on the engine as a whole: switches, limits, identity. */
 
 import {
   choice,
@@ -145,7 +145,7 @@ export const engineDirectives: readonly DirectiveDefinition[] = [
   },
   {
     name: 'SecStatusEngine',
-    summary: 'Says whether the vendor is told which version runs.',
+    summary: 'Whether to report the running version to the vendor.',
     status: 'ignored',
     arguments: [onOff],
     note: 'nothing is sent to anyone',

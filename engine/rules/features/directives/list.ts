@@ -1,4 +1,4 @@
-/** Owns the one list of all directives, from which lookup, messages and docs are made. */
+/** The one list of all directives, from which lookup, messages and docs are made. */
 
 import { bodyDirectives } from './bodies.ts';
 import type { DirectiveDefinition } from './definition.ts';

@@ -1,4 +1,4 @@
-/** Owns the entries of the directives on logs. Where records go is for the log policy to say. */
+/** The entries of the directives on logs. Where records go is for the log policy to say. */
 
 import {
   choice,

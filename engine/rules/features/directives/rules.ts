@@ -1,4 +1,4 @@
-/** Owns the entries of the directives that define, group, change and load rules. */
+/** The entries of the directives that define, group, change and load rules. */
 
 import { choice, manual, manualV2, text, type DirectiveDefinition } from './definition.ts';
 
@@ -22,7 +22,7 @@ export const ruleDirectives: readonly DirectiveDefinition[] = [
   },
   {
     name: 'SecDefaultAction',
-    summary: 'Sets the actions of a phase that the rules behind it start from.',
+    summary: 'Sets the actions of a phase that the rules after it start from.',
     status: 'supported',
     arguments: null,
     example: 'SecDefaultAction "phase:2,log,auditlog,deny,status:403"',

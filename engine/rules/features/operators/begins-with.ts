@@ -1,4 +1,4 @@
-/** Owns the operator `beginsWith`; comparison is by byte and minds the case. */
+/** The operator `beginsWith`; comparison is by byte and minds the case. */
 
 import { bindText, escapePattern, type TextComparison } from './operator-common.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

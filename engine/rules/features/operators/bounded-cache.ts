@@ -1,4 +1,4 @@
-/** Owns a small cache for results that depend on run-time texts; the oldest entry goes first. */
+/** A small cache for results that depend on run-time texts; the oldest entry goes first. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the operator `containsWord`; comparison is by byte and minds the case. */
+/** The operator `containsWord`; comparison is by byte and minds the case. */
 
 import { bindText, escapePattern, type TextComparison } from './operator-common.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';
@@ -9,10 +9,10 @@ const comparison: TextComparison = {
   loose: true,
 };
 
-/** Matches when the argument occurs with no letter right before or behind it. */
+/** Matches when the argument occurs with no letter right before or after it. */
 export const containsWord: OperatorDefinition = {
   name: 'containsWord',
-  summary: 'Matches when the argument occurs with no letter right before or behind it.',
+  summary: 'Matches when the argument occurs with no letter right before or after it.',
   example: 'SecRule ARGS "@containsWord select" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, containsWord',
   argument: 'optional',

@@ -1,4 +1,4 @@
-/** Owns the operator `detectSQLi`: libinjection's tokeniser and its fingerprints. */
+/** The operator `detectSQLi`: libinjection's tokeniser and its fingerprints. */
 
 import { detectSqli } from '../../../match/injection.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

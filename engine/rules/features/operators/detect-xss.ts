@@ -1,4 +1,4 @@
-/** Owns the operator `detectXSS`: libinjection's HTML tokeniser and its lists. */
+/** The operator `detectXSS`: libinjection's HTML tokeniser and its lists. */
 
 import { detectXss } from '../../../match/injection.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the operator `geoLookup`: fills the GEO variables from the country database. */
+/** The operator `geoLookup`: fills the GEO variables from the country database. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the operator `gt`; both sides are read as integers the way C's atoll does. */
+/** The operator `gt`; both sides are read as integers the way C's atoll does. */
 
 import { bindNumber } from './operator-common.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns reading IP addresses and networks into bytes and comparing them; strict notation only. */
+/** Reads IP addresses and networks into bytes and compares them; strict notation only. */
 
 /** Address bytes (4 or 16) and how many leading bits count. */
 export interface Network {

@@ -1,4 +1,4 @@
-/** Owns the operators `ipMatch` and `ipMatchFromFile`: IPv4 and IPv6 addresses and networks. */
+/** The operators `ipMatch` and `ipMatchFromFile`: IPv4 and IPv6 addresses and networks. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { BindFailure, BoundOperator, OperatorDefinition } from '../../transaction/types.ts';

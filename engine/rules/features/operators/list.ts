@@ -1,4 +1,4 @@
-/** Owns the explicit list of operators; order is the order of the documentation. */
+/** The explicit list of operators; order is the order of the documentation. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 import { beginsWith } from './begins-with.ts';

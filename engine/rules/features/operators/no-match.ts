@@ -1,4 +1,4 @@
-/** Owns the operator `noMatch`. */
+/** The operator `noMatch`. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 

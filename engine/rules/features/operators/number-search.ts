@@ -1,5 +1,5 @@
 /**
- * Owns the search that the verify operators share: find numbers by a pattern, check each one.
+ * The search that the verify operators share: find numbers by a pattern, check each one.
  * Holds no checksum.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns what operators share: arguments with macros, numbers as ModSecurity reads them, escaping for
+ * What operators share: arguments with macros, numbers as ModSecurity reads them, escaping for
  * prefilter patterns. Holds no operator.
  */
 

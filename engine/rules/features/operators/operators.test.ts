@@ -119,7 +119,7 @@ describe('matches', () => {
     }
   });
 
-  test('a pattern that runs into its limit is no match, and says so', () => {
+  test('a pattern that runs into its limit is no match, and is recorded', () => {
     const tx = bareTransaction();
     const operator = bind('rx', '(?!x)(?:a+)+$');
     expect(operator.evaluate(`${'a'.repeat(40)}b`, tx, null)).toBe(false);
@@ -149,7 +149,7 @@ describe('refusals', () => {
 });
 
 describe('the list', () => {
-  test('names are unique and everything is told', () => {
+  test('names are unique and every text is there', () => {
     const names = operators.flatMap(({ name, aliases }) => [name, ...(aliases ?? [])]);
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
     for (const { summary, example, source } of operators) {

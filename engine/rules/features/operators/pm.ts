@@ -1,4 +1,4 @@
-/** Owns the operators `pm` and `pmFromFile`: many words at once, letters without case. */
+/** The operators `pm` and `pmFromFile`: many words at once, letters without case. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { BindFailure, BoundOperator, OperatorDefinition } from '../../transaction/types.ts';

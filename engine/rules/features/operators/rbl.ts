@@ -1,4 +1,4 @@
-/** Owns the operator `rbl`: asks the injected blocklist port; never waits for the network. */
+/** The operator `rbl`: asks the injected blocklist port; never waits for the network. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 

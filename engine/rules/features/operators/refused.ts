@@ -1,4 +1,4 @@
-/** Owns the operators that rules may name but that are refused, each with the reason. */
+/** The operators that rules may name but that are refused, each with the reason. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 import { refusedOperator } from './operator-common.ts';

@@ -1,4 +1,4 @@
-/** Owns the operators `rx` and `rxGlobal`: regular expressions over bytes, dot matches newline. */
+/** The operators `rx` and `rxGlobal`: regular expressions over bytes, dot matches newline. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { ruleRunLimits } from '../../../base/limits.ts';
@@ -26,7 +26,7 @@ export const rx: OperatorDefinition = {
   bind: (argument, context) => bindRegex(rx, argument, context, matchFirst),
 };
 
-/** As rx, but captures the groups of every find, one behind the other. */
+/** As rx, but captures the groups of every find, one after the other. */
 export const rxGlobal: OperatorDefinition = {
   name: 'rxGlobal',
   summary: 'As rx, but captures from every find in the value instead of the first one.',
@@ -78,7 +78,7 @@ function remembering(evaluate: BoundOperator['evaluate']): BoundOperator['evalua
       const limits = tx.pcreLimitsExceeded;
       const texts: ByteString[] = [];
       found = evaluate(value, tx, captures && texts) ? texts : null;
-      // What a limit stopped has to say so each time.
+      // A search that a limit stopped has to be recorded each time.
       if (tx.pcreLimitsExceeded === limits && limits === 0) remember(answers, value, found);
     }
     if (found === null) return false;
@@ -146,7 +146,7 @@ function bindMacroRegex(
   };
 }
 
-/** Runs the search; one that ran into a match limit is no match, and the transaction says so. */
+/** Runs the search; one that ran into a match limit is no match and is recorded. */
 function matchLimited(
   matcher: Matcher,
   regex: ExactRegex,
@@ -181,7 +181,7 @@ function matchEvery(regex: ExactRegex, value: ByteString, captures: ByteString[]
   const finds = regex.execAll(value, ruleRunLimits.rxGlobalFindsMax);
   if (finds.length === 0) return false;
   for (const spans of finds) {
-    // An empty find behind the first one tells nothing.
+    // An empty find after the first one adds nothing.
     const empty = captures.length > 0 && spans.every((span) => span.start === span.end);
     if (!empty) pushSpans(value, spans, captures);
   }

@@ -1,4 +1,4 @@
-/** Owns the operator `unconditionalMatch`. */
+/** The operator `unconditionalMatch`. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 

@@ -1,4 +1,4 @@
-/** Owns the operator `validateByteRange`: matches values with a byte outside the allowed ones. */
+/** The operator `validateByteRange`: matches values with a byte outside the allowed ones. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the operator `validateUrlEncoding`: matches values with a broken %XX sequence. */
+/** The operator `validateUrlEncoding`: matches values with a broken %XX sequence. */
 
 import type { OperatorDefinition } from '../../transaction/types.ts';
 

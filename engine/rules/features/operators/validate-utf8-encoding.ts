@@ -1,4 +1,4 @@
-/** Owns the operator `validateUtf8Encoding`: matches values that are not UTF-8. */
+/** The operator `validateUtf8Encoding`: matches values that are not UTF-8. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

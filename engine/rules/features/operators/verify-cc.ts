@@ -1,4 +1,4 @@
-/** Owns the operator `verifyCC`: payment card numbers by the Luhn checksum. */
+/** The operator `verifyCC`: payment card numbers by the Luhn checksum. */
 
 import { bindNumberSearch, digitsOf } from './number-search.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the operator `verifyCPF`: Brazilian taxpayer numbers by their two check digits. */
+/** The operator `verifyCPF`: Brazilian taxpayer numbers by their two check digits. */
 
 import { bindNumberSearch, digitsOf } from './number-search.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the operator `verifySSN`: US social security numbers by the ranges that were given out. */
+/** The operator `verifySSN`: US social security numbers by the ranges that were given out. */
 
 import { bindNumberSearch, digitsOf } from './number-search.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the operator `verifySVNR`: Austrian social insurance numbers by their check digit. */
+/** The operator `verifySVNR`: Austrian social insurance numbers by their check digit. */
 
 import { bindNumberSearch, digitsOf } from './number-search.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,4 +1,4 @@
-/** Owns the operator `within`; comparison is by byte and minds the case. */
+/** The operator `within`; comparison is by byte and minds the case. */
 
 import { bindText, type TextComparison } from './operator-common.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the exact search for many words at once (Aho-Corasick over typed arrays, ASCII letters
+ * The exact search for many words at once (Aho-Corasick over typed arrays, ASCII letters
  * without case). Never decides what a word is.
  */
 

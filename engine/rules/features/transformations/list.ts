@@ -1,5 +1,5 @@
 /**
- * Owns the explicit list of transformations. The work is done by the native functions of the same
+ * The explicit list of transformations. The work is done by the native functions of the same
  * names; `none` clears the chain when rules are linked and never runs.
  */
 

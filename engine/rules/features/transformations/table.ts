@@ -1,4 +1,4 @@
-/** Owns the table of transformations: names, what they do, one example each. No behaviour. */
+/** The table of transformations: names, what they do, one example each. No behavior. */
 
 /** A transformation as its documentation and its test say it. */
 export interface TransformationRow {

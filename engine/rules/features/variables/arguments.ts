@@ -1,4 +1,4 @@
-/** Owns the ARGS family of variables. */
+/** The ARGS family of variables. */
 
 import { SOURCE } from '../../transaction/values.ts';
 import type { Transaction } from '../../transaction/transaction.ts';

@@ -1,4 +1,4 @@
-/** Owns the variables of request bodies: raw text, how parsing went, multipart and files. */
+/** The variables of request bodies: raw text, how parsing went, multipart and files. */
 
 import { type ByteString, encodeUtf8 } from '../../../base/byte-string.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
@@ -109,7 +109,7 @@ export const bodyVariables: readonly VariableDefinition[] = [
     'white space around the boundary',
   ),
   ...multipartFlag('MULTIPART_DATA_BEFORE', 'dataBefore', 'data before the first boundary'),
-  ...multipartFlag('MULTIPART_DATA_AFTER', 'dataAfter', 'data behind the last boundary'),
+  ...multipartFlag('MULTIPART_DATA_AFTER', 'dataAfter', 'data after the last boundary'),
   ...multipartFlag('MULTIPART_HEADER_FOLDING', 'headerFolding', 'folded part headers'),
   ...multipartFlag(
     'MULTIPART_INVALID_HEADER_FOLDING',

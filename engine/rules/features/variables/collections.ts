@@ -1,4 +1,4 @@
-/** Owns TX, the persistent collections, ENV and GEO as variables. */
+/** TX, the persistent collections, ENV and GEO as variables. */
 
 import { encodeUtf8 } from '../../../base/byte-string.ts';
 import type { StoredText } from '../../../base/stored-change.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns the three ways a variable is made: over rows of the value table, from one computed value, or
+ * The three ways a variable is made: over rows of the value table, from one computed value, or
  * from a computed list. Never names a variable.
  */
 
@@ -19,7 +19,7 @@ export interface VariableTexts {
   readonly source?: string;
 }
 
-/** Where the behaviour is defined, unless a variable says otherwise. */
+/** Where the behavior is defined, unless a variable names another source. */
 export const manual = 'ModSecurity v3 reference manual, Variables';
 const noEntries: readonly Entry[] = [];
 

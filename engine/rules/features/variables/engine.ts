@@ -1,9 +1,9 @@
-/** Owns the variables that tell about the engine itself. */
+/** The variables that tell about the engine itself. */
 
 import type { VariableDefinition } from '../../transaction/types.ts';
 import { scalar } from './define.ts';
 
-/** Number of the ModSecurity version whose behaviour rules may count on: 03, minor, patch, type. */
+/** Number of the ModSecurity version whose behavior rules may count on: 03, minor, patch, type. */
 const modsecBuild = '030015100';
 
 /** What the engine is, and where its limits were reached. */

@@ -1,4 +1,4 @@
-/** Owns the ordered list of variables; a new one is a line in its family and shows up at once. */
+/** The ordered list of variables; a new one is a line in its family and shows up at once. */
 
 import type { VariableDefinition } from '../../transaction/types.ts';
 import { argumentVariables } from './arguments.ts';

@@ -1,4 +1,4 @@
-/** Owns the variables about rules: what matched so far, and the rule that is running. */
+/** The variables about rules: what matched so far, and the rule that is running. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { expandMacro } from '../../transaction/macro.ts';

@@ -1,4 +1,4 @@
-/** Owns the variables of the request's head and of who sent it. */
+/** The variables of the request's head and of who sent it. */
 
 import { createHash } from 'node:crypto';
 import { type ByteString, encodeUtf8, toByteString } from '../../../base/byte-string.ts';

@@ -1,4 +1,4 @@
-/** Owns the variables of the origin's answer; unset before phase 3. */
+/** The variables of the origin's answer; unset before phase 3. */
 
 import { type ByteString, toByteString } from '../../../base/byte-string.ts';
 import { SPAN } from '../../../contract/message.ts';

@@ -1,4 +1,4 @@
-/** Owns TIME and its parts, in the process's time zone, from the injected clock. */
+/** TIME and its parts, in the process's time zone, from the injected clock. */
 
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';

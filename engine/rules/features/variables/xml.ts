@@ -1,5 +1,5 @@
 /**
- * Owns the variable XML. The two selectors that rules use most, every text and every attribute, are
+ * The variable XML. The two selectors that rules use most, every text and every attribute, are
  * rows that the scanner sees; all others search the tree when asked.
  */
 

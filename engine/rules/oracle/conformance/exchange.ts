@@ -1,5 +1,5 @@
 /**
- * Owns building exchanges from their parts (method, target, header pairs, body) for conformance
+ * Builds exchanges from their parts (method, target, header pairs, body) for conformance
  * runs. It writes heads and notes the offsets as it goes; it never parses one.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Owns running one libmodsecurity regression case: link its rules, run its exchange through the
+ * Runs one libmodsecurity regression case: link its rules, run its exchange through the
  * oracle, compare what is portable. Cases and the files that rules name are handed in.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Owns running one row of a SecLang unit table (a transformation or an operator with its expected
- * result) against the catalogue. Rows are handed in; it reads no file.
+ * Runs one row of a SecLang unit table (a transformation or an operator with its expected
+ * result) against the catalog. Rows are handed in; it reads no file.
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
@@ -81,7 +81,7 @@ function runOperator(row: UnitRow, catalog: RuleCatalog): UnitOutcome {
   if (row.ret !== undefined && Number(matched) !== row.ret) {
     return failed(row, `ret ${Number(matched)}`, `ret ${row.ret}`);
   }
-  // The table names the leading groups; a global search may find more behind them.
+  // The table names the leading groups; a global search may find more after them.
   const groups = row.re_groups?.map(encode);
   if (groups?.some((group, i) => captures[i] !== group)) {
     return failed(row, JSON.stringify(captures), JSON.stringify(groups));

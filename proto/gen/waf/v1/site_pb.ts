@@ -1767,7 +1767,7 @@ export type TlsConfig = Message<"waf.v1.TlsConfig"> & {
   httpBehavior: TlsHttpBehavior;
 
   /**
-   * Seconds for which browsers are told to use TLS only (Strict-Transport-Security); 0 for not at all.
+   * Seconds for which browsers use TLS only (Strict-Transport-Security); 0 for not at all.
    *
    * @generated from field: int32 hsts_max_age_seconds = 5;
    */
@@ -1816,7 +1816,7 @@ export type TlsConfigJson = {
   httpBehavior?: TlsHttpBehaviorJson;
 
   /**
-   * Seconds for which browsers are told to use TLS only (Strict-Transport-Security); 0 for not at all.
+   * Seconds for which browsers use TLS only (Strict-Transport-Security); 0 for not at all.
    *
    * @generated from field: int32 hsts_max_age_seconds = 5;
    */
