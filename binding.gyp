@@ -6,6 +6,8 @@
         "native-bindings/accept.cc",
         "native-bindings/addon.cc",
         "native-bindings/convert.cc",
+        "native-bindings/http2-heads.cc",
+        "native-bindings/http2-session.cc",
         "native-bindings/hyperscan-compile.cc",
         "native-bindings/hyperscan-database.cc",
         "native-bindings/hyperscan-stream.cc",
@@ -35,11 +37,11 @@
         "NODE_ADDON_API_DISABLE_DEPRECATED",
         "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
       ],
-      "cflags": ["<!@(pkg-config --cflags libhs libpcre2-8)", "-Wall", "-Wextra", "-Werror", "-O3"],
+      "cflags": ["<!@(pkg-config --cflags libhs libnghttp2 libpcre2-8)", "-Wall", "-Wextra", "-Werror", "-O3"],
       "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],
       "cflags_cc!": ["-std=gnu++17", "-std=gnu++20"],
       "libraries": [
-        "<!@(pkg-config --libs libhs libpcre2-8)",
+        "<!@(pkg-config --libs libhs libnghttp2 libpcre2-8)",
         "<!@(node native-bindings/find-libinjection.mjs)"
       ]
     },

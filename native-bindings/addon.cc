@@ -16,6 +16,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterPcre(env, exports);
   waf::RegisterMemory(env, exports);
   waf::RegisterAccept(env, exports);
+  waf::RegisterHttp2Session(env, exports);
   return exports;
 }
 

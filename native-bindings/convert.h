@@ -68,6 +68,7 @@ void RegisterScanProgram(Napi::Env env, Napi::Object exports);
 void RegisterPcre(Napi::Env env, Napi::Object exports);
 void RegisterMemory(Napi::Env env, Napi::Object exports);
 void RegisterAccept(Napi::Env env, Napi::Object exports);
+void RegisterHttp2Session(Napi::Env env, Napi::Object exports);
 
 }  // namespace waf
 

@@ -49,3 +49,5 @@ export type {
 } from './scan-program.ts';
 export { easeHeap, trimHeap } from './memory.ts';
 export { acceptClients } from './accept.ts';
+export { HTTP2_CODE, HTTP2_EVENT, HTTP2_HEAD, Http2Session } from './http2-session.ts';
+export type { Http2Settings } from './http2-session.ts';

@@ -54,6 +54,23 @@ export interface NativePcre {
   close(): void;
 }
 
+/** An HTTP/2 session as the addon offers it. */
+export interface NativeHttp2Session {
+  receive(bytes: Uint8Array, length: number): number;
+  events(): Int32Array | null;
+  heads(): Uint8Array;
+  respond(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean;
+  data(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean;
+  pull(target: Uint8Array): number;
+  consume(stream: number, bytes: number): void;
+  reset(stream: number, code: number): void;
+  shutdown(): void;
+  terminate(code: number): void;
+  glitches(): number;
+  finished(): boolean;
+  close(): void;
+}
+
 /** What build/Release/waf_native.node exports. */
 export interface NativeAddon {
   transform<T extends Value>(ids: number | Uint8Array, value: T, unicodeMap?: Uint8Array): T;
@@ -84,6 +101,7 @@ export interface NativeAddon {
     memoEntries: number,
   ) => NativeScanProgram;
   readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
+  readonly Http2Session: new (settings: object) => NativeHttp2Session;
   easeHeap(): boolean;
   trimHeap(): boolean;
   acceptClients(fd: number, owned: Int32Array, onClient: (fd: number) => void): () => void;

@@ -58,6 +58,11 @@ export const systemPackages = [
     present: () => anyHeader('pcre2.h') && anyLibrary('libpcre2-8.so'),
   },
   {
+    name: 'libnghttp2-dev',
+    why: 'HTTP/2 towards clients',
+    present: () => anyHeader('nghttp2/nghttp2.h') && anyLibrary('libnghttp2.so'),
+  },
+  {
     name: 'libmodsecurity-dev',
     why: 'carries libinjection (@detectSQLi, @detectXSS)',
     present: () => anyLibrary('libmodsecurity.a', 'libmodsecurity.so.3'),

@@ -52,6 +52,27 @@ export const httpLimits = {
   trailerBytesMax: 8_192,
 } as const;
 
+/** One HTTP/2 connection. Source: RFC 9113 section 10.5, CVE-2023-44487, CVE-2025-8671. */
+export const http2Limits = {
+  /** Requests at one time; what RFC 9113 section 6.5.2 calls the least to offer. */
+  streamsMax: 100,
+  /** Content of one request that may be on its way before the request took it. */
+  streamWindowBytes: 65_535,
+  /** The same of all requests of a connection. */
+  connectionWindowBytes: 1_048_576,
+  /** What one answer may have waiting for its client. */
+  queueBytesMax: 65_536,
+  /** Acknowledgements of pings and settings that wait to be sent. */
+  outboundAcksMax: 100,
+  /** Frames that serve nobody (pings, settings, resets, empty data, tiny window updates). */
+  uselessFramesMax: 2_000,
+  uselessFramesPerSecond: 50,
+  /** A request that its client gives up, or is made to end, counts as so many of them. */
+  framesPerCancelledRequest: 10,
+  /** What one write to a socket may hold. */
+  outBytes: 65_536,
+} as const;
+
 /** Client connections, per front thread. */
 export const frontLimits = {
   /** More are closed when accepted. */
@@ -108,6 +129,8 @@ export const frontLimits = {
   drainTimeoutMs: 30_000,
   /** A client that was accepted just before the drain: its first request is on its way. */
   drainFirstRequestMs: 1_000,
+  /** Offered to clients with TLS; without TLS browsers do not speak it. */
+  http2: true,
   /** Target, host or user agent kept in an event. */
   eventTextBytesMax: 2_048,
   /** Texts of an event that are looked through for secrets, and secrets that it is cleaned of. */

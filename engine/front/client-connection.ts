@@ -12,6 +12,7 @@ import type { TlsFacts } from '../contract/tls.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
 import { routingHost } from '../http/routing-host.ts';
+import { connectionFacts, forwardedLines } from './client-facts.ts';
 import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
@@ -73,16 +74,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.onClosed = onClosed;
     this.parser = new RequestHeadParser(front.settings);
     this.parser.reset(0);
-    this.facts = {
-      clientIp: plainAddress(socket.remoteAddress),
-      clientPort: socket.remotePort ?? 0,
-      peerIp: plainAddress(socket.remoteAddress),
-      serverIp: plainAddress(socket.localAddress),
-      serverPort: socket.localPort ?? 0,
-      scheme: tls === null ? 'http' : 'https',
-    };
-    const { clientIp, scheme } = this.facts;
-    this.forwardedLines = `X-Forwarded-For: ${clientIp}\r\nX-Forwarded-Proto: ${scheme}\r\n`;
+    this.facts = connectionFacts(socket, tls);
+    this.forwardedLines = forwardedLines(this.facts);
     socket.on('drain', () => this.onDrain());
     socket.on('end', () => this.onEnd());
     socket.on('error', () => this.destroy());
@@ -374,10 +367,4 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
 
 function startExchange(exchange: Exchange): void {
   exchange.start();
-}
-
-/** An address as people write it: no `::ffff:` before an IPv4 one. */
-function plainAddress(address: string | undefined): string {
-  if (address === undefined) return '';
-  return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

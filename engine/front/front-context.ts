@@ -30,6 +30,8 @@ export interface FrontSettings extends HeadLimits {
   readonly sweepIntervalMs: number;
   readonly drainTimeoutMs: number;
   readonly drainFirstRequestMs: number;
+  /** Whether HTTP/2 is offered to clients with TLS. */
+  readonly http2: boolean;
 }
 
 /** Shared state of one front thread. */

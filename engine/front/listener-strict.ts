@@ -14,8 +14,16 @@ import { Handshake, type HandshakeParts } from '../tls/handshake.ts';
 import { ClientConnection } from './client-connection.ts';
 import { certificateFor } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
+import { Http2Connection } from './http2-connection.ts';
 import { listenError } from './port-probe.ts';
 import type { ListenAddress, Listener } from './listener.ts';
+
+/** What the listener asks of a client, whichever protocol it speaks. */
+interface Client {
+  onRead(buffer: Buffer, count: number): void;
+  drain(): void;
+  destroy(): void;
+}
 
 /** Read into by every client socket of the thread: what a read gives is used or copied at once. */
 const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
@@ -23,7 +31,7 @@ const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
 /** Serves `context` on sockets of our own. */
 export class StrictListener implements Listener {
   private readonly context: FrontContext;
-  private readonly clients = new Set<ClientConnection>();
+  private readonly clients = new Set<Client>();
   private readonly handshakes = new Set<Handshake>();
   private readonly handshakeParts: HandshakeParts;
   private readonly acceptors: (() => void)[] = [];
@@ -34,6 +42,7 @@ export class StrictListener implements Listener {
     this.handshakeParts = {
       deadlines: context.deadlines,
       timeoutMs: context.settings.handshakeTimeoutMs,
+      protocols: context.settings.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
       choose: (serverName) => certificateFor(context.generation, serverName),
       context: ({ certificate, minVersion }) => context.tls.get(certificate, minVersion),
       onSecure: (handshake, socket, facts) => this.onSecure(handshake, socket, facts),
@@ -67,7 +76,7 @@ export class StrictListener implements Listener {
     };
     // A client may close its side and still want its answer; see ClientConnection.onEnd.
     const options = { fd, readable: true, writable: true, allowHalfOpen: true, onread };
-    const client = this.connect(new net.Socket(options), null);
+    const client = this.connect(new net.Socket(options), null, false);
   }
 
   private acceptSecure(fd: number): void {
@@ -78,18 +87,21 @@ export class StrictListener implements Listener {
 
   private onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void {
     this.context.onHandshake('complete');
-    const client = this.connect(socket, facts);
+    const client = this.connect(socket, facts, socket.alpnProtocol === 'h2');
     this.handshakes.delete(handshake);
     // Decrypted bytes come in memory of their own.
     socket.on('data', (bytes: Buffer) => client.onRead(bytes, bytes.length));
     if (this.context.draining) client.drain();
   }
 
-  private connect(socket: net.Socket, tls: TlsFacts | null): ClientConnection {
-    const client = new ClientConnection(this.context, socket, tls, (gone) => {
-      this.clients.delete(gone);
+  private connect(socket: net.Socket, tls: TlsFacts | null, http2: boolean): Client {
+    const onClosed = (): void => {
+      this.clients.delete(client);
       this.checkEmpty();
-    });
+    };
+    const client = http2
+      ? new Http2Connection(this.context, socket, tls, onClosed)
+      : new ClientConnection(this.context, socket, tls, onClosed);
     this.clients.add(client);
     return client;
   }

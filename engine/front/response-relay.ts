@@ -57,7 +57,7 @@ export class ResponseRelay {
   /** Decides the framing towards the client. */
   begin(head: ResponseHeadParser, request: RequestHeadParser, keep: boolean): void {
     const unknown = head.framing === BODY.CHUNKED || head.framing === BODY.CLOSE;
-    this.http10 = request.version !== 11;
+    this.http10 = request.version < 11;
     this.chunked = unknown && !this.http10;
     this.keepAlive = keep && !(unknown && this.http10);
     this.hasBody = head.framing !== BODY.NONE;

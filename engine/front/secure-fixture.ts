@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
+import type { Inspector } from '../contract/inspection.ts';
 import type { SiteConfig } from '../contract/site.ts';
 import type { SiteTlsConfig } from '../contract/tls.ts';
 import { makeCertificate } from '../upstream/test-certificate.ts';
@@ -45,8 +46,9 @@ export async function startSecureFront(
   sites: readonly SiteConfig[],
   settings: Partial<FrontSettings> = {},
   publicPort?: number,
+  inspector: Inspector | null = null,
 ): Promise<SecureRunning> {
-  const running = await startFront(closing, sites, null, settings);
+  const running = await startFront(closing, sites, inspector, settings);
   const address = { host: '127.0.0.1', port: 0, secure: true };
   const listen = publicPort === undefined ? address : { ...address, publicPort };
   const securePort = await running.front.listen(listen);

@@ -25,6 +25,7 @@ const START = {
 } as const;
 
 const http = Buffer.from('HTTP/1.');
+const http2Version = Buffer.from('HTTP/2.0');
 const schemeHttp = Buffer.from('http://');
 const schemeHttps = Buffer.from('https://');
 const continueBytes = Buffer.from('100-continue');
@@ -38,8 +39,10 @@ const traceMethod = Buffer.from('TRACE');
 export class RequestHeadParser extends HeadScanner {
   /** `BODY.NONE`, `LENGTH` or `CHUNKED`. */
   framing: number = BODY.NONE;
-  /** 10 or 11; 0 for anything else. */
+  /** 10 or 11, 20 where `http2` allows it; 0 for anything else. */
   version = 0;
+  /** True for heads that an HTTP/2 session wrote out: their version is the one that counts. */
+  http2 = false;
   targetForm: number = TARGET_FORM.ORIGIN;
   expectContinue = false;
   isHead = false;
@@ -212,6 +215,7 @@ export class RequestHeadParser extends HeadScanner {
       if (minor === 0x31) this.version = 11;
       else if (minor === 0x30) this.version = 10;
     }
+    if (this.http2 && spansEqual(bytes, start, end, http2Version)) this.version = 20;
     if (this.version !== 0) return;
     if (start === end) this.note(REFUSAL.versionMissing);
     else this.note(isLaterHttp(bytes, start, end) ? REFUSAL.versionUnsupported : REFUSAL.version);
@@ -309,7 +313,7 @@ export class RequestHeadParser extends HeadScanner {
   /** Whether the connection may carry another request after this one (RFC 9112 section 9.3). */
   get keepAlive(): boolean {
     if (this.connectionClose || this.refusal !== null) return false;
-    return this.version === 11 || (this.version === 10 && this.connectionKeepAlive);
+    return this.version >= 11 || (this.version === 10 && this.connectionKeepAlive);
   }
 }
 

@@ -24,6 +24,8 @@ export type HandshakeFailure = 'hello' | 'name' | 'timeout' | 'plain_http' | 'cl
 export interface HandshakeParts {
   readonly deadlines: Deadlines;
   readonly timeoutMs: number;
+  /** Protocols spoken, best first; others are refused (RFC 7301 section 3.2). */
+  readonly protocols: string[];
   /** The certificate for a name, or for the server's address; null when nobody answers for it. */
   choose(serverName: string): CertificateChoice | null;
   context(choice: CertificateChoice): SecureContext;
@@ -32,8 +34,6 @@ export interface HandshakeParts {
   onFailed(handshake: Handshake, failure: HandshakeFailure): void;
 }
 
-/** What is spoken on it; protocols that are not listed are refused (RFC 7301 section 3.2). */
-const protocols = ['http/1.1'];
 const plainAnswer =
   'HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n' +
   'Content-Length: 35\r\n\r\nThis port speaks HTTPS, not HTTP.\r\n';
@@ -97,7 +97,8 @@ export class Handshake implements DeadlineHolder {
     this.raw.removeListener('readable', this.onReadable);
     this.raw.unshift(this.received);
     this.received = Buffer.alloc(0);
-    const options = { isServer: true, secureContext, requestCert: false, ALPNProtocols: protocols };
+    const { protocols: ALPNProtocols } = this.parts;
+    const options = { isServer: true, secureContext, requestCert: false, ALPNProtocols };
     const socket = new TLSSocket(this.raw, options);
     this.socket = socket;
     socket.on('error', () => this.fail('failed'));

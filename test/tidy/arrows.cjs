@@ -29,6 +29,8 @@ const rooms = [
     room: 'engine/system',
     may: ['native-bindings', 'native-bindings/listen', 'native-bindings/pages'],
   },
+  // HTTP/2 sessions of the addon.
+  { room: 'engine/http2', may: ['native-bindings'] },
   { room: 'engine/rules/language', may: [base] },
   // The state of one transaction, and what a linked rule is.
   { room: transaction, may: [base, contract, 'engine/match'] },
@@ -95,6 +97,7 @@ const rooms = [
       base,
       contract,
       'engine/http',
+      'engine/http2',
       'engine/guard',
       'engine/phases',
       'engine/pool',

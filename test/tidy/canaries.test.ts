@@ -109,7 +109,9 @@ describe('the real tools find what is planted', () => {
     expect(found).toContain('no cycles < engine/process/one.ts');
     expect(found).toContain('leaves < engine/front/from-leaves.ts');
     expect(found).toContain('nobody imports a main < engine/front/from-leaves.ts');
-    expect(found.join('\n')).toMatch(/no cycles of values < engine\/rules\/catalog\/(b|types)\.ts/);
+    expect(found.join('\n')).toMatch(
+      /no cycles of values < engine\/rules\/transaction\/(b|types)\.ts/,
+    );
     expect(found.filter((line) => line.includes('fine.ts'))).toEqual([]);
   });
 

@@ -1,0 +1,274 @@
+/**
+ * Owns one HTTP/2 connection: its socket, its session, its streams, and how much useless work a
+ * client may ask for before the connection ends. Knows nothing of origins.
+ */
+
+import type net from 'node:net';
+import type { DeadlineHolder } from '../base/deadlines.ts';
+import { http2Limits } from '../base/limits.ts';
+import type { ConnectionFacts } from '../contract/message.ts';
+import type { TlsFacts } from '../contract/tls.ts';
+import { HTTP2_CODE, HTTP2_EVENT, Http2Session } from '../http2/session.ts';
+import { connectionFacts, forwardedLines } from './client-facts.ts';
+import type { FrontContext } from './front-context.ts';
+import type { Holder } from './held-budget.ts';
+import { Http2Stream, type StreamOwner } from './http2-stream.ts';
+
+/** What the session writes into before it is copied for the socket. */
+const outBuffer = Buffer.allocUnsafeSlow(http2Limits.outBytes);
+
+/** One connection; see the header. */
+export class Http2Connection implements StreamOwner, DeadlineHolder {
+  readonly facts: ConnectionFacts;
+  readonly tls: TlsFacts | null;
+  readonly forwardedLines: string;
+  deadlineMs: number;
+  closed = false;
+
+  private readonly front: FrontContext;
+  private readonly socket: net.Socket;
+  private readonly onClosed: (connection: Http2Connection) => void;
+  private readonly session: Http2Session;
+  private readonly streams = new Map<number, Http2Stream>();
+  private readonly holder: Holder;
+  /** Content that waits in streams, of all of them. */
+  private waiting = 0;
+  private flushing = false;
+  private flushDue = false;
+  private blocked = false;
+  private ending = false;
+  /** What the client may still do without use, and when it was last raised. */
+  private patience: number = http2Limits.uselessFramesMax;
+  private patienceMs: number;
+
+  constructor(
+    front: FrontContext,
+    socket: net.Socket,
+    tls: TlsFacts | null,
+    onClosed: (connection: Http2Connection) => void,
+  ) {
+    this.front = front;
+    this.socket = socket;
+    this.tls = tls;
+    this.facts = connectionFacts(socket, tls);
+    this.forwardedLines = forwardedLines(this.facts);
+    this.onClosed = onClosed;
+    this.session = new Http2Session({ ...http2Limits, headBytesMax: front.settings.headBytesMax });
+    this.holder = front.held.holder(this.facts.clientIp, '');
+    this.patienceMs = front.deadlines.nowMs;
+    this.deadlineMs = front.deadlines.nowMs + front.settings.headTimeoutMs;
+    front.deadlines.add(this);
+    socket.on('drain', () => this.onDrain());
+    socket.on('end', () => this.destroy());
+    socket.on('error', () => this.destroy());
+    socket.on('close', () => this.onClose());
+    this.flushSoon();
+  }
+
+  /** True while no request runs. */
+  get idle(): boolean {
+    return this.streams.size === 0;
+  }
+
+  /** Takes the first `count` bytes of `buffer`, which is read into again after this call. */
+  onRead(buffer: Buffer, count: number): void {
+    if (this.closed) return;
+    const error = this.session.receive(buffer, count);
+    this.handleEvents(buffer);
+    if (error !== 0 || !this.useful()) return this.endCalmly(error === 0);
+    this.flushSoon();
+  }
+
+  private handleEvents(input: Buffer): void {
+    const events = this.session.events();
+    if (events === null) return;
+    let heads: Buffer | null = null;
+    let headAt = 0;
+    for (let at = 0; at < events.length && !this.closed; at += 4) {
+      const id = events[at + 1]!;
+      const a = events[at + 2]!;
+      const b = events[at + 3]!;
+      switch (events[at]!) {
+        case HTTP2_EVENT.HEAD: {
+          heads ??= Buffer.from(this.session.heads());
+          this.begin(id, heads.subarray(headAt, headAt + a), b);
+          headAt += a;
+          break;
+        }
+        case HTTP2_EVENT.DATA:
+          this.content(id, input, a, a + b);
+          break;
+        case HTTP2_EVENT.END:
+          this.streams.get(id)?.contentEnded();
+          break;
+        case HTTP2_EVENT.CLOSE:
+          this.streamClosed(id);
+          break;
+        case HTTP2_EVENT.ANSWERED:
+          // RFC 9113 section 8.1: what is left of a request that was answered may be given up.
+          this.session.reset(id, HTTP2_CODE.NO_ERROR);
+          break;
+        case HTTP2_EVENT.DRAINED:
+          this.streams.get(id)?.drained();
+          break;
+        default:
+        // A refused frame; the session answers it and counts it.
+      }
+    }
+  }
+
+  private begin(id: number, head: Buffer, flags: number): void {
+    const stream = new Http2Stream(this.front, this, id, head, flags);
+    this.streams.set(id, stream);
+    this.deadlineMs = Infinity;
+    stream.begin();
+  }
+
+  private content(id: number, input: Buffer, start: number, end: number): void {
+    const stream = this.streams.get(id);
+    if (stream === undefined) return this.session.consume(id, end - start);
+    this.waiting += end - start;
+    if (!this.holder.hold(this.waiting)) stream.destroy();
+    stream.content(input, start, end);
+  }
+
+  private streamClosed(id: number): void {
+    const stream = this.streams.get(id);
+    // A request that is given up costs what it cost until then.
+    if (stream?.closed() === true) this.patience -= http2Limits.framesPerCancelledRequest;
+  }
+
+  /** False when the client has done more without use than it may. */
+  private useful(): boolean {
+    const { nowMs } = this.front.deadlines;
+    const raised = ((nowMs - this.patienceMs) * http2Limits.uselessFramesPerSecond) / 1000;
+    this.patienceMs = nowMs;
+    this.patience = Math.min(this.patience + raised, http2Limits.uselessFramesMax);
+    this.patience -= this.session.glitches();
+    return this.patience >= 0;
+  }
+
+  /** Ends because of what the client did; the last frame says why. */
+  private endCalmly(tooMuch: boolean): void {
+    if (tooMuch) this.session.terminate(HTTP2_CODE.ENHANCE_YOUR_CALM);
+    this.ending = true;
+    this.flush();
+    this.destroy();
+  }
+
+  // ---- what streams ask
+
+  respond(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): void {
+    if (!this.session.respond(stream, bytes, start, end, last)) {
+      this.session.reset(stream, HTTP2_CODE.INTERNAL_ERROR);
+    }
+    this.flushSoon();
+  }
+
+  data(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean {
+    const free = this.session.data(stream, bytes, start, end, last);
+    this.flushSoon();
+    return free;
+  }
+
+  consumed(stream: number, bytes: number): void {
+    if (this.closed) return;
+    this.waiting -= bytes;
+    this.holder.hold(this.waiting);
+    this.session.consume(stream, bytes);
+    this.flushSoon();
+  }
+
+  reset(stream: number, code: number): void {
+    if (this.closed) return;
+    this.session.reset(stream, code);
+    this.flushSoon();
+  }
+
+  streamLeft(stream: Http2Stream): void {
+    this.streams.delete(stream.id);
+    if (this.streams.size > 0 || this.closed) return;
+    this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.keepAliveTimeoutMs;
+    if (this.front.draining) this.drain();
+  }
+
+  // ---- the socket
+
+  /** What streams say in one turn leaves together. */
+  private flushSoon(): void {
+    if (this.flushDue || this.closed) return;
+    this.flushDue = true;
+    queueMicrotask(() => {
+      this.flushDue = false;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    if (this.flushing || this.closed) return;
+    this.flushing = true;
+    while (!this.blocked && !this.closed) {
+      const count = this.session.pull(outBuffer);
+      if (count <= 0) {
+        if (count < 0) this.destroy();
+        break;
+      }
+      if (!this.socket.write(Buffer.from(outBuffer.subarray(0, count)))) this.onBlocked();
+      this.handleEvents(outBuffer);
+    }
+    this.flushing = false;
+    if (!this.closed && !this.blocked && this.session.finished) this.finish();
+  }
+
+  private onBlocked(): void {
+    this.blocked = true;
+    const { deadlines, settings } = this.front;
+    this.deadlineMs = deadlines.nowMs + settings.sendProgressTimeoutMs;
+  }
+
+  private onDrain(): void {
+    this.blocked = false;
+    const { deadlines, settings } = this.front;
+    this.deadlineMs = this.idle ? deadlines.nowMs + settings.keepAliveTimeoutMs : Infinity;
+    this.flush();
+  }
+
+  onDeadline(): void {
+    if (this.blocked || !this.idle || this.ending) return this.destroy();
+    this.drain();
+  }
+
+  /** Takes no new requests; closes when those that run have ended. */
+  drain(): void {
+    if (this.closed) return;
+    if (!this.ending) this.session.shutdown();
+    this.ending = true;
+    this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.lingerTimeoutMs;
+    this.flush();
+    if (this.idle) this.finish();
+  }
+
+  private finish(): void {
+    if (this.closed) return;
+    this.socket.end();
+    this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.lingerTimeoutMs;
+    this.ending = true;
+  }
+
+  destroy(): void {
+    if (this.closed) return;
+    this.socket.destroySoon();
+    this.onClose();
+  }
+
+  private onClose(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.deadlineMs = Infinity;
+    this.front.deadlines.remove(this);
+    for (const stream of [...this.streams.values()]) stream.closed();
+    this.holder.hold(0);
+    this.session.close();
+    this.onClosed(this);
+  }
+}

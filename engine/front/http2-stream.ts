@@ -1,0 +1,216 @@
+/**
+ * Owns one request of an HTTP/2 connection, seen as a client: its head goes through the same parser
+ * and exchange as every other, its answer is read back off our own wire bytes.
+ */
+
+import type { DeadlineHolder } from '../base/deadlines.ts';
+import type { ConnectionFacts } from '../contract/message.ts';
+import type { TlsFacts } from '../contract/tls.ts';
+import { BODY, SCAN } from '../http/head-scanner.ts';
+import { RequestHeadParser } from '../http/request-head.ts';
+import { routingHost } from '../http/routing-host.ts';
+import { HTTP2_CODE, HTTP2_HEAD } from '../http2/session.ts';
+import { AnswerReader } from './answer-reader.ts';
+import type { ClientPort } from './client-port.ts';
+import { Exchange } from './exchange.ts';
+import type { FrontContext } from './front-context.ts';
+
+/** What a stream needs of its connection. */
+export interface StreamOwner {
+  readonly facts: ConnectionFacts;
+  readonly tls: TlsFacts | null;
+  readonly forwardedLines: string;
+  respond(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): void;
+  /** False until `drained`. */
+  data(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean;
+  /** The request took bytes of its body. */
+  consumed(stream: number, bytes: number): void;
+  reset(stream: number, code: number): void;
+  /** Nothing of the stream is used any more. */
+  streamLeft(stream: Http2Stream): void;
+}
+
+const lastChunk = Buffer.from('0\r\n\r\n');
+
+/** One request; see the header. */
+export class Http2Stream implements ClientPort, DeadlineHolder {
+  readonly id: number;
+  readonly parser: RequestHeadParser;
+  deadlineMs: number;
+  /** Content received and not yet taken by the request, in bytes. */
+  waiting = 0;
+
+  private readonly front: FrontContext;
+  private readonly owner: StreamOwner;
+  private readonly bytes: Buffer;
+  private readonly exchange: Exchange;
+  private readonly totalDeadlineMs: number;
+  private readonly answer = new AnswerReader();
+  private readonly received: Buffer[] = [];
+  private readonly flags: number;
+  private complete: boolean;
+  private blocked = false;
+  private gone = false;
+  private ended = false;
+  /** True when the parser refused the head. */
+  private readonly refused: boolean;
+
+  /** `flags` are those of its head event. */
+  constructor(front: FrontContext, owner: StreamOwner, id: number, head: Buffer, flags: number) {
+    this.front = front;
+    this.owner = owner;
+    this.id = id;
+    this.bytes = head;
+    this.parser = new RequestHeadParser(front.settings);
+    this.parser.http2 = true;
+    this.parser.reset(0);
+    this.totalDeadlineMs = front.deadlines.nowMs + front.settings.requestTotalTimeoutMs;
+    this.deadlineMs = this.totalDeadlineMs;
+    const result = this.parser.execute(head, head.length);
+    this.refused = result !== SCAN.DONE;
+    this.flags = flags;
+    this.complete = (flags & HTTP2_HEAD.END) !== 0;
+    // The frames of the stream delimit a body whose length is not announced.
+    if (!this.complete && this.parser.contentLength < 0) this.parser.framing = BODY.CHUNKED;
+    this.exchange = new Exchange(front, this, head, front.clock.monotonicUs());
+    front.deadlines.add(this);
+  }
+
+  get facts(): ConnectionFacts {
+    return this.owner.facts;
+  }
+
+  get tls(): TlsFacts | null {
+    return this.owner.tls;
+  }
+
+  get forwardedLines(): string {
+    return this.owner.forwardedLines;
+  }
+
+  begin(): void {
+    const { parser, exchange, flags } = this;
+    if ((flags & HTTP2_HEAD.TOO_LARGE) !== 0) return exchange.refuse(431, 'head_too_large');
+    if ((flags & HTTP2_HEAD.ODD_SCHEME) !== 0) return exchange.refuse(400, 'scheme');
+    if (this.refused) {
+      const { refusal } = parser;
+      return exchange.refuse(refusal?.status ?? 400, refusal?.reason ?? 'head');
+    }
+    exchange.start();
+  }
+
+  host(): string {
+    const { hostStart, hostEnd } = this.parser;
+    return routingHost(this.bytes.toString('latin1', hostStart, hostEnd));
+  }
+
+  /** Takes content [start, end) of `bytes`, which are reused after this call. */
+  content(bytes: Buffer, start: number, end: number): void {
+    const length = end - start;
+    if (this.ended || this.gone || length === 0) return this.owner.consumed(this.id, length);
+    const content = bytes.subarray(start, end);
+    if (this.parser.framing !== BODY.CHUNKED) return this.take(Buffer.from(content), length);
+    const size = Buffer.from(`${length.toString(16)}\r\n`);
+    this.take(Buffer.concat([size, content, lastChunk.subarray(1, 3)]), length);
+  }
+
+  /** The client has sent the whole request. */
+  contentEnded(): void {
+    if (this.complete) return;
+    this.complete = true;
+    if (this.ended || this.gone || this.parser.framing !== BODY.CHUNKED) return;
+    this.take(lastChunk, 0);
+  }
+
+  private take(piece: Buffer, length: number): void {
+    this.received.push(piece);
+    this.waiting += length;
+    if (this.exchange.wantsBody) this.bodyWanted(true);
+  }
+
+  bodyWanted(wanted: boolean): void {
+    if (this.gone || this.ended) return;
+    this.awaitBody(wanted);
+    while (wanted && this.received.length > 0 && this.exchange.wantsBody) {
+      const piece = this.received.shift()!;
+      this.exchange.readBody(piece, 0, piece.length);
+      this.exchange.acceptBody(piece, 0);
+      if (this.received.length === 0) this.consume();
+    }
+  }
+
+  private awaitBody(wanted: boolean): void {
+    const { deadlines, settings } = this.front;
+    const progressMs = deadlines.nowMs + settings.bodyProgressTimeoutMs;
+    this.deadlineMs = wanted ? Math.min(progressMs, this.totalDeadlineMs) : this.totalDeadlineMs;
+  }
+
+  private consume(): void {
+    if (this.waiting > 0) this.owner.consumed(this.id, this.waiting);
+    this.waiting = 0;
+  }
+
+  send(bytes: Uint8Array): boolean {
+    if (this.gone || this.answer.done) return true;
+    const { answer, owner, id } = this;
+    const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    answer.read(piece, this.parser.isHead);
+    const { headEnd, start, end, done } = answer;
+    const content = end > start;
+    if (headEnd > 0) owner.respond(id, piece, 0, headEnd, done && !content);
+    if (!content && (headEnd > 0 || !done)) return true;
+    const free = owner.data(id, piece, start, end, done);
+    if (free || done) return true;
+    this.blocked = true;
+    this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.sendProgressTimeoutMs;
+    return false;
+  }
+
+  /** What was sent has room again. */
+  drained(): void {
+    if (!this.blocked || this.gone) return;
+    this.blocked = false;
+    this.awaitBody(!this.ended && this.exchange.wantsBody);
+    if (!this.ended) this.exchange.clientDrained();
+  }
+
+  onDeadline(nowMs: number): void {
+    if (this.ended) return this.destroy();
+    const { exchange } = this;
+    if (this.blocked) return exchange.timedOut(true);
+    if (nowMs < this.totalDeadlineMs && exchange.wantsBody) return exchange.bodyTimedOut();
+    if (nowMs < this.totalDeadlineMs) this.deadlineMs = this.totalDeadlineMs;
+    else exchange.timedOut(false);
+  }
+
+  exchangeEnded(): void {
+    this.ended = true;
+    if (this.gone) return;
+    if (!this.answer.done) return this.destroy();
+    this.leave();
+  }
+
+  destroy(): void {
+    if (this.gone) return;
+    this.owner.reset(this.id, HTTP2_CODE.CANCEL);
+    this.leave();
+  }
+
+  /** The stream is closed; true when that cut the request off. */
+  closed(): boolean {
+    const cut = !this.ended;
+    this.leave();
+    if (cut) this.exchange.clientGone();
+    return cut;
+  }
+
+  private leave(): void {
+    if (this.gone) return;
+    this.gone = true;
+    this.deadlineMs = Infinity;
+    this.front.deadlines.remove(this);
+    this.received.length = 0;
+    this.consume();
+    this.owner.streamLeft(this);
+  }
+}
