@@ -7,7 +7,7 @@ import { createLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
-import type { PooledSource } from '../../engine/policies/policy-registry.ts';
+import type { PooledPolicy } from '../../engine/policies/policy-registry.ts';
 import { Pool } from '../../engine/pool/dispatch.ts';
 
 /** A cold cache makes the thread compile rule databases first. */
@@ -33,7 +33,11 @@ export async function startPool(
     deadlineMs,
     threads: 1,
   });
-  pool.load('bench', { source, shared: new Map() } satisfies PooledSource, true);
+  pool.load(
+    'bench',
+    { policy: { key: 'bench', source }, shared: new Map() } satisfies PooledPolicy,
+    true,
+  );
   pool.start();
   await pool.settled();
   const how = { policy: 'bench', recordOnly: false } as const;

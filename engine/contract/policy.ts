@@ -3,7 +3,7 @@
  * compiled rules.
  */
 
-import type { SharedGroups } from './databases.ts';
+import type { SharedImages } from './shared-images.ts';
 
 /** Name under which the text of a policy stands in diagnostics and matched rules. */
 export const policyEntryFile = 'policy.conf';
@@ -37,7 +37,7 @@ export interface InspectionConfig {
   /** Policies are built on first use, so that a cold start serves at once. */
   readonly lazy: boolean;
   /** Databases in shared memory by their cache key; what is missing comes from the cache. */
-  readonly shared: SharedGroups;
+  readonly shared: SharedImages;
 }
 
 /** Nothing is inspected. */

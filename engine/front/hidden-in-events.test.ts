@@ -15,7 +15,7 @@ import { encodeFact } from '../link/security-fact.ts';
 import { fullCatalog } from '../rules/features/full-catalog.ts';
 import { requestFrom } from '../rules/load/test-sample.ts';
 import { loadText } from '../rules/language/include.ts';
-import { buildPlan } from '../rules/plan/rule-plan.ts';
+import { buildPlan } from '../rules/plan/build-plan.ts';
 import { buildProgram } from '../rules/program/build-program.ts';
 import { PolicyEngine } from '../rules/run/policy-engine.ts';
 import { hideValues } from './hide-values.ts';

@@ -1,7 +1,7 @@
 /** Owns the messages between the main thread and its front threads; structured-cloneable data. */
 
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
-import type { SharedGroups } from '../contract/databases.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
@@ -29,7 +29,7 @@ export interface FrontThreadData {
 export type ToFrontThread =
   | { readonly kind: 'routes'; readonly id: number; readonly routes: RoutesConfig }
   | { readonly kind: 'events_taken' }
-  | { readonly kind: 'databases'; readonly groups: SharedGroups }
+  | { readonly kind: 'databases'; readonly groups: SharedImages }
   | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
   | { readonly kind: 'failing'; readonly failing: UnhealthyAddresses }
   | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }

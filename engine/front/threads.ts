@@ -8,7 +8,7 @@ import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits, tlsLimits } from '../base/limits.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
-import type { SharedGroups } from '../contract/databases.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
@@ -82,7 +82,7 @@ export interface FrontThreads {
   /** Tells every thread an answer to an authority, by token; null removes it. */
   setAcmeAnswer(token: string, keyAuthorization: string | null): void;
   /** Offers every thread databases for policies that it builds on first use. */
-  offerDatabases(groups: SharedGroups): void;
+  offerDatabases(groups: SharedImages): void;
   /** Tells every thread, present and future, which addresses probes found unhealthy. */
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
   /** Tells every thread, present and future, which addresses requests found failing. */
@@ -229,7 +229,7 @@ class Threads implements FrontThreads {
     for (const thread of this.threads) thread.send({ kind: 'acme', token, keyAuthorization });
   }
 
-  offerDatabases(groups: SharedGroups): void {
+  offerDatabases(groups: SharedImages): void {
     for (const thread of this.threads) thread.send({ kind: 'databases', groups });
   }
 

@@ -6,7 +6,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { toAppError } from '../base/errors.ts';
 import { frontLimits } from '../base/limits.ts';
-import type { SharedGroups } from '../contract/databases.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
@@ -33,7 +33,7 @@ export interface FrontWorkerParts {
   /** Builds inspection for a generation, off the request path; may take its time. */
   readonly prepare: (routes: RoutesConfig) => Promise<PreparedInspection>;
   /** Databases for policies that are built on first use. */
-  readonly takeDatabases?: (groups: SharedGroups) => void;
+  readonly takeDatabases?: (groups: SharedImages) => void;
   /** False for finished requests that nobody asks about; they stay in the thread. */
   readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */

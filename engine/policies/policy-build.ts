@@ -10,16 +10,20 @@ import type { Logger } from '../base/log.ts';
 import { policyInvalidCode, writePolicyFaults, type PolicyFault } from '../base/policy-faults.ts';
 import { runAtOnce, type Steps } from '../base/steps.ts';
 import { policyEntryFile } from '../contract/policy.ts';
-import type { PolicySource } from '../contract/policy.ts';
+import type { KeyedPolicy, PolicySource } from '../contract/policy.ts';
+import { planName, type SharedImage, type SharedImages } from '../contract/shared-images.ts';
 import { fullCatalog } from '../rules/features/full-catalog.ts';
 import type { RulePorts } from '../rules/transaction/ports.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
-import { createFileSet } from '../rules/language/file-set.ts';
+import { createFileSet, type FileSet } from '../rules/language/file-set.ts';
 import { loadInSteps } from '../rules/language/include.ts';
-import type { DatabaseCache } from '../rules/plan/databases.ts';
-import { buildPlanInSteps } from '../rules/plan/rule-plan.ts';
-import { buildProgramInSteps } from '../rules/program/build-program.ts';
+import { attachPlan, databasesMissing } from '../rules/plan/attach-plan.ts';
+import { findTiers, shareGroup, type DatabaseCache } from '../rules/plan/databases.ts';
+import { makePlan, type MadePlan } from '../rules/plan/make-plan.ts';
+import { readPlanImage, writePlanImage } from '../rules/plan/plan-image.ts';
+import { buildProgramInSteps, closeProgram } from '../rules/program/build-program.ts';
 import type { BuildResult } from '../rules/program/build-program.ts';
+import { SharedRules } from '../rules/program/shared-rules.ts';
 import { PolicyEngine } from '../rules/run/policy-engine.ts';
 
 /** What building a policy needs from outside. */
@@ -27,6 +31,8 @@ export interface BuildOptions {
   readonly cache: DatabaseCache;
   readonly log: Logger;
   readonly ports: RulePorts;
+  /** Rules that the policies of a thread share; by default a policy has its own. */
+  readonly rules?: SharedRules;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -62,28 +68,91 @@ export function linkPolicy(policy: PolicySource): BuildResult {
 
 function* linkInSteps(policy: PolicySource): Steps<BuildResult> {
   const entry = { path: policyEntryFile, text: encodeUtf8(policy.seclangEntry) };
-  const files = createFileSet(
-    [...policy.files].map(([path, bytes]) => ({ path, text: toByteString(bytes) })),
-  );
+  const files = filesOf(policy);
   const source = yield* loadInSteps([entry], files.readFiles);
   return yield* buildProgramInSteps(source, fullCatalog, files.readDataFile);
 }
 
-/** Builds the engine of a policy. Errors: PolicyError. */
-export function buildEngine(policy: PolicySource, options: BuildOptions): PolicyEngine {
-  return runAtOnce(buildEngineInSteps(policy, options));
+/** A policy's plan, and its databases, in memory that threads share. Errors: PolicyError. */
+export interface PlannedPolicy {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly rules: number;
+  /** The plan and its databases by their keys; null where the policy does not link. */
+  readonly shared: SharedImages | null;
 }
 
-/** As `buildEngine`, in steps of some milliseconds at most, for threads that serve meanwhile. */
+/** Links a policy and plans it, once for all threads. Cost: seconds where nothing is cached. */
+export function planPolicy({ key, source }: KeyedPolicy, options: BuildOptions): PlannedPolicy {
+  const { program, diagnostics } = linkPolicy(source);
+  if (program === null) return { diagnostics, rules: 0, shared: null };
+  try {
+    const { image, groups } = runAtOnce(makePlan(program, options));
+    const shared: [string, SharedImage][] = [...groups].map(([name, group]) => {
+      return [name, shareGroup(group)];
+    });
+    shared.push([planName(key), { plan: writePlanImage(image) }]);
+    return { diagnostics, rules: image.facts.rules, shared: new Map(shared) };
+  } finally {
+    closeProgram(program);
+  }
+}
+
+/** The files of a policy; each becomes text when it is read. */
+function filesOf({ files }: PolicySource): FileSet {
+  const sources = [...files].map(([path, bytes]) => {
+    return {
+      path,
+      get text() {
+        return toByteString(bytes);
+      },
+    };
+  });
+  return createFileSet(sources);
+}
+
+/** Builds the engine of a policy. Errors: PolicyError. */
+export function buildEngine(policy: PolicySource, options: BuildOptions): PolicyEngine {
+  return runAtOnce(buildEngineInSteps(policy, options, null));
+}
+
+/**
+ * As `buildEngine`, in steps of some milliseconds at most, for threads that serve meanwhile.
+ * Where `plan` is given and its databases are at hand, nothing is linked here.
+ */
 export function* buildEngineInSteps(
   policy: PolicySource,
   options: BuildOptions,
+  plan: SharedArrayBuffer | null,
 ): Steps<PolicyEngine> {
+  if (plan !== null) {
+    try {
+      return yield* engineOf(policy, options, plan, new Map());
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== databasesMissing) throw thrown;
+      options.log.warn('databases of a plan are gone; making them again', { policy: policy.id });
+    }
+  }
   const { program, diagnostics } = yield* linkInSteps(policy);
   if (program === null) throw new PolicyError([faultOf(policy, diagnostics)]);
-  const plan = yield* buildPlanInSteps(program, options);
-  const components = program.settings.componentSignatures.join(', ');
+  const { image, groups } = yield* makePlan(program, options);
+  closeProgram(program);
+  return yield* engineOf(policy, options, writePlanImage(image), groups);
+}
+
+/** `groups` are databases that were made just now. */
+function* engineOf(
+  policy: PolicySource,
+  { rules = new SharedRules(), ports, cache, log }: BuildOptions,
+  plan: SharedArrayBuffer,
+  groups: MadePlan['groups'],
+): Steps<PolicyEngine> {
+  const attached = yield* attachPlan(readPlanImage(plan), {
+    rules,
+    tiersOf: (key) => groups.get(key)?.tiers ?? findTiers(key, cache),
+    readDataFile: filesOf(policy).readDataFile,
+  });
+  const components = attached.settings.componentSignatures.join(', ');
   // Each thread builds it: at the usual level the engine says once what serves.
-  options.log.debug('policy is ready', { policy: policy.id, components, ...plan.facts });
-  return new PolicyEngine(plan, options.ports);
+  log.debug('policy is ready', { policy: policy.id, components, ...attached.facts });
+  return new PolicyEngine(attached, ports);
 }

@@ -5,13 +5,13 @@
 
 import { AppError } from '../base/errors.ts';
 import type { Inspector } from '../contract/inspection.ts';
-import type { SharedGroups } from '../contract/databases.ts';
-import type { KeyedPolicy, PolicySource } from '../contract/policy.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
+import type { KeyedPolicy } from '../contract/policy.ts';
 import type { Pool } from '../pool/dispatch.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';
 
 interface Held {
-  readonly source: PolicySource;
+  readonly policy: KeyedPolicy;
   /** Null until it is built. */
   engine: PolicyEngine | null;
   /** Built for its first request, perhaps with databases of its own; built again when held. */
@@ -21,16 +21,16 @@ interface Held {
 
 /** How one thread builds policies: at once, or in slices while it serves. */
 export interface PolicyBuilders {
-  readonly build: (source: PolicySource) => PolicyEngine;
-  readonly buildInSlices: (source: PolicySource) => Promise<PolicyEngine>;
-  /** Databases in shared memory that builds have attached to since the last call. */
-  takeAttached(): PooledSource['shared'];
+  readonly build: (policy: KeyedPolicy) => PolicyEngine;
+  readonly buildInSlices: (policy: KeyedPolicy) => Promise<PolicyEngine>;
+  /** What builds have attached to in shared memory since the last call. */
+  takeAttached(): SharedImages;
 }
 
-/** A policy on its way to a pool thread, with the databases that it may attach to. */
-export interface PooledSource {
-  readonly source: PolicySource;
-  readonly shared: SharedGroups;
+/** A policy on its way to a pool thread, with what it may attach to. */
+export interface PooledPolicy {
+  readonly policy: KeyedPolicy;
+  readonly shared: SharedImages;
 }
 
 /** Policy engines of one thread by key, counted by use. */
@@ -65,10 +65,11 @@ export class PolicyRegistry {
 
   /** Takes the policies for one generation without building any: who asks for one does. */
   holdUnbuilt(policies: readonly KeyedPolicy[]): string[] {
-    return policies.map(({ key, source }) => {
+    return policies.map((policy) => {
+      const { key } = policy;
       const known = this.held.has(key);
-      this.use(key, source);
-      if (!known) this.pool?.load(key, { source, shared: new Map() } satisfies PooledSource, false);
+      this.use(policy);
+      if (!known) this.pool?.load(key, { policy, shared: new Map() } satisfies PooledPolicy, false);
       return key;
     });
   }
@@ -85,7 +86,7 @@ export class PolicyRegistry {
       });
     }
     if (held.engine === null) {
-      held.engine = this.builders.build(held.source);
+      held.engine = this.builders.build(held.policy);
       held.provisional = true;
     }
     return held.engine;
@@ -106,31 +107,32 @@ export class PolicyRegistry {
     return this.held.size;
   }
 
-  private async hold({ key, source }: KeyedPolicy): Promise<void> {
+  private async hold(policy: KeyedPolicy): Promise<void> {
+    const { key } = policy;
     const known = this.held.get(key);
     if (known?.engine && !known.provisional) {
       known.uses++;
       return;
     }
     this.builders.takeAttached();
-    const built = await this.builders.buildInSlices(source);
+    const built = await this.builders.buildInSlices(policy);
     const shared = this.builders.takeAttached();
-    const held = this.use(key, source);
+    const held = this.use(policy);
     // Retires what a request had built: it does not use the databases that all threads share.
     held.engine?.retire();
     held.engine = built;
     held.provisional = false;
-    this.pool?.load(key, { source, shared } satisfies PooledSource, true);
+    this.pool?.load(key, { policy, shared } satisfies PooledPolicy, true);
   }
 
-  private use(key: string, source: PolicySource): Held {
-    const known = this.held.get(key);
+  private use(policy: KeyedPolicy): Held {
+    const known = this.held.get(policy.key);
     if (known !== undefined) {
       known.uses++;
       return known;
     }
-    const held: Held = { source, engine: null, provisional: false, uses: 1 };
-    this.held.set(key, held);
+    const held: Held = { policy, engine: null, provisional: false, uses: 1 };
+    this.held.set(policy.key, held);
     return held;
   }
 }

@@ -3,12 +3,12 @@
  * these policies what served before. Pure.
  */
 
-import type { SharedGroups } from '../contract/databases.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 
 /** Databases in shared memory of policies that are ready, by policy key and database key. */
-export type ReadyPolicies = ReadonlyMap<string, SharedGroups>;
+export type ReadyPolicies = ReadonlyMap<string, SharedImages>;
 
 /**
  * The new routes with policies that can serve at once. A site whose policy is not ready keeps what

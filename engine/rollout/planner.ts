@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
-import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 
@@ -15,8 +15,8 @@ import type { Diagnostic } from '../rules/language/diagnostic.ts';
 export interface PlannerTask {
   readonly id: number;
   readonly policy: KeyedPolicy;
-  /** Databases in shared memory that other policies use; equal ones are shared with them. */
-  readonly inUse: SharedGroups;
+  /** What other policies have in shared memory; equal databases are shared with them. */
+  readonly inUse: SharedImages;
 }
 
 /** Whether a policy can serve, and what there is to say about it. */
@@ -24,8 +24,8 @@ export interface PlanOutcome {
   readonly ok: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly rules: number;
-  /** Databases in shared memory by key; the caller decides how long they live. */
-  readonly shared: SharedGroups;
+  /** Its plan and databases in shared memory; the caller decides how long they live. */
+  readonly shared: SharedImages;
 }
 
 /** What the planner thread says. */
@@ -70,7 +70,7 @@ export class Planner {
   private readonly known = new Map<string, Known>();
   /** Policies that are being planned, by key. */
   private readonly running = new Map<string, Promise<PlanOutcome>>();
-  private inUse: SharedGroups = new Map();
+  private inUse: SharedImages = new Map();
 
   constructor(options: PlannerOptions) {
     this.options = options;
@@ -101,7 +101,7 @@ export class Planner {
   }
 
   /** Says which databases threads hold on to anyway. */
-  use(groups: SharedGroups): void {
+  use(groups: SharedImages): void {
     this.inUse = groups;
   }
 
@@ -173,14 +173,9 @@ interface Known {
 }
 
 /** The named groups; undefined when one is missing. */
-function pick(groups: SharedGroups, keys: readonly string[]): SharedGroups | undefined {
-  const picked = new Map<string, SharedGroup>();
-  for (const key of keys) {
-    const group = groups.get(key);
-    if (group === undefined) return undefined;
-    picked.set(key, group);
-  }
-  return picked;
+function pick(groups: SharedImages, keys: readonly string[]): SharedImages | undefined {
+  if (!keys.every((key) => groups.has(key))) return undefined;
+  return new Map(keys.map((key) => [key, groups.get(key)!]));
 }
 
 function plannerFailed(message: string, cause: Error | null): AppError {

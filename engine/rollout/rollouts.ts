@@ -7,7 +7,7 @@
 import { AppError, supersededCode, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PolicyFault } from '../base/policy-faults.ts';
-import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import { rulesetFolder, type KeyedPolicy } from '../contract/policy.ts';
 import { noConfiguration, noRoutes, type RoutesConfig } from '../contract/site.ts';
 import { faultOf, PolicyError } from '../policies/policy-build.ts';
@@ -37,11 +37,11 @@ export interface RolloutPorts {
   /** Links a policy and compiles its databases. Errors: `planner_failed`. */
   plan(policy: KeyedPolicy): Promise<PlanOutcome>;
   /** Names the databases that threads hold. */
-  useDatabases(groups: SharedGroups): void;
+  useDatabases(groups: SharedImages): void;
   /** Has all threads serve the routes. */
   apply(routes: RoutesConfig): Promise<void>;
   /** Offers threads databases for policies that they build on first use. */
-  offerDatabases(groups: SharedGroups): void;
+  offerDatabases(groups: SharedImages): void;
   /** The routes that serve changed. */
   onRoutes(routes: RoutesConfig): void;
   /** Whether all databases of the configuration with this SHA-256 lie in the cache. */
@@ -87,7 +87,7 @@ export class Rollouts {
   private turn: Promise<unknown> = Promise.resolve();
   /** Keys of policies that compile, and databases made for them, while policies build lazily. */
   private readonly validated = new Set<string>();
-  private readonly prepared = new Map<string, SharedGroup>();
+  private prepared: SharedImages = new Map();
   private closed = false;
 
   constructor(ports: RolloutPorts) {
@@ -226,7 +226,7 @@ export class Rollouts {
       const routes = await this.plan(rollout, candidate.routes);
       await this.inTurn(() => this.applyBuilt(rollout, candidate, routes));
       this.validated.clear();
-      this.prepared.clear();
+      this.prepared = new Map();
     } catch (thrown) {
       this.report(rollout, thrown, 'the policies of the kept bundle could not all be built');
     }
@@ -249,7 +249,7 @@ export class Rollouts {
   private async plan(rollout: Rollout, routes: RoutesConfig): Promise<RoutesConfig> {
     rollout.check();
     rollout.advance('plan');
-    const ready = new Map<string, SharedGroups>();
+    const ready = new Map<string, SharedImages>();
     const faults: PolicyFault[] = [];
     for (const policy of this.quickestFirst(routes.inspection.policies)) {
       const outcome = await this.planOne(rollout, policy, routes, ready);
@@ -312,7 +312,7 @@ export class Rollouts {
     const outcome = await Promise.race([this.ports.plan(policy), rollout.superseded]);
     if (!outcome.ok) throw new PolicyError([faultOf(policy.source, outcome.diagnostics)]);
     this.validated.add(policy.key);
-    for (const [key, group] of outcome.shared) this.prepared.set(key, group);
+    this.prepared = new Map([...this.prepared, ...outcome.shared]);
     this.ports.useDatabases(this.prepared);
     this.ports.offerDatabases(this.prepared);
   }

@@ -16,7 +16,12 @@ import type {
   ClientAnswers,
 } from '../contract/evaluation.ts';
 import type { RequestSnapshot } from '../contract/message.ts';
-import { policyEntryFile, rulesetFolder, type PolicySource } from '../contract/policy.ts';
+import {
+  policyEntryFile,
+  rulesetFolder,
+  type KeyedPolicy,
+  type PolicySource,
+} from '../contract/policy.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardChain } from '../guard/guard-chain.ts';
 import { SCAN } from '../http/head-scanner.ts';
@@ -40,7 +45,7 @@ export interface EvaluatorOptions {
   readonly planner: Planner;
   readonly trial: PatternTrial;
   readonly files: SharedFiles;
-  readonly build: (source: PolicySource) => PolicyEngine;
+  readonly build: (policy: KeyedPolicy) => PolicyEngine;
   readonly status: () => EngineStatus;
   readonly clients: ClientAnswers;
   /** The guards of a site as they serve; null for none. */
@@ -87,14 +92,14 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
 /** The few policies simulated last. */
 class EngineCache {
   private readonly engines = new Map<string, PolicyEngine>();
-  private readonly build: (source: PolicySource) => PolicyEngine;
+  private readonly build: (policy: KeyedPolicy) => PolicyEngine;
 
-  constructor(build: (source: PolicySource) => PolicyEngine) {
+  constructor(build: (policy: KeyedPolicy) => PolicyEngine) {
     this.build = build;
   }
 
   get(key: string, source: PolicySource): PolicyEngine {
-    const known = this.engines.get(key) ?? this.build(source);
+    const known = this.engines.get(key) ?? this.build({ key, source });
     this.engines.delete(key);
     this.engines.set(key, known);
     for (const [oldKey, old] of this.engines) {

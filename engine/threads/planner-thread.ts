@@ -1,15 +1,13 @@
 /**
- * Composition root of the planner thread: links new policies and makes their databases ready in
- * the cache and in shared memory, so that front threads only attach to them. Serves nothing.
+ * Composition root of the planner thread: links new policies and lays their plans and databases
+ * in shared memory, so that front threads only attach to them. Serves nothing.
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/garbage.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PlannerAnswer, PlannerTask, PlanOutcome } from '../rollout/planner.ts';
-import { linkPolicy } from '../policies/policy-build.ts';
-import { shareDatabases } from '../rules/plan/rule-plan.ts';
-import { closeProgram } from '../rules/program/build-program.ts';
+import { planPolicy } from '../policies/policy-build.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('planner', workerData as ThreadSettings);
@@ -28,20 +26,17 @@ parentPort!.on('message', (task: PlannerTask) => {
 
 function plan({ policy, inUse }: PlannerTask): PlanOutcome {
   const { source } = policy;
-  const { program, diagnostics } = linkPolicy(source);
-  if (program === null) return { ok: false, diagnostics, rules: 0, shared: new Map() };
   parts.useShared(inUse);
   try {
-    const shared = shareDatabases(program, {
+    const { diagnostics, rules, shared } = planPolicy(policy, {
       cache: parts.cache,
       log: parts.log,
       ports: parts.ports,
       onProgress: (done, total) => send({ kind: 'progress', done, total, what: source.name }),
     });
-    const rules = program.rules.filter((rule) => rule.id !== 0).length;
-    return { ok: true, diagnostics, rules, shared };
+    return { ok: shared !== null, diagnostics, rules, shared: shared ?? new Map() };
   } finally {
     parts.useShared(new Map());
-    closeProgram(program);
+    parts.takeAttached();
   }
 }

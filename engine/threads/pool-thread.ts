@@ -2,7 +2,7 @@
 
 import { workerData } from 'node:worker_threads';
 import type { ThreadSettings } from './thread-settings.ts';
-import type { PooledSource } from '../policies/policy-registry.ts';
+import type { PooledPolicy } from '../policies/policy-registry.ts';
 import { createPoolWorker } from '../pool/worker.ts';
 import { threadParts } from './thread-parts.ts';
 
@@ -16,10 +16,10 @@ function poolSettings(raw: unknown): ThreadSettings {
 // Piscina takes the handler from the module's default export.
 // oxlint-disable-next-line import/no-default-export
 export default createPoolWorker((loaded) => {
-  const { source, shared } = loaded as PooledSource;
+  const { policy, shared } = loaded as PooledPolicy;
   parts.useShared(shared);
   try {
-    return parts.build(source);
+    return parts.build(policy);
   } finally {
     parts.useShared(new Map());
     parts.takeAttached();

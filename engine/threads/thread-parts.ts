@@ -5,13 +5,14 @@ import { engineLimits } from '../base/limits.ts';
 import { FailureLog } from '../base/failure-log.ts';
 import { createLogger } from '../base/log.ts';
 import type { Logger } from '../base/log.ts';
-import { runInSlices } from '../base/steps.ts';
-import type { PolicySource } from '../contract/policy.ts';
+import { runAtOnce, runInSlices } from '../base/steps.ts';
 import { DnsBlockLists } from '../guard/block-lists.ts';
 import { FollowedCountryDatabase } from '../guard/geo.ts';
-import type { SharedGroup, SharedGroups } from '../contract/databases.ts';
-import { buildEngine, buildEngineInSteps } from '../policies/policy-build.ts';
+import { planName, type SharedImage, type SharedImages } from '../contract/shared-images.ts';
+import type { KeyedPolicy } from '../contract/policy.ts';
+import { buildEngineInSteps } from '../policies/policy-build.ts';
 import type { RulePorts } from '../rules/transaction/ports.ts';
+import { SharedRules } from '../rules/program/shared-rules.ts';
 import type { DatabaseCache } from '../rules/plan/databases.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';
@@ -21,31 +22,39 @@ import { DatabaseFiles } from '../state/database-files.ts';
 /** What every inspecting thread is made of. */
 export interface ThreadParts {
   readonly log: Logger;
-  /** Databases in shared memory that the next builds may attach to. */
-  useShared(groups: SharedGroups): void;
+  /** Plans and databases in shared memory that the next builds may attach to. */
+  useShared(images: SharedImages): void;
   /** Those that builds have attached to since the last call. */
-  takeAttached(): SharedGroups;
+  takeAttached(): SharedImages;
   readonly cache: DatabaseCache;
   readonly ports: RulePorts & Required<Pick<RulePorts, 'reportFailure'>>;
-  readonly build: (source: PolicySource) => PolicyEngine;
+  readonly build: (policy: KeyedPolicy) => PolicyEngine;
   /** As `build`, for threads that serve meanwhile. */
-  readonly buildInSlices: (source: PolicySource) => Promise<PolicyEngine>;
+  readonly buildInSlices: (policy: KeyedPolicy) => Promise<PolicyEngine>;
 }
 
 /** Wires one thread; `component` names it in the log. */
 export function threadParts(component: string, settings: ThreadSettings): ThreadParts {
   const log = createLogger(component, settings.logLevel);
   const files = new DatabaseFiles(settings.cacheFolder, log);
-  let shared: SharedGroups = new Map();
-  let attached = new Map<string, SharedGroup>();
+  let shared: SharedImages = new Map();
+  let attached: SharedImages = new Map();
+  const take = (key: string): SharedImage | null => {
+    const image = shared.get(key);
+    if (image !== undefined) attached = new Map([...attached, [key, image]]);
+    return image ?? null;
+  };
   const cache: DatabaseCache = {
     get: (key) => files.get(key),
     put: (key, bytes) => files.put(key, bytes),
     shared: (key) => {
-      const group = shared.get(key);
-      if (group !== undefined) attached.set(key, group);
-      return group ?? null;
+      const image = take(key);
+      return image && 'tiers' in image ? image : null;
     },
+  };
+  const planOf = ({ key }: KeyedPolicy): SharedArrayBuffer | null => {
+    const image = take(planName(key));
+    return image && 'plan' in image ? image.plan : null;
   };
   const { rblZones = [] } = settings;
   const failures = new FailureLog(log, systemClock);
@@ -57,16 +66,20 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     rbl: rblZones.length === 0 ? null : new DnsBlockLists(rblZones, systemClock),
     env: new Map(),
   };
-  const useShared = (groups: typeof shared): void => void (shared = groups);
-  const takeAttached = (): typeof shared => {
+  const useShared = (images: SharedImages): void => void (shared = images);
+  const takeAttached = (): SharedImages => {
     const taken = attached;
     attached = new Map();
     return taken;
   };
-  const options = { cache, log, ports };
-  const build = (source: PolicySource): PolicyEngine => buildEngine(source, options);
-  const buildInSlices = (source: PolicySource): Promise<PolicyEngine> =>
-    runInSlices(buildEngineInSteps(source, options), engineLimits.buildSliceMs);
+  const options = { cache, log, ports, rules: new SharedRules() };
+  const build = (policy: KeyedPolicy): PolicyEngine =>
+    runAtOnce(buildEngineInSteps(policy.source, options, planOf(policy)));
+  const buildInSlices = (policy: KeyedPolicy): Promise<PolicyEngine> =>
+    runInSlices(
+      buildEngineInSteps(policy.source, options, planOf(policy)),
+      engineLimits.buildSliceMs,
+    );
   return { log, useShared, takeAttached, cache, ports, build, buildInSlices };
 }
 

@@ -15,7 +15,7 @@ import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import { type SourceId, SOURCE } from '../../engine/rules/transaction/values.ts';
 import { loadSourceSet } from '../../engine/rules/language/include.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
-import { buildPlan } from '../../engine/rules/plan/rule-plan.ts';
+import { buildPlan } from '../../engine/rules/plan/build-plan.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
 import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';

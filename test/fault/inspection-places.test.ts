@@ -74,7 +74,7 @@ beforeAll(async () => {
     deadlineMs: 20_000,
     threads: 2,
   });
-  pool.load('p', { source: policy, shared: new Map() }, true);
+  pool.load('p', { policy: { key: 'p', source: policy }, shared: new Map() }, true);
 });
 afterAll(async () => {
   await pool.close();

@@ -63,7 +63,7 @@ export function startRules(pooled: boolean): SoakRules {
   };
   const parts = { workerFile: url, workerData, clock: systemClock, log: silentLogger };
   const pool = new Pool({ ...parts, deadlineMs: 20_000, threads: 2 });
-  pool.load('p', { source: policy, shared: new Map() }, true);
+  pool.load('p', { policy: { key: 'p', source: policy }, shared: new Map() }, true);
   const how = { policy: 'p', recordOnly: false } as const;
   const close = async (): Promise<void> => {
     await pool.close();

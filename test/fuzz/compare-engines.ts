@@ -15,7 +15,7 @@ import { Transaction } from '../../engine/rules/transaction/transaction.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
-import { buildPlan } from '../../engine/rules/plan/rule-plan.ts';
+import { buildPlan } from '../../engine/rules/plan/build-plan.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
 import { type ForeignReads, watchForeignReads } from './foreign-reads.ts';
 

@@ -25,7 +25,7 @@ import type {
   DatabaseImage,
   ExpressionMode,
   SharedGroup,
-} from '../../contract/databases.ts';
+} from '../../contract/shared-images.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
 
 /** Where compiled databases are kept between starts. A port: the state room writes files. */
@@ -124,11 +124,16 @@ export function compileGroup(group: ScanGroup, cache: DatabaseCache, log: Logger
   return compiled;
 }
 
-/** The group's key and its databases in shared memory, for threads that plan the same rules. */
-export function shareGroup(
-  group: ScanGroup,
-  { modes, tiers }: CompiledGroup,
-): readonly [key: string, group: SharedGroup] {
+/** The databases of the group with this key, from shared memory or the cache; null: none there. */
+export function findTiers(key: string, cache: DatabaseCache): readonly CompiledTier[] | null {
+  const shared = cache.shared?.(key);
+  if (shared) return shared.tiers;
+  const cached = cache.get(key);
+  return cached && (readEntry(cached, [], key)?.tiers ?? null);
+}
+
+/** A group's databases in shared memory, for threads that attach them. */
+export function shareGroup({ modes, tiers }: CompiledGroup): SharedGroup {
   const share = (image: DatabaseImage | null): SharedArrayBuffer | null => {
     if (image === null || image instanceof SharedArrayBuffer) return image;
     return HsDatabase.deserializeShared(image);
@@ -136,7 +141,7 @@ export function shareGroup(
   const shared = tiers.map(({ allowedMask, database, lines }) => {
     return { allowedMask, database: share(database), lines: share(lines) };
   });
-  return [cacheKey(group), { modes, tiers: shared }];
+  return { modes, tiers: shared };
 }
 
 /** One entry per expression that `expressionsOf` makes, without making them. */
@@ -340,7 +345,7 @@ function tryCompile(list: readonly HsExpression[]): Uint8Array | CompileFailure 
 }
 
 /** Names all that decides the entry's content, but for this file's own ways: `cacheFormat`. */
-function cacheKey(group: ScanGroup): string {
+export function cacheKey(group: ScanGroup): string {
   const hash = createHash('sha256');
   hash.update(`${cacheFormat}\n${platformKey()}\n${narrowMasks.join()}\n`);
   for (const { filter, negated } of group.patterns) {

@@ -1,12 +1,20 @@
 /** The way from a draft to a rule: targets, operator and actions bound, chain linked. */
 
-import type { BindContext, BoundOperator, Disruption, Rule } from '../transaction/types.ts';
+import type {
+  BindContext,
+  BoundOperator,
+  DataFile,
+  Disruption,
+  Rule,
+  RuleTemplate,
+} from '../transaction/types.ts';
 import type { OperatorExpression } from '../language/ast.ts';
 import { formatOperator } from '../language/print.ts';
 import { createActionState, type ActionState } from './action-state.ts';
 import { applyActions } from './link-actions.ts';
 import { bindContext, checkMacros, findNamed, type LinkContext } from './link-context.ts';
 import type { RuleDraft } from './rule-drafts.ts';
+import { placeRule } from './place-rule.ts';
 import { linkTargets, type LinkedTargets } from './targets.ts';
 
 /**
@@ -33,7 +41,7 @@ export function linkRule(
     const member = members[at];
     const part = parts[at];
     if (member === undefined || part === undefined || part === null) continue;
-    next = createRule(member, part, firstIndex + at, next);
+    next = placeRule(templateOf(member, part), firstIndex + at, next);
     rules.unshift(next);
   }
   if (!parts.includes(null)) return rules;
@@ -44,6 +52,7 @@ export function linkRule(
 interface RuleParts {
   readonly targets: LinkedTargets;
   readonly operator: BoundOperator | null;
+  readonly dataFiles: readonly DataFile[];
   readonly state: ActionState;
 }
 
@@ -54,16 +63,31 @@ function linkParts(
   context: LinkContext,
 ): RuleParts | null {
   const { directive } = draft;
-  const bind = bindContext(context, directive.span.file, pcreMatchLimit);
+  const dataFiles: DataFile[] = [];
+  const bind = noteDataFiles(bindContext(context, directive.span.file, pcreMatchLimit), dataFiles);
   const targets = linkTargets(draft.variables, context);
   const state = linkActions(draft, isLink, context, bind);
-  if (directive.kind === 'SecAction') return targets && { targets, operator: null, state };
+  if (directive.kind === 'SecAction') {
+    return targets && { targets, operator: null, dataFiles, state };
+  }
   const operator = linkOperator(directive.operator, context, bind);
   if (targets !== null && targets.targets.length === 0) {
     const message = 'the rule has no target: it can never match';
     context.report('warning', 'no-target', message, directive.span);
   }
-  return targets && operator && { targets, operator, state };
+  return targets && operator && { targets, operator, dataFiles, state };
+}
+
+/** The same context; what is read through it is added to `dataFiles`. */
+function noteDataFiles(bind: BindContext, dataFiles: DataFile[]): BindContext {
+  return {
+    ...bind,
+    readDataFile: (name, fromFile) => {
+      const text = bind.readDataFile(name, fromFile);
+      if (text !== null) dataFiles.push({ name, text });
+      return text;
+    },
+  };
 }
 
 function linkActions(
@@ -116,13 +140,12 @@ function linkOperator(
   return bound;
 }
 
-function createRule(draft: RuleDraft, parts: RuleParts, index: number, next: Rule | null): Rule {
+function templateOf(draft: RuleDraft, parts: RuleParts): RuleTemplate {
   const { directive } = draft;
   const { state, operator } = parts;
   const isRule = directive.kind === 'SecRule';
   return {
     kind: 'rule',
-    index,
     id: draft.id,
     phase: draft.phase,
     targets: parts.targets.targets,
@@ -147,9 +170,9 @@ function createRule(draft: RuleDraft, parts: RuleParts, index: number, next: Rul
     log: state.log,
     auditLog: state.auditLog,
     namespaces: state.namespaces,
-    next,
     location: { file: directive.span.file, line: directive.span.line },
     operatorText: isRule ? formatOperator(directive.operator) : '',
+    dataFiles: parts.dataFiles,
   };
 }
 

@@ -13,7 +13,7 @@ import { requestFrom } from '../load/test-sample.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import type { BoundOperator } from '../transaction/types.ts';
 import { loadText } from '../language/include.ts';
-import { buildPlan } from '../plan/rule-plan.ts';
+import { buildPlan } from '../plan/build-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PolicyEngine } from './policy-engine.ts';
 

@@ -11,7 +11,8 @@ import { fullCatalog } from '../features/full-catalog.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { Transaction } from '../transaction/transaction.ts';
 import { loadText } from '../language/include.ts';
-import { buildPlan, type RulePlan } from '../plan/rule-plan.ts';
+import { buildPlan } from '../plan/build-plan.ts';
+import type { RulePlan } from '../plan/rule-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PhaseMemo, type MemoizedPhase } from './phase-memo.ts';
 

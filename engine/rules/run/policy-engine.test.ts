@@ -9,7 +9,7 @@ import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { loadText } from '../language/include.ts';
-import { buildPlan } from '../plan/rule-plan.ts';
+import { buildPlan } from '../plan/build-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PolicyEngine } from './policy-engine.ts';
 

@@ -27,9 +27,8 @@ import type { Transaction } from '../transaction/transaction.ts';
 import type { ProgramSettings } from '../transaction/types.ts';
 import { SOURCE } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
-import type { LinkEvaluator } from './specialized-evaluators.ts';
 import { PhaseMemo } from './phase-memo.ts';
-import { linkEvaluators, Runner } from './runner.ts';
+import { LinkEvaluators, Runner } from './runner.ts';
 
 /** Runners kept for reuse in one thread; more exist while more requests are in flight. */
 const idleRunnersMax = 256;
@@ -40,7 +39,7 @@ const noBody: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 export class PolicyEngine implements Inspector {
   readonly plan: RulePlan;
   readonly ports: RulePorts;
-  private readonly links: readonly LinkEvaluator[];
+  private readonly links: LinkEvaluators;
   private readonly memo: PhaseMemo;
   private readonly idle: Runner[] = [];
   private open_ = 0;
@@ -48,7 +47,7 @@ export class PolicyEngine implements Inspector {
 
   constructor(plan: RulePlan, ports: RulePorts) {
     this.plan = plan;
-    this.links = linkEvaluators(plan);
+    this.links = new LinkEvaluators(plan);
     this.ports = ports;
     this.memo = new PhaseMemo(plan, ports);
   }

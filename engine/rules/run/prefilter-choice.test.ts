@@ -10,7 +10,8 @@ import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { loadText } from '../language/include.ts';
-import { buildPlan, type RulePlan } from '../plan/rule-plan.ts';
+import { buildPlan } from '../plan/build-plan.ts';
+import type { RulePlan } from '../plan/rule-plan.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PolicyEngine } from './policy-engine.ts';
 

@@ -23,19 +23,31 @@ import { clearBelow, skipTarget } from './skips.ts';
 /** How far an `allow` reaches. */
 type Allowed = 'none' | 'request' | 'all';
 
-/** The evaluators of all links, for all runners of a plan. */
-export function linkEvaluators(plan: RulePlan): readonly LinkEvaluator[] {
-  const evaluators: LinkEvaluator[] = [];
-  for (const { items } of plan.phases) {
-    for (const item of items) {
-      if (item.kind !== 'rule') continue;
-      const unobservedMatch = plan.unobservedMatch[item.index] === 1;
-      for (let link: Rule | null = item; link; link = link.next) {
-        evaluators[link.index] = linkEvaluator(link, unobservedMatch);
-      }
-    }
+/**
+ * The evaluators of a plan's links, for all its runners; each is made when it is first asked for:
+ * most rules of most policies never are.
+ */
+export class LinkEvaluators {
+  private readonly plan: RulePlan;
+  /** By rule index. */
+  private readonly made: (LinkEvaluator | undefined)[];
+
+  constructor(plan: RulePlan) {
+    this.plan = plan;
+    this.made = Array.from(plan.targetIdOfRule, () => undefined);
   }
-  return evaluators;
+
+  /** True when `link`, of the chain that `first` begins, matches. */
+  evaluate(link: Rule, first: Rule, tx: Transaction): boolean {
+    const known = this.made[link.index];
+    return known === undefined ? this.make(link, first)(tx) : known(tx);
+  }
+
+  private make(link: Rule, first: Rule): LinkEvaluator {
+    const made = linkEvaluator(link, this.plan.unobservedMatch[first.index] === 1);
+    this.made[link.index] = made;
+    return made;
+  }
 }
 
 /** One transaction on its way through the phases; reused from request to request. */
@@ -47,8 +59,7 @@ export class Runner implements DeferredTx {
   /** The first disruptive outcome that detection-only mode held back; null when none was. */
   withheld: Verdict | null = null;
   private readonly plan: RulePlan;
-  /** By rule index. */
-  private readonly links: readonly LinkEvaluator[];
+  private readonly links: LinkEvaluators;
   private readonly memo: PhaseMemo;
   /** TX before the phase that runs, while it is deferred; null once it is materialized. */
   private memoState: MemoState | null = null;
@@ -59,7 +70,7 @@ export class Runner implements DeferredTx {
   private allowed: Allowed = 'none';
   private interrupted = false;
 
-  constructor(plan: RulePlan, links: readonly LinkEvaluator[], memo: PhaseMemo) {
+  constructor(plan: RulePlan, links: LinkEvaluators, memo: PhaseMemo) {
     this.plan = plan;
     this.links = links;
     this.memo = memo;
@@ -180,11 +191,11 @@ export class Runner implements DeferredTx {
     const matched =
       targetId >= 0 && this.plan.onRows[targetId] === 1
         ? evaluateCandidate(tx, rule, targetId, this.prescan, this.plan)
-        : this.links[rule.index]!(tx);
+        : this.links.evaluate(rule, rule, tx);
     if (!matched) return false;
     this.afterMatch(rule);
     for (let link = rule.next; link; link = link.next) {
-      if (!this.links[link.index]!(tx)) return false;
+      if (!this.links.evaluate(link, rule, tx)) return false;
       this.afterMatch(link);
     }
     finishMatch(tx, rule);

@@ -11,7 +11,7 @@ export function skipTarget(phase: PhasePlan, index: number, rule: Rule): number 
   }
   let next = index + 1;
   for (let left = rule.skip; left > 0 && next < phase.items.length; next++) {
-    if (phase.items[next]!.kind === 'rule') left--;
+    if (phase.items[next]!.kind !== 'marker') left--;
   }
   return next;
 }

@@ -254,6 +254,13 @@ export interface RuleLocation {
   readonly line: number;
 }
 
+/** A data file that an operator was bound with. */
+export interface DataFile {
+  /** As the rule names it. */
+  readonly name: ByteString;
+  readonly text: ByteString;
+}
+
 /** One linked SecRule or SecAction; chain links hang on `next` and have no entry of their own. */
 export interface Rule {
   readonly kind: 'rule';
@@ -291,7 +298,12 @@ export interface Rule {
   readonly location: RuleLocation;
   /** The operator as written, for log lines: `@rx ...` with its `!`. */
   readonly operatorText: ByteString;
+  /** What the operator was bound with beside its argument. */
+  readonly dataFiles: readonly DataFile[];
 }
+
+/** A rule without its place in a program: what programs with the same rule share. */
+export type RuleTemplate = Omit<Rule, 'index' | 'next'>;
 
 /** A SecMarker: a place to skip to. */
 export interface Marker {

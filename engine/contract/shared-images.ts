@@ -1,6 +1,6 @@
 /**
- * Compiled databases as threads hand them to each other: cloneable data, the bytes in memory that
- * all threads share. Never compiles or attaches one.
+ * Compiled databases and plans as threads hand them to each other: cloneable data, the bytes in
+ * memory that all threads share. Never compiles or attaches one.
  */
 
 /** A database: serialised, or unpacked in memory that threads share. */
@@ -24,5 +24,18 @@ export interface CompiledTier<Image = DatabaseImage> {
   readonly lines: Image | null;
 }
 
-/** Groups by their cache key. */
-export type SharedGroups = ReadonlyMap<string, SharedGroup>;
+/** A linked plan as `engine/rules/plan` wrote it. */
+export interface SharedPlan {
+  readonly plan: SharedArrayBuffer;
+}
+
+/** Anything that was made once and is attached by every thread. */
+export type SharedImage = SharedGroup | SharedPlan;
+
+/** Databases by the cache key of their group, plans by `planName`. */
+export type SharedImages = ReadonlyMap<string, SharedImage>;
+
+/** The name of a policy's plan among shared images. */
+export function planName(policyKey: string): string {
+  return `plan:${policyKey}`;
+}
