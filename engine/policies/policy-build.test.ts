@@ -1,4 +1,4 @@
-/** Tests of plans that are made once and attached: nothing is linked again, equal rules are shared. */
+/** Tests of plans that are made once and attached: nothing is linked again, rules are shared. */
 
 import { expect, test } from 'vitest';
 import { createLogger } from '../base/log.ts';

@@ -65,7 +65,7 @@ export function* attachPlan(image: PlanImage, parts: AttachParts): Steps<RulePla
   }
 }
 
-/** Names what the plan keeps: nothing else of the image, its texts above all, may stay in memory. */
+/** Names what the plan keeps: nothing else of the image, above all its texts, may stay. */
 function planOf(
   image: PlanImage,
   rules: readonly Rule[],

@@ -108,7 +108,7 @@ class ChainTrie {
   }
 }
 
-/** 1 for scan targets whose every expression was compiled exactly and whose matches need no captures. */
+/** 1 for targets whose every expression was compiled exactly and whose matches need no captures. */
 export function exactTargets(draft: ScanDraft, groups: readonly CompiledGroup[]): Uint8Array {
   const exact = Uint8Array.from(draft.targets, ({ rule, condition }) => {
     if (!condition.onRows || isLoose(condition.filter)) return 0;

@@ -178,7 +178,7 @@ function bindOperator([name, argument]: Named, context: LinkContext, bind: BindC
 }
 
 function bindAction([name, argument]: Named, context: LinkContext, bind: BindContext) {
-  return bound<BoundAction>(found(found(context.actions.find(name)).bind)(argument, bind));
+  return bound<BoundAction>(found(found(context.actions.find(name)).bind?.(argument, bind)));
 }
 
 function bindTarget([name, count, kind = '', text = '']: TargetText, context: LinkContext): Target {

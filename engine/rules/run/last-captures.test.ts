@@ -14,6 +14,8 @@ import type { RulePorts } from '../transaction/ports.ts';
 import type { BoundOperator } from '../transaction/types.ts';
 import { loadText } from '../language/include.ts';
 import { buildPlan } from '../plan/build-plan.ts';
+import type { RulePlan } from '../plan/rule-plan.ts';
+import { linksOf } from '../plan/written-reads.ts';
 import { buildProgram } from '../program/build-program.ts';
 import { PolicyEngine } from './policy-engine.ts';
 
@@ -45,9 +47,7 @@ function runOver(rule: string): Outcome {
   const engine = new PolicyEngine(plan, ports);
   engines.push(engine);
   const counts = { evaluations: 0, captures: 0 };
-  for (const { operator } of program.rules) {
-    if (operator !== null) countEvaluations(operator, counts);
-  }
+  for (const operator of operatorsOf(plan)) countEvaluations(operator, counts);
   const list = Array.from({ length: 100 }, (_, at) => `a${at + 1}=b${at + 1}b`);
   const session = engine.open(requestFrom(`GET /?${list.join('&')} HTTP/1.1\r\nHost: a`));
   session.requestHead();
@@ -55,6 +55,13 @@ function runOver(rule: string): Outcome {
   const { transaction } = session;
   const record = session.finish();
   return { record, ...counts, tx: (name) => transaction.tx.get(name) };
+}
+
+/** Those that run: a plan binds rules of its own. */
+function operatorsOf({ phases }: RulePlan): BoundOperator[] {
+  const items = phases.flatMap((phase) => phase.items);
+  const links = items.flatMap((item) => (item.kind === 'rule' ? linksOf(item) : []));
+  return links.flatMap(({ operator }) => operator ?? []);
 }
 
 function countEvaluations(
