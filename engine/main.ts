@@ -18,6 +18,7 @@ import {
   surviveClosedOutput,
 } from './base/supervisor-channel.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
+import { IpSets } from './bundle/ip-set.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
@@ -25,7 +26,6 @@ import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { ClientMemory } from './front/client-memory.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
-import { noGuardServices } from './guard/guard.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
@@ -57,7 +57,9 @@ class Engine {
   private readonly settings: ThreadSettings;
   private readonly trim = trimThisProcess();
   private readonly files = new SharedFiles();
-  private readonly guards = new SiteGuards(noGuardServices);
+  private countryOf: (ip: string) => string = () => '';
+  private readonly guards = new SiteGuards({ countryOf: (ip) => this.countryOf(ip) });
+  private readonly ipSets = new IpSets();
   private readonly clientMemory = new ClientMemory();
   private readonly origins: OriginHealth;
   private readonly planner: Planner;
@@ -201,7 +203,8 @@ class Engine {
 
   /** Answers control's questions and connects to it. */
   private async serveControl(link: ControllerLink): Promise<void> {
-    const { build } = threadParts('engine', this.settings);
+    const { build, countries } = threadParts('engine', this.settings);
+    this.countryOf = (ip) => countries.codeOf(ip);
     const handler = createEvaluator({
       planner: this.planner,
       trial: new PatternTrial(threadEntry('trial-process')),
@@ -229,7 +232,7 @@ class Engine {
     return {
       revision: String(bundle.revision),
       sha256,
-      routes: routesOf(toRuntimeConfig(verified), this.files),
+      routes: routesOf(toRuntimeConfig(verified, this.ipSets), this.files),
       placeFiles: () => placeCountryDatabase(this.settings.countryFile, country?.content ?? null),
     };
   }

@@ -109,7 +109,9 @@ function policyOfSite(store: ReadStore, siteId: string): string {
   return store.list(policies).find((one) => one.isDefault === true && !one.isTemplate)?.id ?? '';
 }
 
-/** Whole segments: /admin holds /admin and /admin/x, not /administrator. */
-function onPath({ pathPrefix = '' }: IpListBinding, path: string): boolean {
-  return pathPrefix === '' || path === pathPrefix || path.startsWith(`${pathPrefix}/`);
+/** Whole segments without case: /admin holds /Admin and /admin/x, not /administrator. */
+function onPath(binding: IpListBinding, path: string): boolean {
+  const prefix = (binding.pathPrefix ?? '').toLowerCase();
+  const asked = path.toLowerCase();
+  return prefix === '' || asked === prefix || asked.startsWith(`${prefix}/`);
 }

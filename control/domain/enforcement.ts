@@ -21,18 +21,6 @@ export interface UnenforcedControl {
 /** Every control that is stored but not enforced. */
 export const unenforcedControls: readonly UnenforcedControl[] = [
   {
-    says: 'IP-list bindings are stored but not enforced yet: they neither allow nor deny a request',
-    collection: 'ip-list-bindings',
-    messages: ['waf.v1.IpListBindingRecord', 'waf.v1.IpListScopeHit', 'waf.v1.IpListReference'],
-    states: ({ role }) => role === undefined || role === 'access_control',
-  },
-  {
-    says: 'country rules are stored but not enforced yet: they neither allow nor deny a request',
-    collection: 'country-rules',
-    messages: ['waf.v1.CountryAccessRule'],
-    states: ({ enabled }) => enabled === true,
-  },
-  {
     says: 'rate limits are stored but not enforced yet: no request is counted, blocked or challenged by them',
     collection: 'rate-limits',
     messages: ['waf.v1.RateLimitEndpointRecord'],
@@ -61,13 +49,13 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
     states: () => true,
   },
   {
-    says: 'answer pages for IP lists, countries, rate limits and bots are stored but not enforced yet: no request gets them',
+    says: 'answer pages for rate limits and bots are stored but not enforced yet: no request gets them',
     collection: 'settings',
     messages: ['waf.v1.SystemSettings'],
     states: ({ values }) => {
       const responses = objectOf(objectOf(values)['security.responses.config']);
       const scenarios = Object.keys(objectOf(responses['scenarios']));
-      const unused = ['ip_deny', 'country_deny', 'rate_limit', 'bot_block'];
+      const unused = ['rate_limit', 'bot_block'];
       return scenarios.some((name) => unused.includes(name));
     },
   },

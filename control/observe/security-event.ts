@@ -3,7 +3,7 @@
 import { create, toJson } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
-import type { SecurityFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import type { GuardDecision, SecurityFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import {
   SecurityEventSchema,
   SecurityMessageSchema,
@@ -61,6 +61,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       failure: fact.failure,
       pcreLimitedRules: fact.pcreLimitedRules,
       limitsReached: fact.limitsReached,
+      ...(fact.guards.length === 0 ? {} : { guards: fact.guards.map(showDecision) }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
       detectionOnly: fact.detectionOnly,
       outboundScore: fact.outboundScore,
@@ -68,7 +69,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       inspectionUs: Number(fact.inspectionUs),
       matchesDropped: fact.matchesDropped,
     },
-    attackType: attackTypes[0] ?? (fact.refusal === '' ? '' : 'protocol'),
+    attackType: attackTypes[0] ?? (fact.refusal === '' || fact.guards.length > 0 ? '' : 'protocol'),
     attackTypes,
     targetIdentity: `${method} ${host}${pathShape(path)}`,
     severity: worst === undefined ? '' : severityName(worst),
@@ -81,6 +82,11 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
     transportVersion: 'PLAINTEXT',
   });
   return toJson(SecurityEventSchema, event);
+}
+
+/** What a guard decided, and what its bypass skipped. */
+function showDecision({ guard, action, reason, ruleId, detail, skipped }: GuardDecision) {
+  return { guard, action, reason, ruleId, detail: decoder.decode(detail), skipped };
 }
 
 function toMessage(match: SecurityMatch): SecurityMessage {

@@ -160,12 +160,14 @@ function buildRules(
       ...choiceOf(one),
       pathPrefix: one.pathPrefix ?? '',
       place: { scope: one.scope, policyId: one.policyId, siteId: one.siteId },
+      tenantId: one.tenantId,
     })),
     countryRules: countries.map((one) => ({
       id: one.id,
       countryCodes: [...(one.countryCodes ?? [])],
       ...choiceOf(one),
       places: one.targets.map(({ scope, policyId, siteId }) => ({ scope, policyId, siteId })),
+      tenantId: one.tenantId,
     })),
     rateLimits: limits.map((one) => ({
       id: one.id,

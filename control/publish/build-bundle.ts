@@ -65,9 +65,12 @@ export interface BundleUpstream {
 
 /** A site with what was resolved for it. */
 export interface BundleSite {
-  readonly site: Pick<SiteRecord, 'id' | 'name' | 'primaryHost' | 'aliases' | 'upstreams' | 'waf'>;
+  readonly site: Pick<SiteRecord, 'id' | 'name' | 'primaryHost' | 'aliases' | 'upstreams' | 'waf'> &
+    Partial<Pick<SiteRecord, 'tenantId'>>;
   /** Policy that protects it; '' when the WAF is off. */
   readonly policyId: string;
+  /** The policy that `policyId` is a variant of; '' where it is the policy itself. */
+  readonly sharedPolicyId?: string;
   readonly failOpen: boolean;
   /** Paths with pools of their own. */
   readonly routing?: SiteRoutingJson;
@@ -141,6 +144,8 @@ export function toRuntimeSite(
     wafEnabled: policyId !== '',
     detectionOnly: site.waf?.mode === 'WAF_MODE_DETECTION',
     policyId,
+    sharedPolicyId: one.sharedPolicyId ?? '',
+    tenantId: site.tenantId ?? '',
     failOpen: one.failOpen,
     ...(one.tls === undefined ? {} : { tls: one.tls }),
   });

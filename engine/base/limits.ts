@@ -460,6 +460,13 @@ export const engineLimits = {
 } as const;
 
 export { failureLogLimits, patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
+
+/** What guards remember. */
+export const guardLimits = {
+  /** Countries of addresses met last, a thread; at most some 100 bytes each. */
+  rememberedCountriesMax: 8_192,
+} as const;
+
 export {
   accessLimits,
   commandLineLimits,

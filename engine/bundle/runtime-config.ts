@@ -16,12 +16,17 @@ import type { PolicySource } from '../contract/policy.ts';
 import type { RuntimeConfig } from '../contract/runtime.ts';
 import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
+import { IpSets } from './ip-set.ts';
+import { accessOf } from './runtime-access.ts';
 import { tlsOf } from './runtime-tls.ts';
 import { trustOf } from './runtime-trust.ts';
 import type { VerifiedBundle } from './signed-bundle.ts';
 
-/** Resolves a bundle. Errors: AppError bundle_invalid, naming what does not fit. */
-export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
+/**
+ * Resolves a bundle; `sets` are lists made before, for those that did not change. Errors: AppError
+ * bundle_invalid, naming what does not fit.
+ */
+export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): RuntimeConfig {
   const { bundle, sha256 } = verified;
   requireAtMost('sites', bundle.sites.length, bundleLimits.sitesMax);
   requireAtMost('policies', bundle.policies.length, bundleLimits.policiesMax);
@@ -36,9 +41,11 @@ export function toRuntimeConfig(verified: VerifiedBundle): RuntimeConfig {
   }
   const trust = trustOf(bundle);
   const tls = tlsOf(bundle);
+  const access = accessOf(bundle, sets);
   const sites = bundle.sites.map((site) => ({
     ...toSite(site, upstreams, responses, trust(site.id)),
     ...optional('tls', tls(site)),
+    ...optional('access', access(site)),
   }));
   return { revision, sha256, sites, policies };
 }

@@ -2,8 +2,17 @@
 
 import type { ResponseScenario } from './site.ts';
 
-/** The guards, by the names that events and counters use. */
-export type GuardName = 'bot' | 'rate_limit' | 'ip' | 'country' | 'resource' | 'virtual_patch';
+/** The guards, by the names that events and counters use, in the order in which they are asked. */
+export const guardNames = [
+  'bot',
+  'rate_limit',
+  'ip',
+  'country',
+  'resource',
+  'virtual_patch',
+] as const;
+/** One of them. */
+export type GuardName = (typeof guardNames)[number];
 
 /**
  * What a guard does: `deny`, `challenge` and `redirect` answer, `drop` closes without an answer;
@@ -13,6 +22,11 @@ export type GuardAction = 'deny' | 'challenge' | 'redirect' | 'drop' | 'bypass' 
 
 /** What a bypass may skip: later guards, and the inspection by rules. */
 export type GuardSkip = GuardName | 'waf';
+
+/** All that comes after a guard: what a bypass of all inspection skips. */
+export function allAfter(name: GuardName): readonly GuardSkip[] {
+  return [...guardNames.slice(guardNames.indexOf(name) + 1), 'waf'];
+}
 
 /** A page of a guard's own, for example a challenge, in place of the scenario's page. */
 export interface GuardPage {
@@ -34,6 +48,8 @@ export interface GuardVerdict {
   readonly status: number;
   /** Whose wording the answer has; null for the plain text of its status. */
   readonly scenario: ResponseScenario | null;
+  /** What the same guard only recorded before, in order. */
+  readonly earlier?: readonly GuardVerdict[];
   /** For `bypass`: what is skipped. */
   readonly skips?: readonly GuardSkip[];
   /** For `redirect`: a byte string. */

@@ -3,6 +3,7 @@
  * data, as the runtime bundle carries it; resolved, so that nothing here needs a look-up elsewhere.
  */
 
+import type { AccessConfig } from './access.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
 import type { SiteTlsConfig } from './tls.ts';
 import type { TrustConfig } from './trust.ts';
@@ -104,6 +105,8 @@ export interface SiteConfig {
   readonly waf: SiteWafConfig;
   /** Default: bodies for API clients as JSON, for browsers as HTML. */
   readonly responses?: ResponseSettings;
+  /** What decides by address and country; absent for nothing. Shared between sites. */
+  readonly access?: AccessConfig;
   /** Who may name the client; absent where only the peer counts. Shared between sites. */
   readonly trust?: TrustConfig;
   /** Absent where the site is served over plain HTTP only. */

@@ -13,8 +13,7 @@ import {
   type TransactionRecord,
   type Verdict,
 } from '../contract/verdict.ts';
-import type { GuardKind } from '../guard/guard.ts';
-import { createFront, type Front } from './front.ts';
+import { createFront, type Front, type FrontOptions } from './front.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenerKind } from '../base/listener.ts';
 
@@ -100,7 +99,7 @@ export async function startFront(
   inspector: Inspector | null = null,
   settings: Partial<FrontSettings> = {},
   listener: ListenerKind = 'strict',
-  guardKinds?: readonly GuardKind[],
+  guards: Pick<FrontOptions, 'guardKinds' | 'guardServices' | 'clock'> = {},
 ): Promise<Running> {
   const events: RequestEvent[] = [];
   let notify = (): void => undefined;
@@ -109,7 +108,7 @@ export async function startFront(
     inspectorOf: () => inspector,
     settings: { sweepIntervalMs: 10, ...settings },
     listener,
-    ...(guardKinds && { guardKinds }),
+    ...guards,
     onRequestDone: (event) => {
       events.push(event);
       notify();

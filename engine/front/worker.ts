@@ -10,6 +10,7 @@ import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
+import type { GuardServices } from '../guard/guard.ts';
 import { shareListening } from '../system/sockets.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { FrontCounters } from './counters.ts';
@@ -34,6 +35,8 @@ export interface FrontWorkerParts {
   readonly prepare: (routes: RoutesConfig) => Promise<PreparedInspection>;
   /** Databases for policies that are built on first use. */
   readonly takeDatabases?: (groups: SharedImages) => void;
+  /** What guards look things up in. */
+  readonly guardServices: GuardServices;
   /** False for finished requests that nobody asks about; they stay in the thread. */
   readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */
@@ -139,6 +142,7 @@ class FrontWorker {
       settings: this.data.settings,
       listener: this.data.listener,
       clientWatch: this.clientWatch,
+      guardServices: this.parts.guardServices,
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);

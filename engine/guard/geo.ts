@@ -19,6 +19,7 @@ import type { CountryResponse } from 'maxmind';
 import type { Clock } from '../base/clock.ts';
 import { countryNameOf } from '../base/country-names.ts';
 import { AppError } from '../base/errors.ts';
+import { guardLimits } from '../base/limits.ts';
 
 /** What a flat (DB-IP) or nested (MaxMind) record may hold. */
 interface CountryRecord extends Partial<CountryResponse> {
@@ -53,6 +54,12 @@ export class CountryDatabase {
     return facts;
   }
 
+  /** ISO 3166-1 alpha-2; '' when the address is not in the database. Cost: about 1 us. */
+  codeOf(ip: string): string {
+    const record = this.lookUp(ip);
+    return record?.country_code ?? record?.country?.iso_code ?? '';
+  }
+
   private lookUp(ip: string): CountryRecord | null {
     try {
       return this.reader.get(ip);
@@ -75,6 +82,7 @@ export class FollowedCountryDatabase {
   private database: CountryDatabase | null = null;
   private mark = '';
   private lookAgainUs = -Infinity;
+  private readonly codes = new Map<string, string>();
 
   constructor(path: string, clock: Clock, onFailure: (error: unknown) => void) {
     this.path = path;
@@ -84,12 +92,27 @@ export class FollowedCountryDatabase {
 
   /** As CountryDatabase.find; null also when there is no database. */
   find(ip: string): ReadonlyMap<string, string> | null {
+    return this.current()?.find(ip) ?? null;
+  }
+
+  /** As CountryDatabase.codeOf; '' also when there is no database. Remembers the latest clients. */
+  codeOf(ip: string): string {
+    const database = this.current();
+    const known = this.codes.get(ip);
+    if (known !== undefined) return known;
+    const code = database?.codeOf(ip) ?? '';
+    if (this.codes.size >= guardLimits.rememberedCountriesMax) this.codes.clear();
+    this.codes.set(ip, code);
+    return code;
+  }
+
+  private current(): CountryDatabase | null {
     const nowUs = this.clock.monotonicUs();
     if (nowUs >= this.lookAgainUs) {
       this.lookAgainUs = nowUs + lookEveryUs;
       this.follow();
     }
-    return this.database?.find(ip) ?? null;
+    return this.database;
   }
 
   private follow(): void {
@@ -97,6 +120,7 @@ export class FollowedCountryDatabase {
     const mark = found === undefined ? 'none' : `${found.ino} ${found.mtimeMs} ${found.size}`;
     if (mark === this.mark) return;
     this.mark = mark;
+    this.codes.clear();
     try {
       this.database = new CountryDatabase(found === undefined ? undefined : this.path);
     } catch (error) {

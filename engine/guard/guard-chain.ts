@@ -5,6 +5,7 @@
 
 import type {
   GuardAction,
+  GuardName,
   GuardNote,
   GuardSkip,
   GuardTraceEntry,
@@ -55,17 +56,24 @@ export class GuardChain {
       trace?.push({ guard: guard.name, saw: guard.describe(view), verdict, skipped });
       if (verdict === null) continue;
       notes ??= [];
-      notes.push(noteOf(verdict));
+      for (const one of verdict.earlier ?? []) notes.push(this.noteOf(one));
+      notes.push(this.noteOf(verdict));
       if (!continues[verdict.action]) return { verdict, notes, skipsWaf: false };
       if (verdict.skips !== undefined) skips = [...skips, ...verdict.skips];
     }
     if (notes === null) return unguarded;
     return { verdict: null, notes, skipsWaf: skips.includes('waf') };
   }
-}
 
-function noteOf({ guard, action, reason, ruleId, detail, skips = [] }: GuardVerdict): GuardNote {
-  return { guard, action, reason, ruleId, detail, skipped: skips };
+  /** A note names only what there was to skip. */
+  private noteOf({ guard, action, reason, ruleId, detail, skips = [] }: GuardVerdict): GuardNote {
+    const skipped = skips.filter((skip) => skip === 'waf' || this.has(skip));
+    return { guard, action, reason, ruleId, detail, skipped };
+  }
+
+  private has(name: GuardName): boolean {
+    return this.guards.some((guard) => guard.name === name);
+  }
 }
 
 /** The guards that a site has; null for none, so that its requests cost one comparison. */

@@ -3,13 +3,16 @@
  * needs of the configuration comes with `SiteConfig`.
  */
 
+import { countryAccess } from './country-access.ts';
 import type { GuardKind } from './guard.ts';
+import { ipAccess } from './ip-access.ts';
 
 /** Every kind of guard, in the order in which they are asked; inspection by rules comes after. */
 export const guardKinds: readonly GuardKind[] = [
   // Bot gate.
   // Rate limits and challenges.
-  // IP lists and country rules.
+  ipAccess,
+  countryAccess,
   // Resource guards.
   // Virtual patches.
 ];

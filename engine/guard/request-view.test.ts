@@ -46,14 +46,30 @@ test('fields are found without regard to case, and those that came twice are joi
   expect(view.header('host')).toBe('a.example');
 });
 
-test('method, protocol and facts are those of the request that it was given last', () => {
+test('method, protocol and addresses are those of the request that it was given last', () => {
   const view = viewOf('/one');
   expect([view.method, view.protocol, view.path]).toEqual(['GET', 'HTTP/1.1', '/one']);
-  view.end();
-  expect([view.method, view.path, view.header('host'), view.facts.clientIp]).toEqual([
-    '',
-    '/',
-    null,
-    '',
-  ]);
+  expect([view.clientAddress.family, view.clientAddress.words[0]]).toEqual([4, 0xc0000201]);
+  expect(view.peerAddress.words[0]).toBe(0xc0000202);
+  const parser = new RequestHeadParser();
+  const bytes = Buffer.from('POST /two HTTP/1.0\r\n\r\n');
+  parser.reset(0);
+  parser.execute(bytes, bytes.length);
+  view.begin(parser, bytes, { ...facts, clientIp: '2001:db8::1' });
+  expect([view.method, view.protocol, view.path]).toEqual(['POST', 'HTTP/1.0', '/two']);
+  expect([view.clientAddress.family, view.clientAddress.words[0]]).toEqual([6, 0x20010db8]);
+});
+
+test.each([
+  ['/admin', '/admin', true, true],
+  ['/ADMIN/x', '/admin', true, true],
+  ['/administrator', '/admin', false, false],
+  ['/%61dmin', '/admin', true, false],
+  ['/open/../admin', '/admin', true, false],
+  ['/admin/../open', '/admin', true, false],
+  ['/open', '/admin', false, false],
+  ['/open', '', true, true],
+])('%s under %s: denied %s, allowed %s', (target, prefix, denies, allows) => {
+  const view = viewOf(target);
+  expect([view.isUnder(prefix, true), view.isUnder(prefix, false)]).toEqual([denies, allows]);
 });

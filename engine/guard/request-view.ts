@@ -3,6 +3,7 @@
  * view serves all requests of a thread, one after another; nothing of it may be kept.
  */
 
+import { readAddressBits, type AddressBits } from '../base/ip-address.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 
 /** A parsed head, as `engine/http` reads it. */
@@ -38,6 +39,9 @@ export class RequestView {
   trial = false;
   private head: ViewedHead = noHead;
   private bytes: Buffer = noBytes;
+  private readonly client: AddressBits = { family: 0, words: new Uint32Array(4) };
+  private readonly peer: AddressBits = { family: 0, words: new Uint32Array(4) };
+  private addressesRead = false;
   private knownMethod: string | null = null;
   private knownPath: string | null = null;
   private knownQuery: string | null = null;
@@ -48,6 +52,7 @@ export class RequestView {
     this.head = head;
     this.bytes = bytes;
     this.facts = facts;
+    this.addressesRead = false;
     this.knownMethod = null;
     this.knownPath = null;
     this.knownQuery = null;
@@ -55,9 +60,16 @@ export class RequestView {
     return this;
   }
 
-  /** Lets go of the request, so that nothing outlives it. */
-  end(): void {
-    this.begin(noHead, noBytes, noFacts);
+  /** The client's address as numbers. */
+  get clientAddress(): AddressBits {
+    this.readAddresses();
+    return this.client;
+  }
+
+  /** The address that the connection comes from, as numbers. */
+  get peerAddress(): AddressBits {
+    this.readAddresses();
+    return this.peer;
   }
 
   get method(): string {
@@ -110,6 +122,24 @@ export class RequestView {
     return value;
   }
 
+  /**
+   * True when the path lies under a prefix of whole segments, in lower case: `loosely` by any of
+   * its readings, else by all of them. What denies asks loosely, what allows does not.
+   */
+  isUnder(prefix: string, loosely: boolean): boolean {
+    if (prefix === '') return true;
+    const sent = isUnderPrefix(this.path, prefix);
+    return sent === loosely ? sent : isUnderPrefix(this.plainPath, prefix);
+  }
+
+  private readAddresses(): void {
+    if (this.addressesRead) return;
+    const { clientIp, peerIp } = this.facts;
+    readAddressBits(clientIp, this.client);
+    readAddressBits(peerIp, this.peer);
+    this.addressesRead = true;
+  }
+
   private isNamed(start: number, end: number, name: string): boolean {
     if (end - start !== name.length) return false;
     for (let i = 0; i < name.length; i++) {
@@ -133,6 +163,12 @@ export class RequestView {
   private text(start: number, end: number): string {
     return this.bytes.toString('latin1', start, end);
   }
+}
+
+function isUnderPrefix(path: string, prefix: string): boolean {
+  if (path.length < prefix.length) return false;
+  if (path.slice(0, prefix.length).toLowerCase() !== prefix) return false;
+  return path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f;
 }
 
 /**

@@ -109,6 +109,7 @@ function isNotable({ transaction, outcome, guards }: RequestEvent): boolean {
 
 await runFrontWorker(parentPort!, data, {
   prepare,
+  guardServices: { countryOf: (ip) => parts.countries.codeOf(ip) },
   takeDatabases: (groups) => parts.useShared(groups),
   wantsEvent: (event) => {
     return settings.events === 'all' || (settings.events === 'notable' && isNotable(event));

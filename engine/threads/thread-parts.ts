@@ -28,6 +28,8 @@ export interface ThreadParts {
   takeAttached(): SharedImages;
   readonly cache: DatabaseCache;
   readonly ports: RulePorts & Required<Pick<RulePorts, 'reportFailure'>>;
+  /** Countries of addresses. */
+  readonly countries: FollowedCountryDatabase;
   readonly build: (policy: KeyedPolicy) => PolicyEngine;
   /** As `build`, for threads that serve meanwhile. */
   readonly buildInSlices: (policy: KeyedPolicy) => Promise<PolicyEngine>;
@@ -56,13 +58,14 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     const image = take(planName(key));
     return image && 'plan' in image ? image.plan : null;
   };
+  const countries = lazyGeo(settings, log);
   const { rblZones = [] } = settings;
   const failures = new FailureLog(log, systemClock);
   const ports: ThreadParts['ports'] = {
     reportFailure: (thrown) => failures.report(thrown),
     clock: systemClock,
     collections: new Collections(settings.collectionsFolder, systemClock, log),
-    geo: lazyGeo(settings, log),
+    geo: countries,
     rbl: rblZones.length === 0 ? null : new DnsBlockLists(rblZones, systemClock),
     env: new Map(),
   };
@@ -80,11 +83,11 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
       buildEngineInSteps(policy.source, options, planOf(policy)),
       engineLimits.buildSliceMs,
     );
-  return { log, useShared, takeAttached, cache, ports, build, buildInSlices };
+  return { log, useShared, takeAttached, cache, ports, countries, build, buildInSlices };
 }
 
 /** Eight megabytes that most policies never look at: read at the first look-up. */
-function lazyGeo(settings: ThreadSettings, log: Logger): RulePorts['geo'] {
+function lazyGeo(settings: ThreadSettings, log: Logger): FollowedCountryDatabase {
   return new FollowedCountryDatabase(settings.countryFile, systemClock, (thrown) => {
     log.error('no country database; @geoLookup finds nothing', { reason: String(thrown) });
   });

@@ -1,5 +1,6 @@
 /** The thread entry of the thread tests: a front without inspection, on a shared port. */
 
+import { noGuardServices } from '../../engine/guard/guard.ts';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { FrontThreadData } from '../../engine/front/thread-messages.ts';
 import { runFrontWorker } from '../../engine/front/worker.ts';
@@ -8,6 +9,7 @@ import { listenReusePort } from '../../engine/system/sockets.ts';
 if (!isMainThread && parentPort !== null) {
   const data = workerData as FrontThreadData;
   void runFrontWorker(parentPort, data, {
+    guardServices: noGuardServices,
     wantsEvent: () => true,
     openSocket: listenReusePort,
     prepare: async (routes) => {

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import type {
   EvaluateResponse,
+  GuardStep,
   SecurityMatch,
 } from '../../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import type { PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
@@ -99,9 +100,15 @@ function toResult(answer: EvaluateResponse) {
       detectionOnly: answer.detectionOnly,
       inspectionUs: Number(answer.inspectionUs),
       refusal: answer.refusal,
+      guards: answer.guards.map(showGuard),
       trace: answer.matches.map(traceOf),
     },
   };
+}
+
+/** One guard before the rules: what it saw and decided. */
+function showGuard({ guard, saw, action, reason, ruleId, detail, skips, skipped }: GuardStep) {
+  return { guard, saw, action, reason, ruleId, detail, skips, skipped };
 }
 
 /** One step of the transaction: which rule saw what. */

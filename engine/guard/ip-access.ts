@@ -1,0 +1,53 @@
+/** Owns the guard that decides by IP lists. */
+
+import type { IpAccessRule } from '../contract/access.ts';
+import { allAfter, type GuardVerdict } from '../contract/guard.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import { firstDecision, verdictOf, type CompiledRule } from './access-verdict.ts';
+import type { Guard, GuardKind } from './guard.ts';
+import { holdsAddress } from './ip-lookup.ts';
+import type { RequestView } from './request-view.ts';
+
+/** Lists of addresses that allow, deny or watch. */
+export const ipAccess: GuardKind = {
+  name: 'ip',
+  compile: (site) => {
+    const { ip = [] } = site.access ?? {};
+    return ip.length === 0 ? null : new IpAccess(ip.map((rule) => compileRule(rule, site)));
+  },
+};
+
+class IpAccess implements Guard {
+  readonly name = 'ip';
+  private readonly rules: readonly CompiledRule<IpAccessRule>[];
+  private view: RequestView | null = null;
+  private readonly isMet = (rule: IpAccessRule): boolean => meets(rule, this.view!);
+
+  constructor(rules: readonly CompiledRule<IpAccessRule>[]) {
+    this.rules = rules;
+  }
+
+  decide(view: RequestView): GuardVerdict | null {
+    this.view = view;
+    const verdict = firstDecision(this.rules, this.isMet);
+    this.view = null;
+    return verdict;
+  }
+
+  describe({ facts }: RequestView): string {
+    return `client ${facts.clientIp}, peer ${facts.peerIp}, ${this.rules.length} lists`;
+  }
+}
+
+function meets(rule: IpAccessRule, view: RequestView): boolean {
+  if (!view.isUnder(rule.pathPrefix, rule.kind !== 'allow')) return false;
+  const address = rule.source === 'peer_ip' ? view.peerAddress : view.clientAddress;
+  return holdsAddress(rule.set, address, view.nowMs) !== rule.inverted;
+}
+
+function compileRule(rule: IpAccessRule, { access }: SiteConfig): CompiledRule<IpAccessRule> {
+  const detail = `${rule.source} ${rule.inverted ? 'not ' : ''}in list ${rule.listId}`;
+  const lists = (access?.country ?? []).length > 0 ? (['country'] as const) : [];
+  const skips = rule.bypass === 'all_waf' ? allAfter('ip') : lists;
+  return { rule, verdict: verdictOf('ip', rule, skips, detail) };
+}
