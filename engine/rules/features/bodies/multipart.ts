@@ -12,10 +12,12 @@ import { isSpace, nameIs } from '../../transaction/ascii.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';
-import { failBody, hasArgumentRoom } from './arguments.ts';
+import { failBody } from './arguments.ts';
 import { readBoundary } from './multipart-boundary.ts';
 import { type Disposition, readDisposition } from './multipart-disposition.ts';
+import { hasStrictFault, newFlags } from './multipart-flags.ts';
 import { findControl, headerOf, isPlainText, skipSpaces } from './multipart-headers.ts';
+import { addPartArguments, addPartFile } from './multipart-rows.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -355,30 +357,15 @@ class MultipartReader {
     }
     const start = part.contentStart;
     const end = Math.max(start, this.contentEnd(start, boundary));
-    const kind = part.disposition?.kind ?? 'either';
-    if (kind !== 'field') this.addFile(part.disposition, keyStart, keyEnd, start, end);
-    if (kind === 'file' && (end === start || part.disposition!.fileName !== '')) return;
+    const { disposition } = part;
+    const kind = disposition?.kind ?? 'either';
+    const content = { disposition, keyStart, keyEnd, start, end };
+    if (kind !== 'field') addPartFile(this.tx, this.flags, content);
+    if (kind === 'file' && (end === start || disposition!.fileName !== '')) return;
     // A file without a name but with content is a field to some.
     if (kind === 'file') this.flags.ambiguousPart = 1;
     this.noFilesBytes += end - start;
-    this.addArguments(part.disposition, keyStart, keyEnd, start, end);
-  }
-
-  /** The content as an argument, under every name that a backend may give it. */
-  private addArguments(
-    disposition: Disposition | null,
-    keyStart: number,
-    keyEnd: number,
-    start: number,
-    end: number,
-  ): void {
-    const { values } = this.tx;
-    if (hasArgumentRoom(this.tx)) values.add(SOURCE.argPost, keyStart, keyEnd, start, end);
-    for (const name of disposition?.otherNames ?? []) {
-      if (!hasArgumentRoom(this.tx)) return;
-      const at = values.appendText(name);
-      values.add(SOURCE.argPost, at, values.used, start, end);
-    }
+    addPartArguments(this.tx, content);
   }
 
   /** The line end in front of a boundary belongs to the boundary. */
@@ -389,30 +376,6 @@ class MultipartReader {
     return boundary - 2 >= start && slab[boundary - 2] === CR ? boundary - 2 : boundary - 1;
   }
 
-  private addFile(
-    disposition: Disposition | null,
-    keyStart: number,
-    keyEnd: number,
-    start: number,
-    end: number,
-  ): void {
-    const { tx, flags } = this;
-    const names = [disposition?.fileName ?? '', disposition?.extendedFileName ?? ''];
-    const fileNames = names.filter((name) => name !== '');
-    if (fileNames.length === 0) return;
-    for (const fileName of fileNames) {
-      const at = tx.values.appendText(fileName);
-      tx.values.add(SOURCE.file, keyStart, keyEnd, at, tx.values.used);
-    }
-    const [fileName = ''] = fileNames;
-    const field = disposition?.name ?? '';
-    tx.files.push({ field, fileName, sizeBytes: end - start, start, end });
-    if (tx.files.length <= tx.settings.uploadFilesMax) return;
-    flags.fileLimitExceeded = 1;
-    reachLimit(tx, 'multipart-files');
-    failBody(tx, 'Multipart: Upload file limit exceeded.');
-  }
-
   private setStrictError(): void {
     const { flags, tx } = this;
     const limit = tx.settings.requestBodyNoFilesLimitBytes;
@@ -420,13 +383,7 @@ class MultipartReader {
       failBody(tx, 'Request body excluding files is bigger than the maximum expected.');
     }
     flags.crlfLfLines = this.crlfLine && flags.lfLine === 1 ? 1 : 0;
-    const strict =
-      this.flagError ||
-      flags.boundaryQuoted + flags.boundaryWhitespace + flags.missingSemicolon > 0 ||
-      flags.dataBefore + flags.dataAfter + flags.lfLine + flags.invalidPart > 0 ||
-      flags.headerFolding + flags.invalidHeaderFolding + flags.invalidQuoting > 0 ||
-      flags.fileLimitExceeded + flags.ambiguousBoundary > 0;
-    flags.strictError = strict ? 1 : 0;
+    flags.strictError = this.flagError || hasStrictFault(flags) ? 1 : 0;
   }
 
   private fail(reason: string): void {
@@ -445,27 +402,4 @@ function contentType(tx: Transaction): ByteString {
     }
   }
   return value;
-}
-
-function newFlags(): MultipartFlags {
-  return {
-    strictError: 0,
-    unmatchedBoundary: 0,
-    boundaryQuoted: 0,
-    boundaryWhitespace: 0,
-    dataBefore: 0,
-    dataAfter: 0,
-    headerFolding: 0,
-    lfLine: 0,
-    crlfLfLines: 0,
-    missingSemicolon: 0,
-    invalidQuoting: 0,
-    invalidPart: 0,
-    invalidHeaderFolding: 0,
-    fileLimitExceeded: 0,
-    ambiguousPart: 0,
-    ambiguousBoundary: 0,
-    names: [],
-    fileNames: [],
-  };
 }

@@ -10,8 +10,8 @@ import { SOURCE, type ValueTable } from '../../transaction/values.ts';
 import { type InspectionLimitName, reachLimit } from '../../transaction/inspection-limits.ts';
 import { failBody } from './arguments.ts';
 import { addRawText } from './raw-text.ts';
-import { writeUtf8 } from './utf8.ts';
-import { isNameByte, isNameStart, isXmlSpace, readReference } from './xml-bytes.ts';
+import { isNameStart, isXmlSpace } from './xml-bytes.ts';
+import { XmlCursor } from './xml-cursor.ts';
 
 const TAB = 0x09;
 const LF = 0x0a;
@@ -29,9 +29,6 @@ const QUESTION = 0x3f;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** A cut within this many bytes of the end may have split a reference. */
-const referenceBytesMax = 14;
-
 /** Pieces of text outside of elements that are kept apart; further ones are one. */
 const outsideMax = 32;
 
@@ -42,14 +39,9 @@ const textClass: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** Reads one document at a time; reused, so that reading allocates little. Not re-entrant. */
-export class XmlReader {
+export class XmlReader extends XmlCursor {
   private tx!: Transaction;
   private values!: ValueTable;
-  private slab: Uint8Array = textClass;
-  private start = 0;
-  private at = 0;
-  private end = 0;
-  private truncated = false;
   private stopped = false;
   private seenRoot = false;
   private elements = 0;
@@ -60,10 +52,7 @@ export class XmlReader {
   // The text of the root grows from textStart; decoded attribute values begin behind its room.
   private textStart = 0;
   private textEnd = 0;
-  private spare = 0;
   private keyStart = 0;
-  /** Where `reference` ended writing. */
-  private written = 0;
   /** Names of the current tag's attributes: start and end, by turns. */
   private readonly names: number[] = [];
   /** Text outside of elements: start and end, by turns. */
@@ -165,20 +154,6 @@ export class XmlReader {
     this.at = at;
   }
 
-  /** Writes what the reference at `at` stands for to `out`; returns the offset after it. */
-  private reference(at: number, out: number): number {
-    const { slab, end } = this;
-    const found = readReference(slab, at, end);
-    if (found >= 0) {
-      this.written = writeUtf8(slab, out, found >> 4);
-      return at + (found & 15);
-    }
-    if (!this.truncated || end - at > referenceBytesMax) this.fault();
-    slab[out] = AMPERSAND;
-    this.written = out + 1;
-    return at + 1;
-  }
-
   private put(byte: number): void {
     if (this.depth > 0) this.slab[this.textEnd++] = byte;
   }
@@ -276,25 +251,6 @@ export class XmlReader {
     const key = this.keyStart;
     if (!hidden) this.values.add(SOURCE.xmlAttribute, key, key + 4, from, to);
     if (at >= end) this.cut();
-  }
-
-  /** XML 1.0 section 3.3.3: white space becomes blanks, references what they stand for. */
-  private decodeValue(start: number, end: number): number {
-    const { slab } = this;
-    let out = this.spare;
-    for (let at = start; at < end;) {
-      const byte = slab[at]!;
-      if (byte === AMPERSAND) {
-        at = this.reference(at, out);
-        out = this.written;
-        continue;
-      }
-      const space = byte === TAB || byte === LF || byte === CR;
-      slab[out++] = space ? SPACE : byte;
-      at += byte === CR && at + 1 < end && slab[at + 1] === LF ? 2 : 1;
-    }
-    this.spare = out;
-    return out;
   }
 
   private readEndTag(): void {
@@ -407,52 +363,7 @@ export class XmlReader {
     }
   }
 
-  private skipName(start: number): number {
-    const { slab, end } = this;
-    let at = start;
-    while (at < end && isNameByte(slab[at]!)) at++;
-    return at;
-  }
-
-  private skipSpace(): boolean {
-    const { slab, end } = this;
-    const from = this.at;
-    let at = from;
-    while (at < end && isXmlSpace(slab[at]!)) at++;
-    this.at = at;
-    return at > from;
-  }
-
-  private startsWith(at: number, text: string): boolean {
-    if (at + text.length > this.end) return false;
-    for (let i = 0; i < text.length; i++) {
-      if (this.slab[at + i] !== text.charCodeAt(i)) return false;
-    }
-    return true;
-  }
-
-  /** Offset of the next `text` inside the document; -1 when there is none. */
-  private find(text: string, from: number): number {
-    const { slab, end } = this;
-    const first = text.charCodeAt(0);
-    for (let at = from; at + text.length <= end; at++) {
-      if (slab[at] === first && this.startsWith(at, text)) return at;
-    }
-    return -1;
-  }
-
-  private sameBytes(a: number, aEnd: number, b: number, bEnd: number): boolean {
-    if (aEnd - a !== bEnd - b) return false;
-    for (let i = 0; i < aEnd - a; i++) if (this.slab[a + i] !== this.slab[b + i]) return false;
-    return true;
-  }
-
-  /** The document ends inside markup: an error unless the rest was cut off. */
-  private cut(): void {
-    if (!this.truncated) this.fault();
-  }
-
-  private fault(): void {
+  protected fault(): void {
     failBody(this.tx, 'XML: not well-formed');
   }
 
