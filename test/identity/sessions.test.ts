@@ -1,11 +1,11 @@
-/** Owns the proof of sessions over the API: cookies, rotation, what ends them, limits, menus. */
+/** Sessions over the API: cookies, rotation, what ends them, limits, menus. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startTestControl,
   type Answer,
   type TestControl,
-} from '../../test/support/test-control.ts';
+} from '../support/test-control.ts';
 
 let waf: TestControl;
 const password = 'correct horse battery';

@@ -1,7 +1,7 @@
-/** Owns the proof of identity: roles, lock-out, second factor, audit. */
+/** Sign-in over the API: roles, lock-out, second factor, audit. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { startTestControl, type TestControl } from '../support/test-control.ts';
 
 let waf: TestControl;
 const password = 'correct horse battery';

@@ -1,11 +1,11 @@
-/** Owns the proof of what somebody with a foot in the door cannot do: sessions, factors, roles. */
+/** What somebody with a foothold cannot do: sessions, factors, roles. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   startTestControl,
   type Answer,
   type TestControl,
-} from '../../test/support/test-control.ts';
+} from '../support/test-control.ts';
 
 let waf: TestControl;
 const password = 'correct horse battery';
