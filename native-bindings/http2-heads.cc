@@ -1,4 +1,4 @@
-// Owns the two translations of heads; see the header.
+// The two translations of heads; see the header.
 #include "http2-heads.h"
 
 #include <cstring>

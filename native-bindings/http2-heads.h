@@ -1,4 +1,4 @@
-// Owns the two translations of heads: HTTP/2 fields to one HTTP/1.1-shaped head that the engine's
+// The two translations of heads: HTTP/2 fields to one HTTP/1.1-shaped head that the engine's
 // parser reads, and an HTTP/1.1 head of the engine to HTTP/2 fields. Knows no session.
 #ifndef WAF_NATIVE_HTTP2_HEADS_H
 #define WAF_NATIVE_HTTP2_HEADS_H

@@ -1,4 +1,4 @@
-// Owns one HTTP/2 server session over nghttp2: bytes in, events out; answers in, bytes out. Never
+// One HTTP/2 server session over nghttp2: bytes in, events out; answers in, bytes out. Never
 // touches a socket, never decides about a request.
 #include <nghttp2/nghttp2.h>
 

@@ -1,4 +1,4 @@
-/** Owns the shape of one HTTP/2 server session: bytes in, events out; answers in, bytes out. */
+/** The shape of one HTTP/2 server session: bytes in, events out; answers in, bytes out. */
 import { addon } from './load-addon.ts';
 import type { NativeHttp2Session } from './load-addon.ts';
 

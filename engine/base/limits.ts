@@ -67,7 +67,7 @@ export const http2Limits = {
   /** Frames that serve nobody (pings, settings, resets, empty data, tiny window updates). */
   uselessFramesMax: 2_000,
   uselessFramesPerSecond: 50,
-  /** A request that its client gives up, or is made to end, counts as so many of them. */
+  /** A request that its client gives up, or is made to end, counts as this number of them. */
   framesPerCancelledRequest: 10,
   /** What one write to a socket may hold. */
   outBytes: 65_536,

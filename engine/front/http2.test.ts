@@ -249,7 +249,7 @@ function resetFrame(stream: number): Buffer {
 }
 
 describe('a client that floods', () => {
-  test('with resets is told to calm down, and its requests end', async () => {
+  test('with resets gets ENHANCE_YOUR_CALM, and its requests end', async () => {
     const port = await httpOrigin(closing, () => undefined);
     const front = await start(port);
     const { socket, closed } = await rawClient(front);

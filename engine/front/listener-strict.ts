@@ -18,7 +18,7 @@ import { Http2Connection } from './http2-connection.ts';
 import { listenError } from './port-probe.ts';
 import type { ListenAddress, Listener } from './listener.ts';
 
-/** What the listener asks of a client, whichever protocol it speaks. */
+/** The listener's view of a client, whichever protocol it speaks. */
 interface Client {
   onRead(buffer: Buffer, count: number): void;
   drain(): void;

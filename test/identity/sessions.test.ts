@@ -1,11 +1,7 @@
 /** Sessions over the API: cookies, rotation, what ends them, limits, menus. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  startTestControl,
-  type Answer,
-  type TestControl,
-} from '../support/test-control.ts';
+import { startTestControl, type Answer, type TestControl } from '../support/test-control.ts';
 
 let waf: TestControl;
 const password = 'correct horse battery';

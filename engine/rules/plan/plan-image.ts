@@ -63,7 +63,7 @@ export interface ScanImage {
 export interface PlanImage {
   readonly settings: ProgramSettings;
   readonly txBase: ReadonlyMap<string, ByteString>;
-  /** Texts of the rules that may run, one behind the other (`program/rule-text.ts`). */
+  /** Texts of the rules that may run, one after the other (`program/rule-text.ts`). */
   readonly chains: Uint8Array;
   /** By chain: where its text ends, and the index of its first link. */
   readonly chainEnds: Int32Array;

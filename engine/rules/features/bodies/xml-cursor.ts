@@ -1,5 +1,5 @@
 /**
- * The cursor over an XML document in the slab: names, white space, references and searches. Knows no
+ * The cursor over an XML document in the slab: names, white space, references, searches. Knows no
  * markup; xml-reader.ts does.
  */
 
