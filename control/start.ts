@@ -77,7 +77,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   );
   const installation = await ensureInstallation(store, clock);
   const observed = openLogs(join(dataFolder, 'events'), logger);
-  const events = openEventStore(observed);
+  const events = openEventStore(observed, join(dataFolder, 'events'));
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);

@@ -1,62 +1,272 @@
-/** Events on disk: packed and read back, those of earlier versions too, and bounded. */
+/** Events on disk: kept once, found by every filter, sealed, bounded, taken over, forgotten. */
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { SecurityFactBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
+import {
+  AccessFactBatchSchema,
+  ErrorFactBatchSchema,
+  SecurityFactBatchSchema,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import {
+  accessFactVersion,
+  errorFactVersion,
+  securityFactVersion,
+} from '../../engine/base/protocol-versions.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { prefixRange } from '../store/kv.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
-import { openEventStore, type IncomingBatch } from './event-store.ts';
-import { packEvent, unpackEvent } from './stored-event.ts';
+import { openEventStore, type EventStore, type IncomingBatch } from './event-store.ts';
+import type { EventFilter } from './events/event-filter.ts';
+import { EventLog } from './events/event-log.ts';
+import type { KindName } from './events/event-questions.ts';
+import { securityKind } from './security-event.ts';
 
-const operator = `@rx ${'attack|'.repeat(60)}`;
+const tenantId = 't';
+const startMs = 1_700_000_000_000;
+const any: EventFilter = {
+  tenantId,
+  startMs: 0,
+  endMs: 8e13,
+  anyOf: [],
+  networks: [],
+  pathPrefix: '',
+  contains: [],
+};
 
-function batch(seq: number, count: number): IncomingBatch {
-  const facts = Array.from({ length: count }, (_, at) => ({
-    requestId: `r-${seq}-${at}`,
-    receivedAtMs: BigInt(1_000_000 + seq),
-    matches: Array.from({ length: 4 }, (__, rule) => ({ ruleId: rule, message: 'm', operator })),
-  }));
-  const payload = toBinary(SecurityFactBatchSchema, create(SecurityFactBatchSchema, { facts }));
-  const identity = { agentId: 'a', tenantId: 't', bootId: '00', batchSeq: BigInt(seq) };
+function batchOf(seq: number, payload: Uint8Array): IncomingBatch {
+  const identity = { agentId: 'a', tenantId, bootId: '00', batchSeq: BigInt(seq) };
   return { ...identity, crc32c: crc32c(payload), payload };
 }
 
-test('events are kept small and read back whole; plain ones of earlier versions too', async () => {
-  const kv = openMemoryKv();
-  const events = openEventStore(kv);
-  expect(await events.ingest(batch(1, 3), securityFactVersion)).toBe('stored');
-  const [found] = events.byRequestId('r-1-2');
-  expect(found?.messages?.map((message) => message.operator)).toEqual(Array(4).fill(operator));
-  const [row] = [...kv.range(prefixRange('e\u0000'))];
-  expect(row!.value.length).toBeLessThan(JSON.stringify(found).length / 3);
+/** One attack of ten; each client comes every 50th time. */
+function securityBatch(seq: number, count: number, atMs = startMs): IncomingBatch {
+  const facts = Array.from({ length: count }, (_, at) => ({
+    requestId: `r-${seq}-${at}`,
+    siteId: `site-${at % 3}`,
+    receivedAtMs: BigInt(atMs + at),
+    clientIp: `198.51.${at % 2}.${at % 50}`,
+    method: Buffer.from('GET'),
+    host: Buffer.from('shop.example'),
+    target: Buffer.from(`/api/v${at % 4}/items?q=1`),
+    status: 403,
+    blocked: at % 10 === 0,
+    matches: [
+      { ruleId: 942_100 + (at % 5), message: `rule ${at % 5}`, severity: 2, tags: ['attack-sqli'] },
+    ],
+  }));
+  return batchOf(
+    seq,
+    toBinary(SecurityFactBatchSchema, create(SecurityFactBatchSchema, { facts })),
+  );
+}
 
-  const earlier = Buffer.from(JSON.stringify(found));
-  expect(unpackEvent(earlier)).toEqual(found);
-  expect(unpackEvent(packEvent(found!))).toEqual(found);
-  expect(unpackEvent(packEvent({ id: 'x' }))).toEqual({ id: 'x' });
+async function idsOf(
+  store: EventStore,
+  kind: KindName,
+  change: Partial<EventFilter>,
+): Promise<string[]> {
+  const filter = { ...any, ...change };
+  const page = await store.ask({ ask: 'page', kind, filter, beforeId: '', offset: 0, limit: 1e6 });
+  return page.items.map((event) => (event as { uniqueId?: string }).uniqueId ?? '');
+}
+
+/** Half in a segment, half in the tail; the second batch is older than the first. */
+async function filledStore(): Promise<EventStore> {
+  const kv = openMemoryKv();
+  const store = openEventStore(kv);
+  expect(await store.ingest('security', securityBatch(1, 300), securityFactVersion)).toBe('stored');
+  await new EventLog(kv, 'security', securityKind).seal();
+  const late = securityBatch(2, 300, startMs - 150);
+  expect(await store.ingest('security', late, securityFactVersion)).toBe('stored');
+  return store;
+}
+
+test('a batch is taken once; damaged ones and other versions are refused with the reason', async () => {
+  const store = openEventStore(openMemoryKv());
+  const batch = securityBatch(1, 3);
+  expect(await store.ingest('security', batch, securityFactVersion)).toBe('stored');
+  expect(await store.ingest('security', batch, securityFactVersion)).toBe('repeated');
+  expect(await store.ingest('security', batch, securityFactVersion + 1)).toBe('schema');
+  const damaged = { ...securityBatch(2, 1), crc32c: 1 };
+  expect(await store.ingest('security', damaged, securityFactVersion)).toBe('crc');
+  const nonsense = batchOf(3, Uint8Array.of(0x0a, 0xff));
+  expect(await store.ingest('security', nonsense, securityFactVersion)).toBe('schema');
+  expect(await idsOf(store, 'security', {})).toEqual(['r-1-2', 'r-1-1', 'r-1-0']);
+  expect(store.count()).toBe(3);
 });
 
-test('past the byte limit the oldest events are removed together with their index entries', async () => {
+test('events of segments and of the tail come in the order of time, page after page', async () => {
+  const store = await filledStore();
+  const seen: string[] = [];
+  let beforeId = '';
+  for (;;) {
+    const question = { ask: 'page', kind: 'security', filter: any, offset: 0, limit: 7 } as const;
+    const { items, hasMore } = await store.ask({ ...question, beforeId });
+    seen.push(...items.map(({ id = '' }) => id));
+    if (!hasMore) break;
+    beforeId = seen.at(-1) ?? '';
+  }
+  expect(seen).toHaveLength(600);
+  expect(new Set(seen).size).toBe(600);
+  expect(seen.toSorted().reverse()).toEqual(seen);
+});
+
+test.each<[string, Partial<EventFilter>, number]>([
+  ['all', {}, 600],
+  ['a request id', { anyOf: [{ field: 'request', values: ['r-2-17'] }] }, 1],
+  ['request ids', { anyOf: [{ field: 'request', values: ['r-2-17', 'r-1-299'] }] }, 2],
+  ['an unknown one', { anyOf: [{ field: 'request', values: ['r-9'] }] }, 0],
+  ['a rule', { anyOf: [{ field: 'rule', values: ['942101'] }] }, 120],
+  ['a site', { anyOf: [{ field: 'site', values: ['site-2'] }] }, 200],
+  ['blocked', { anyOf: [{ field: 'outcome', values: ['blocked'] }] }, 60],
+  ['a client', { networks: ['198.51.1.1'] }, 12],
+  ['a network', { networks: ['198.51.1.0/24'] }, 300],
+  ['a wide network', { networks: ['198.0.0.0/7'] }, 600],
+  ['a narrow one', { networks: ['198.51.0.0/29'] }, 48],
+  ['another one', { networks: ['203.0.113.0/24', '2001:db8::/32'] }, 0],
+  ['a path', { pathPrefix: '/api/v1/' }, 150],
+  ['part of a folder', { pathPrefix: '/api/v' }, 600],
+  ['a folder below', { pathPrefix: '/api/v1/items/x' }, 0],
+  ['a span', { startMs, endMs: startMs + 10 }, 20],
+  ['another tenant', { tenantId: 'other' }, 0],
+  [
+    'all of them at once',
+    {
+      anyOf: [
+        { field: 'rule', values: ['942100'] },
+        { field: 'outcome', values: ['blocked'] },
+      ],
+      networks: ['198.51.0.0/24'],
+      pathPrefix: '/api',
+    },
+    60,
+  ],
+])('finds by %s, in segments and in the tail', async (_name, change, count) => {
+  const store = await filledStore();
+  expect(await idsOf(store, 'security', change)).toHaveLength(count);
+});
+
+test('sums agree with the events, whether they are in a segment or not', async () => {
+  const store = await filledStore();
+  const wanted = ['SECURITY_SUMMARY_DIMENSION_RULE', 'SECURITY_SUMMARY_DIMENSION_SITE'] as const;
+  for (const change of [{}, { networks: ['198.51.1.0/24'] }, { startMs, endMs: startMs + 100 }]) {
+    const filter = { ...any, ...change };
+    const events = (await idsOf(store, 'security', change)).length;
+    const question = { ask: 'summary', filter, wanted, topLimit: 10, withTrend: true } as const;
+    const { total, top, trend, blocked } = await store.ask(question);
+    expect(total).toBe(events);
+    const outcome = [{ field: 'outcome', values: ['blocked'] }];
+    expect(blocked).toBe((await idsOf(store, 'security', { ...change, anyOf: outcome })).length);
+    expect(trend.reduce((sum, { count }) => sum + count, 0)).toBe(events);
+    const rules = top.get('SECURITY_SUMMARY_DIMENSION_RULE') ?? [];
+    expect(rules.reduce((sum, { count }) => sum + Number(count), 0)).toBe(events);
+    expect(rules[0]?.label).toMatch(/^rule \d$/);
+  }
+});
+
+test('one event is found by its id in a segment and in the tail', async () => {
+  const store = await filledStore();
+  for (const request of ['r-1-150', 'r-2-150']) {
+    const anyOf = [{ field: 'request', values: [request] }];
+    const filter = { ...any, anyOf };
+    const question = { ask: 'page', kind: 'security', filter, offset: 0, limit: 2 } as const;
+    const [found] = (await store.ask({ ...question, beforeId: '' })).items;
+    const id = found?.id ?? '';
+    expect(await store.ask({ ask: 'get', kind: 'security', id })).toEqual(found);
+  }
+  const id = '00000000000000-000000000001';
+  expect(await store.ask({ ask: 'get', kind: 'security', id })).toBeNull();
+});
+
+test('access and error events are found by their own filters', async () => {
+  const store = openEventStore(openMemoryKv());
+  const facts = Array.from({ length: 40 }, (_, at) => ({
+    requestId: `a-${at}`,
+    receivedAtMs: BigInt(startMs + at),
+    method: Buffer.from(at % 2 === 0 ? 'GET' : 'POST'),
+    target: Buffer.from('/x?y'),
+    status: at % 4 === 0 ? 502 : 200,
+    upstreamId: `u-${at % 5}`,
+  }));
+  const access = toBinary(AccessFactBatchSchema, create(AccessFactBatchSchema, { facts }));
+  expect(await store.ingest('access', batchOf(1, access), accessFactVersion)).toBe('stored');
+  expect(await store.ingest('access_sample', batchOf(1, access), accessFactVersion)).toBe('stored');
+  const of = async (field: string, value: string): Promise<number> =>
+    (await idsOf(store, 'access', { anyOf: [{ field, values: [value] }] })).length;
+  expect([
+    await of('status', '502'),
+    await of('method', 'POST'),
+    await of('upstream', 'u-1'),
+  ]).toEqual([20, 40, 16]);
+  const failures = [
+    { atMs: BigInt(startMs), level: 'error', logger: 'upstream', message: 'no Connection in time' },
+    { atMs: BigInt(startMs), level: 'warn', logger: 'http', message: 'refused: bare_lf' },
+  ];
+  const errors = toBinary(ErrorFactBatchSchema, create(ErrorFactBatchSchema, { facts: failures }));
+  expect(await store.ingest('error', batchOf(1, errors), errorFactVersion)).toBe('stored');
+  const contains = [{ property: 'message', text: 'CONNECTION' }];
+  expect(await idsOf(store, 'error', { contains })).toHaveLength(1);
+  const anyOf = [{ field: 'level', values: ['warn'] }];
+  expect(await idsOf(store, 'error', { anyOf })).toHaveLength(1);
+});
+
+test('a full tail becomes a segment of a fraction of its size, and its rows go', async () => {
   const kv = openMemoryKv();
-  const events = openEventStore(kv);
-  await events.ingest(batch(1, 10), securityFactVersion);
-  const key = 'm\u0000bytes';
-  const known = Number(Buffer.from(kv.get(key)!).toString());
-  const sizes = [...kv.range(prefixRange('e\u0000'))].map(({ value }) => value.length);
-  expect(known).toBe(sizes.reduce((left, right) => left + right));
-  // As if so much were kept that five of them have to go.
-  const full = controlLimits.eventBytesMax - Math.floor(sizes[0]! / 2);
-  await kv.write((writer) => writer.put(key, Buffer.from(String(full))));
-  await events.ingest(batch(2, 5), securityFactVersion);
-  expect(events.count()).toBe(10);
-  expect([...kv.range(prefixRange('e\u0000'))]).toHaveLength(10);
-  expect([...kv.range(prefixRange('r\u0000'))]).toHaveLength(10);
-  expect(events.byRequestId('r-1-4')).toEqual([]);
-  expect(events.byRequestId('r-1-5')).toHaveLength(1);
-  expect(Number(Buffer.from(kv.get(key)!).toString())).toBeLessThanOrEqual(
-    controlLimits.eventBytesMax,
-  );
+  const store = openEventStore(kv);
+  const size = 512;
+  for (let seq = 1; seq <= controlLimits.segmentEventsMin / size; seq++) {
+    await store.ingest('security', securityBatch(seq, size), securityFactVersion);
+  }
+  const waiting = store.use().security.bytes;
+  await store.settled();
+  expect([...kv.range(prefixRange('evt\u0000'))]).toEqual([]);
+  expect([...kv.range(prefixRange('evi\u0000'))]).toHaveLength(1);
+  const { events, bytes } = store.use().security;
+  expect(events).toBe(controlLimits.segmentEventsMin);
+  expect(bytes).toBeLessThan(waiting);
+  const stored = [...kv.range(prefixRange('evs\u0000'))];
+  expect(stored.reduce((sum, { value }) => sum + value.length, 0)).toBe(bytes);
+});
+
+test('what is too old goes, a whole segment with all its parts; the rest stays', async () => {
+  const kv = openMemoryKv();
+  const store = openEventStore(kv);
+  const log = new EventLog(kv, 'security', securityKind);
+  for (const [seq, atMs] of [
+    [1, startMs],
+    [2, startMs + 10_000],
+  ] as const) {
+    await store.ingest('security', securityBatch(seq, 20, atMs), securityFactVersion);
+    await log.seal();
+  }
+  const since = { security: startMs + 5_000, access: 0, access_sample: 0, error: 0 };
+  await store.forget(since);
+  expect(store.count()).toBe(20);
+  expect((await idsOf(store, 'security', {}))[0]).toBe('r-2-19');
+  await store.forget({ ...since, security: startMs + 60_000 });
+  expect([...kv.range(prefixRange('evs\u0000'))]).toEqual([]);
+  expect(store.use().security).toEqual({ events: 0, bytes: 0 });
+});
+
+test('rows of the layout before segments are taken over', async () => {
+  const kv = openMemoryKv();
+  const earlier = { tenantId, agentId: 'a', blocked: true, ruleIds: ['1'], clientIp: '192.0.2.1' };
+  await kv.write((writer) => {
+    for (let at = 1; at <= 3; at++) {
+      const id = `0000170000000${at}-00000000000${at}`;
+      const event = { ...earlier, id, requestId: `old-${at}`, uniqueId: `old-${at}` };
+      writer.put(`e\u0000${id}`, Buffer.from(JSON.stringify(event)));
+      writer.put(`r\u0000old-${at}\u0000${id}`, Uint8Array.of(1));
+    }
+  });
+  const store = openEventStore(kv);
+  await store.settled();
+  expect(await idsOf(store, 'security', { networks: ['192.0.2.0/24'] })).toEqual([
+    'old-3',
+    'old-2',
+    'old-1',
+  ]);
+  expect([...kv.range(prefixRange('e\u0000')), ...kv.range(prefixRange('r\u0000'))]).toEqual([]);
+  expect(store.count()).toBe(3);
 });

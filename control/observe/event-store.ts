@@ -1,176 +1,191 @@
 /**
- * Owns security events on disk: in the order of time, found by request id, bounded in number and
- * in bytes. Takes
- * each batch once, however often it comes.
+ * Events on disk: security, access and error events, each in lanes of their own, found by what
+ * filters name. Takes each batch once, however often it comes. Long questions are answered by a
+ * thread of their own.
  */
 
-import { fromBinary } from '@bufbuild/protobuf';
-import { SecurityFactBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
-import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
-import { crc32c } from '../../engine/base/crc32c.ts';
-import { prefixRange, type Kv, type KvWriter } from '../store/kv.ts';
-import { toSecurityEvent } from './security-event.ts';
-import { packEvent, unpackEvent } from './stored-event.ts';
+import { prefixRange, type Kv } from '../store/kv.ts';
+import { accessKind } from './access-event.ts';
+import { errorKind } from './error-event.ts';
+import { entryForm, type Entry } from './events/entry.ts';
+import type { EventFilter } from './events/event-filter.ts';
+import { eventLanes, type EventLane, type StoredEvent } from './events/event-kind.ts';
+import {
+  EventLog,
+  type IncomingBatch,
+  type IngestResult,
+  type LaneUse,
+} from './events/event-log.ts';
+import {
+  answerQuestion,
+  type AnswerOf,
+  type EventPlaces,
+  type KindName,
+  type Question,
+} from './events/event-questions.ts';
+import { canScanInThread, ScanClient } from './events/scan-client.ts';
+import { paced } from './paced.ts';
+import { securityKind } from './security-event.ts';
+import { unpackEvent } from './stored-event.ts';
 
-/** A batch as it came from a node. */
-export interface IncomingBatch {
-  readonly agentId: string;
-  readonly tenantId: string;
-  /** Names one run of the node, hex. */
-  readonly bootId: string;
-  readonly batchSeq: bigint;
-  readonly crc32c: number;
-  readonly payload: Uint8Array;
-}
+export type { IncomingBatch, IngestResult } from './events/event-log.ts';
 
-/** What became of a batch. */
-export type IngestResult = 'stored' | 'repeated' | 'crc' | 'schema';
+/** When events of a lane are too old: milliseconds since the Unix epoch, by lane. */
+export type KeptSince = Readonly<Record<EventLane, number>>;
 
-/** Security events that are kept. */
+/** Events that are kept. */
 export interface EventStore {
   /** Keeps the events of a batch. Rejects when the disk does not take them. */
-  ingest(batch: IncomingBatch, schemaVersion: number): Promise<IngestResult>;
-  get(id: string): SecurityEventJson | undefined;
-  /** Events with a request id, newest first. */
-  byRequestId(requestId: string): SecurityEventJson[];
-  /** Events before `beforeId` ('' for all), newest first, in a span of milliseconds. */
-  newestFirst(beforeId: string, startMs: number, endMs: number): Iterable<SecurityEventJson>;
-  /** Calls `listener` with every event that is kept from now on; returns the undo. */
+  ingest(lane: EventLane, batch: IncomingBatch, schemaVersion: number): Promise<IngestResult>;
+  /** Answers a question. Rejects with the error of `signal` when whoever asked is gone. */
+  ask<Q extends Question>(question: Q, signal?: AbortSignal): Promise<AnswerOf<Q>>;
+  /** Calls `listener` with every security event that is kept from now on; returns the undo. */
   subscribe(listener: (event: SecurityEventJson) => void): () => void;
-  /** Events that are kept. */
+  /** Security events that are kept. */
   count(): number;
+  /** What each lane holds. */
+  use(): Readonly<Record<EventLane, LaneUse>>;
+  /** Removes what is too old, or too much. */
+  forget(since: KeptSince): Promise<void>;
+  /** Resolves when nothing is being sealed and rows of earlier layouts are taken over. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-const separator = '\u0000';
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-const idDigits = 14;
-const numberDigits = 12;
-
-/** Opens the events in `kv`. */
-export function openEventStore(kv: Kv): EventStore {
-  const read = (key: string): SecurityEventJson | undefined => {
-    const bytes = kv.get(key);
-    return bytes === undefined ? undefined : unpackEvent(bytes);
-  };
+/** Opens the events in `kv`; `folder` is where its LMDB environment lies, if it has one. */
+export function openEventStore(kv: Kv, folder: string | null = null): EventStore {
+  const logs = {
+    security: new EventLog(kv, 'security', securityKind),
+    access: new EventLog(kv, 'access', accessKind),
+    access_sample: new EventLog(kv, 'access_sample', accessKind),
+    error: new EventLog(kv, 'error', errorKind),
+  } as const;
+  const places: EventPlaces = { reader: kv, tail: (lane) => logs[lane].tail() };
+  const thread = folder !== null && canScanInThread ? new ScanClient(folder) : null;
   const listeners = new Set<(event: SecurityEventJson) => void>();
+  const ended = new AbortController();
+  const taking = adoptRows(kv, logs.security, ended.signal);
+  const settled = async (): Promise<void> => {
+    await taking;
+    for (const lane of eventLanes) await logs[lane].settled();
+  };
   return {
-    ingest: async (batch, schemaVersion) => {
-      const kept: SecurityEventJson[] = [];
-      if (schemaVersion !== securityFactVersion) return 'schema';
-      const result = await ingest(kv, batch, kept);
-      for (const event of kept) for (const listener of listeners) listener(event);
-      return result;
+    ingest: (lane, batch, schemaVersion) => {
+      if (lane !== 'security') return logs[lane].ingest(batch, schemaVersion);
+      const take = (event: SecurityEventJson): void => {
+        for (const listener of listeners) listener(event);
+      };
+      return logs.security.ingest(batch, schemaVersion, take, listeners.size > 0);
+    },
+    ask: (question, signal) => {
+      if (thread === null) return answerQuestion(places, question, signal);
+      return askBriefly(places, thread, question, signal);
     },
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    get: (id) => read(eventKey(id)),
-    byRequestId: (requestId) => {
-      const prefix = requestKey(requestId, '');
-      return [...kv.range({ ...prefixRange(prefix), reverse: true, limit: 100 })].flatMap(
-        ({ key }) => read(eventKey(key.slice(prefix.length))) ?? [],
-      );
+    count: () => logs.security.use().events,
+    use: () => ({
+      security: logs.security.use(),
+      access: logs.access.use(),
+      access_sample: logs.access_sample.use(),
+      error: logs.error.use(),
+    }),
+    forget: async (since) => {
+      for (const lane of eventLanes) {
+        const { eventsMax, bytesMax } = controlLimits.eventLanes[lane];
+        await logs[lane].forget(since[lane], eventsMax, bytesMax);
+      }
     },
-    newestFirst: (beforeId, startMs, endMs) => newestFirst(kv, beforeId, startMs, endMs),
-    count: () => readNumber(kv.get(metaKey('count'))),
-    close: () => kv.close(),
+    settled,
+    close: async () => {
+      ended.abort();
+      await settled();
+      await thread?.close();
+      await kv.close();
+    },
   };
 }
 
-async function ingest(
-  kv: Kv,
-  batch: IncomingBatch,
-  kept: SecurityEventJson[],
-): Promise<IngestResult> {
-  if (crc32c(batch.payload) !== batch.crc32c) return 'crc';
-  const { facts } = (() => {
-    try {
-      return fromBinary(SecurityFactBatchSchema, batch.payload);
-    } catch {
-      return { facts: null };
-    }
-  })();
-  if (facts === null) return 'schema';
-  const seqKey = metaKey(`seq${separator}${batch.agentId}${separator}${batch.bootId}`);
-  return kv.write((writer) => {
-    if (BigInt(readNumber(writer.get(seqKey))) >= batch.batchSeq) return 'repeated';
-    writer.put(seqKey, encoder.encode(String(batch.batchSeq)));
-    let number = readNumber(writer.get(metaKey('number')));
-    let bytes = 0;
-    for (const fact of facts) {
-      number++;
-      const id = makeId(Number(fact.receivedAtMs), number);
-      const { agentId, tenantId } = batch;
-      const event = toSecurityEvent(fact, { id, tenantId, agentId });
-      kept.push(event);
-      const packed = packEvent(event);
-      bytes += packed.length;
-      writer.put(eventKey(id), packed);
-      writer.put(requestKey(fact.requestId.slice(0, 256), id), new Uint8Array([1]));
-    }
-    writer.put(metaKey('number'), encoder.encode(String(number)));
-    keepBounds(writer, facts.length, bytes);
-    return 'stored';
-  });
-}
-
-/** Bytes that came before they were counted are not known; they leave uncounted. */
-function keepBounds(writer: KvWriter, added: number, addedBytes: number): void {
-  let count = readNumber(writer.get(metaKey('count'))) + added;
-  let bytes = readNumber(writer.get(metaKey('bytes'))) + addedBytes;
-  const { eventsMax, eventBytesMax, eventsForgottenMax } = controlLimits;
-  const surplus = count - eventsMax;
-  if (surplus > 0 || bytes > eventBytesMax) {
-    const limit = Math.max(surplus, added, eventsForgottenMax);
-    for (const { key, value } of [...writer.range({ ...prefixRange(eventKey('')), limit })]) {
-      if (count <= eventsMax && bytes <= eventBytesMax) break;
-      const { id = '', requestId = '' } = unpackEvent(value);
-      writer.remove(key);
-      writer.remove(requestKey(requestId.slice(0, 256), id));
-      count--;
-      bytes = Math.max(0, bytes - value.length);
-    }
+/**
+ * Answers here what takes a moment, as most questions do; what takes longer is asked of the thread,
+ * from the beginning.
+ */
+async function askBriefly<Q extends Question>(
+  places: EventPlaces,
+  thread: ScanClient,
+  question: Q,
+  signal: AbortSignal | undefined,
+): Promise<AnswerOf<Q>> {
+  const moment = AbortSignal.timeout(controlLimits.scanHereMs);
+  const either = signal === undefined ? moment : AbortSignal.any([signal, moment]);
+  try {
+    return await answerQuestion(places, question, either);
+  } catch (error) {
+    if (!moment.aborted || signal?.aborted === true) throw error;
   }
-  writer.put(metaKey('count'), encoder.encode(String(count)));
-  writer.put(metaKey('bytes'), encoder.encode(String(bytes)));
+  return thread.ask(question, signal);
 }
 
-function* newestFirst(
+/**
+ * Takes over rows of the layout before segments, some thousand a transaction, the newest first. A
+ * process that ends meanwhile continues with its next start.
+ */
+async function adoptRows(
   kv: Kv,
-  beforeId: string,
-  startMs: number,
-  endMs: number,
-): Generator<SecurityEventJson> {
-  const start = eventKey(makeId(startMs, 0));
-  const byTime = eventKey(makeId(endMs, 0));
-  const end = beforeId === '' || eventKey(beforeId) > byTime ? byTime : eventKey(beforeId);
-  if (end <= start) return;
-  for (const { value } of kv.range({ start, end, reverse: true })) yield unpackEvent(value);
+  log: EventLog<SecurityEventJson>,
+  signal: AbortSignal,
+): Promise<void> {
+  const rows = prefixRange('e\u0000');
+  for (;;) {
+    if (signal.aborted) return;
+    const limit = controlLimits.segmentEventsMin;
+    const found = [...kv.range({ ...rows, reverse: true, limit })].reverse();
+    if (found.length === 0) return;
+    const events: (readonly [string, SecurityEventJson])[] = [];
+    for await (const { key, value } of paced(found)) events.push([key, unpackEvent(value)]);
+    await log.adopt(
+      events.map(([, event]) => entryOfJson(event)),
+      (writer) => {
+        for (const [key, { id = '', requestId = '' }] of events) {
+          writer.remove(key);
+          writer.remove(['r', requestId.slice(0, 256), id].join('\u0000'));
+        }
+      },
+    );
+  }
 }
 
-/** Sorts by time, then by arrival. */
-function makeId(atMs: number, number: number): string {
-  const clamped = Math.min(Math.max(0, Math.floor(atMs)), 10 ** idDigits - 1);
-  return `${String(clamped).padStart(idDigits, '0')}-${String(number).padStart(numberDigits, '0')}`;
+function entryOfJson(event: SecurityEventJson): Entry {
+  const { id = '', agentId = '', tenantId = '' } = event;
+  const bytes = Buffer.from(JSON.stringify(event));
+  return { id, agentId, tenantId, form: entryForm.json, bytes };
 }
 
-function readNumber(bytes: Uint8Array | undefined): number {
-  return bytes === undefined ? 0 : Number(decoder.decode(bytes));
+/** Every event that fits, newest first, page by page. */
+export async function* eachEvent<Name extends KindName>(
+  store: EventStore,
+  kind: Name,
+  filter: EventFilter,
+  signal?: AbortSignal,
+): AsyncGenerator<AnswerOf<{ ask: 'page'; kind: Name } & PageFields>['items'][number]> {
+  let beforeId = '';
+  for (;;) {
+    const limit = controlLimits.scanPageEvents;
+    const question = { ask: 'page', kind, filter, beforeId, offset: 0, limit } as const;
+    const { items, hasMore } = await store.ask(question, signal);
+    yield* items;
+    if (!hasMore) return;
+    beforeId = (items.at(-1) as StoredEvent | undefined)?.id ?? '';
+  }
 }
 
-function eventKey(id: string): string {
-  return `e${separator}${id}`;
-}
-
-function requestKey(requestId: string, id: string): string {
-  return `r${separator}${requestId}${separator}${id}`;
-}
-
-function metaKey(name: string): string {
-  return `m${separator}${name}`;
+interface PageFields {
+  readonly filter: EventFilter;
+  readonly beforeId: string;
+  readonly offset: number;
+  readonly limit: number;
 }

@@ -6,6 +6,9 @@ import type { LaneField, LaneTimes, ObservationLane, ObservationPipeline } from 
 const lanes: readonly (readonly [ObservationLane, string])[] = [
   ['security_fact', 'Security events'],
   ['metric', 'Exact counts'],
+  ['access_detail', 'Access events'],
+  ['access_sample', 'Sampled access events'],
+  ['error_detail', 'Error events'],
   ['other', 'Streams that are not understood'],
 ];
 

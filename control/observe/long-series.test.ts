@@ -2,51 +2,57 @@
 
 import { create } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { QueryAuditRequestSchema } from '../../proto/gen/waf/v1/audit_pb.ts';
 import {
   ExportSecurityEventsRequestSchema,
   QuerySecurityEventsRequestSchema,
   SecurityEventOutcome,
-  type SecurityEventJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
 import { queryAudit } from '../api/audit-service/query-audit.ts';
 import type { ApiParts } from '../api/context.ts';
-import { exportSecurityEvents } from '../api/log-service/export-security-events.ts';
+import { exportSecurityEvents } from '../api/log-service/export-events.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
-import type { EventStore } from './event-store.ts';
+import { openMemoryKv } from '../store/memory-kv.ts';
+import { openEventStore, type EventStore } from './event-store.ts';
+import { entryForm } from './events/entry.ts';
+import { makeEventId } from './events/event-id.ts';
+import { EventLog } from './events/event-log.ts';
 import { paced } from './paced.ts';
-import { matchingEvents, querySecurityEvents } from './query.ts';
-import { summarise } from './summary.ts';
+import { queryEvents, securityFilter } from './query.ts';
+import { securityKind } from './security-event.ts';
 
 /** More than any of them looked at before. */
-const rows = 230_000;
+const rows = 202_000;
 const tenantId = 'default';
 const caller = { tenantId, userId: 'u', username: 'u', roles: [], permissions: new Set() };
 const context = (signal = new AbortController().signal): HandlerContext =>
   ({ values: { get: () => caller }, signal }) as unknown as HandlerContext;
 
-const idOf = (at: number): string => `00000000000000-${String(at).padStart(12, '0')}`;
+const occurredAt = '2026-01-01T00:00:00Z';
+const idOf = (at: number): string => makeEventId(Date.parse(occurredAt), at);
+let events: EventStore;
 
-/** Events by number, the newest first; the oldest of all is the only one of its rule. */
-function* events(beforeId: string, pad = ''): Generator<SecurityEventJson> {
-  const from = beforeId === '' ? rows : Number(beforeId.slice(15)) - 1;
-  for (let at = from; at >= 1; at--) {
-    const ruleIds = [at === 1 ? '1' : '2'];
-    const occurredAt = '2026-01-01T00:00:00Z';
-    yield {
-      id: idOf(at),
-      tenantId,
-      ruleIds,
-      occurredAt,
-      blocked: at % 2 === 0,
-      target: pad,
-    } as never;
+/** In segments; the oldest event is the only one of its rule. */
+beforeAll(async () => {
+  const kv = openMemoryKv();
+  events = openEventStore(kv);
+  const log = new EventLog(kv, 'security', securityKind);
+  const perSegment = controlLimits.segmentEventsMin;
+  for (let from = 1; from <= rows; from += perSegment) {
+    const count = Math.min(perSegment, rows + 1 - from);
+    const entries = Array.from({ length: count }, (_, at) => {
+      const id = idOf(from + at);
+      const ruleIds = [from + at === 1 ? '1' : '2'];
+      const blocked = (from + at) % 2 === 0;
+      const path = '/x'.repeat(20);
+      const event = { id, tenantId, agentId: 'a', ruleIds, occurredAt, blocked, path };
+      const bytes = Buffer.from(JSON.stringify(event));
+      return { id, agentId: 'a', tenantId, form: entryForm.json, bytes };
+    });
+    await log.adopt(entries, () => undefined);
   }
-}
-
-const store = (pad = ''): EventStore =>
-  ({ newestFirst: (beforeId: string) => events(beforeId, pad) }) as unknown as EventStore;
+});
 
 const query = (change: object = {}) =>
   create(QuerySecurityEventsRequestSchema, { outcome: SecurityEventOutcome.ANY, ...change });
@@ -66,30 +72,36 @@ async function turnsDuring<T>(work: Promise<T>): Promise<[T, number]> {
 }
 
 test('one page reaches the oldest event, however many do not fit', async () => {
-  const [page, turns] = await turnsDuring(
-    querySecurityEvents(store(), tenantId, query({ ruleIds: ['1'] })),
-  );
+  const filter = securityFilter(tenantId, query({ ruleIds: ['1'] }));
+  const page = await queryEvents(events, 'security', filter, undefined);
   expect(page.items.map(({ id }) => id)).toEqual([idOf(1)]);
   expect(page).toMatchObject({ hasMore: false, nextCursor: '' });
-  expect(turns).toBeGreaterThan(3);
+});
+
+test('a page that looks at every event lets others work meanwhile', async () => {
+  const filter = { ...securityFilter(tenantId, query()), pathPrefix: '/x/x/y' };
+  const [page, turns] = await turnsDuring(queryEvents(events, 'security', filter, undefined));
+  expect(page.items).toEqual([]);
+  const slow = { ...filter, pathPrefix: '', contains: [{ property: 'host', text: 'none' }] };
+  const [none, more] = await turnsDuring(queryEvents(events, 'security', slow, undefined));
+  expect(none.items).toEqual([]);
+  expect(turns + more).toBeGreaterThan(3);
 });
 
 test('a summary counts every event', async () => {
-  const found = matchingEvents(store(), tenantId, query());
-  const [sum, turns] = await turnsDuring(
-    summarise(found, ['SECURITY_SUMMARY_DIMENSION_SITE'], 10, true),
-  );
+  const filter = securityFilter(tenantId, query());
+  const wanted = ['SECURITY_SUMMARY_DIMENSION_SITE'] as const;
+  const question = { ask: 'summary', filter, wanted, topLimit: 10, withTrend: true } as const;
+  const [sum, turns] = await turnsDuring(events.ask(question));
   expect(sum).toMatchObject({ total: rows, blocked: rows / 2 });
-  expect(sum.trend).toEqual([
-    { atMs: Date.parse('2026-01-01T00:00:00Z'), count: rows, blocked: rows / 2 },
-  ]);
+  expect(sum.trend).toEqual([{ atMs: Date.parse(occurredAt), count: rows, blocked: rows / 2 }]);
   expect(turns).toBeGreaterThan(3);
 });
 
 test('an export in parts marks each part and holds every event once', async () => {
   const audited: object[] = [];
   const parts = {
-    events: store('x'.repeat(100)),
+    events,
     clock: { nowMs: () => 0 },
     store: {
       write: (change: (tx: object) => void) =>

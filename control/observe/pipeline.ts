@@ -1,7 +1,8 @@
 /** Owns counting what became of observations on their way in, since this process began. */
 
 /** Streams as metrics name them. */
-export type ObservationLane = 'security_fact' | 'metric' | 'other';
+export type ObservationLane =
+  'security_fact' | 'metric' | 'access_detail' | 'access_sample' | 'error_detail' | 'other';
 
 /** What is counted of a lane. */
 export type LaneField =

@@ -1,50 +1,52 @@
-/** Owns filtering of security events: which events a query means, page by page. */
+/** Makes filters, pages and cursors of the requests of LogService, and asks the store. */
 
-import { BlockList, isIP } from 'node:net';
-import type {
-  QuerySecurityEventsRequest,
-  SecurityEventJson,
+import { isIP } from 'node:net';
+import type { CursorRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
+import {
+  SecurityEventOutcome,
+  type QueryAccessEventsRequest,
+  type QueryErrorEventsRequest,
+  type QuerySecurityEventsRequest,
+  type SecurityEventJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
-import { SecurityEventOutcome } from '../../proto/gen/waf/v1/log_pb.ts';
 import { controlLimits } from '../../engine/base/limits.ts';
 import { invalidField } from '../domain/errors.ts';
-import type { EventStore } from './event-store.ts';
-import { paced } from './paced.ts';
+import { eachEvent, type EventStore } from './event-store.ts';
+import type { AnyOf, EventFilter } from './events/event-filter.ts';
+import { isEventId } from './events/event-id.ts';
+import type { EventsByKind, KindName } from './events/event-questions.ts';
 import { severityNames } from './security-event.ts';
 
 const defaultPageSize = 50;
 const lastMs = 8.64e15 / 100;
 
 /** One page of events and the cursor of the next page. */
-export interface EventPage {
-  readonly items: readonly SecurityEventJson[];
+export interface EventPage<E> {
+  readonly items: readonly E[];
   readonly nextCursor: string;
   readonly hasMore: boolean;
 }
 
 /**
- * One page of events, newest first. Reads on until the page is full or nothing is left, in slices.
- * Errors: invalid_argument naming the field.
+ * One page of events of a kind, newest first. Reads on until the page is full or nothing is left.
+ * Errors: invalid_argument naming the field of the page.
  */
-export async function querySecurityEvents(
+export async function queryEvents<Name extends KindName>(
   store: EventStore,
-  tenantId: string,
-  query: QuerySecurityEventsRequest,
+  kind: Name,
+  filter: EventFilter,
+  page: CursorRequest | undefined,
   signal?: AbortSignal,
-): Promise<EventPage> {
-  const { pageSize, offset, beforeId } = readPage(query);
-  const found: SecurityEventJson[] = [];
-  let skipped = 0;
-  for await (const event of matchingEvents(store, tenantId, query, { beforeId, signal })) {
-    if (skipped < offset) skipped++;
-    else if (found.length === pageSize) {
-      return { items: found, nextCursor: cursorOf(found.at(-1)?.id ?? ''), hasMore: true };
-    } else found.push(event);
-  }
-  return { items: found, nextCursor: '', hasMore: false };
+): Promise<EventPage<EventsByKind[Name]>> {
+  const { pageSize, offset, beforeId } = readPage(page);
+  const question = { ask: 'page', kind, filter, beforeId, offset, limit: pageSize } as const;
+  const found = await store.ask(question, signal);
+  const items = found.items as readonly EventsByKind[Name][];
+  const nextCursor = found.hasMore ? cursorOf(items.at(-1)?.id ?? '') : '';
+  return { items, nextCursor, hasMore: found.hasMore };
 }
 
-function readPage({ page }: QuerySecurityEventsRequest): {
+function readPage(page: CursorRequest | undefined): {
   pageSize: number;
   offset: number;
   beforeId: string;
@@ -67,7 +69,7 @@ function readPage({ page }: QuerySecurityEventsRequest): {
 export function readCursor(cursor: string, field = 'page.cursor'): string {
   if (cursor === '') return '';
   const id = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!/^\d{14}-\d{12}$/.test(id)) throw invalidField(field, 'is not one of ours');
+  if (!isEventId(id)) throw invalidField(field, 'is not one of ours');
   return id;
 }
 
@@ -76,98 +78,143 @@ export function cursorOf(id: string): string {
   return Buffer.from(id, 'latin1').toString('base64url');
 }
 
-type Filter = (event: SecurityEventJson) => boolean;
+/** What all three queries can say. */
+interface CommonQuery {
+  readonly timeRange?: TimeRange | undefined;
+  readonly siteId: string;
+  readonly agentId: string;
+  readonly uniqueId: string;
+}
 
-function makeFilter(query: QuerySecurityEventsRequest): Filter {
-  const filters: Filter[] = [];
-  const { siteId, agentId, targetIdentity, minimumSeverity, outcome } = query;
+/** The filter of QuerySecurityEvents. Errors: invalid_argument naming the field. */
+export function securityFilter(tenantId: string, query: QuerySecurityEventsRequest): EventFilter {
+  const { outcome, minimumSeverity, targetIdentity, ruleIds, attackTypes } = query;
   if (outcome === SecurityEventOutcome.UNSPECIFIED) {
     throw invalidField('outcome', 'is required; SECURITY_EVENT_OUTCOME_ANY for every event');
   }
-  if (siteId !== '') filters.push((event) => event.siteId === siteId);
-  if (agentId !== '') filters.push((event) => event.agentId === agentId);
-  if (targetIdentity !== '') filters.push((event) => event.targetIdentity === targetIdentity);
-  addAny(filters, query.ruleIds, 'ruleIds', (event) => event.ruleIds ?? []);
-  addAny(filters, query.attackTypes, 'attackTypes', (event) => [
-    ...(event.attackTypes ?? []),
-    event.attackType ?? '',
-  ]);
-  if (query.clientIpCidrs.length > 0) filters.push(addressFilter(query.clientIpCidrs));
-  if (outcome === SecurityEventOutcome.BLOCKED) filters.push((event) => event.blocked === true);
-  if (outcome === SecurityEventOutcome.PASSED) filters.push((event) => event.blocked !== true);
-  if (minimumSeverity !== '') {
-    const names: readonly string[] = severityNames;
-    const bound = names.indexOf(minimumSeverity);
-    if (bound < 0) throw invalidField('minimumSeverity', `must be one of ${names.join(', ')}`);
-    const wanted = new Set(names.slice(0, bound + 1));
-    filters.push((event) => wanted.has(event.severity ?? ''));
-  }
-  return (event) => filters.every((filter) => filter(event));
+  const common = commonFilter(tenantId, query);
+  const { BLOCKED, PASSED } = SecurityEventOutcome;
+  const outcomes = outcome === BLOCKED ? ['blocked'] : outcome === PASSED ? ['passed'] : [];
+  return {
+    ...common,
+    networks: readNetworks(query.clientIpCidrs),
+    anyOf: [
+      ...common.anyOf,
+      ...anyOf('target', targetIdentity === '' ? [] : [targetIdentity], 'targetIdentity'),
+      ...anyOf('rule', ruleIds, 'ruleIds'),
+      ...anyOf('attack', attackTypes, 'attackTypes'),
+      ...anyOf('outcome', outcomes, 'outcome'),
+      ...anyOf('severity', readSeverity(minimumSeverity), 'minimumSeverity'),
+    ],
+  };
 }
 
-function addAny(
-  filters: Filter[],
-  wanted: readonly string[],
-  field: string,
-  valuesOf: (event: SecurityEventJson) => readonly string[],
-): void {
-  if (wanted.length === 0) return;
-  if (wanted.length > controlLimits.filterValuesMax) {
-    throw invalidField(field, `has at most ${controlLimits.filterValuesMax} entries`);
-  }
-  const set = new Set(wanted);
-  filters.push((event) => valuesOf(event).some((value) => set.has(value)));
+/** The filter of QueryAccessEvents. Errors: invalid_argument naming the field. */
+export function accessFilter(tenantId: string, query: QueryAccessEventsRequest): EventFilter {
+  const { statuses, method, pathPrefix, routeId, upstreamId } = query;
+  const common = commonFilter(tenantId, query);
+  return {
+    ...common,
+    networks: readNetworks(query.clientIpCidrs),
+    pathPrefix,
+    anyOf: [
+      ...common.anyOf,
+      ...anyOf('status', statuses.map(String), 'statuses'),
+      ...anyOf('method', single(method), 'method'),
+      ...anyOf('route', single(routeId), 'routeId'),
+      ...anyOf('upstream', single(upstreamId), 'upstreamId'),
+    ],
+  };
 }
 
-function addressFilter(cidrs: readonly string[]): Filter {
+/** The filter of QueryErrorEvents. Errors: invalid_argument naming the field. */
+export function errorFilter(tenantId: string, query: QueryErrorEventsRequest): EventFilter {
+  const common = commonFilter(tenantId, query);
+  const texts = [
+    { property: 'logger', text: query.loggerContains },
+    { property: 'message', text: query.messageContains },
+  ];
+  return {
+    ...common,
+    anyOf: [...common.anyOf, ...anyOf('level', single(query.level), 'level')],
+    contains: texts.filter(({ text }) => text !== ''),
+  };
+}
+
+/** A filter for a span of time and a site ('' for all). Errors: invalid_argument at timeRange. */
+export function plainFilter(
+  tenantId: string,
+  timeRange: TimeRange | undefined,
+  siteId: string,
+): EventFilter {
+  return commonFilter(tenantId, { timeRange, siteId, agentId: '', uniqueId: '' });
+}
+
+function commonFilter(tenantId: string, query: CommonQuery): EventFilter {
+  const { timeRange, siteId, agentId, uniqueId } = query;
+  const startMs = toMs(timeRange?.start, 0);
+  const endMs = toMs(timeRange?.end, lastMs);
+  if (endMs < startMs) throw invalidField('timeRange', 'must not end before it starts');
+  return {
+    tenantId,
+    startMs,
+    endMs,
+    networks: [],
+    pathPrefix: '',
+    contains: [],
+    anyOf: [
+      ...anyOf('request', single(uniqueId), 'uniqueId'),
+      ...anyOf('site', single(siteId), 'siteId'),
+      ...anyOf('agent', single(agentId), 'agentId'),
+    ],
+  };
+}
+
+function single(value: string): readonly string[] {
+  return value === '' ? [] : [value];
+}
+
+function anyOf(field: string, values: readonly string[], name: string): AnyOf[] {
+  if (values.length > controlLimits.filterValuesMax) {
+    throw invalidField(name, `has at most ${controlLimits.filterValuesMax} entries`);
+  }
+  return values.length === 0 ? [] : [{ field, values }];
+}
+
+function readSeverity(minimum: string): readonly string[] {
+  if (minimum === '') return [];
+  const names: readonly string[] = severityNames;
+  const bound = names.indexOf(minimum);
+  if (bound < 0) throw invalidField('minimumSeverity', `must be one of ${names.join(', ')}`);
+  return names.slice(0, bound + 1);
+}
+
+function readNetworks(cidrs: readonly string[]): readonly string[] {
   if (cidrs.length > controlLimits.filterValuesMax) {
     throw invalidField('clientIpCidrs', `has at most ${controlLimits.filterValuesMax} entries`);
   }
-  const networks = new BlockList();
   cidrs.forEach((cidr, at) => {
     const [address = '', bits] = cidr.split('/');
     const version = isIP(address);
     const max = version === 4 ? 32 : 128;
     const length = bits === undefined ? max : Number(bits);
-    if (version === 0 || !Number.isInteger(length) || length < 0 || length > max) {
-      throw invalidField(
-        `clientIpCidrs[${at}]`,
-        'must be an address or a network such as 10.0.0.0/8',
-      );
-    }
-    networks.addSubnet(address, length, version === 4 ? 'ipv4' : 'ipv6');
+    if (version !== 0 && Number.isInteger(length) && length >= 0 && length <= max) return;
+    throw invalidField(
+      `clientIpCidrs[${at}]`,
+      'must be an address or a network such as 10.0.0.0/8',
+    );
   });
-  return ({ clientIp = '' }) => {
-    const version = isIP(clientIp);
-    return version !== 0 && networks.check(clientIp, version === 4 ? 'ipv4' : 'ipv6');
-  };
+  return cidrs;
 }
 
-/** Where to continue, and who waits for it. */
-export interface Reading {
-  /** Only events before this one; '' for all. */
-  readonly beforeId?: string;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Every event that a query means, newest first, in slices. Errors: as above. */
-export async function* matchingEvents(
+/** Every security event that a query means, newest first. Errors: as `securityFilter`. */
+export function matchingEvents(
   store: EventStore,
   tenantId: string,
   query: QuerySecurityEventsRequest,
-  { beforeId = '', signal }: Reading = {},
+  signal?: AbortSignal,
 ): AsyncGenerator<SecurityEventJson> {
-  const matches = makeFilter(query);
-  const startMs = toMs(query.timeRange?.start, 0);
-  const endMs = toMs(query.timeRange?.end, lastMs);
-  if (endMs < startMs) throw invalidField('timeRange', 'must not end before it starts');
-  const source =
-    query.uniqueId === ''
-      ? store.newestFirst(beforeId, startMs, endMs)
-      : store.byRequestId(query.uniqueId).filter(({ id = '' }) => beforeId === '' || id < beforeId);
-  for await (const event of paced(source, signal)) {
-    if (event.tenantId === tenantId && matches(event)) yield event;
-  }
+  return eachEvent(store, 'security', securityFilter(tenantId, query), signal);
 }
 
 function toMs(time: { seconds: bigint; nanos: number } | undefined, absent: number): number {

@@ -1,15 +1,17 @@
 /** Owns how a fact from a node becomes a security event. Pure. */
 
-import { create, toJson } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { fromBinary } from '@bufbuild/protobuf';
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
-import type { GuardDecision, SecurityFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import {
-  SecurityEventSchema,
-  SecurityMessageSchema,
-  type SecurityEventJson,
-  type SecurityMessage,
-} from '../../proto/gen/waf/v1/log_pb.ts';
+  SecurityFactSchema,
+  type GuardDecision,
+  type SecurityFact,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
+import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
+import { selectionOf, withoutDefaults } from './event-json.ts';
+import type { EventIdentity, EventKind } from './events/event-kind.ts';
+import { networkTerms, pathTerms } from './events/event-terms.ts';
 
 /** Severities from worst to least; the names that filters use. */
 export const severityNames = ['critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
@@ -22,11 +24,50 @@ export function severityName(severity: number): string {
   return severityNames[Math.max(0, severity - 2)] ?? '';
 }
 
-/** Where the event comes from and under which id it is kept. */
-export interface EventIdentity {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly agentId: string;
+/** Security events: requests that a rule matched or the front refused. */
+export const securityKind: EventKind<SecurityEventJson> = {
+  schemaVersion: securityFactVersion,
+  timeField: SecurityFactSchema.field.receivedAtMs.number,
+  fields: [
+    ...['request', 'client', 'net', 'site', 'agent', 'rule', 'rule_text', 'attack', 'first_attack'],
+    ...['target', 'path', 'dir', 'host', 'method', 'outcome', 'severity', 'status'],
+  ],
+  ranked: [
+    ...['client', 'site', 'rule_text', 'first_attack', 'target', 'path', 'method', 'outcome'],
+    'severity',
+  ],
+  toEvent: (fact, identity) => toSecurityEvent(fromBinary(SecurityFactSchema, fact), identity),
+  termsOf: (event) => ({
+    request: filled(event.requestId),
+    client: filled(event.clientIp),
+    net: networkTerms(event.clientIp ?? ''),
+    site: filled(event.siteId),
+    agent: filled(event.agentId),
+    rule: event.ruleIds ?? [],
+    rule_text: ruleTexts(event),
+    attack: unique([...(event.attackTypes ?? []), ...filled(event.attackType)]),
+    first_attack: filled(event.attackType),
+    target: filled(event.targetIdentity),
+    path: filled(event.path),
+    dir: pathTerms(event.path ?? ''),
+    host: filled(event.host),
+    method: filled(event.method),
+    outcome: [event.blocked === true ? 'blocked' : 'passed'],
+    severity: filled(event.severity),
+    status: filled(event.status === undefined ? '' : String(event.status)),
+  }),
+};
+
+/** Between a rule's id and its message in the index field `rule_text`. */
+export const ruleTextSeparator = ' ';
+
+function ruleTexts({ messages = [] }: SecurityEventJson): string[] {
+  const texts = new Map(messages.map((one) => [one.ruleId ?? '', one.message ?? '']));
+  return [...texts].map(([id, text]) => `${id}${ruleTextSeparator}${text}`);
+}
+
+function filled(value: string | undefined): readonly string[] {
+  return value === undefined || value === '' ? [] : [value];
 }
 
 /** The event of a fact, in JSON form. */
@@ -40,12 +81,15 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
     .map(({ severity }) => severity)
     .filter((severity) => severity >= 0)
     .sort((left, right) => left - right)[0];
-  const event = create(SecurityEventSchema, {
-    ...identity,
+  const { id, tenantId, agentId } = identity;
+  return withoutDefaults<SecurityEventJson>({
+    id,
+    tenantId,
+    agentId,
     uniqueId: fact.requestId,
     requestId: fact.requestId,
     siteId: fact.siteId,
-    occurredAt: timestampFromMs(Number(fact.receivedAtMs)),
+    occurredAt: new Date(Number(fact.receivedAtMs)).toISOString(),
     clientIp: fact.clientIp,
     method,
     host,
@@ -59,8 +103,8 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       outcome: fact.outcome,
       refusal: fact.refusal,
       failure: fact.failure,
-      pcreLimitedRules: fact.pcreLimitedRules,
-      limitsReached: fact.limitsReached,
+      pcreLimitedRules: [...fact.pcreLimitedRules],
+      limitsReached: [...fact.limitsReached],
       ...(fact.guards.length === 0 ? {} : { guards: fact.guards.map(showDecision) }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
       detectionOnly: fact.detectionOnly,
@@ -77,27 +121,27 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
     ruleMatchCount: fact.matches.length + fact.matchesDropped,
     ruleIds: unique(fact.matches.map(({ ruleId }) => String(ruleId))),
     tags: unique(fact.matches.flatMap(({ tags }) => tags)),
-    detailAvailable: true,
+    detailAvailable: !fact.compact,
+    detailSelection: selectionOf(fact),
     httpVersion: fact.httpVersion,
     transportVersion: 'PLAINTEXT',
   });
-  return toJson(SecurityEventSchema, event);
 }
 
 /** What a guard decided, and what its bypass skipped. */
 function showDecision({ guard, action, reason, ruleId, detail, skipped }: GuardDecision) {
-  return { guard, action, reason, ruleId, detail: decoder.decode(detail), skipped };
+  return { guard, action, reason, ruleId, detail: decoder.decode(detail), skipped: [...skipped] };
 }
 
-function toMessage(match: SecurityMatch): SecurityMessage {
+function toMessage(match: SecurityMatch): SecurityMessageJson {
   const first = match.matched[0];
   const name = first === undefined ? '' : decoder.decode(first.name);
   const colon = name.indexOf(':');
-  return create(SecurityMessageSchema, {
+  return withoutDefaults<SecurityMessageJson>({
     ruleId: String(match.ruleId),
     severity: severityName(match.severity),
     message: match.message,
-    tags: match.tags,
+    tags: [...match.tags],
     matchVariable: colon < 0 ? name : name.slice(0, colon),
     matchKey: colon < 0 ? '' : name.slice(colon + 1),
     matchValue: first === undefined ? '' : decoder.decode(first.value),
@@ -114,7 +158,12 @@ function toMessage(match: SecurityMatch): SecurityMessage {
  * more than a notice.
  */
 export function isAttack({ blocked, severity }: SecurityEventJson): boolean {
-  return blocked === true || ['critical', 'error', 'warning'].includes(severity ?? '');
+  return isAttackBy(blocked === true, severity ?? '');
+}
+
+/** The same, of an event's properties. */
+export function isAttackBy(blocked: boolean, severity: string): boolean {
+  return blocked || ['critical', 'error', 'warning'].includes(severity);
 }
 
 /** What a match of each severity, from emergency on, adds to an anomaly score in CRS. */

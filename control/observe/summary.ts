@@ -69,8 +69,8 @@ export async function summarise(
 /** Events by second: how many, and how many of them were blocked. */
 type Seconds = Map<number, [count: number, blocked: number]>;
 
-/** What is added up, event by event. */
-export class SummaryCounts {
+/** Sums of events and of their values, however they are read. */
+export class SummarySums {
   readonly #counts: ReadonlyMap<
     SecuritySummaryDimensionJson,
     Map<string, [count: bigint, label: string]>
@@ -84,19 +84,19 @@ export class SummaryCounts {
     this.#seconds = withTrend ? new Map() : null;
   }
 
-  add(event: SecurityEventJson): void {
-    const blocked = event.blocked === true ? 1 : 0;
+  addEvent(atMs: number, blocked: boolean): void {
     this.#total++;
-    this.#blocked += blocked;
-    if (this.#seconds !== null) addSecond(this.#seconds, event, blocked);
-    const attack = isAttack(event);
-    for (const [dimension, found] of this.#counts) {
-      if (!attack && dimension !== ofRules) continue;
-      for (const [key, label] of dimensions[dimension]?.(event) ?? []) {
-        const known = found.get(key);
-        if (known !== undefined) known[0]++;
-        else if (found.size < controlLimits.summaryKeysMax) found.set(key, [1n, label]);
-      }
+    this.#blocked += Number(blocked);
+    if (this.#seconds !== null) addSecond(this.#seconds, atMs, Number(blocked));
+  }
+
+  /** An event has a value in a dimension. */
+  addValue(dimension: SecuritySummaryDimensionJson, key: string, label: string): void {
+    const found = this.#counts.get(dimension);
+    const known = found?.get(key);
+    if (known !== undefined) known[0]++;
+    else if (found !== undefined && found.size < controlLimits.summaryKeysMax) {
+      found.set(key, [1n, label]);
     }
   }
 
@@ -109,12 +109,34 @@ export class SummaryCounts {
   }
 }
 
-function addSecond(
-  seconds: Seconds,
-  { occurredAt = '' }: SecurityEventJson,
-  blocked: number,
-): void {
-  const second = Math.floor(Date.parse(occurredAt) / 1000);
+/** Adds up events that are at hand as a whole. */
+export class SummaryCounts {
+  readonly #sums: SummarySums;
+  readonly #wanted: readonly SecuritySummaryDimensionJson[];
+
+  constructor(wanted: readonly SecuritySummaryDimensionJson[], withTrend: boolean) {
+    this.#sums = new SummarySums(wanted, withTrend);
+    this.#wanted = wanted;
+  }
+
+  add(event: SecurityEventJson): void {
+    this.#sums.addEvent(Date.parse(event.occurredAt ?? ''), event.blocked === true);
+    const attack = isAttack(event);
+    for (const dimension of this.#wanted) {
+      if (!attack && dimension !== ofRules) continue;
+      for (const [key, label] of dimensions[dimension]?.(event) ?? []) {
+        this.#sums.addValue(dimension, key, label);
+      }
+    }
+  }
+
+  result(topLimit: number): SecuritySummary {
+    return this.#sums.result(topLimit);
+  }
+}
+
+function addSecond(seconds: Seconds, atMs: number, blocked: number): void {
+  const second = Math.floor(atMs / 1000);
   const known = seconds.get(second);
   if (known === undefined) seconds.set(second, [1, blocked]);
   else {

@@ -134,13 +134,30 @@ export const controlLimits = {
   signInsPerUserMax: 100,
   /** Users and addresses whose attempts are counted. */
   attemptKeysMax: 10_000,
-  /** Security events kept, about 1.5 KB each, and their bytes; the oldest are dropped. */
-  eventsMax: 1_000_000,
-  eventBytesMax: 2 * 1024 * 1024 * 1024,
-  /** Events that leave with one batch at least, where they are too many bytes. */
-  eventsForgottenMax: 500,
-  /** Smaller events are kept as they are; none is larger when unpacked: matches are bounded. */
-  eventPlainBytesMax: 512,
+  /** Events kept of each kind, and their bytes; whole segments of the oldest are dropped. */
+  eventLanes: {
+    security: { eventsMax: 20_000_000, bytesMax: 6 * 1024 * 1024 * 1024 },
+    access: { eventsMax: 20_000_000, bytesMax: 4 * 1024 * 1024 * 1024 },
+    access_sample: { eventsMax: 2_000_000, bytesMax: 512 * 1024 * 1024 },
+    error: { eventsMax: 2_000_000, bytesMax: 512 * 1024 * 1024 },
+  },
+  /** Work on a question here, other calls between; then the thread for long questions takes it. */
+  scanHereMs: 30,
+  /** That thread weighs 40 MB: without a question for so long, it ends. */
+  scanThreadIdleMs: 10_000,
+  /** Events that one answer of the thread which reads them carries. */
+  scanPageEvents: 500,
+  /**
+   * A tail with so many events, bytes or batches becomes a segment: a query looks into every
+   * segment of its time, and the building of one takes a tenth of a second of slices.
+   */
+  segmentEventsMin: 4_096,
+  segmentBytesMin: 8 * 1024 * 1024,
+  tailRowsMax: 2_048,
+  /** Events that are packed together, and the bytes that they may have unpacked. */
+  eventBlockEvents: 32,
+  eventBlockBytesMax: 64 * 1024 * 1024,
+  /** Events of the layout before segments, unpacked: matches are bounded. */
   eventUnpackedBytesMax: 16 * 1024 * 1024,
   /** Addresses set aside for a store: without, each doubling keeps the old map and its pages. */
   storeMapBytes: 16 * 1024 * 1024 * 1024,

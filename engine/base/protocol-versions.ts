@@ -12,6 +12,10 @@ export const metricPayloadVersion = 9;
 /** Version of the payload of SECURITY_FACT batches. */
 export const securityFactVersion = 1;
 
+/** Versions of the payloads of ACCESS_DETAIL and of ERROR_DETAIL batches. */
+export const accessFactVersion = 1;
+export const errorFactVersion = 1;
+
 /** Version of a capability report, and the format of the artefact that it names. */
 export const capabilitiesVersion = 1;
 export const artifactFormat = 'waf.runtime.v1';

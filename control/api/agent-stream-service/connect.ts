@@ -35,6 +35,7 @@ import { refusal } from '../../domain/errors.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { noteDelivery, publicationRow } from '../../publish/publication-log.ts';
 import type { IngestResult } from '../../observe/event-store.ts';
+import type { EventLane } from '../../observe/events/event-kind.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
 import type { Publication } from '../../publish/publisher.ts';
 import { entranceKey, peerKey, type ApiParts } from '../context.ts';
@@ -273,9 +274,10 @@ async function takeBatch(
       crc32c: header.crc32c,
       payload,
     };
+    const version = header.payloadSchemaVersion;
     const result = await (lane === 'metric'
-      ? parts.counters.ingest(batch, header.payloadSchemaVersion)
-      : parts.events.ingest(batch, header.payloadSchemaVersion));
+      ? parts.counters.ingest(batch, version)
+      : parts.events.ingest(eventLaneOf[lane], batch, version));
     parts.pipeline.add(lane, laneFields[result]);
     parts.pipeline.note(lane, parts.clock.nowMs(), laneErrors[result]);
     if (result === 'crc') return ack(TERMINAL_GAP, ObservationAckErrorCode.CRC);
@@ -303,9 +305,24 @@ const laneErrors: Readonly<Record<IngestResult, string>> = {
   schema: 'a batch is of a version that is not understood',
 };
 
+const lanes: ReadonlyMap<ObservationStreamKind, ObservationLane> = new Map([
+  [ObservationStreamKind.METRIC, 'metric'],
+  [ObservationStreamKind.SECURITY_FACT, 'security_fact'],
+  [ObservationStreamKind.ACCESS_DETAIL_FULL, 'access_detail'],
+  [ObservationStreamKind.ACCESS_DETAIL_EVIDENCE, 'access_sample'],
+  [ObservationStreamKind.ERROR_DETAIL, 'error_detail'],
+]);
+
+/** Where the events of a stream are kept. */
+const eventLaneOf: Readonly<Record<Exclude<ObservationLane, 'metric' | 'other'>, EventLane>> = {
+  security_fact: 'security',
+  access_detail: 'access',
+  access_sample: 'access_sample',
+  error_detail: 'error',
+};
+
 function laneOf(kind: ObservationStreamKind | undefined): ObservationLane {
-  if (kind === ObservationStreamKind.SECURITY_FACT) return 'security_fact';
-  return kind === ObservationStreamKind.METRIC ? 'metric' : 'other';
+  return (kind === undefined ? undefined : lanes.get(kind)) ?? 'other';
 }
 
 function noteGap(parts: ApiParts, nodeId: string, gap: GapNotice): void {

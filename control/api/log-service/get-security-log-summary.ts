@@ -8,8 +8,7 @@ import {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { geoOf, openNetworkGeo } from '../../access/network-geo.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { matchingEvents } from '../../observe/query.ts';
-import { summarise } from '../../observe/summary.ts';
+import { securityFilter } from '../../observe/query.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 
@@ -35,14 +34,13 @@ export function getSecurityLogSummary(
     if (topLimit > topMax) throw invalidField('topLimit', `must be between 1 and ${topMax}`);
     const wanted = dimensions.flatMap((dimension) => names.get(dimension) ?? []);
     const { tenantId } = callerOf(context);
-    const { signal } = context;
-    const events = matchingEvents(parts.events, tenantId, query, { signal });
-    const { total, blocked, trend, top } = await summarise(
-      events,
-      wanted,
-      topLimit || defaultTop,
-      includeTrend,
-    );
+    const filter = securityFilter(tenantId, query);
+    const question = {
+      ...({ ask: 'summary', filter, wanted } as const),
+      topLimit: topLimit || defaultTop,
+      withTrend: includeTrend,
+    };
+    const { total, blocked, trend, top } = await parts.events.ask(question, context.signal);
     const ranking = (dimension: Dimension) => [
       ...(top.get(names.get(dimension) ?? 'SECURITY_SUMMARY_DIMENSION_UNSPECIFIED') ?? []),
     ];

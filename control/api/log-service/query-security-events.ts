@@ -1,7 +1,7 @@
 /** Owns LogService/QuerySecurityEvents. */
 
 import { SecurityEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { querySecurityEvents as query } from '../../observe/query.ts';
+import { queryEvents, securityFilter } from '../../observe/query.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -11,9 +11,10 @@ export function querySecurityEvents(
   parts: ApiParts,
 ): Method<typeof LogService, 'querySecurityEvents'> {
   return async (request, context) => {
-    const { tenantId } = callerOf(context);
-    const { signal } = context;
-    const { items, nextCursor, hasMore } = await query(parts.events, tenantId, request, signal);
+    const filter = securityFilter(callerOf(context).tenantId, request);
+    const { events } = parts;
+    const found = await queryEvents(events, 'security', filter, request.page, context.signal);
+    const { items, nextCursor, hasMore } = found;
     return {
       items: items.map((event) => toMessage(SecurityEventSchema, event)),
       page: { nextCursor, hasMore },

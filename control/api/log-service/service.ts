@@ -3,9 +3,13 @@
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
-import { exportSecurityEvents } from './export-security-events.ts';
-import { getSecurityEvent } from './get-security-event.ts';
+import { exportAccessEvents, exportErrorEvents, exportSecurityEvents } from './export-events.ts';
+import { getAccessLogRankings } from './get-access-log-rankings.ts';
+import { getAccessLogSummary } from './get-access-log-summary.ts';
+import { getAccessEvent, getErrorEvent, getSecurityEvent } from './get-event.ts';
 import { getSecurityLogSummary } from './get-security-log-summary.ts';
+import { queryAccessEvents } from './query-access-events.ts';
+import { queryErrorEvents } from './query-error-events.ts';
 import { querySecurityEvents } from './query-security-events.ts';
 import { tailSecurityEvents } from './tail-security-events.ts';
 
@@ -13,9 +17,17 @@ import { tailSecurityEvents } from './tail-security-events.ts';
 export function logService(parts: ApiParts): Built<typeof LogService> {
   return {
     querySecurityEvents: querySecurityEvents(parts),
+    queryAccessEvents: queryAccessEvents(parts),
+    queryErrorEvents: queryErrorEvents(parts),
     getSecurityEvent: getSecurityEvent(parts),
+    getAccessEvent: getAccessEvent(parts),
+    getErrorEvent: getErrorEvent(parts),
     tailSecurityEvents: tailSecurityEvents(parts),
     exportSecurityEvents: exportSecurityEvents(parts),
+    exportAccessEvents: exportAccessEvents(parts),
+    exportErrorEvents: exportErrorEvents(parts),
     getSecurityLogSummary: getSecurityLogSummary(parts),
+    getAccessLogSummary: getAccessLogSummary(parts),
+    getAccessLogRankings: getAccessLogRankings(parts),
   };
 }

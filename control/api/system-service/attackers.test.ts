@@ -33,7 +33,7 @@ async function keepEvents(folder: string): Promise<void> {
   const header = { agentId: 'local', tenantId: 'default', bootId: '00', batchSeq: 1n };
   const events = openEventStore(kv);
   const batch = { ...header, crc32c: crc32c(payload), payload };
-  expect(await events.ingest(batch, securityFactVersion)).toBe('stored');
+  expect(await events.ingest('security', batch, securityFactVersion)).toBe('stored');
   await kv.close();
 }
 

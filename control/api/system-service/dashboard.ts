@@ -112,5 +112,5 @@ export function eventsOf(
     siteId,
     outcome: SecurityEventOutcome.ANY,
   });
-  return matchingEvents(parts.events, caller.tenantId, query, { signal: context.signal });
+  return matchingEvents(parts.events, caller.tenantId, query, context.signal);
 }

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/observation.proto.
  */
 export const file_waf_runtime_v1_observation: GenFile = /*@__PURE__*/
-  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QiuwQKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uInAKDUd1YXJkRGVjaXNpb24SDQoFZ3VhcmQYASABKAkSDgoGYWN0aW9uGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIPCgdydWxlX2lkGAQgASgJEg4KBmRldGFpbBgFIAEoDBIPCgdza2lwcGVkGAYgAygJIlwKDENvdW50ZXJCYXRjaBIPCgdmcm9tX21zGAEgASgDEg0KBXRvX21zGAIgASgDEiwKBmRlbHRhcxgDIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJEZWx0YSLqAQoMQ291bnRlckRlbHRhEg8KB3NpdGVfaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHJlcXVlc3RzGAMgASgEEhAKCGJ5dGVzX2luGAQgASgEEhEKCWJ5dGVzX291dBgFIAEoBBITCgtkdXJhdGlvbl91cxgGIAEoBBIRCglkdXJhdGlvbnMYByADKAQSEQoJaW5zcGVjdGVkGAggASgEEhUKDWluc3BlY3Rpb25fdXMYCSABKAQSLQoHZW50cmllcxgKIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJFbnRyeSI6CgxDb3VudGVyRW50cnkSDgoGZmFtaWx5GAEgASgJEgsKA2tleRgCIAEoCRINCgVjb3VudBgDIAEoBGIGcHJvdG8z", [file_waf_runtime_v1_engine]);
+  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QisQUKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uEg8KB2NvbXBhY3QYGiABKAgSFwoPY2FwdHVyZV9yZWFzb25zGBsgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYHCABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGB0gASgGEhcKD3BvbGljeV9yZXZpc2lvbhgeIAEoAyJwCg1HdWFyZERlY2lzaW9uEg0KBWd1YXJkGAEgASgJEg4KBmFjdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkSDwoHcnVsZV9pZBgEIAEoCRIOCgZkZXRhaWwYBSABKAwSDwoHc2tpcHBlZBgGIAMoCSJcCgxDb3VudGVyQmF0Y2gSDwoHZnJvbV9tcxgBIAEoAxINCgV0b19tcxgCIAEoAxIsCgZkZWx0YXMYAyADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRGVsdGEi6gEKDENvdW50ZXJEZWx0YRIPCgdzaXRlX2lkGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoBBIQCghieXRlc19pbhgEIAEoBBIRCglieXRlc19vdXQYBSABKAQSEwoLZHVyYXRpb25fdXMYBiABKAQSEQoJZHVyYXRpb25zGAcgAygEEhEKCWluc3BlY3RlZBgIIAEoBBIVCg1pbnNwZWN0aW9uX3VzGAkgASgEEi0KB2VudHJpZXMYCiADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRW50cnkiOgoMQ291bnRlckVudHJ5Eg4KBmZhbWlseRgBIAEoCRILCgNrZXkYAiABKAkSDQoFY291bnQYAyABKAQiPAoPQWNjZXNzRmFjdEJhdGNoEikKBWZhY3RzGAEgAygLMhoud2FmLnJ1bnRpbWUudjEuQWNjZXNzRmFjdCLDBAoKQWNjZXNzRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSGgoSb3JpZ2luX3VzX3BsdXNfb25lGAUgASgEEhEKCWNsaWVudF9pcBgGIAEoCRITCgtjbGllbnRfcG9ydBgHIAEoDRIOCgZtZXRob2QYCCABKAwSDAoEaG9zdBgJIAEoDBIOCgZ0YXJnZXQYCiABKAwSFAoMaHR0cF92ZXJzaW9uGAsgASgJEhkKEXRyYW5zcG9ydF92ZXJzaW9uGAwgASgJEhIKCnVzZXJfYWdlbnQYDSABKAwSDwoHcmVmZXJlchgOIAEoDBIOCgZzdGF0dXMYDyABKA0SDwoHb3V0Y29tZRgQIAEoCRIPCgdyZWZ1c2FsGBEgASgJEg8KB2Jsb2NrZWQYEiABKAgSEAoIYnl0ZXNfaW4YEyABKAQSEQoJYnl0ZXNfb3V0GBQgASgEEhAKCGVuZHBvaW50GBUgASgJEhMKC3Vwc3RyZWFtX2lkGBYgASgJEhAKCHJvdXRlX2lkGBcgASgJEhUKDWluYm91bmRfc2NvcmUYGCABKAUSFwoPY2FwdHVyZV9yZWFzb25zGBkgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYGiABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGBsgASgGEhcKD3BvbGljeV9yZXZpc2lvbhgcIAEoAyI6Cg5FcnJvckZhY3RCYXRjaBIoCgVmYWN0cxgBIAMoCzIZLndhZi5ydW50aW1lLnYxLkVycm9yRmFjdCL3AQoJRXJyb3JGYWN0EhIKCnJlcXVlc3RfaWQYASABKAkSDwoHc2l0ZV9pZBgCIAEoCRINCgVhdF9tcxgDIAEoAxINCgVsZXZlbBgEIAEoCRIOCgZsb2dnZXIYBSABKAkSDgoGcmVhc29uGAYgASgJEg8KB21lc3NhZ2UYByABKAkSEAoIZW5kcG9pbnQYCCABKAkSEQoJY2xpZW50X2lwGAkgASgJEg4KBm1ldGhvZBgKIAEoDBIMCgRob3N0GAsgASgMEg4KBnRhcmdldBgMIAEoDBIOCgZzdGF0dXMYDSABKA0SEwoLZHVyYXRpb25fdXMYDiABKARiBnByb3RvMw", [file_waf_runtime_v1_engine]);
 
 /**
  * Payload of a SECURITY_FACT batch.
@@ -231,6 +231,41 @@ export type SecurityFact = Message<"waf.runtime.v1.SecurityFact"> & {
    * @generated from field: repeated waf.runtime.v1.GuardDecision guards = 25;
    */
   guards: GuardDecision[];
+
+  /**
+   * Only what identifies the matched rules was kept.
+   *
+   * @generated from field: bool compact = 26;
+   */
+  compact: boolean;
+
+  /**
+   * Why the detail is kept: all, security.
+   *
+   * @generated from field: repeated string capture_reasons = 27;
+   */
+  captureReasons: string[];
+
+  /**
+   * Start of the sampling window, milliseconds since the Unix epoch; 0 without sampling.
+   *
+   * @generated from field: int64 sample_window_ms = 28;
+   */
+  sampleWindowMs: bigint;
+
+  /**
+   * Score in the reservoir; the highest of a window are the sample.
+   *
+   * @generated from field: fixed64 reservoir_score = 29;
+   */
+  reservoirScore: bigint;
+
+  /**
+   * Revision of the log policy that decided; 0 for the standard one.
+   *
+   * @generated from field: int64 policy_revision = 30;
+   */
+  policyRevision: bigint;
 };
 
 /**
@@ -413,6 +448,41 @@ export type SecurityFactJson = {
    * @generated from field: repeated waf.runtime.v1.GuardDecision guards = 25;
    */
   guards?: GuardDecisionJson[];
+
+  /**
+   * Only what identifies the matched rules was kept.
+   *
+   * @generated from field: bool compact = 26;
+   */
+  compact?: boolean;
+
+  /**
+   * Why the detail is kept: all, security.
+   *
+   * @generated from field: repeated string capture_reasons = 27;
+   */
+  captureReasons?: string[];
+
+  /**
+   * Start of the sampling window, milliseconds since the Unix epoch; 0 without sampling.
+   *
+   * @generated from field: int64 sample_window_ms = 28;
+   */
+  sampleWindowMs?: string;
+
+  /**
+   * Score in the reservoir; the highest of a window are the sample.
+   *
+   * @generated from field: fixed64 reservoir_score = 29;
+   */
+  reservoirScore?: string;
+
+  /**
+   * Revision of the log policy that decided; 0 for the standard one.
+   *
+   * @generated from field: int64 policy_revision = 30;
+   */
+  policyRevision?: string;
 };
 
 /**
@@ -817,4 +887,704 @@ export type CounterEntryJson = {
  */
 export const CounterEntrySchema: GenMessage<CounterEntry, {jsonType: CounterEntryJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_observation, 5);
+
+/**
+ * Payload of an ACCESS_DETAIL_FULL or ACCESS_DETAIL_EVIDENCE batch.
+ *
+ * @generated from message waf.runtime.v1.AccessFactBatch
+ */
+export type AccessFactBatch = Message<"waf.runtime.v1.AccessFactBatch"> & {
+  /**
+   * Facts, oldest first.
+   *
+   * @generated from field: repeated waf.runtime.v1.AccessFact facts = 1;
+   */
+  facts: AccessFact[];
+};
+
+/**
+ * Payload of an ACCESS_DETAIL_FULL or ACCESS_DETAIL_EVIDENCE batch.
+ *
+ * @generated from message waf.runtime.v1.AccessFactBatch
+ */
+export type AccessFactBatchJson = {
+  /**
+   * Facts, oldest first.
+   *
+   * @generated from field: repeated waf.runtime.v1.AccessFact facts = 1;
+   */
+  facts?: AccessFactJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.AccessFactBatch.
+ * Use `create(AccessFactBatchSchema)` to create a new message.
+ */
+export const AccessFactBatchSchema: GenMessage<AccessFactBatch, {jsonType: AccessFactBatchJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 6);
+
+/**
+ * One finished request.
+ *
+ * @generated from message waf.runtime.v1.AccessFact
+ */
+export type AccessFact = Message<"waf.runtime.v1.AccessFact"> & {
+  /**
+   * Request id.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * Site; empty when none was found.
+   *
+   * @generated from field: string site_id = 2;
+   */
+  siteId: string;
+
+  /**
+   * When the request came, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 received_at_ms = 3;
+   */
+  receivedAtMs: bigint;
+
+  /**
+   * Time that it took, microseconds.
+   *
+   * @generated from field: uint64 duration_us = 4;
+   */
+  durationUs: bigint;
+
+  /**
+   * Time to the head of the origin's answer, microseconds, plus one; 0 when none came.
+   *
+   * @generated from field: uint64 origin_us_plus_one = 5;
+   */
+  originUsPlusOne: bigint;
+
+  /**
+   * Address of the client.
+   *
+   * @generated from field: string client_ip = 6;
+   */
+  clientIp: string;
+
+  /**
+   * Port of the client.
+   *
+   * @generated from field: uint32 client_port = 7;
+   */
+  clientPort: number;
+
+  /**
+   * Method.
+   *
+   * @generated from field: bytes method = 8;
+   */
+  method: Uint8Array;
+
+  /**
+   * Host, without port.
+   *
+   * @generated from field: bytes host = 9;
+   */
+  host: Uint8Array;
+
+  /**
+   * Target as sent.
+   *
+   * @generated from field: bytes target = 10;
+   */
+  target: Uint8Array;
+
+  /**
+   * Protocol.
+   *
+   * @generated from field: string http_version = 11;
+   */
+  httpVersion: string;
+
+  /**
+   * TLS version; empty for plain text.
+   *
+   * @generated from field: string transport_version = 12;
+   */
+  transportVersion: string;
+
+  /**
+   * User agent.
+   *
+   * @generated from field: bytes user_agent = 13;
+   */
+  userAgent: Uint8Array;
+
+  /**
+   * Referer.
+   *
+   * @generated from field: bytes referer = 14;
+   */
+  referer: Uint8Array;
+
+  /**
+   * Status of the answer.
+   *
+   * @generated from field: uint32 status = 15;
+   */
+  status: number;
+
+  /**
+   * How the request ended.
+   *
+   * @generated from field: string outcome = 16;
+   */
+  outcome: string;
+
+  /**
+   * Code of a refusal or origin failure; empty otherwise.
+   *
+   * @generated from field: string refusal = 17;
+   */
+  refusal: string;
+
+  /**
+   * A rule's verdict was enforced.
+   *
+   * @generated from field: bool blocked = 18;
+   */
+  blocked: boolean;
+
+  /**
+   * Body bytes from the client.
+   *
+   * @generated from field: uint64 bytes_in = 19;
+   */
+  bytesIn: bigint;
+
+  /**
+   * Body bytes to the client.
+   *
+   * @generated from field: uint64 bytes_out = 20;
+   */
+  bytesOut: bigint;
+
+  /**
+   * Origin that was asked last, host and port; empty when none was.
+   *
+   * @generated from field: string endpoint = 21;
+   */
+  endpoint: string;
+
+  /**
+   * Upstream that answered for the path; empty when none did.
+   *
+   * @generated from field: string upstream_id = 22;
+   */
+  upstreamId: string;
+
+  /**
+   * Path route that was taken; empty for none.
+   *
+   * @generated from field: string route_id = 23;
+   */
+  routeId: string;
+
+  /**
+   * Score of the request.
+   *
+   * @generated from field: int32 inbound_score = 24;
+   */
+  inboundScore: number;
+
+  /**
+   * Why it is kept: all, status, api, security.
+   *
+   * @generated from field: repeated string capture_reasons = 25;
+   */
+  captureReasons: string[];
+
+  /**
+   * Start of the sampling window, milliseconds since the Unix epoch; 0 without sampling.
+   *
+   * @generated from field: int64 sample_window_ms = 26;
+   */
+  sampleWindowMs: bigint;
+
+  /**
+   * Score in the reservoir; the highest of a window are the sample.
+   *
+   * @generated from field: fixed64 reservoir_score = 27;
+   */
+  reservoirScore: bigint;
+
+  /**
+   * Revision of the log policy that decided; 0 for the standard one.
+   *
+   * @generated from field: int64 policy_revision = 28;
+   */
+  policyRevision: bigint;
+};
+
+/**
+ * One finished request.
+ *
+ * @generated from message waf.runtime.v1.AccessFact
+ */
+export type AccessFactJson = {
+  /**
+   * Request id.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId?: string;
+
+  /**
+   * Site; empty when none was found.
+   *
+   * @generated from field: string site_id = 2;
+   */
+  siteId?: string;
+
+  /**
+   * When the request came, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 received_at_ms = 3;
+   */
+  receivedAtMs?: string;
+
+  /**
+   * Time that it took, microseconds.
+   *
+   * @generated from field: uint64 duration_us = 4;
+   */
+  durationUs?: string;
+
+  /**
+   * Time to the head of the origin's answer, microseconds, plus one; 0 when none came.
+   *
+   * @generated from field: uint64 origin_us_plus_one = 5;
+   */
+  originUsPlusOne?: string;
+
+  /**
+   * Address of the client.
+   *
+   * @generated from field: string client_ip = 6;
+   */
+  clientIp?: string;
+
+  /**
+   * Port of the client.
+   *
+   * @generated from field: uint32 client_port = 7;
+   */
+  clientPort?: number;
+
+  /**
+   * Method.
+   *
+   * @generated from field: bytes method = 8;
+   */
+  method?: string;
+
+  /**
+   * Host, without port.
+   *
+   * @generated from field: bytes host = 9;
+   */
+  host?: string;
+
+  /**
+   * Target as sent.
+   *
+   * @generated from field: bytes target = 10;
+   */
+  target?: string;
+
+  /**
+   * Protocol.
+   *
+   * @generated from field: string http_version = 11;
+   */
+  httpVersion?: string;
+
+  /**
+   * TLS version; empty for plain text.
+   *
+   * @generated from field: string transport_version = 12;
+   */
+  transportVersion?: string;
+
+  /**
+   * User agent.
+   *
+   * @generated from field: bytes user_agent = 13;
+   */
+  userAgent?: string;
+
+  /**
+   * Referer.
+   *
+   * @generated from field: bytes referer = 14;
+   */
+  referer?: string;
+
+  /**
+   * Status of the answer.
+   *
+   * @generated from field: uint32 status = 15;
+   */
+  status?: number;
+
+  /**
+   * How the request ended.
+   *
+   * @generated from field: string outcome = 16;
+   */
+  outcome?: string;
+
+  /**
+   * Code of a refusal or origin failure; empty otherwise.
+   *
+   * @generated from field: string refusal = 17;
+   */
+  refusal?: string;
+
+  /**
+   * A rule's verdict was enforced.
+   *
+   * @generated from field: bool blocked = 18;
+   */
+  blocked?: boolean;
+
+  /**
+   * Body bytes from the client.
+   *
+   * @generated from field: uint64 bytes_in = 19;
+   */
+  bytesIn?: string;
+
+  /**
+   * Body bytes to the client.
+   *
+   * @generated from field: uint64 bytes_out = 20;
+   */
+  bytesOut?: string;
+
+  /**
+   * Origin that was asked last, host and port; empty when none was.
+   *
+   * @generated from field: string endpoint = 21;
+   */
+  endpoint?: string;
+
+  /**
+   * Upstream that answered for the path; empty when none did.
+   *
+   * @generated from field: string upstream_id = 22;
+   */
+  upstreamId?: string;
+
+  /**
+   * Path route that was taken; empty for none.
+   *
+   * @generated from field: string route_id = 23;
+   */
+  routeId?: string;
+
+  /**
+   * Score of the request.
+   *
+   * @generated from field: int32 inbound_score = 24;
+   */
+  inboundScore?: number;
+
+  /**
+   * Why it is kept: all, status, api, security.
+   *
+   * @generated from field: repeated string capture_reasons = 25;
+   */
+  captureReasons?: string[];
+
+  /**
+   * Start of the sampling window, milliseconds since the Unix epoch; 0 without sampling.
+   *
+   * @generated from field: int64 sample_window_ms = 26;
+   */
+  sampleWindowMs?: string;
+
+  /**
+   * Score in the reservoir; the highest of a window are the sample.
+   *
+   * @generated from field: fixed64 reservoir_score = 27;
+   */
+  reservoirScore?: string;
+
+  /**
+   * Revision of the log policy that decided; 0 for the standard one.
+   *
+   * @generated from field: int64 policy_revision = 28;
+   */
+  policyRevision?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.AccessFact.
+ * Use `create(AccessFactSchema)` to create a new message.
+ */
+export const AccessFactSchema: GenMessage<AccessFact, {jsonType: AccessFactJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 7);
+
+/**
+ * Payload of an ERROR_DETAIL batch.
+ *
+ * @generated from message waf.runtime.v1.ErrorFactBatch
+ */
+export type ErrorFactBatch = Message<"waf.runtime.v1.ErrorFactBatch"> & {
+  /**
+   * Facts, oldest first.
+   *
+   * @generated from field: repeated waf.runtime.v1.ErrorFact facts = 1;
+   */
+  facts: ErrorFact[];
+};
+
+/**
+ * Payload of an ERROR_DETAIL batch.
+ *
+ * @generated from message waf.runtime.v1.ErrorFactBatch
+ */
+export type ErrorFactBatchJson = {
+  /**
+   * Facts, oldest first.
+   *
+   * @generated from field: repeated waf.runtime.v1.ErrorFact facts = 1;
+   */
+  facts?: ErrorFactJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.ErrorFactBatch.
+ * Use `create(ErrorFactBatchSchema)` to create a new message.
+ */
+export const ErrorFactBatchSchema: GenMessage<ErrorFactBatch, {jsonType: ErrorFactBatchJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 8);
+
+/**
+ * One failure of an origin, refusal of a request, or fault of our own.
+ *
+ * @generated from message waf.runtime.v1.ErrorFact
+ */
+export type ErrorFact = Message<"waf.runtime.v1.ErrorFact"> & {
+  /**
+   * Request id; empty when it concerns no request.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId: string;
+
+  /**
+   * Site; empty when none was found.
+   *
+   * @generated from field: string site_id = 2;
+   */
+  siteId: string;
+
+  /**
+   * When it happened, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 at_ms = 3;
+   */
+  atMs: bigint;
+
+  /**
+   * error or warn.
+   *
+   * @generated from field: string level = 4;
+   */
+  level: string;
+
+  /**
+   * upstream, http or inspection.
+   *
+   * @generated from field: string logger = 5;
+   */
+  logger: string;
+
+  /**
+   * Stable code.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason: string;
+
+  /**
+   * Text for people; holds nothing from outside.
+   *
+   * @generated from field: string message = 7;
+   */
+  message: string;
+
+  /**
+   * Origin that was asked last, host and port; empty when none was.
+   *
+   * @generated from field: string endpoint = 8;
+   */
+  endpoint: string;
+
+  /**
+   * Address of the client.
+   *
+   * @generated from field: string client_ip = 9;
+   */
+  clientIp: string;
+
+  /**
+   * Method.
+   *
+   * @generated from field: bytes method = 10;
+   */
+  method: Uint8Array;
+
+  /**
+   * Host, without port.
+   *
+   * @generated from field: bytes host = 11;
+   */
+  host: Uint8Array;
+
+  /**
+   * Target as sent.
+   *
+   * @generated from field: bytes target = 12;
+   */
+  target: Uint8Array;
+
+  /**
+   * Status of the answer.
+   *
+   * @generated from field: uint32 status = 13;
+   */
+  status: number;
+
+  /**
+   * Time that the request took, microseconds.
+   *
+   * @generated from field: uint64 duration_us = 14;
+   */
+  durationUs: bigint;
+};
+
+/**
+ * One failure of an origin, refusal of a request, or fault of our own.
+ *
+ * @generated from message waf.runtime.v1.ErrorFact
+ */
+export type ErrorFactJson = {
+  /**
+   * Request id; empty when it concerns no request.
+   *
+   * @generated from field: string request_id = 1;
+   */
+  requestId?: string;
+
+  /**
+   * Site; empty when none was found.
+   *
+   * @generated from field: string site_id = 2;
+   */
+  siteId?: string;
+
+  /**
+   * When it happened, milliseconds since the Unix epoch.
+   *
+   * @generated from field: int64 at_ms = 3;
+   */
+  atMs?: string;
+
+  /**
+   * error or warn.
+   *
+   * @generated from field: string level = 4;
+   */
+  level?: string;
+
+  /**
+   * upstream, http or inspection.
+   *
+   * @generated from field: string logger = 5;
+   */
+  logger?: string;
+
+  /**
+   * Stable code.
+   *
+   * @generated from field: string reason = 6;
+   */
+  reason?: string;
+
+  /**
+   * Text for people; holds nothing from outside.
+   *
+   * @generated from field: string message = 7;
+   */
+  message?: string;
+
+  /**
+   * Origin that was asked last, host and port; empty when none was.
+   *
+   * @generated from field: string endpoint = 8;
+   */
+  endpoint?: string;
+
+  /**
+   * Address of the client.
+   *
+   * @generated from field: string client_ip = 9;
+   */
+  clientIp?: string;
+
+  /**
+   * Method.
+   *
+   * @generated from field: bytes method = 10;
+   */
+  method?: string;
+
+  /**
+   * Host, without port.
+   *
+   * @generated from field: bytes host = 11;
+   */
+  host?: string;
+
+  /**
+   * Target as sent.
+   *
+   * @generated from field: bytes target = 12;
+   */
+  target?: string;
+
+  /**
+   * Status of the answer.
+   *
+   * @generated from field: uint32 status = 13;
+   */
+  status?: number;
+
+  /**
+   * Time that the request took, microseconds.
+   *
+   * @generated from field: uint64 duration_us = 14;
+   */
+  durationUs?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.ErrorFact.
+ * Use `create(ErrorFactSchema)` to create a new message.
+ */
+export const ErrorFactSchema: GenMessage<ErrorFact, {jsonType: ErrorFactJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 9);
 

@@ -1,0 +1,54 @@
+/** Owns LogService/GetSecurityEvent, GetAccessEvent and GetErrorEvent. */
+
+import {
+  AccessEventSchema,
+  ErrorEventSchema,
+  SecurityEventSchema,
+  type LogService,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { notFound } from '../../domain/errors.ts';
+import { isEventId } from '../../observe/events/event-id.ts';
+import type { EventsByKind, KindName } from '../../observe/events/event-questions.ts';
+import type { HandlerContext } from '@connectrpc/connect';
+import { callerOf, type ApiParts } from '../context.ts';
+import { requireText, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+/** One security event with its messages. */
+export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'getSecurityEvent'> {
+  return async ({ id }, context) => {
+    const event = await findEvent(parts, context, 'security', id, 'security event');
+    return { event: toMessage(SecurityEventSchema, event) };
+  };
+}
+
+/** One access event. */
+export function getAccessEvent(parts: ApiParts): Method<typeof LogService, 'getAccessEvent'> {
+  return async ({ id }, context) => {
+    const event = await findEvent(parts, context, 'access', id, 'access event');
+    return { event: toMessage(AccessEventSchema, event) };
+  };
+}
+
+/** One error event. */
+export function getErrorEvent(parts: ApiParts): Method<typeof LogService, 'getErrorEvent'> {
+  return async ({ id }, context) => {
+    const event = await findEvent(parts, context, 'error', id, 'error event');
+    return { event: toMessage(ErrorEventSchema, event) };
+  };
+}
+
+/** Errors: not_found, also for events of other tenants. */
+async function findEvent<Name extends KindName>(
+  parts: ApiParts,
+  context: HandlerContext,
+  kind: Name,
+  id: string,
+  name: string,
+): Promise<EventsByKind[KindName]> {
+  requireText(id, 'id');
+  if (!isEventId(id)) throw notFound(name, id);
+  const event = await parts.events.ask({ ask: 'get', kind, id }, context.signal);
+  if (event === null || event.tenantId !== callerOf(context).tenantId) throw notFound(name, id);
+  return event;
+}

@@ -1,0 +1,21 @@
+/** Owns LogService/QueryAccessEvents. */
+
+import { AccessEventSchema, type LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
+import { accessFilter, queryEvents } from '../../observe/query.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+/** Access events of the caller's tenant, newest first. */
+export function queryAccessEvents(parts: ApiParts): Method<typeof LogService, 'queryAccessEvents'> {
+  return async (request, context) => {
+    const filter = accessFilter(callerOf(context).tenantId, request);
+    const { events } = parts;
+    const found = await queryEvents(events, 'access', filter, request.page, context.signal);
+    const { items, nextCursor, hasMore } = found;
+    return {
+      items: items.map((event) => toMessage(AccessEventSchema, event)),
+      page: { nextCursor, hasMore },
+    };
+  };
+}

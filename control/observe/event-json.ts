@@ -1,0 +1,47 @@
+/** The JSON form of events: what proto3 leaves out, and why the detail of one was kept. Pure. */
+
+import type { DetailSelectionJson } from '../../proto/gen/waf/v1/log_pb.ts';
+
+/** The object without what proto3's JSON form leaves out: zeros, false, empty texts and lists. */
+export function withoutDefaults<T extends object>(fields: {
+  readonly [Name in keyof T]: T[Name] | undefined;
+}): T {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    const empty =
+      value === undefined ||
+      value === '' ||
+      value === 0 ||
+      value === '0' ||
+      value === false ||
+      (Array.isArray(value) && value.length === 0);
+    if (!empty) kept[name] = value;
+  }
+  return kept as T;
+}
+
+/** What a fact says of why it was kept. */
+interface Selection {
+  readonly captureReasons: readonly string[];
+  readonly sampleWindowMs: bigint;
+  readonly reservoirScore: bigint;
+  readonly policyRevision: bigint;
+}
+
+/**
+ * Why the detail was kept; undefined where no log policy chose it. No evidence bundle and no
+ * features are named: a selection has one request, and its reasons are the features.
+ */
+export function selectionOf(fact: Selection): DetailSelectionJson | undefined {
+  const { captureReasons, sampleWindowMs, reservoirScore, policyRevision } = fact;
+  if (captureReasons.length === 0) return undefined;
+  const sampled = sampleWindowMs > 0n && !captureReasons.includes('all');
+  return withoutDefaults<DetailSelectionJson>({
+    retentionTier: sampled ? 'DETAIL_RETENTION_TIER_EVIDENCE' : 'DETAIL_RETENTION_TIER_FULL',
+    captureReasons: [...captureReasons],
+    sampleWindow: String(sampleWindowMs / 1000n),
+    reservoirScoreHex: sampled ? reservoirScore.toString(16).padStart(16, '0') : '',
+    policyRevision: String(policyRevision),
+    featureCount: captureReasons.length,
+  });
+}

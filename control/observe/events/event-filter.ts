@@ -1,0 +1,95 @@
+/**
+ * Which events a question means: plain data that can travel to another thread, and what is made of
+ * it to look for them. What index fields cannot say is compared with each candidate.
+ */
+
+import { BlockList, isIP } from 'node:net';
+import type { EventKind, StoredEvent } from './event-kind.ts';
+import { hashOfTerm } from './column.ts';
+import { networkTerm, pathTerm } from './event-terms.ts';
+
+/** Values of a field of which an event has at least one. */
+export interface AnyOf {
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
+/** All that an event must satisfy. */
+export interface EventFilter {
+  readonly tenantId: string;
+  /** Half-open span of time, in milliseconds. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly anyOf: readonly AnyOf[];
+  /** Addresses and networks of the client; any when empty. */
+  readonly networks: readonly string[];
+  /** How the path begins; '' for any. */
+  readonly pathPrefix: string;
+  /** Texts that properties of the event contain, without regard to case. */
+  readonly contains: readonly { readonly property: string; readonly text: string }[];
+}
+
+/** What columns are searched for; an event that fits is in all of them. */
+export interface Clause {
+  readonly field: string;
+  readonly hashes: readonly number[];
+}
+
+/** A filter made ready. */
+export interface PreparedFilter<E> {
+  readonly clauses: readonly Clause[];
+  matches(event: E): boolean;
+}
+
+/** Makes a filter ready for events of a kind. */
+export function prepareFilter<E extends StoredEvent>(
+  kind: EventKind<E>,
+  filter: EventFilter,
+): PreparedFilter<E> {
+  const { anyOf, networks, pathPrefix, contains, tenantId } = filter;
+  const clauses = anyOf.map(({ field, values }) => clauseOf(field, values));
+  const within = networks.map(networkTerm);
+  if (within.length > 0 && !within.includes('')) clauses.push(clauseOf('net', within));
+  const above = pathTerm(pathPrefix);
+  if (above !== '') clauses.push(clauseOf('dir', [above]));
+  const inNetworks = addressCheck(networks);
+  const wanted = anyOf.map(({ field, values }) => ({ field, values: new Set(values) }));
+  const texts = contains.map(({ property, text }) => ({ property, text: text.toLowerCase() }));
+  const matches = (event: E): boolean => {
+    if (event.tenantId !== tenantId) return false;
+    if (inNetworks !== null && !inNetworks(event.clientIp ?? '')) return false;
+    const fields = event as unknown as Readonly<Record<string, unknown>>;
+    if (pathPrefix !== '' && !textOf(fields['path']).startsWith(pathPrefix)) return false;
+    const told = texts.every((one) =>
+      textOf(fields[one.property]).toLowerCase().includes(one.text),
+    );
+    if (!told) return false;
+    if (wanted.length === 0) return true;
+    const terms = kind.termsOf(event);
+    return wanted.every(({ field, values }) => (terms[field] ?? []).some((one) => values.has(one)));
+  };
+  return { clauses, matches };
+}
+
+/** Says of an address whether it is in one of the networks; null when there are none. */
+export function addressCheck(networks: readonly string[]): ((address: string) => boolean) | null {
+  if (networks.length === 0) return null;
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
+  }
+  return (address) => {
+    const version = isIP(address);
+    return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
+  };
+}
+
+function clauseOf(field: string, values: readonly string[]): Clause {
+  return { field, hashes: values.map(hashOfTerm) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

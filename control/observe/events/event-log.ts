@@ -1,0 +1,272 @@
+/**
+ * Keeps the events of one lane: takes each batch once, however often it comes, seals the tail into
+ * segments in slices, and removes the oldest when there are too many or they are too old.
+ */
+
+import { crc32c } from '../../../engine/base/crc32c.ts';
+import { controlLimits } from '../../../engine/base/limits.ts';
+import type { Kv, KvReader, KvWriter } from '../../store/kv.ts';
+import { paced } from '../paced.ts';
+import type { Entry } from './entry.ts';
+import { makeEventId } from './event-id.ts';
+import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
+import { eventOfEntry } from './event-scan.ts';
+import {
+  buildSegment,
+  oldestSegment,
+  putSegment,
+  removeSegment,
+  SegmentReader,
+  type SegmentDraft,
+} from './segment.ts';
+import { entriesOf, packTailRow, tailKey, TailCache, type TailRow } from './tail.ts';
+
+/** A batch as it came from a node. */
+export interface IncomingBatch {
+  readonly agentId: string;
+  readonly tenantId: string;
+  /** Names one run of the node, hex. */
+  readonly bootId: string;
+  readonly batchSeq: bigint;
+  readonly crc32c: number;
+  readonly payload: Uint8Array;
+}
+
+/** What became of a batch. */
+export type IngestResult = 'stored' | 'repeated' | 'crc' | 'schema';
+
+/** How much of a lane is kept. */
+export interface LaneUse {
+  readonly events: number;
+  readonly bytes: number;
+}
+
+const separator = '\u0000';
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Events of one lane. Only one a lane and process writes. */
+export class EventLog<E extends StoredEvent> {
+  readonly lane: EventLane;
+  readonly kind: EventKind<E>;
+  readonly reader: KvReader;
+  private readonly kv: Kv;
+  private readonly tails: TailCache;
+  private sealing: Promise<void> | null = null;
+  /** What waits in the tail; null until it was looked at. */
+  private waiting: { events: number; bytes: number; rows: number } | null = null;
+
+  constructor(kv: Kv, lane: EventLane, kind: EventKind<E>) {
+    this.kv = kv;
+    this.reader = kv;
+    this.lane = lane;
+    this.kind = kind;
+    this.tails = new TailCache(lane, kind.timeField);
+  }
+
+  /** Keeps the events of a batch; `take` is given them. Rejects when the disk does not take them. */
+  async ingest(
+    batch: IncomingBatch,
+    schemaVersion: number,
+    take: (event: E) => void = () => undefined,
+    wanted = false,
+  ): Promise<IngestResult> {
+    if (schemaVersion !== this.kind.schemaVersion) return 'schema';
+    const { agentId, tenantId, payload } = batch;
+    if (crc32c(payload) !== batch.crc32c) return 'crc';
+    const { timeField } = this.kind;
+    let entries = entriesOf({ agentId, tenantId, number: 0 }, payload, timeField);
+    if (entries === null) return 'schema';
+    const result = await this.kv.write((writer) => {
+      if (!firstTime(writer, this.lane, batch)) return 'repeated';
+      const number = readNumber(writer, numberKey);
+      const head = { agentId, tenantId, number };
+      entries = entriesOf(head, payload, timeField) ?? [];
+      if (entries.length === 0) return 'stored';
+      const row = packTailRow(head, payload);
+      writer.put(tailKey(this.lane, number), row);
+      putNumber(writer, numberKey, number + entries.length);
+      this.addUse(writer, entries.length, row.length);
+      return 'stored';
+    });
+    if (result === 'stored' && wanted) for (const entry of entries) this.tell(entry, take);
+    if (result === 'stored') this.sealWhenFull(entries.length, payload.length);
+    return result;
+  }
+
+  /** Entries that are in no segment yet. */
+  tail(): Entry[] {
+    return this.tails.read(this.kv).flatMap(({ entries }) => entries);
+  }
+
+  use(): LaneUse {
+    return readUse(this.kv, this.lane);
+  }
+
+  /** Waits until nothing is being sealed. */
+  async settled(): Promise<void> {
+    while (this.sealing !== null) await this.sealing;
+  }
+
+  /** Removes whole segments: those that ended before a time, and the oldest past the bounds. */
+  async forget(beforeMs: number, eventsMax: number, bytesMax: number): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const gone = await this.kv.write((writer) => {
+        const oldest = oldestSegment(writer, this.lane);
+        if (oldest === null) return 0;
+        const { events, bytes } = readUse(writer, this.lane);
+        const old = oldest.maxId < makeEventId(beforeMs, 0);
+        if (!old && events <= eventsMax && bytes <= bytesMax) return 0;
+        removeSegment(writer, this.lane, oldest.maxId);
+        this.addUse(writer, -oldest.count, -oldest.bytes);
+        return oldest.count;
+      });
+      if (gone === 0) return removed;
+      removed += gone;
+    }
+  }
+
+  /** Adds entries that lie elsewhere as a segment of their own; `change` takes them away there. */
+  async adopt(entries: readonly Entry[], change: (writer: KvWriter) => void): Promise<void> {
+    const draft = await this.build(entries);
+    await this.kv.write((writer) => {
+      if (draft !== null) {
+        putSegment(writer, this.lane, draft);
+        this.addUse(writer, draft.info.count, draft.info.bytes);
+      }
+      change(writer);
+    });
+  }
+
+  /** Seals the tail now, however small. */
+  async seal(): Promise<void> {
+    await this.settled();
+    const rows = this.tails.read(this.kv);
+    if (rows.length === 0) return;
+    this.sealing = this.sealRows(rows).finally(() => (this.sealing = null));
+    await this.sealing;
+  }
+
+  private sealWhenFull(addedEvents: number, addedBytes: number): void {
+    if (this.waiting === null) this.waiting = this.measureTail();
+    else {
+      this.waiting.events += addedEvents;
+      this.waiting.bytes += addedBytes;
+      this.waiting.rows++;
+    }
+    const { events, bytes, rows } = this.waiting;
+    const { segmentEventsMin, segmentBytesMin, tailRowsMax } = controlLimits;
+    const full = events >= segmentEventsMin || bytes >= segmentBytesMin || rows >= tailRowsMax;
+    if (!full || this.sealing !== null) return;
+    const sealing = this.sealRows(this.tails.read(this.kv))
+      // The rows are still there: the next batch tries again.
+      .catch(() => undefined)
+      .finally(() => (this.sealing = null));
+    this.sealing = sealing;
+  }
+
+  private async sealRows(rows: readonly TailRow[]): Promise<void> {
+    const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+    const entries = rows.flatMap((row) => row.entries);
+    const draft = await this.build(entries);
+    await this.kv.write((writer) => {
+      for (const { key } of rows) writer.remove(key);
+      this.addUse(writer, (draft?.info.count ?? 0) - entries.length, -bytes);
+      if (draft === null) return;
+      putSegment(writer, this.lane, draft);
+      this.addUse(writer, 0, draft.info.bytes);
+    });
+    this.waiting = this.measureTail();
+  }
+
+  private measureTail(): { events: number; bytes: number; rows: number } {
+    const rows = this.tails.read(this.kv);
+    const events = rows.reduce((sum, row) => sum + row.entries.length, 0);
+    return { events, bytes: rows.reduce((sum, row) => sum + row.bytes, 0), rows: rows.length };
+  }
+
+  private async build(entries: readonly Entry[]): Promise<SegmentDraft | null> {
+    const sorted = entries.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+    const building = buildSegment(this.kind, sorted, (entry) => eventOfEntry(this.kind, entry));
+    let draft: SegmentDraft | null = null;
+    const steps = function* (): Generator<null> {
+      draft = yield* building;
+    };
+    for await (const _ of paced(steps())) continue;
+    return draft;
+  }
+
+  private tell(entry: Entry, take: (event: E) => void): void {
+    const event = eventOfEntry(this.kind, entry);
+    if (event !== null) take(event);
+  }
+
+  private addUse(writer: KvWriter, events: number, bytes: number): void {
+    const before = readUse(writer, this.lane);
+    const next = { events: before.events + events, bytes: Math.max(0, before.bytes + bytes) };
+    writer.put(useKey(this.lane), encoder.encode(JSON.stringify(next)));
+  }
+}
+
+/** The entry of an id, wherever it is; null when it is not kept. */
+export function findEntry(
+  reader: KvReader,
+  lane: EventLane,
+  tail: Iterable<Entry>,
+  id: string,
+  segments: Iterable<{ readonly maxId: string; readonly minId: string }>,
+): Entry | null {
+  for (const entry of tail) if (entry.id === id) return entry;
+  for (const info of segments) {
+    if (info.minId > id) continue;
+    const segment = new SegmentReader(reader, lane, info as SegmentDraft['info']);
+    for (let low = 0, high = segment.info.count - 1; low <= high;) {
+      const middle = (low + high) >>> 1;
+      const found = segment.idOf(middle);
+      if (found === id) return segment.entry(middle);
+      if (found < id) low = middle + 1;
+      else high = middle - 1;
+    }
+  }
+  return null;
+}
+
+/** What a lane holds. */
+export function readUse(reader: KvReader, lane: EventLane): LaneUse {
+  const bytes = reader.get(useKey(lane));
+  return bytes === undefined
+    ? { events: 0, bytes: 0 }
+    : (JSON.parse(decoder.decode(bytes)) as LaneUse);
+}
+
+/** Notes the batch as seen; false when it, or a later one of that run, was seen before. */
+function firstTime(writer: KvWriter, lane: EventLane, batch: IncomingBatch): boolean {
+  // The lane of security events is older than the others.
+  const stream = lane === 'security' ? [] : [lane];
+  const key = metaKey(['seq', ...stream, batch.agentId, batch.bootId].join(separator));
+  const seen = writer.get(key);
+  if (seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq) return false;
+  writer.put(key, encoder.encode(String(batch.batchSeq)));
+  return true;
+}
+
+/** Arrivals of all lanes are counted together, so that an id names one event. */
+const numberKey = metaKey('number');
+
+function readNumber(reader: KvReader, key: string): number {
+  const bytes = reader.get(key);
+  return bytes === undefined ? 0 : Number(decoder.decode(bytes));
+}
+
+function putNumber(writer: KvWriter, key: string, value: number): void {
+  writer.put(key, encoder.encode(String(value)));
+}
+
+function useKey(lane: EventLane): string {
+  return metaKey(`use${separator}${lane}`);
+}
+
+function metaKey(name: string): string {
+  return `m${separator}${name}`;
+}

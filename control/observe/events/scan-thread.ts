@@ -1,0 +1,54 @@
+/**
+ * Entry of the thread that answers long questions about events, beside the one that serves the API:
+ * with a read transaction of its own, on the environment that the process has open.
+ */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { toAppError } from '../../../engine/base/errors.ts';
+import { openLmdbKv } from '../../store/lmdb-kv.ts';
+import type { Entry } from './entry.ts';
+import type { EventLane } from './event-kind.ts';
+import { answerQuestion, eventKinds, type EventPlaces, type Question } from './event-questions.ts';
+import type { FromScanThread, ToScanThread } from './scan-messages.ts';
+import { TailCache } from './tail.ts';
+
+const { folder } = workerData as { readonly folder: string };
+const port = parentPort!;
+const kv = openLmdbKv({ folder, durable: false, readOnly: true });
+const tails = new Map<EventLane, TailCache>(
+  Object.values(eventKinds).flatMap(({ kind, lanes }) =>
+    lanes.map((lane) => [lane, new TailCache(lane, kind.timeField)] as const),
+  ),
+);
+const places: EventPlaces = {
+  reader: kv,
+  tail: (lane): Entry[] =>
+    tails
+      .get(lane)!
+      .read(kv)
+      .flatMap(({ entries }) => entries),
+};
+const asked = new Map<number, AbortController>();
+
+port.on('message', (message: ToScanThread) => {
+  if (message.type === 'ask') return void answer(message.id, message.question);
+  if (message.type === 'cancel') return asked.get(message.id)?.abort();
+  void kv.close().then(() => port.close());
+});
+
+async function answer(id: number, question: Question): Promise<void> {
+  const control = new AbortController();
+  asked.set(id, control);
+  try {
+    send({ id, value: await answerQuestion(places, question, control.signal) });
+  } catch (thrown) {
+    const { code, message } = toAppError(thrown, 'events_unreadable');
+    send({ id, error: { code, message } });
+  } finally {
+    asked.delete(id);
+  }
+}
+
+function send(message: FromScanThread): void {
+  port.postMessage(message);
+}
