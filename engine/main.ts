@@ -22,6 +22,7 @@ import { IpSets } from './bundle/ip-set.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
+import type { RequestError } from './contract/request-error.ts';
 import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { ClientMemory } from './front/client-memory.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
@@ -31,6 +32,7 @@ import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
 import { routesOf, SharedFiles } from './policies/keyed-policies.ts';
 import { AccessLog } from './process/access-log.ts';
+import { ErrorLines } from './process/error-lines.ts';
 import { EventFile } from './process/event-file.ts';
 import { trimThisProcess } from './process/memory-care.ts';
 import { readOptions, type EngineOptions } from './process/options.ts';
@@ -67,6 +69,7 @@ class Engine {
   private readonly rollouts: Rollouts;
   private readonly events: EventFile | null;
   private readonly accessLog: AccessLog | null;
+  private readonly errorLines: ErrorLines;
   private readonly link: ControllerLink | null;
   private readonly tickets = new TicketKeys();
   private readonly startedMs = performance.now();
@@ -94,6 +97,7 @@ class Engine {
     this.rollouts = this.makeRollouts();
     this.events =
       options.events === null ? null : new EventFile(options.events, systemClock, this.log);
+    this.errorLines = new ErrorLines(systemClock, this.log);
     const { accessLog } = options;
     this.accessLog = accessLog && new AccessLog(accessLog, systemClock, this.log);
     this.link = options.controller === null ? null : this.makeLink(options.controller);
@@ -168,6 +172,7 @@ class Engine {
       onEvents: (events, dropped) => {
         if (dropped > 0) this.log.warn('finished requests were not reported', { dropped });
         for (const event of events) this.link?.observe(event);
+        this.errorLines.write(events);
         this.events?.write(events);
         this.accessLog?.write(events);
       },
@@ -178,6 +183,7 @@ class Engine {
       onCollected: this.trim,
       onThreadDied: (cause) => {
         this.log.error('a front thread died; it is being replaced', { reason: cause?.message });
+        this.link?.fault(threadDied);
       },
     });
   }
@@ -197,7 +203,15 @@ class Engine {
       rollOut: (obtain, keep) =>
         this.rollouts.rollOut(async () => this.candidateOf(await obtain()), keep),
       logger: this.log,
-      ...(files && { spools: { facts: files.store('facts'), counters: files.store('counters') } }),
+      ...(files && {
+        spools: {
+          facts: files.store('facts'),
+          access: files.store('access'),
+          accessSample: files.store('access_sample'),
+          errors: files.store('errors'),
+          counters: files.store('counters'),
+        },
+      }),
     });
   }
 
@@ -237,6 +251,14 @@ class Engine {
     };
   }
 }
+
+/** Its requests end without an answer. */
+const threadDied: RequestError = {
+  level: 'error',
+  logger: 'engine',
+  reason: 'front_thread_died',
+  message: 'A front thread died and was replaced; its connections were cut.',
+};
 
 /** The entry of a thread, compiled or not. */
 function threadEntry(name: string): URL {

@@ -280,6 +280,10 @@ export const publishLimits = {
 export const linkLimits = {
   /** Facts waiting on disk for an acknowledgement; the oldest are dropped and counted. */
   factBytesMax: 128 * 1024 * 1024,
+  /** Access events, sampled ones and errors waiting likewise. */
+  accessBytesMax: 128 * 1024 * 1024,
+  accessSampleBytesMax: 32 * 1024 * 1024,
+  errorBytesMax: 32 * 1024 * 1024,
   /** Counts waiting likewise; some 100 bytes a site and period. */
   counterBytesMax: 64 * 1024 * 1024,
   /** Batches waiting of one stream; what is known of each stays in memory. */
@@ -361,8 +365,8 @@ export const stateLimits = {
   databaseCacheBytesMax: 1024 * 1024 * 1024,
   /** Persistent collections of all sites. */
   collectionsBytesMax: 1024 * 1024 * 1024,
-  /** The file of what waits for control; above the bounds of both streams, for LMDB's own pages. */
-  spoolMapBytesMax: 512 * 1024 * 1024,
+  /** The file of what waits for control; above the bounds of all streams, for LMDB's own pages. */
+  spoolMapBytesMax: 768 * 1024 * 1024,
   /** How long changed collections gather for one transaction; a power cut loses no more. */
   collectionsBatchMs: 20,
   /** Pause before a batch that the disk refused is tried again. */
@@ -382,6 +386,19 @@ export const eventFileLimits = {
   /** Pause before a file that could not be written is opened again. */
   retryMs: 5000,
 } as const;
+
+/** Choosing requests that are kept in detail, in one front thread. */
+export const loggingLimits = {
+  /** Kinds of request (paths, rules) with a reservoir in a window, some 150 bytes each. */
+  sampledKindsMax: 20_000,
+  /** Characters of a path that make its kind. */
+  kindCharsMax: 128,
+  /** How long windows of sites without traffic are kept; the longest window is an hour. */
+  windowsKeptMs: 3_600_000,
+} as const;
+
+/** Lines in the log for requests that failed: so many in a period, the rest is counted. */
+export const errorLineLimits = { linesMax: 20, periodMs: 10_000 } as const;
 
 /** The access log's own file. */
 export const accessLogLimits = {

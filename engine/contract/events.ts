@@ -1,6 +1,7 @@
 /** Owns what remains of every request when it ended, whatever the path; plain data. */
 
 import type { GuardNote } from './guard.ts';
+import type { EventSelection } from './logging.ts';
 import type { TransactionRecord } from './verdict.ts';
 
 /** Why the front, not a rule or the origin, ended a request. */
@@ -58,6 +59,8 @@ export interface RequestEvent {
   readonly transaction: TransactionRecord | null;
   /** What guards decided, in order; absent for nothing. */
   readonly guards?: readonly GuardNote[];
+  /** What the log policy keeps of it; absent for nothing but what every policy keeps. */
+  readonly selection?: EventSelection;
 }
 
 /**

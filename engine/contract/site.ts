@@ -4,6 +4,7 @@
  */
 
 import type { AccessConfig } from './access.ts';
+import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
 import type { SiteTlsConfig } from './tls.ts';
 import type { TrustConfig } from './trust.ts';
@@ -154,6 +155,8 @@ export interface SiteTable {
 /** Everything one generation of the traffic path serves. */
 export interface RoutesConfig extends SiteTable {
   readonly inspection: InspectionConfig;
+  /** What is kept of requests; absent for the standard policy. */
+  readonly logging?: LoggingConfig;
 }
 
 /** Serves no site. */

@@ -3,6 +3,7 @@
  * one string a batch, because cloning an object per request costs as much as parsing one.
  */
 
+import type { EventSelection } from '../contract/logging.ts';
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
 import type { GuardNote } from '../contract/guard.ts';
 import {
@@ -33,7 +34,7 @@ export interface EventBatch {
   readonly dropped: number;
 }
 
-const NUMBERS = 13;
+const NUMBERS = 17;
 const TEXTS = 11;
 
 /** Kinds of transaction in the numbers: none, one that passed without a match, one in `records`. */
@@ -100,6 +101,7 @@ export class EventPacker {
     this.numbers.push(event.status, outcomes.indexOf(event.outcome), event.blocked ? 1 : 0);
     this.numbers.push(event.bytesIn, event.bytesOut, kind, record?.inboundScore ?? 0);
     this.numbers.push(record?.outboundScore ?? 0, record?.inspectionUs ?? 0);
+    this.addSelection(event.selection);
     const { requestId, siteId, clientIp, method, host, target, httpVersion, userAgent } = event;
     const texts = [requestId, siteId, clientIp, method, host, target, httpVersion, userAgent];
     texts.push(event.refusal ?? '', event.endpoint ?? '', event.referer ?? '');
@@ -128,6 +130,16 @@ export class EventPacker {
     this.count = 0;
     this.bytes = 0;
     return batch;
+  }
+
+  /** One more than the bits, so that 0 stands for no selection. */
+  private addSelection(selection: EventSelection | undefined): void {
+    if (selection === undefined) {
+      this.numbers.push(0, 0, 0, 0);
+      return;
+    }
+    const { access, securityDetail, windowMs, score, revision } = selection;
+    this.numbers.push(1 + access * 2 + Number(securityDetail), windowMs, score, revision);
   }
 
   private addRecord({ matchedRules, ...rest }: TransactionRecord): void {
@@ -202,7 +214,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       target,
       httpVersion,
       userAgent,
-      referer,
+      ...(referer === '' ? {} : { referer }),
       status: numbers[n + 4]!,
       outcome: outcomes[numbers[n + 5]!]!,
       blocked: numbers[n + 6] === 1,
@@ -212,8 +224,23 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       endpoint: endpoint === '' ? null : endpoint,
       transaction: records.get(index) ?? passedRecord(numbers, n + 9),
       ...(notes && { guards: notes }),
+      ...readSelection(numbers, n + 13),
     };
   });
+}
+
+function readSelection(numbers: Float64Array, at: number): { selection?: EventSelection } {
+  const bits = numbers[at]! - 1;
+  if (bits < 0) return {};
+  return {
+    selection: {
+      access: bits >> 1,
+      securityDetail: (bits & 1) === 1,
+      windowMs: numbers[at + 1]!,
+      score: numbers[at + 2]!,
+      revision: numbers[at + 3]!,
+    },
+  };
 }
 
 function readRecords(batch: EventBatch): ReadonlyMap<number, TransactionRecord> {

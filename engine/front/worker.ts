@@ -9,6 +9,7 @@ import { frontLimits } from '../base/limits.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
+import { standardLogging } from '../contract/logging.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import type { GuardServices } from '../guard/guard.ts';
 import { shareListening } from '../system/sockets.ts';
@@ -17,6 +18,7 @@ import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
+import { LogSampler } from './log-sampler.ts';
 import { FrontRankings } from './rankings.ts';
 import { ClientWatch } from './client-watch.ts';
 import type { ListenAddress } from './listener.ts';
@@ -39,6 +41,8 @@ export interface FrontWorkerParts {
   readonly guardServices: GuardServices;
   /** False for finished requests that nobody asks about; they stay in the thread. */
   readonly wantsEvent: (event: RequestEvent) => boolean;
+  /** Requests are chosen by the log policy of their site. */
+  readonly samples?: boolean;
   /** Binds a socket that threads share (SO_REUSEPORT); null when there is one thread only. */
   readonly openSocket: ((host: string, port: number) => { fd: number; port: number }) | null;
 }
@@ -63,6 +67,7 @@ class FrontWorker {
   private readonly batcher: EventBatcher;
   private readonly counters = new FrontCounters();
   private readonly rankings = new FrontRankings();
+  private readonly sampler = new LogSampler();
   private readonly clientWatch = new ClientWatch();
   private readonly counting: NodeJS.Timeout;
   private readonly ranking: NodeJS.Timeout;
@@ -146,8 +151,11 @@ class FrontWorker {
       onRequestDone: (event, policyId) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
-        if (!this.parts.wantsEvent(event)) return;
-        const fate = this.batcher.add(hideValues(event));
+        const selection = this.parts.samples === true ? this.sampler.select(event) : null;
+        const kept = selection !== null && selection.access !== 0;
+        if (!kept && !this.parts.wantsEvent(event)) return;
+        const told = hideValues(event);
+        const fate = this.batcher.add(selection === null ? told : { ...told, selection });
         if (fate !== 'kept') this.counters.addFate(fate);
       },
       onClientRefused: () => this.counters.addRefusedClient(),
@@ -177,6 +185,7 @@ class FrontWorker {
 
   private async generationFor(routes: RoutesConfig): Promise<NextGeneration> {
     const { inspectorOf, release } = await this.parts.prepare(routes);
+    this.sampler.use(routes.logging ?? standardLogging);
     const onReleased = (): void => {
       release();
       this.send({ kind: 'released', revision: routes.revision });

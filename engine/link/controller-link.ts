@@ -32,6 +32,7 @@ import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import type { RequestError } from '../contract/request-error.ts';
 import type { HealthReport } from '../contract/health.ts';
 import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
@@ -72,6 +73,8 @@ export interface ControllerLink {
    * Takes a finished request; never throws, never blocks. Cost: one small object when it matters.
    */
   observe(event: RequestEvent): void;
+  /** A fault that concerns no request; never throws, never blocks. */
+  fault(error: RequestError): void;
   /** Takes counts of front threads; never throws, never blocks. */
   count(deltas: readonly CounterDelta[]): void;
   /** Takes the most frequent values that front threads saw; never throws, never blocks. */
@@ -92,6 +95,7 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
   return {
     connect: () => void link.run(),
     observe: (event) => link.observations.observe(event),
+    fault: (error) => link.observations.fault(error),
     count: (deltas) => link.count(deltas),
     rank: (deltas) => link.observations.rank(deltas),
     reportHealth: () => link.reportHealth(),

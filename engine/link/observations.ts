@@ -1,6 +1,6 @@
 /**
- * Reports traffic to control: security facts and exact counts, in two streams
- * that wait on disk until control has them. Knows when to send, not how a stream is held up.
+ * Reports traffic to control: security, access and error facts and exact counts, in streams that
+ * wait on disk until control has them. Knows when to send, not how a stream is held up.
  */
 
 import { toBinary, type MessageInitShape } from '@bufbuild/protobuf';
@@ -11,23 +11,34 @@ import {
 import type { AgentObservationHealthSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
 import {
   ObservationBatchAckStatus,
+  ObservationRetentionTier,
   ObservationStreamKind,
   type BatchAck,
   type ConnectRequestSchema,
   type GapNoticeAck,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { linkLimits } from '../base/limits.ts';
-import { metricPayloadVersion, securityFactVersion } from '../base/protocol-versions.ts';
+import {
+  accessFactVersion,
+  errorFactVersion,
+  metricPayloadVersion,
+  securityFactVersion,
+} from '../base/protocol-versions.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import type { RequestError } from '../contract/request-error.ts';
 import type { SpoolStore } from '../contract/spool.ts';
+import { encodeAccess, encodeError, encodeFault, isFullAccess } from './access-fact.ts';
 import { CounterSums } from './counter-batch.ts';
 import { encodeFact, encodeFactBatch, type EncodedFact } from './security-fact.ts';
 import { memorySpoolStore, Spool } from './spool.ts';
 
-/** Where the two streams wait; in memory unless given. */
+/** Where the streams wait; in memory unless given. */
 export interface SpoolStores {
   readonly facts: SpoolStore;
+  readonly access: SpoolStore;
+  readonly accessSample: SpoolStore;
+  readonly errors: SpoolStore;
   readonly counters: SpoolStore;
 }
 
@@ -36,6 +47,9 @@ type Send = (message: MessageInitShape<typeof ConnectRequestSchema>['message']) 
 /** Facts and counts on their way to control. */
 export class Observations {
   readonly #facts: Spool<EncodedFact>;
+  readonly #access: Spool<EncodedFact>;
+  readonly #accessSample: Spool<EncodedFact>;
+  readonly #errors: Spool<EncodedFact>;
   readonly #counters: Spool<CounterBatch>;
   readonly #sums = new CounterSums(Date.now());
   #send: Send | null = null;
@@ -44,16 +58,34 @@ export class Observations {
   #lastAckMs = Date.now();
 
   constructor(stores: SpoolStores | undefined) {
-    this.#facts = new Spool<EncodedFact>({
-      kind: ObservationStreamKind.SECURITY_FACT,
-      schemaVersion: securityFactVersion,
-      encode: encodeFactBatch,
-      timeOf: (fact) => fact.receivedAtMs,
-      store: stores?.facts ?? memorySpoolStore(),
-      bytesMax: linkLimits.factBytesMax,
-      batchItemsMax: linkLimits.batchFactsMax,
-      weightOf: ({ bytes }) => bytes.length,
-    });
+    const spool = (
+      kind: ObservationStreamKind,
+      schemaVersion: number,
+      bytesMax: number,
+      store: SpoolStore | undefined,
+      tier: ObservationRetentionTier = ObservationRetentionTier.FULL,
+    ): Spool<EncodedFact> =>
+      new Spool<EncodedFact>({
+        ...{ kind, schemaVersion, bytesMax, tier },
+        encode: encodeFactBatch,
+        timeOf: (fact) => fact.receivedAtMs,
+        store: store ?? memorySpoolStore(),
+        batchItemsMax: linkLimits.batchFactsMax,
+        weightOf: ({ bytes }) => bytes.length,
+      });
+    const kinds = ObservationStreamKind;
+    const { factBytesMax, accessBytesMax, accessSampleBytesMax, errorBytesMax } = linkLimits;
+    this.#facts = spool(kinds.SECURITY_FACT, securityFactVersion, factBytesMax, stores?.facts);
+    const full = kinds.ACCESS_DETAIL_FULL;
+    this.#access = spool(full, accessFactVersion, accessBytesMax, stores?.access);
+    this.#accessSample = spool(
+      kinds.ACCESS_DETAIL_EVIDENCE,
+      accessFactVersion,
+      accessSampleBytesMax,
+      stores?.accessSample,
+      ObservationRetentionTier.EVIDENCE,
+    );
+    this.#errors = spool(kinds.ERROR_DETAIL, errorFactVersion, errorBytesMax, stores?.errors);
     this.#counters = new Spool<CounterBatch>({
       kind: ObservationStreamKind.METRIC,
       schemaVersion: metricPayloadVersion,
@@ -68,9 +100,20 @@ export class Observations {
 
   /** Takes a finished request; never throws, never blocks. */
   observe(event: RequestEvent): void {
-    const fact = encodeFact(event);
+    this.#add(this.#facts, encodeFact(event));
+    const access = isFullAccess(event) ? this.#access : this.#accessSample;
+    this.#add(access, encodeAccess(event));
+    this.#add(this.#errors, encodeError(event));
+  }
+
+  /** Takes a fault that concerns no request. */
+  fault(error: RequestError): void {
+    this.#add(this.#errors, encodeFault(error, Date.now()));
+  }
+
+  #add(spool: Spool<EncodedFact>, fact: EncodedFact | null): void {
     if (fact === null) return;
-    if (this.#facts.add(fact)) this.#flush();
+    if (spool.add(fact)) this.#flush();
     else this.#flushTimer ??= setTimeout(() => this.#flush(), linkLimits.batchDelayMs);
   }
 
@@ -95,8 +138,7 @@ export class Observations {
   /** The stream is down: what was not acknowledged is sent again on the next one. */
   disconnected(): void {
     this.#send = null;
-    this.#facts.resend();
-    this.#counters.resend();
+    for (const spool of this.#spools()) spool.resend();
   }
 
   batchAcknowledged(ack: BatchAck): void {
@@ -122,7 +164,7 @@ export class Observations {
 
   /** How well control is kept informed. */
   health(): MessageInitShape<typeof AgentObservationHealthSchema> {
-    const spools = [this.#facts, this.#counters];
+    const spools = this.#spools();
     const sum = (of: (spool: (typeof spools)[number]) => number): number =>
       spools.reduce((total, spool) => total + of(spool), 0);
     const evicted = sum((spool) => spool.evictedBatches);
@@ -148,16 +190,20 @@ export class Observations {
     }
     if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
     if (this.#countTimer !== null) clearTimeout(this.#countTimer);
-    this.#facts.seal();
+    for (const spool of this.#spools()) spool.seal();
+  }
+
+  /** Facts first: they are what must not be lost. */
+  #spools(): readonly (Spool<EncodedFact> | Spool<CounterBatch>)[] {
+    return [this.#facts, this.#counters, this.#errors, this.#access, this.#accessSample];
   }
 
   #waits(): boolean {
-    return this.#send !== null && this.#facts.held + this.#counters.held > 0;
+    return this.#send !== null && this.#spools().some(({ held }) => held > 0);
   }
 
   #spoolOf(kind: ObservationStreamKind): Spool<EncodedFact> | Spool<CounterBatch> | null {
-    if (kind === ObservationStreamKind.SECURITY_FACT) return this.#facts;
-    return kind === ObservationStreamKind.METRIC ? this.#counters : null;
+    return this.#spools().find((spool) => spool.kind === kind) ?? null;
   }
 
   #sealCounts(): void {
@@ -172,8 +218,11 @@ export class Observations {
     if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
     this.#flushTimer = null;
     const send = this.#send;
-    if (send === null) return this.#facts.seal();
-    for (const spool of [this.#facts, this.#counters]) {
+    if (send === null) {
+      for (const spool of this.#spools()) spool.seal();
+      return;
+    }
+    for (const spool of this.#spools()) {
       for (const value of spool.drainGaps()) send({ case: 'gapNotice', value });
       for (const value of spool.drainUnsent()) send({ case: 'observationBatch', value });
     }

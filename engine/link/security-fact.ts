@@ -12,6 +12,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { decodeUtf8, fromByteString } from '../base/byte-string.ts';
 import { linkLimits } from '../base/limits.ts';
+import type { EventSelection } from '../contract/logging.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { isIncomplete, type MatchedRule } from '../contract/verdict.ts';
 
@@ -19,6 +20,25 @@ import { isIncomplete, type MatchedRule } from '../contract/verdict.ts';
 export interface EncodedFact {
   readonly receivedAtMs: number;
   readonly bytes: Uint8Array;
+}
+
+/** What a fact says of the log policy's choice. */
+export function selectionFields(
+  selection: EventSelection | undefined,
+  reasons: readonly string[],
+): {
+  captureReasons: string[];
+  sampleWindowMs: bigint;
+  reservoirScore: bigint;
+  policyRevision: bigint;
+} {
+  const { windowMs = 0, score = 0, revision = 0 } = selection ?? {};
+  return {
+    captureReasons: [...reasons],
+    sampleWindowMs: BigInt(windowMs),
+    reservoirScore: BigInt(Math.floor(score)),
+    policyRevision: BigInt(revision),
+  };
 }
 
 /** Some fields of a match. */
@@ -38,6 +58,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     return null;
   }
   const kept = logged.slice(0, linkLimits.matchesMax);
+  const detail = event.selection?.securityDetail ?? true;
   const fact = create(SecurityFactSchema, {
     requestId: event.requestId,
     siteId: event.siteId,
@@ -67,11 +88,14 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
       skipped: [...note.skipped],
       detail: fromByteString(note.detail),
     })),
+    compact: !detail,
+    ...selectionFields(event.selection, detail ? ['all'] : []),
   });
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
   for (const rule of kept) {
     const texts = encodedTexts(rule);
-    const findings = toBinary(SecurityMatchSchema, create(SecurityMatchSchema, findingsOf(rule)));
+    const found = detail ? findingsOf(rule) : { disruptive: rule.disruptive };
+    const findings = toBinary(SecurityMatchSchema, create(SecurityMatchSchema, found));
     parts.push(frameOf(matchesField, texts.length + findings.length), texts, findings);
   }
   return { receivedAtMs: event.receivedAtMs, bytes: Buffer.concat(parts) };

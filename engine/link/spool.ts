@@ -23,6 +23,8 @@ import { GapNotes, gapsPosition } from './gap-notes.ts';
 /** What a spool holds and where. */
 export interface SpoolOptions<T> {
   readonly kind: ObservationStreamKind;
+  /** For how long control keeps what is in it. */
+  readonly tier?: ObservationRetentionTier;
   /** Version of the payload's meaning. */
   readonly schemaVersion: number;
   encode(items: readonly T[]): Uint8Array;
@@ -85,6 +87,11 @@ export class Spool<T> {
     }
     this.#gaps = new GapNotes(notes);
     if (broken.length > 0) options.store.change([], broken);
+  }
+
+  /** Which stream it is. */
+  get kind(): ObservationStreamKind {
+    return this.#options.kind;
   }
 
   /** Items that are held. */
@@ -284,7 +291,7 @@ export class Spool<T> {
         firstItemSeq: this.#nextItem,
         lastItemSeq: this.#nextItem + BigInt(items.length) - 1n,
         itemCount: items.length,
-        retentionTier: ObservationRetentionTier.FULL,
+        retentionTier: this.#options.tier ?? ObservationRetentionTier.FULL,
         partitionUtcDay: new Date(atMs).toISOString().slice(0, 10),
         createdAt: { seconds: BigInt(Math.floor(atMs / 1000)), nanos: (atMs % 1000) * 1_000_000 },
         payloadSchemaVersion: this.#options.schemaVersion,

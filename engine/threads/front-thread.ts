@@ -114,6 +114,7 @@ await runFrontWorker(parentPort!, data, {
   wantsEvent: (event) => {
     return settings.events === 'all' || (settings.events === 'notable' && isNotable(event));
   },
+  samples: settings.samples === true,
   openSocket: settings.sharedSocket ? listenReusePort : null,
 });
 await pool.close();

@@ -11,6 +11,8 @@ export interface ThreadSettings {
   readonly sharedSocket: boolean;
   /** Which finished requests are reported: all, those with something to tell, or none. */
   readonly events: 'all' | 'notable' | 'none';
+  /** Requests are kept by the log policy: somebody takes them. */
+  readonly samples?: boolean;
   readonly cacheFolder: string;
   readonly collectionsFolder: string;
   /** Country database in place of the one that comes with the product; it may be missing. */
@@ -27,6 +29,7 @@ export function threadSettings(options: EngineOptions, folder: string): ThreadSe
     poolThreads: options.poolThreads,
     sharedSocket: options.workers > 1,
     events: eventsWanted(options),
+    samples: options.controller !== null,
     cacheFolder: join(folder, 'databases'),
     collectionsFolder: join(folder, 'collections'),
     countryFile: join(folder, 'geo', 'country.mmdb'),

@@ -34,7 +34,7 @@ test.each<[string, readonly (readonly string[])[]]>([
   }
 });
 
-test('values of one hash are told apart by their texts', () => {
+test('values of one hash are distinguished by their texts', () => {
   // FNV-1a gives both the same number.
   const [one, other] = ['costarring', 'liquid'];
   expect(hashOfTerm(one)).toBe(hashOfTerm(other));

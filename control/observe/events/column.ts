@@ -2,7 +2,7 @@
  * One index field of a segment: which values its events have. Values are found by a hash of 32
  * bits, so that a hit is a candidate only. Pure.
  *
- * Layout, little-endian: four u32 (values, pairs, events, 1 where each event has exactly one value),
+ * Layout, little-endian: four u32 (values, pairs, events, and 1 where each event has one value),
  * the hashes in ascending order, then the places of the hashes by event and value, and how many of
  * them each event has (only where some have none or several); both u16, or u32 where u16 is too
  * small for one of them.

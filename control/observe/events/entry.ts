@@ -60,7 +60,7 @@ export function packBlock(entries: readonly Entry[]): Uint8Array {
   );
 }
 
-/** Form and bytes of the entries of a block with so many. */
+/** Form and bytes of the entries of a block that has `count`. */
 export function unpackBlock(
   block: Uint8Array,
   count: number,

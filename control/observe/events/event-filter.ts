@@ -38,7 +38,7 @@ export interface Clause {
 /** A filter made ready. */
 export interface PreparedFilter<E> {
   readonly clauses: readonly Clause[];
-  matches(event: E): boolean;
+  readonly matches: (event: E) => boolean;
 }
 
 /** Makes a filter ready for events of a kind. */

@@ -21,7 +21,7 @@ export interface LaneSource<E extends StoredEvent> {
   readonly kind: EventKind<E>;
   readonly reader: KvReader;
   /** Entries that are in no segment yet. */
-  tail(): Iterable<Entry>;
+  readonly tail: () => Iterable<Entry>;
 }
 
 /** Ids that are meant: from the first, up to and without the second. */

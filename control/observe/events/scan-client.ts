@@ -10,8 +10,8 @@ import type { AnswerOf, Question } from './event-questions.ts';
 import type { FromScanThread, ToScanThread } from './scan-messages.ts';
 
 interface Waiting {
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** The thread, seen from outside. */

@@ -1,0 +1,61 @@
+/** What is kept of requests beside counts: the log policy as the traffic path runs on it. */
+
+/** How many details are kept: none, some of each kind in a window, all. */
+export type DetailMode = 'none' | 'exemplars' | 'all';
+
+/** The log policy of a site. */
+export interface LogSettings {
+  readonly accessMode: DetailMode;
+  readonly securityMode: DetailMode;
+  /** A request with a security event is kept as an access event, too, unless none are. */
+  readonly pairing: boolean;
+  /** Requests kept in a window: of each status, of each method with path, of each first rule. */
+  readonly statusK: number;
+  readonly apiK: number;
+  readonly securityK: number;
+  readonly windowMs: number;
+}
+
+/** The log policies of one generation. */
+export interface LoggingConfig {
+  /** Revision of the global policy. */
+  readonly revision: number;
+  readonly standard: LogSettings;
+  /** Sites with a policy of their own. */
+  readonly sites: ReadonlyMap<string, LogSettings>;
+}
+
+/** Without a policy: every security event whole, access events by example. */
+export const standardLogSettings: LogSettings = {
+  accessMode: 'exemplars',
+  securityMode: 'all',
+  pairing: true,
+  statusK: 5,
+  apiK: 5,
+  securityK: 10,
+  windowMs: 60_000,
+};
+
+/** The policies of a generation that brings none. */
+export const standardLogging: LoggingConfig = {
+  revision: 0,
+  standard: standardLogSettings,
+  sites: new Map(),
+};
+
+/** Why a request is kept as an access event, in the order of their bits. */
+export const captureReasons = ['all', 'status', 'api', 'security'] as const;
+
+/** What the log policy decided of one request. */
+export interface EventSelection {
+  /** Bits of `captureReasons`; 0: no access event. */
+  readonly access: number;
+  /** The security event keeps values and texts of its matches. */
+  readonly securityDetail: boolean;
+  /** Start of the window, milliseconds since the Unix epoch; 0 without sampling. */
+  readonly windowMs: number;
+  /** Of the requests of a window and kind, those with the highest scores are the sample. */
+  readonly score: number;
+  /** Revision of the policy. */
+  readonly revision: number;
+}

@@ -1,0 +1,44 @@
+/** Which finished requests are errors of ours or of an origin, and how they are told. */
+
+import type { RequestEvent } from './events.ts';
+import { isIncomplete } from './verdict.ts';
+
+/** One error. */
+export interface RequestError {
+  readonly level: 'error' | 'warn';
+  /** The part that failed or refused. */
+  readonly logger: 'upstream' | 'http' | 'inspection' | 'engine';
+  /** Stable code. */
+  readonly reason: string;
+  /** Holds nothing from outside. */
+  readonly message: string;
+}
+
+/** The error of a request; null for one that was served or blocked as it should be. */
+export function errorOf({ outcome, refusal, transaction }: RequestEvent): RequestError | null {
+  const reason = refusal ?? '';
+  if (outcome === 'origin_error') {
+    const message = `The origin did not answer properly (${reason}).`;
+    return { level: 'error', logger: 'upstream', reason, message };
+  }
+  if (outcome === 'refused') {
+    const message = `The request was refused (${reason}).`;
+    return { level: 'warn', logger: 'http', reason, message };
+  }
+  if (outcome === 'inspection_failed') {
+    const cause = transaction?.failure ?? reason;
+    const message = `Inspection failed (${cause}); the request got 503.`;
+    return { level: 'error', logger: 'inspection', reason: cause, message };
+  }
+  if (transaction === null || !isIncomplete(transaction)) return null;
+  const { failure, limitsReached = [], pcreLimitedRules = [] } = transaction;
+  if (failure !== undefined) {
+    const message = `Inspection failed (${failure}); the fail policy let the request through.`;
+    return { level: 'error', logger: 'inspection', reason: failure, message };
+  }
+  const rules = pcreLimitedRules.map(String).join(' ');
+  const found = rules === '' ? limitsReached.join(' ') : `match limit of rules ${rules}`;
+  const message = `The request was not inspected whole (${found}).`;
+  const code = rules === '' ? (limitsReached[0] ?? '') : 'match_limit';
+  return { level: 'warn', logger: 'inspection', reason: code, message };
+}

@@ -1,0 +1,80 @@
+/** Access events and error events on their way to control, in the form in which they travel. */
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import {
+  AccessFactSchema,
+  ErrorFactSchema,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { fromByteString } from '../base/byte-string.ts';
+import type { RequestEvent } from '../contract/events.ts';
+import { captureReasons } from '../contract/logging.ts';
+import { errorOf, type RequestError } from '../contract/request-error.ts';
+import { selectionFields, type EncodedFact } from './security-fact.ts';
+
+/** The access fact of a request; null where the log policy keeps none. */
+export function encodeAccess(event: RequestEvent): EncodedFact | null {
+  const { selection, receivedAtMs } = event;
+  if (selection === undefined || selection.access === 0) return null;
+  const reasons = captureReasons.filter((_, bit) => (selection.access & (1 << bit)) !== 0);
+  const fact = create(AccessFactSchema, {
+    requestId: event.requestId,
+    siteId: event.siteId,
+    receivedAtMs: BigInt(receivedAtMs),
+    durationUs: whole(event.durationUs),
+    originUsPlusOne: event.originUs < 0 ? 0n : whole(event.originUs + 1),
+    clientIp: event.clientIp,
+    clientPort: event.clientPort,
+    method: fromByteString(event.method),
+    host: fromByteString(event.host),
+    target: fromByteString(event.target),
+    httpVersion: event.httpVersion,
+    userAgent: fromByteString(event.userAgent),
+    referer: fromByteString(event.referer ?? ''),
+    status: event.status,
+    outcome: event.outcome,
+    refusal: event.refusal ?? '',
+    blocked: event.blocked,
+    bytesIn: whole(event.bytesIn),
+    bytesOut: whole(event.bytesOut),
+    endpoint: event.endpoint ?? '',
+    inboundScore: event.transaction?.inboundScore ?? 0,
+    ...selectionFields(selection, reasons),
+  });
+  return { receivedAtMs, bytes: toBinary(AccessFactSchema, fact) };
+}
+
+/** True where every request is kept, not a sample. */
+export function isFullAccess({ selection }: RequestEvent): boolean {
+  return ((selection?.access ?? 0) & 1) === 1;
+}
+
+/** The error fact of a request; null for one that was served or blocked as it should be. */
+export function encodeError(event: RequestEvent): EncodedFact | null {
+  const error = errorOf(event);
+  if (error === null) return null;
+  const atMs = event.receivedAtMs;
+  const fact = create(ErrorFactSchema, {
+    ...error,
+    requestId: event.requestId,
+    siteId: event.siteId,
+    atMs: BigInt(atMs),
+    endpoint: event.endpoint ?? '',
+    clientIp: event.clientIp,
+    method: fromByteString(event.method),
+    host: fromByteString(event.host),
+    target: fromByteString(event.target),
+    status: event.status,
+    durationUs: whole(event.durationUs),
+  });
+  return { receivedAtMs: atMs, bytes: toBinary(ErrorFactSchema, fact) };
+}
+
+/** The error fact of a fault that concerns no request. */
+export function encodeFault(error: RequestError, atMs: number): EncodedFact {
+  const fact = create(ErrorFactSchema, { ...error, atMs: BigInt(atMs) });
+  return { receivedAtMs: atMs, bytes: toBinary(ErrorFactSchema, fact) };
+}
+
+function whole(value: number): bigint {
+  return BigInt(Math.max(0, Math.round(value)));
+}
