@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { guardGroup } from './guards.ts';
 import { httpHeadGroup } from './http-heads.ts';
 import { readShapes } from './samples.ts';
 import { transformationGroup } from './transformations.ts';
@@ -16,6 +17,12 @@ test('the shapes are those of the workloads, attacks alone', () => {
   expect(shapes.find(({ name }) => name === 'attack')!.requests.every((one) => one.attack)).toBe(
     true,
   );
+});
+
+test('every guard can be timed', () => {
+  const { tasks } = guardGroup(1_000);
+  expect(tasks.length).toBe(5);
+  for (const task of tasks) void task.run();
 });
 
 test('every transformation and every head can be timed', () => {
