@@ -120,6 +120,8 @@ export const frontLimits = {
   requestTotalTimeoutMs: 600_000,
   /** The client closed its side: how long its answer may pause. */
   halfCloseGraceMs: 1_000,
+  /** A WebSocket on which neither side sends; its programs send pings more often. */
+  websocketIdleMs: 300_000,
   /** After an early answer the rest of the body is read and discarded: for how long, how much. */
   lingerTimeoutMs: 2_000,
   lingerBytesMax: 1_048_576,

@@ -48,6 +48,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private headStartedUs = 0;
   private totalDeadlineMs = Infinity;
   private wait: number = WAIT.IDLE;
+  /** True while the running request is a WebSocket. */
+  private tunnel = false;
   private running = false;
   private paused = false;
   private ended = false;
@@ -73,6 +75,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.out = new TurnWriter(socket);
     this.onClosed = onClosed;
     this.parser = new RequestHeadParser(front.settings);
+    this.parser.mayUpgrade = true;
     this.parser.reset(0);
     this.facts = connectionFacts(socket, tls);
     this.forwardedLines = forwardedLines(this.facts);
@@ -106,6 +109,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   send(bytes: Uint8Array): boolean {
     if (this.closed) return true;
     if (this.wait === WAIT.GRACE) this.await(WAIT.NONE, Infinity);
+    if (this.tunnel) this.await(WAIT.BODY, Infinity);
     if (this.out.write(bytes)) return true;
     this.blocked = true;
     this.await(WAIT.SEND, this.front.settings.sendProgressTimeoutMs);
@@ -121,9 +125,17 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.updatePause();
   }
 
+  /** A WebSocket is open. */
+  tunnelOpened(): void {
+    this.tunnel = true;
+    this.totalDeadlineMs = Infinity;
+    this.bodyWanted(true);
+  }
+
   /** The running request ended. `keep` allows another; else the connection closes. */
   exchangeEnded(keep: boolean): void {
     this.exchange = null;
+    this.tunnel = false;
     this.totalDeadlineMs = Infinity;
     if (this.closed) return;
     if (!keep || (this.ended && this.inputAt === this.inputEnd)) return this.linger();
@@ -151,7 +163,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     const exchange = this.exchange;
     if (exchange !== null) {
       if (this.wait === WAIT.BODY && nowMs < this.totalDeadlineMs) {
-        if (exchange.wantsBody) return exchange.bodyTimedOut();
+        if (exchange.wantsBody || this.tunnel) return exchange.bodyTimedOut();
         // The origin is what is slow; its own deadlines watch it.
         return this.await(WAIT.NONE, Infinity);
       }
@@ -167,7 +179,9 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     // Who closed its side may be gone altogether: until it takes something, there is little time.
     const grace = this.ended && (wait === WAIT.BODY || wait === WAIT.NONE);
     this.wait = grace ? WAIT.GRACE : wait;
-    const forMs = grace ? this.front.settings.halfCloseGraceMs : ms;
+    const { halfCloseGraceMs, websocketIdleMs } = this.front.settings;
+    const openMs = this.tunnel && wait === WAIT.BODY ? websocketIdleMs : ms;
+    const forMs = grace ? halfCloseGraceMs : openMs;
     this.deadlineMs = Math.min(this.front.deadlines.nowMs + forMs, this.totalDeadlineMs);
   }
 

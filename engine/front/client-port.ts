@@ -24,6 +24,8 @@ export interface ClientPort {
   send(bytes: Uint8Array): boolean;
   /** The running request wants its body now, or wants no more for a while. */
   bodyWanted(wanted: boolean): void;
+  /** A WebSocket is open: bytes flow both ways, and silence of both is what ends it. */
+  tunnelOpened(): void;
   /** The running request ended. `keep` allows another; else the connection closes. */
   exchangeEnded(keep: boolean): void;
   /** Closes at once, without an answer. */

@@ -68,7 +68,12 @@ export interface RequestHeadFacts {
   readonly skip: number;
   /** True where the answer is inspected. */
   readonly inspected: boolean;
+  /** True where a WebSocket is asked for. */
+  readonly upgrade: boolean;
 }
+
+/** Fields that open a WebSocket, in both directions. */
+export const upgradeLines = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
 
 /** Body length to announce to the origin: bytes, or -1 chunked, or -2 no body and no field. */
 export const LENGTH = { CHUNKED: -1, ABSENT: -2 } as const;
@@ -112,7 +117,8 @@ export function writeRequestHead(
     writer.bytes(bytes, head.hostStart, head.hostEnd);
     writer.crlf();
   }
-  if (last) writer.text('Connection: close\r\n');
+  if (facts.upgrade) writer.text(upgradeLines);
+  else if (last) writer.text('Connection: close\r\n');
   writer.text('X-Request-Id: ');
   writer.text(facts.requestId);
   if (length === LENGTH.CHUNKED) writer.text('\r\nTransfer-Encoding: chunked\r\n\r\n');

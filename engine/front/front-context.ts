@@ -26,6 +26,7 @@ export interface FrontSettings extends HeadLimits {
   readonly sendProgressTimeoutMs: number;
   readonly requestTotalTimeoutMs: number;
   readonly halfCloseGraceMs: number;
+  readonly websocketIdleMs: number;
   readonly lingerTimeoutMs: number;
   readonly sweepIntervalMs: number;
   readonly drainTimeoutMs: number;

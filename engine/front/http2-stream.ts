@@ -183,6 +183,11 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     else exchange.timedOut(false);
   }
 
+  /** Heads of this listener open none. */
+  tunnelOpened(): void {
+    this.destroy();
+  }
+
   exchangeEnded(): void {
     this.ended = true;
     if (this.gone) return;

@@ -342,6 +342,11 @@ class UwsClient implements ClientPort, DeadlineHolder {
     if (this.ended) this.leave();
   }
 
+  /** Heads of this listener open none. */
+  tunnelOpened(): void {
+    this.destroy();
+  }
+
   exchangeEnded(): void {
     this.ended = true;
     if (!this.answerBegun) this.destroy();

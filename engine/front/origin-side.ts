@@ -95,6 +95,7 @@ export class OriginSide implements OriginSink {
     this.attempts.connected();
     this.sentUs = this.front.clock.monotonicUs();
     const { upstream, skip } = this.choice!;
+    connection.websocketKey = this.head.websocketKey;
     owner.request.open(connection, this.bytes, {
       forwardedLines: owner.forwardedLines,
       defaultHost: this.attempts.pool!.name,
@@ -102,6 +103,7 @@ export class OriginSide implements OriginSink {
       fields: upstream.fields,
       skip,
       inspected: owner.inspected,
+      upgrade: this.head.websocketKey !== null,
     });
   }
 
@@ -114,6 +116,7 @@ export class OriginSide implements OriginSink {
     this.originUs = this.front.clock.monotonicUs() - this.sentUs;
     this.status = connection.head.status;
     owner.response.begin(connection, this.head, owner.requestId, owner.keepsClient);
+    if (connection.upgraded && !owner.ended) owner.request.openTunnel();
   }
 
   originBody(bytes: Uint8Array, start: number, end: number): void {

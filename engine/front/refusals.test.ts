@@ -65,8 +65,8 @@ describe('refusals', () => {
     ['GET / HTTP/1.1\r\nHost: a%00\r\n\r\n', 400, 'host_invalid'],
     [
       'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n',
-      501,
-      'upgrade',
+      400,
+      'websocket',
     ],
     [`GET /${'a'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 414, 'target_too_long'],
     [`GET / HTTP/1.1\r\nHost: a\r\n${'A: b\r\n'.repeat(200)}\r\n`, 431, 'too_many_fields'],

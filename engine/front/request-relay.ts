@@ -33,6 +33,9 @@ export class RequestRelay {
   private readonly reader: BodyReader | null;
   private readonly held: HeldBytes;
   private origin: OriginConnection | null = null;
+  /** Bytes sent through a WebSocket; -1 while there is none. */
+  private tunnelled = -1;
+  private tunnelEnd = 0;
 
   constructor({ writer, settings }: FrontContext, head: RequestHeadParser) {
     this.writer = writer;
@@ -49,12 +52,12 @@ export class RequestRelay {
 
   /** Content bytes read so far. */
   get bodyBytes(): number {
-    return this.reader?.total ?? 0;
+    return this.tunnelled < 0 ? (this.reader?.total ?? 0) : this.tunnelled;
   }
 
   /** True when the body was read to its end. */
   get bodyRead(): boolean {
-    return this.reader === null || this.reader.done;
+    return this.tunnelled < 0 && (this.reader === null || this.reader.done);
   }
 
   /**
@@ -62,6 +65,10 @@ export class RequestRelay {
    * The bytes may change after `hold` or `forward` took what it found.
    */
   read(bytes: Buffer, start: number, end: number): number {
+    if (this.tunnelled >= 0) {
+      this.tunnelEnd = end;
+      return end;
+    }
     const reader = this.reader!;
     this.fault = reader.read(bytes, start, end);
     return this.fault === null ? reader.next : end;
@@ -130,8 +137,18 @@ export class RequestRelay {
     return held.reduce((sum, piece) => sum + piece.length, 0);
   }
 
+  /** From now on every byte goes to the origin as it is. */
+  openTunnel(): void {
+    this.tunnelled = 0;
+  }
+
   /** Sends the content that `read` found from `start` on, and the end if it was the last. */
   forward(bytes: Buffer, start: number): void {
+    if (this.tunnelled >= 0) {
+      this.tunnelled += this.tunnelEnd - start;
+      this.blocked = !this.origin!.writeCopy(bytes.subarray(start, this.tunnelEnd));
+      return;
+    }
     this.write(bytes, start, this.reader!.dataEnd);
     if (!this.bodyRead) return;
     if (this.head.framing === BODY.CHUNKED) {

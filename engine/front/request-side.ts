@@ -108,6 +108,13 @@ export class RequestSide {
     this.client.bodyWanted(true);
   }
 
+  /** A WebSocket is open: bytes flow until one side closes. */
+  openTunnel(): void {
+    this.relay.openTunnel();
+    this.state = UP.FLOW;
+    this.client.tunnelOpened();
+  }
+
   /** The origin takes more. */
   drained(): void {
     if (this.state !== UP.FLOW) return;

@@ -9,7 +9,7 @@ import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
-import { writeResponseHead } from './forward-heads.ts';
+import { upgradeLines, writeResponseHead } from './forward-heads.ts';
 import type { Holder } from './held-budget.ts';
 
 const chunkedLine = 'Transfer-Encoding: chunked\r\n';
@@ -41,6 +41,7 @@ export class ResponseRelay {
   private sent = false;
   private chunked = false;
   private http10 = false;
+  private upgraded = false;
   private contentLength = -1;
   private headPiece: Buffer | null = null;
   private held: Buffer[] = [];
@@ -58,14 +59,17 @@ export class ResponseRelay {
   begin(head: ResponseHeadParser, request: RequestHeadParser, keep: boolean): void {
     const unknown = head.framing === BODY.CHUNKED || head.framing === BODY.CLOSE;
     this.http10 = request.version < 11;
-    this.chunked = unknown && !this.http10;
-    this.keepAlive = keep && !(unknown && this.http10);
-    this.hasBody = head.framing !== BODY.NONE;
+    this.upgraded = head.status === 101;
+    this.chunked = unknown && !this.http10 && !this.upgraded;
+    this.keepAlive = keep && !(unknown && this.http10) && !this.upgraded;
+    // What a WebSocket carries is no content of the answer.
+    this.hasBody = head.framing !== BODY.NONE && !this.upgraded;
     // RFC 9110 section 8.6: none in 204; in HEAD and 304 it tells what a GET would have got.
     this.contentLength = unknown || head.status === 204 ? -1 : head.contentLength;
   }
 
   private get closingLines(): string {
+    if (this.upgraded) return upgradeLines;
     if (!this.keepAlive) return this.chunked ? chunkedLine + closeLine : closeLine;
     if (this.http10) return keepLine;
     return this.chunked ? chunkedLine : '';

@@ -124,7 +124,7 @@ export abstract class HeadScanner {
   /** Called once per complete field line. */
   protected abstract onField(bytes: Uint8Array, kind: number, at: number): number;
   /** Called at the empty line; decides framing. */
-  protected abstract onHeadEnd(): number;
+  protected abstract onHeadEnd(bytes: Uint8Array): number;
 
   /** Scans fields from `this.pos` up to `stop`. */
   protected scanFields(bytes: Uint8Array, stop: number): number {
@@ -222,7 +222,7 @@ export abstract class HeadScanner {
     this.pos = headEnd;
     this.spans[SPAN.fieldCount] = this.fieldCount;
     if (this.nominated.length > 0) this.markNominated(bytes);
-    return this.onHeadEnd();
+    return this.onHeadEnd(bytes);
   }
 
   /** Handles the fields that both directions read the same way. */

@@ -75,4 +75,5 @@ export const REFUSAL = {
   pathAmbiguous: soft('path_ambiguous'),
   connectMethod: soft('connect_method'),
   upgrade: soft('upgrade', 501),
+  websocket: soft('websocket'),
 } as const;

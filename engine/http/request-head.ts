@@ -9,6 +9,7 @@ import { httpLimits } from '../base/limits.ts';
 import { SPAN } from '../contract/message.ts';
 import { BODY, CR, HeadScanner, HT, LF, SCAN, SP, type HeadLimits } from './head-scanner.ts';
 import { REFUSAL, type Refusal } from './refusal.ts';
+import { websocketKey } from './websocket.ts';
 import { CLASS, DIGIT, equalsIgnoreCase, FIELD, HOST, TARGET, TOKEN } from './tables.ts';
 
 /** The forms of a request target (RFC 9112 section 3.2). */
@@ -32,6 +33,7 @@ const continueBytes = Buffer.from('100-continue');
 const websocketBytes = Buffer.from('websocket');
 const connectMethod = Buffer.from('CONNECT');
 const optionsMethod = Buffer.from('OPTIONS');
+const getMethod = Buffer.from('GET');
 const headMethod = Buffer.from('HEAD');
 const traceMethod = Buffer.from('TRACE');
 
@@ -41,6 +43,10 @@ export class RequestHeadParser extends HeadScanner {
   framing: number = BODY.NONE;
   /** 10 or 11, 20 where `http2` allows it; 0 for anything else. */
   version = 0;
+  /** Whether a WebSocket may be opened by this head; elsewhere that is refused. */
+  mayUpgrade = false;
+  /** The client's key where the head opens a WebSocket; null for every other request. */
+  websocketKey: string | null = null;
   /** True for heads that an HTTP/2 session wrote out: their version is the one that counts. */
   http2 = false;
   targetForm: number = TARGET_FORM.ORIGIN;
@@ -76,6 +82,7 @@ export class RequestHeadParser extends HeadScanner {
     this.contentTypes = 0;
     this.emptyLines = 0;
     this.websocket = false;
+    this.websocketKey = null;
     this.lineStart = start;
   }
 
@@ -295,7 +302,7 @@ export class RequestHeadParser extends HeadScanner {
     this.hostEnd = end;
   }
 
-  protected override onHeadEnd(): number {
+  protected override onHeadEnd(bytes: Uint8Array): number {
     if (this.encodings > 0) {
       if (this.contentLength >= 0) return this.refuse(REFUSAL.lengthAndEncoding);
       if (this.version === 10) return this.refuse(REFUSAL.encodingInHttp10);
@@ -306,8 +313,18 @@ export class RequestHeadParser extends HeadScanner {
     }
     const bare = this.hosts === 0 || this.hostStart === this.hostEnd;
     if (this.version !== 10 && bare) this.note(REFUSAL.hostMissing);
-    if (this.websocket && this.connectionUpgrade) this.note(REFUSAL.upgrade);
+    if (this.websocket && this.connectionUpgrade) this.onUpgrade(bytes);
     return SCAN.DONE;
+  }
+
+  /** RFC 6455 section 4.1: a GET over HTTP/1.1 without content. */
+  private onUpgrade(bytes: Uint8Array): void {
+    if (!this.mayUpgrade) return this.note(REFUSAL.upgrade);
+    const { spans } = this;
+    const get = spansEqual(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!, getMethod);
+    const plain = get && this.version === 11 && this.contentLength < 0 && this.encodings === 0;
+    this.websocketKey = plain ? websocketKey(bytes, this) : null;
+    if (this.websocketKey === null) this.note(REFUSAL.websocket);
   }
 
   /** Whether the connection may carry another request after this one (RFC 9112 section 9.3). */

@@ -121,6 +121,13 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     this.place(connection);
   }
 
+  /** What a WebSocket uses is not missing to requests. */
+  connectionUpgraded(connection: OriginConnection): void {
+    this.all.delete(connection);
+    this.busy--;
+    if (this.waiters.length > 0) this.openMore();
+  }
+
   connectionFree(connection: OriginConnection): void {
     this.busy--;
     this.place(connection);

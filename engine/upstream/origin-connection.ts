@@ -10,6 +10,7 @@ import { TurnWriter } from '../base/turn-writer.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
+import { acceptsWebsocket } from '../http/websocket.ts';
 import { ResponseHeadParser } from '../http/response-head.ts';
 import { connectFailure } from './connect-failure.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
@@ -23,6 +24,8 @@ export interface ConnectionOwner {
   requestAnswered(): void;
   /** A request failed by the origin's doing. */
   requestFailed(failure: OriginFailure): void;
+  /** It carries a WebSocket from now on, and serves no other request. */
+  connectionUpgraded(connection: OriginConnection): void;
   /** Free for the next request. */
   connectionFree(connection: OriginConnection): void;
   /** Gone; `failure` is set when it never connected, `busy` says that it had a request. */
@@ -57,6 +60,10 @@ export class OriginConnection implements DeadlineHolder {
   deadlineMs = Infinity;
   /** True when it served a request before the current one. */
   reused = false;
+  /** Key of the WebSocket that the request asks for; null for every other. */
+  websocketKey: string | null = null;
+  /** True once bytes go both ways as they are. */
+  upgraded = false;
 
   private readonly owner: ConnectionOwner;
   private readonly socket: net.Socket;
@@ -108,6 +115,7 @@ export class OriginConnection implements DeadlineHolder {
     this.toHead = toHead;
     this.phase = PHASE.HEAD;
     this.interim = 0;
+    this.websocketKey = null;
     this.requestSent = false;
     this.last = false;
     this.responseBegun = false;
@@ -172,7 +180,8 @@ export class OriginConnection implements DeadlineHolder {
   resumeRead(): void {
     if (!this.readPaused) return;
     this.readPaused = false;
-    this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.readProgressTimeoutMs;
+    const waitMs = this.upgraded ? Infinity : upstreamLimits.readProgressTimeoutMs;
+    this.deadlineMs = this.owner.deadlines.nowMs + waitMs;
     this.socket.resume();
   }
 
@@ -195,6 +204,7 @@ export class OriginConnection implements DeadlineHolder {
     this.pending = null;
     this.socket.destroy();
     const failure = phase === PHASE.CONNECTING ? whileConnecting : null;
+    if (this.upgraded) return;
     this.owner.connectionGone(this, failure, phase === PHASE.HEAD || phase === PHASE.BODY);
   }
 
@@ -254,7 +264,7 @@ export class OriginConnection implements DeadlineHolder {
     const sink = this.sink;
     if (sink === null) return this.destroy();
     this.responseBegun = true;
-    if (!this.readPaused) {
+    if (!this.readPaused && !this.upgraded) {
       this.deadlineMs = this.owner.deadlines.nowMs + upstreamLimits.readProgressTimeoutMs;
     }
     if (this.phase === PHASE.BODY) this.readBody(buffer, 0, count);
@@ -277,6 +287,7 @@ export class OriginConnection implements DeadlineHolder {
         return;
       }
       if (this.head.status >= 200) break;
+      if (this.head.status === 101 && this.upgrades(bytes)) return this.tunnel(bytes, end);
       const refused =
         this.head.status === 101 || ++this.interim > upstreamLimits.interimResponsesMax;
       if (refused) return this.fail(ORIGIN_FAILURE.badResponse);
@@ -284,6 +295,22 @@ export class OriginConnection implements DeadlineHolder {
     }
     this.pending = null;
     this.beginBody(bytes, end);
+  }
+
+  /** True when the origin proves that it opens the WebSocket that was asked for. */
+  private upgrades(bytes: Uint8Array): boolean {
+    return this.websocketKey !== null && acceptsWebsocket(bytes, this.head, this.websocketKey);
+  }
+
+  /** RFC 9110 section 7.8: after the head, bytes go both ways as they are. */
+  private tunnel(bytes: Uint8Array, end: number): void {
+    this.pending = null;
+    this.upgraded = true;
+    this.owner.connectionUpgraded(this);
+    this.head.framing = BODY.CLOSE;
+    this.beginBody(bytes, end);
+    // The client's side watches how long both are silent.
+    this.deadlineMs = Infinity;
   }
 
   private beginBody(bytes: Uint8Array, end: number): void {

@@ -56,7 +56,7 @@ const stricter: Readonly<Record<string, string>> = {
   trace_method: 'RFC 9110 section 9.3.8: TRACE shows what scripts may not see',
   expectation: 'RFC 9110 section 10.1.1: an expectation that is not known is not met',
   connection_names_content: 'RFC 9110 section 7.6.1: not for fields meant for all recipients',
-  upgrade: 'WebSocket is answered with 501 for now',
+  websocket: 'RFC 6455 section 4.2.1: a handshake is of version 13, with one key',
 };
 
 /** Judges one case. */
@@ -138,6 +138,7 @@ function readRequests(wire: Buffer, settings: ReadonlyMap<string, string>): Read
   const fieldsMax = Number(settings.get('limit_request_fields') ?? httpLimits.fieldsMax);
   const targetBytesMax = Number(settings.get('limit_request_line') ?? httpLimits.targetBytesMax);
   const parser = new RequestHeadParser({ ...httpLimits, fieldsMax, targetBytesMax });
+  parser.mayUpgrade = true;
   let at = 0;
   let messages = 0;
   let bodyBytes = 0;
