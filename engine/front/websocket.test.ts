@@ -1,4 +1,4 @@
-/** Tests of WebSocket: the handshake is inspected and proved, then bytes go both ways as they are. */
+/** Tests of WebSocket: the handshake is inspected and proved, then bytes go both ways. */
 
 import { createHash } from 'node:crypto';
 import type net from 'node:net';

@@ -31,6 +31,7 @@ interface Message {
 
 function readMessage(bytes: Buffer, at: number): Message {
   const parser = new RequestHeadParser();
+  parser.mayUpgrade = true;
   parser.reset(at);
   const found = (state: Message['state'], status = 0, end = at): Message => {
     return { parser, state, status, end };

@@ -126,7 +126,6 @@ test('events survive the wire', () => {
     target: '/?\xff',
     httpVersion: 'HTTP/1.1',
     userAgent: '',
-    referer: '',
     status: 403,
     outcome: 'blocked',
     blocked: true,
