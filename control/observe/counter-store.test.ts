@@ -67,6 +67,27 @@ test('nodes and control mean the same by the classes of durations', () => {
   expect(durationBoundsSeconds.map((bound) => Math.round(bound * 1e6))).toEqual(durationBoundsUs);
 });
 
+test('shows how many requests reached each limit of inspection', async () => {
+  const store = openCounterStore(openMemoryKv());
+  const limits = [
+    { family: 'limit', key: 'json-name-bytes', count: 2n },
+    { family: 'limit', key: 'cookies', count: 1n },
+  ];
+  const one = create(CounterDeltaSchema, {
+    siteId: 'a',
+    policyId: 'p',
+    requests: 3n,
+    entries: limits,
+  });
+  await store.ingest(batchOf(1n, [one]), metricPayloadVersion);
+  await store.ingest(batchOf(2n, [one]), metricPayloadVersion);
+  const text = metricsText(trafficMetrics(store.list(), () => 'A'));
+  const labels = 'site_id="a",site="A",policy_id="p"';
+  expect(text).toContain('# TYPE waf_inspection_limits counter\n');
+  expect(text).toContain(`waf_inspection_limits_total{${labels},limit="json-name-bytes"} 4\n`);
+  expect(text).toContain(`waf_inspection_limits_total{${labels},limit="cookies"} 2\n`);
+});
+
 test('shows them as OpenMetrics, with labels escaped and buckets that add up', async () => {
   const store = openCounterStore(openMemoryKv());
   await store.ingest(batchOf(1n, [delta('a', 3n, '200')]), metricPayloadVersion);

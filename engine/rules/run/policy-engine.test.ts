@@ -2,7 +2,7 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { poolLimits } from '../../base/limits.ts';
+import { poolLimits, ruleRunLimits } from '../../base/limits.ts';
 import { createLogger } from '../../base/log.ts';
 import type { BodyNeed, TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
@@ -212,4 +212,23 @@ describe('the time of a request', () => {
     session.requestHead();
     expect(session.finish().matchedRules.map(({ ruleId }) => ruleId)).toEqual([5]);
   });
+});
+
+test('numbers past those that a verify operator checks are a limit that rules see', () => {
+  const rules = [
+    'SecRuleEngine On',
+    String.raw`SecRule ARGS "@verifyCC \d{16}" "id:1,phase:2,pass,log,msg:'card'"`,
+    `SecRule INSPECTION_LIMIT_ERROR "!@eq 0" "id:2,phase:2,pass,log,msg:'limit'"`,
+  ].join('\n');
+  const engine = engineFor(rules);
+  const most = ruleRunLimits.verifyCandidatesMax;
+  const card = '4111111111111111';
+  const idsOf = ({ matchedRules }: TransactionRecord): number[] => {
+    return matchedRules.map(({ ruleId }) => ruleId);
+  };
+  // Each digit but the last fifteen begins a number, none of which is a card's.
+  const within = inspect(engine, `/?a=${'1'.repeat(most - 1)}x${card}`);
+  expect([idsOf(within), within.limitsReached]).toEqual([[1], undefined]);
+  const past = inspect(engine, `/?a=${'1'.repeat(most + 15)}x${card}`);
+  expect([idsOf(past), past.limitsReached]).toEqual([[2], ['verify-candidates']]);
 });

@@ -160,7 +160,9 @@ export class Runner implements DeferredTx {
         const stopped = stoppedSoFar();
         const matched = this.runRule(rule);
         noteLimits(this.tx, rule.id, stopped);
-        if (this.tx.pcreLimitsExceeded !== 0) this.materialize();
+        // Operators reach limits, too, which later rules ask for.
+        const { pcreLimitsExceeded, limitsReached } = this.tx;
+        if (pcreLimitsExceeded !== 0 || limitsReached.length > 0) this.materialize();
         if (!matched) {
           if (this.tx.control.engine === 'off') return passVerdict;
           continue;
