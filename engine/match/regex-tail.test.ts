@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { printForScan } from './regex-analysis.ts';
-import { atStart, matchesAnyOf, withoutTail } from './regex-tail.ts';
+import { atStart, isDense, matchesAnyOf, toEnd, withoutTail } from './regex-tail.ts';
 import { readRegexTree } from './regex-tree.ts';
 import type { RegexNode } from './regex-tree.ts';
 
@@ -11,6 +11,12 @@ function read(pattern: string): RegexNode {
   const tree = readRegexTree(pattern, { caseless: false, dotall: true });
   if (tree === null) throw new Error(`unreadable: ${pattern}`);
   return tree.root;
+}
+
+/** What is printed for Hyperscan, as a JavaScript regex. */
+function asJavaScript(printed: string): RegExp {
+  const caseless = printed.startsWith('(?i)');
+  return new RegExp(caseless ? printed.slice(4) : printed, caseless ? 'i' : '');
 }
 
 it.each([
@@ -44,6 +50,23 @@ it('a pattern that matches any byte is found once, at the start', () => {
   expect(printForScan(atStart(read('[ab]')))).toBe('^[a-b]');
 });
 
+it.each([
+  ['\\W{4}', true],
+  ['(?:[!-+][^!-+]*){3}[!-+]', true],
+  ['(?:[!-+]|\\xc2\\xb4){3}', true],
+  ['x\\W', false],
+  ['[ab]{4}', false],
+  ['\\b\\W', false],
+  ['x*\\W', true],
+])('%s is dense: %s', (source, expected) => {
+  expect(isDense(read(source))).toBe(expected);
+});
+
+it('a pattern with all that follows ends where the value does', () => {
+  const allowed = new Uint8Array(256).fill(1, 0x61, 0x7b);
+  expect(printForScan(toEnd(read('[a-z]{2}|x'), allowed))).toBe('(?:[a-z]{2}|x)[a-z]*$');
+});
+
 const atom = fc.constantFrom('a', 'b', '[ab]', 'c', '\\b', '^', '$');
 const quantifier = fc.constantFrom('', '', '*', '+', '?', '{2}', '{1,3}', '{2,}', '+?', '{3}');
 const { pattern } = fc.letrec((tie) => ({
@@ -61,6 +84,7 @@ const { pattern } = fc.letrec((tie) => ({
   pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 2 }).map((list) => list.join('|')),
 }));
 
+const all = new Uint8Array(256).fill(1, 0, 128);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 0x7fffffff);
 
 it(`finds the same strings (FUZZ_SEED=${seed})`, () => {
@@ -68,8 +92,13 @@ it(`finds the same strings (FUZZ_SEED=${seed})`, () => {
   fc.assert(
     fc.property(pattern, fc.array(text, { maxLength: 12 }), (source, texts) => {
       const whole = new RegExp(String(source));
-      const cut = new RegExp(printForScan(withoutTail(read(String(source))))!);
-      for (const one of texts) expect([one, cut.test(one)]).toEqual([one, whole.test(one)]);
+      const cut = withoutTail(read(String(source)));
+      const sooner = asJavaScript(printForScan(cut)!);
+      const once = asJavaScript(printForScan(toEnd(cut, all))!);
+      for (const one of texts) {
+        expect([one, sooner.test(one)]).toEqual([one, whole.test(one)]);
+        expect([one, once.test(one)]).toEqual([one, whole.test(one)]);
+      }
     }),
     { seed, numRuns: 3000 },
   );

@@ -54,6 +54,38 @@ function cutRepeat(node: Extract<RegexNode, { kind: 'repeat' }>): RegexNode | nu
   return { kind: 'sequence', parts: [before, end] };
 }
 
+/** Bytes of a set that make it no literal. */
+const wideSetMin = 8;
+
+/**
+ * True for a pattern that may end at one byte after the other of some value: nothing in it, on one
+ * way through, is a literal.
+ */
+export function isDense(node: RegexNode): boolean {
+  switch (node.kind) {
+    case 'set':
+      return node.set.reduce((count, member) => count + member, 0) >= wideSetMin;
+    case 'assertion':
+    case 'opaque':
+      return false;
+    case 'capture':
+      return isDense(node.body);
+    case 'choice':
+      return node.options.some(isDense);
+    case 'sequence':
+      return node.parts.every(isDense);
+    case 'repeat':
+      return node.min === 0 || isDense(node.body);
+  }
+}
+
+/** The pattern with all that follows up to the end of a value of `allowed` bytes: it ends once. */
+export function toEnd(node: RegexNode, allowed: ByteSet): RegexNode {
+  const rest: RegexNode = { kind: 'set', set: allowed };
+  const any: RegexNode = { kind: 'repeat', body: rest, min: 0, max: Infinity, lazy: false };
+  return { kind: 'sequence', parts: [node, any, { kind: 'assertion', name: '$' }] };
+}
+
 /** True for a pattern that matches each of the `allowed` bytes: every value that is not empty. */
 export function matchesAnyOf(node: RegexNode, allowed: ByteSet): boolean {
   return node.kind === 'set' && node.set.every((member, byte) => member >= (allowed[byte] ?? 0));

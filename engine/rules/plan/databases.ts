@@ -12,7 +12,7 @@ import {
   spellEndAnchors,
   splitChoice,
 } from '../../match/regex-analysis.ts';
-import { atStart, matchesAnyOf, withoutTail } from '../../match/regex-tail.ts';
+import { atStart, isDense, matchesAnyOf, toEnd, withoutTail } from '../../match/regex-tail.ts';
 import { readRegexTree } from '../../match/regex-tree.ts';
 import type { RegexNode } from '../../match/regex-tree.ts';
 import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
@@ -48,7 +48,7 @@ export interface CompiledGroup<Image = DatabaseImage> {
 
 const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
 /** Raise it when the entry's layout or the meaning of its databases changes. */
-const cacheFormat = 11;
+const cacheFormat = 12;
 const none = Buffer.alloc(0);
 
 const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
@@ -187,13 +187,18 @@ function patternTiers(
     const allowed = bytesWithin(mask);
     const cut = restrictTo(tree.root, allowed);
     if (cut === null) return null;
-    // A scan of lines reports every end of a match: fewer of them are cheaper.
-    const sooner = withoutTail(cut);
-    const spelt = matchesAnyOf(sooner, allowed) ? atStart(sooner) : sooner;
+    const spelt = endingSeldom(cut, allowed);
     const text = tree.exact ? printForScan(spelt) : null;
     return text === null ? asWhole : { text, tree: spelt };
   });
   return { whole, narrow };
+}
+
+/** The same pattern for lines. Their scan reports every end of a match: fewer of them are cheaper. */
+function endingSeldom(pattern: RegexNode, allowed: Uint8Array): RegexNode {
+  const sooner = withoutTail(pattern);
+  if (matchesAnyOf(sooner, allowed)) return atStart(sooner);
+  return isDense(sooner) ? toEnd(sooner, allowed) : sooner;
 }
 
 function wordWithin(word: string, mask: number, caseless: boolean): boolean {
