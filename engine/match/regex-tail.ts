@@ -1,5 +1,5 @@
 /**
- * Cuts off what a pattern need not have at its end: Hyperscan tells every end of a match, and
+ * Cuts off what a pattern need not have at its end: Hyperscan reports every end of a match;
  * `a[b-z]*` ends at each letter of a word. Only for scans that ask whether there is a match.
  */
 

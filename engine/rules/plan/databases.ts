@@ -194,7 +194,7 @@ function patternTiers(
   return { whole, narrow };
 }
 
-/** The same pattern for lines. Their scan reports every end of a match: fewer of them are cheaper. */
+/** The pattern for lines, whose scan reports every end of a match: fewer of them are cheaper. */
 function endingSeldom(pattern: RegexNode, allowed: Uint8Array): RegexNode {
   const sooner = withoutTail(pattern);
   if (matchesAnyOf(sooner, allowed)) return atStart(sooner);
