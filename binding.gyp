@@ -14,6 +14,7 @@
         "native-bindings/injection.cc",
         "native-bindings/memory.cc",
         "native-bindings/pcre.cc",
+        "native-bindings/scan-lines.cc",
         "native-bindings/scan-memo.cc",
         "native-bindings/scan-program.cc",
         "native-bindings/scan-program-api.cc",

@@ -267,12 +267,16 @@ class SpecReader {
       const auto known = static_cast<int64_t>(databases.size());
       const int64_t database = ReadInteger(entry, "database", -2);
       const int64_t lines = ReadInteger(entry, "lines", -1);
-      if (database < -1 || database >= known || lines < -1 || lines >= known) {
-        return Refuse("a tier names no database");
+      const int64_t guarded = ReadInteger(entry, "guarded", -1);
+      const int64_t guard = ReadInteger(entry, "guard", -1);
+      for (const int64_t one : {database, lines, guarded, guard}) {
+        if (one < -1 || one >= known) return Refuse("a tier names no database");
       }
+      if ((guarded < 0) != (guard < 0)) return Refuse("a guard comes with what it guards");
       const uint32_t mask = static_cast<uint32_t>(ReadInteger(entry, "allowedMask", 0));
-      target->tiers.push_back(
-          ScanTier{mask, static_cast<int32_t>(database), static_cast<int32_t>(lines)});
+      target->tiers.push_back(ScanTier{mask, static_cast<int32_t>(database),
+                                       static_cast<int32_t>(lines), static_cast<int32_t>(guarded),
+                                       static_cast<int32_t>(guard)});
     }
     return true;
   }

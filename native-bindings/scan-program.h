@@ -41,11 +41,14 @@ struct ScanPattern {
 
 // Databases are indices, -1 where there is nothing to look for. The one for lines is compiled with
 // MULTILINE and serves values without a newline, joined by newlines; none of its patterns can
-// match one.
+// match one. `guarded` is another such database, for those lines alone in which the database
+// `guard` finds something.
 struct ScanTier {
   uint32_t allowed_mask;
   int32_t database;
   int32_t lines;
+  int32_t guarded;
+  int32_t guard;
 };
 
 // Patterns that are scanned for together: an output is scanned with the group when one of the
@@ -191,7 +194,8 @@ class ScanProgram {
   struct LineBatch {
     std::vector<uint8_t> text;
     std::vector<Line> lines;
-    size_t at = 0;  // the line of the last match, and where it starts and ends
+    int32_t guard = -1;  // finds the lines that need the scan; -1: all do
+    size_t at = 0;       // the line of the last match, and where it starts and ends
     uint64_t at_start = 0;
     uint64_t at_end = 0;
     size_t matches = 0;  // told by the scan that runs
@@ -201,9 +205,12 @@ class ScanProgram {
 
   static int OnLineMatch(unsigned id, unsigned long long from, unsigned long long to,
                          unsigned flags, void* context);
-  void AddLine(size_t database, int32_t whole, const uint8_t* data, uint32_t size);
+  static int OnSuspect(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
+                       void* context);
+  void AddLine(int32_t lines, int32_t whole, const uint8_t* data, uint32_t size);
   void ScanFullBatches();
   void ScanLines(size_t database);
+  void KeepSuspects(LineBatch* batch);
   // False when the scan was broken off.
   bool ScanJoined(size_t database, LineBatch* batch, size_t bound);
   void ScanApart(size_t database, LineBatch* batch);
@@ -243,6 +250,8 @@ class ScanProgram {
   std::vector<size_t> waiting_;
   LineBatch* batch_ = nullptr;
   bool lines_full_ = false;
+  std::vector<uint8_t> suspects_;  // by line: 1 where the guard found something
+  std::vector<Line> suspect_lines_;
   std::vector<int32_t> last_location_;  // by target id, within one batch
 
   // The state of the running call.

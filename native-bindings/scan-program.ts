@@ -19,6 +19,10 @@ export interface ScanTier {
    * whitespace class. Values of all rows of a call are then scanned at once, a line each.
    */
   readonly lines?: number;
+  /** Another such database, or -1 (default), for values alone in which `guard` finds something. */
+  readonly guarded?: number;
+  /** Index of a database of literals without SINGLEMATCH; given with `guarded`. */
+  readonly guard?: number;
 }
 
 /** What is looked for by code. */

@@ -3,6 +3,8 @@
  * numbers. Knows names as rules and forms spell them, never values.
  */
 
+import { ruleRunLimits } from './limits.ts';
+
 /** Parts that mark a name as secret anywhere in it; `_` joins the words of a name. */
 const telling = new RegExp(
   [
@@ -39,6 +41,19 @@ const nameCharsMax = 512;
  * Letters without case; words end at separators and at capitals.
  */
 export function isSecretName(name: string): boolean {
+  if (name.length > ruleRunLimits.secretNameCharsKept) return isSecret(name);
+  const known = answers.get(name);
+  if (known !== undefined) return known;
+  const secret = isSecret(name);
+  if (answers.size >= ruleRunLimits.secretNamesKept) answers.clear();
+  answers.set(name, secret);
+  return secret;
+}
+
+/** Names of fields are few, and all of a request that rules matched are asked about. */
+const answers = new Map<string, boolean>();
+
+function isSecret(name: string): boolean {
   const cut = name.length > nameCharsMax ? name.slice(-nameCharsMax) : name;
   const spaced = cut.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
   const joined = spaced.replace(/[^a-z0-9]+/g, '_');

@@ -22,6 +22,9 @@ export interface CompiledTier<Image = DatabaseImage> {
   readonly database: Image | null;
   /** For values scanned together, a line each. */
   readonly lines: Image | null;
+  /** For those of them in which `guard` finds something; both are null or neither. */
+  readonly guarded: Image | null;
+  readonly guard: Image | null;
 }
 
 /** A linked plan as `engine/rules/plan` wrote it. */

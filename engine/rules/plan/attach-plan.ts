@@ -138,9 +138,13 @@ function* openTiers(
     const tiers = parts.tiersOf(key);
     if (tiers === null) throw missing(key);
     list.push(
-      tiers.map(({ allowedMask, database, lines }) => {
-        return { allowedMask, database: open(database), lines: open(lines) };
-      }),
+      tiers.map(({ allowedMask, database, lines, guarded, guard }) => ({
+        allowedMask,
+        database: open(database),
+        lines: open(lines),
+        guarded: open(guarded),
+        guard: open(guard),
+      })),
     );
     yield;
   }

@@ -14,7 +14,6 @@ import {
 } from '../../match/regex-analysis.ts';
 import { atStart, isDense, matchesAnyOf, toEnd, withoutTail } from '../../match/regex-tail.ts';
 import { readRegexTree } from '../../match/regex-tree.ts';
-import type { RegexNode } from '../../match/regex-tree.ts';
 import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import { AppError } from '../../base/errors.ts';
@@ -26,6 +25,8 @@ import type {
   ExpressionMode,
   SharedGroup,
 } from '../../contract/shared-images.ts';
+import { partJoined } from './line-guards.ts';
+import type { LineExpression, LinePattern } from './line-guards.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
 
 /** Where compiled databases are kept between starts. A port: the state room writes files. */
@@ -99,12 +100,6 @@ interface Expression {
   readonly narrow: readonly (LinePattern | null | typeof asWhole)[];
 }
 
-interface LinePattern {
-  readonly text: string;
-  /** Absent for words. */
-  readonly tree?: RegexNode;
-}
-
 const asWhole = Symbol('as whole');
 
 /** Compiles one group or takes it from the cache. Cost: up to some seconds when not cached. */
@@ -138,9 +133,13 @@ export function shareGroup({ modes, tiers }: CompiledGroup): SharedGroup {
     if (image === null || image instanceof SharedArrayBuffer) return image;
     return HsDatabase.deserializeShared(image);
   };
-  const shared = tiers.map(({ allowedMask, database, lines }) => {
-    return { allowedMask, database: share(database), lines: share(lines) };
-  });
+  const shared = tiers.map(({ allowedMask, database, lines, guarded, guard }) => ({
+    allowedMask,
+    database: share(database),
+    lines: share(lines),
+    guarded: share(guarded),
+    guard: share(guard),
+  }));
   return { modes, tiers: shared };
 }
 
@@ -226,7 +225,7 @@ function compileExpressions(expressions: readonly Expression[]): CompiledGroup<U
   const widest = {
     allowedMask: 0xffffffff,
     database: compileWidest(expressions, modes),
-    lines: null,
+    ...{ lines: null, guarded: null, guard: null },
   };
   const tiers = narrowMasks.map((mask, tier) => compileNarrow(expressions, modes, mask, tier));
   return { expressions, modes, tiers: [...tiers, widest] };
@@ -265,19 +264,49 @@ function compileNarrow(
     if (pattern === asWhole) single.push(id);
     else joined.push({ id, pattern });
   });
-  joined.sort((x, y) => y.pattern.text.length - x.pattern.text.length);
-  let lines: Uint8Array | null = null;
-  while (joined.length > 0 && lines === null) {
-    const outcome = tryCompile(joined.map((one) => lineExpression(expressions[one.id]!, one)));
-    if (outcome instanceof Uint8Array) lines = outcome;
-    else if (outcome.neverMatches) joined.splice(outcome.index, 1);
-    else replaceFailed(joined, outcome.index, single);
-  }
-  if (single.length === 0) return { allowedMask, database: null, lines };
+  const { literals, guarded, rest } = partJoined(
+    joined,
+    (id) => expressions[id]!.pattern.apart === true,
+  );
+  const lineDatabases = {
+    lines: compileLines(expressions, rest, single),
+    guarded: compileLines(expressions, guarded, single),
+    guard: compileGuard(literals),
+  };
+  if (lineDatabases.guarded === null) lineDatabases.guard = null;
+  if (single.length === 0) return { allowedMask, database: null, ...lineDatabases };
   single.sort((x, y) => x - y);
   const database = tryCompile(single.map((id) => wholeExpression(expressions[id]!, id, modes)));
-  if (database instanceof Uint8Array) return { allowedMask, database, lines };
+  if (database instanceof Uint8Array) return { allowedMask, database, ...lineDatabases };
   throw new AppError('database_refused', 'a pattern compiles with all others but not with fewer', {
+    source: 'internal',
+  });
+}
+
+/** Compiles patterns for lines; those that do not compile so join `single`. */
+function compileLines(
+  expressions: readonly Expression[],
+  joined: LineExpression[],
+  single: number[],
+): Uint8Array | null {
+  joined.sort((x, y) => y.pattern.text.length - x.pattern.text.length);
+  while (joined.length > 0) {
+    const outcome = tryCompile(joined.map((one) => lineExpression(expressions[one.id]!, one)));
+    if (outcome instanceof Uint8Array) return outcome;
+    if (outcome.neverMatches) joined.splice(outcome.index, 1);
+    else replaceFailed(joined, outcome.index, single);
+  }
+  return null;
+}
+
+/** Tells every place, so that each line with a literal is found. */
+function compileGuard(literals: readonly string[]): Uint8Array | null {
+  if (literals.length === 0) return null;
+  const outcome = tryCompile(
+    literals.map((pattern, id) => ({ pattern, id, literal: true, flags: HS_FLAG.caseless })),
+  );
+  if (outcome instanceof Uint8Array) return outcome;
+  throw new AppError('database_refused', 'literals of a guard do not compile', {
     source: 'internal',
   });
 }
@@ -289,11 +318,6 @@ function wholeExpression(
 ): HsExpression {
   const mode = modes[id] === 'exact' ? flags : flags | HS_FLAG.prefilter;
   return { pattern: whole, id, literal, flags: mode };
-}
-
-interface LineExpression {
-  readonly id: number;
-  readonly pattern: LinePattern;
 }
 
 function lineExpression(
@@ -353,9 +377,9 @@ function tryCompile(list: readonly HsExpression[]): Uint8Array | CompileFailure 
 export function cacheKey(group: ScanGroup): string {
   const hash = createHash('sha256');
   hash.update(`${cacheFormat}\n${platformKey()}\n${narrowMasks.join()}\n`);
-  for (const { filter, negated } of group.patterns) {
+  for (const { filter, negated, apart } of group.patterns) {
     if (filter.kind !== 'pattern' && filter.kind !== 'words') continue;
-    hash.update(`${filter.kind}|${filter.caseless}|${negated}|`);
+    hash.update(`${filter.kind}|${filter.caseless}|${negated}|${apart === true}|`);
     const texts = filter.kind === 'pattern' ? [filter.pattern] : filter.words;
     for (const text of texts) hash.update(`${text.length}:`).update(text, 'latin1');
     hash.update('\n');
@@ -370,7 +394,7 @@ function writeEntry(group: CompiledGroup<Uint8Array>, key: string): Uint8Array {
       key,
       modes: group.modes.flatMap((mode, id) => (mode === 'exact' ? [] : [[id, mode]])),
       tiers: group.tiers.map((t) => {
-        return [t.allowedMask, t.database?.length ?? -1, t.lines?.length ?? -1];
+        return [t.allowedMask, ...imagesOf(t).map((image) => image?.length ?? -1)];
       }),
     }),
   );
@@ -379,10 +403,17 @@ function writeEntry(group: CompiledGroup<Uint8Array>, key: string): Uint8Array {
   const body = Buffer.concat([
     length,
     header,
-    ...group.tiers.flatMap((t) => [t.database ?? none, t.lines ?? none]),
+    ...group.tiers.flatMap((t) => imagesOf(t).map((image) => image ?? none)),
   ]);
   return Buffer.concat([body, createHash('sha256').update(body).digest()]);
 }
+
+/** The databases of a tier in the order in which an entry holds them. */
+function imagesOf({ database, lines, guarded, guard }: CompiledTier<Uint8Array>): Images {
+  return [database, lines, guarded, guard];
+}
+
+type Images = readonly (Uint8Array | null)[];
 
 function readEntry(
   bytes: Uint8Array,
@@ -397,7 +428,7 @@ function readEntry(
   const header = JSON.parse(body.toString('utf8', 4, headerEnd)) as {
     key?: string;
     modes: [number, ExpressionMode][];
-    tiers: [number, number, number][];
+    tiers: [number, number, number, number, number][];
   };
   // Sound, but of another group: the file was renamed or copied.
   if (header.key !== undefined && header.key !== key) return null;
@@ -409,10 +440,12 @@ function readEntry(
     at += size;
     return body.subarray(at - size, at);
   };
-  const tiers = header.tiers.map(
-    ([allowedMask, databaseBytes, linesBytes]): CompiledTier<Uint8Array> => {
-      return { allowedMask, database: take(databaseBytes), lines: take(linesBytes) };
-    },
-  );
+  const tiers = header.tiers.map(([allowedMask, ...sizes]): CompiledTier<Uint8Array> => ({
+    allowedMask,
+    database: take(sizes[0]),
+    lines: take(sizes[1]),
+    guarded: take(sizes[2]),
+    guard: take(sizes[3]),
+  }));
   return { expressions, modes, tiers };
 }

@@ -1,0 +1,189 @@
+// The scan of joined values: values that wait for one database, a line each, and which line a match
+// lies in. The rest of the class is in scan-program.cc.
+#include <algorithm>
+#include <cstring>
+
+#include "scan-program.h"
+
+namespace waf {
+
+namespace {
+
+// Joined lines are scanned when they have become this long; bounds the memory of a call.
+constexpr size_t kLinesMax = 1 << 20;
+// What a batch keeps allocated between calls at most.
+constexpr size_t kLinesKept = 256 * 1024;
+
+// A joined scan reports every place where a pattern ends, some 12 ns each, and a value may be made
+// of nothing else: five patterns of CRS match at every byte of one. Past this number for each line
+// and for its bytes it is broken off, and each line is scanned alone, where a pattern is reported
+// once. That costs some 4 us a line, and with the widest database 5 to 100 ns a byte.
+constexpr size_t kLineMatchesMax = 256;
+constexpr size_t kMatchesPerByte = 1;
+// Shorter lines stay together: their reports cannot cost more than a call of their own.
+constexpr size_t kApartMin = 16;
+// A guard reports every place, too; past this number, and one a line, all lines are suspects.
+constexpr size_t kSuspectMatchesMax = 64;
+
+}  // namespace
+
+// Every line ends with a newline, the last too: `^` finds no empty line behind the final newline.
+void ScanProgram::AddLine(int32_t lines, int32_t whole, const uint8_t* data, uint32_t size) {
+  const auto database = static_cast<size_t>(lines);
+  LineBatch& batch = batches_[database];
+  if (batch.lines.empty()) waiting_.push_back(database);
+  batch.lines.push_back(
+      Line{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_, whole});
+  batch.wholes = batch.wholes && whole >= 0;
+  batch.text.insert(batch.text.end(), data, data + size);
+  batch.text.push_back('\n');
+  lines_full_ = lines_full_ || batch.text.size() >= kLinesMax;
+}
+
+void ScanProgram::ScanFullBatches() {
+  lines_full_ = false;
+  for (size_t i = waiting_.size(); i-- > 0;) {
+    if (batches_[waiting_[i]].text.size() >= kLinesMax) ScanLines(waiting_[i]);
+  }
+}
+
+void ScanProgram::ScanLines(size_t database) {
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), database));
+  LineBatch& batch = batches_[database];
+  const size_t before = count_;
+  if (batch.guard >= 0) KeepSuspects(&batch);
+  const size_t bound = batch.lines.size() * kLineMatchesMax + batch.text.size() * kMatchesPerByte;
+  if (!ScanJoined(database, &batch, batch.wholes ? bound : SIZE_MAX)) {
+    ++stats_.abandoned;
+    count_ = before;
+    ScanApart(database, &batch);
+  }
+  batch.text.clear();
+  batch.lines.clear();
+  batch.wholes = true;
+  if (batch.text.capacity() > kLinesKept) batch.text.shrink_to_fit();
+}
+
+// Leaves only the lines in which the guard finds something, or all of them where it finds much.
+void ScanProgram::KeepSuspects(LineBatch* batch) {
+  const std::vector<Line>& lines = batch->lines;
+  batch_ = batch;
+  batch->at = 0;
+  batch->at_start = batch->at_end = 0;
+  batch->matches = 0;
+  batch->bound = kSuspectMatchesMax + lines.size();
+  suspects_.assign(lines.size(), 0);
+  Search(static_cast<size_t>(batch->guard), batch->text.data(), batch->text.size(), OnSuspect);
+  stats_.matches += batch->matches;
+  if (batch->matches > batch->bound || end_ == ScanEnd::kFailed) return;
+  size_t size = 0;
+  suspect_lines_.clear();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (suspects_[i] == 0) continue;
+    const size_t start = lines[i].start;
+    const size_t end = i + 1 < lines.size() ? lines[i + 1].start : batch->text.size();
+    suspect_lines_.push_back(lines[i]);
+    suspect_lines_.back().start = static_cast<uint32_t>(size);
+    std::memmove(batch->text.data() + size, batch->text.data() + start, end - start);
+    size += end - start;
+  }
+  stats_.skipped += lines.size() - suspect_lines_.size();
+  batch->text.resize(size);
+  batch->lines.swap(suspect_lines_);
+}
+
+int ScanProgram::OnSuspect(unsigned, unsigned long long, unsigned long long to, unsigned,
+                           void* context) {
+  auto* self = static_cast<ScanProgram*>(context);
+  LineBatch& batch = *self->batch_;
+  if (++batch.matches > batch.bound) return 1;
+  if (to < batch.at_start || to >= batch.at_end) self->FindLine(to);
+  self->suspects_[batch.at] = 1;
+  return 0;
+}
+
+bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
+  if (batch->lines.empty()) return true;
+  batch_ = batch;
+  batch->at = 0;
+  batch->at_start = batch->at_end = 0;
+  batch->matches = 0;
+  batch->bound = bound;
+  std::fill(last_location_.begin(), last_location_.end(), -1);
+  Search(database, batch->text.data(), batch->text.size(), OnLineMatch);
+  stats_.matches += batch->matches;
+  return batch->matches <= bound;
+}
+
+// Scans each line with the whole database of its group; the short ones together once more.
+void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
+  LineBatch rest;
+  for (size_t i = 0; i < batch->lines.size(); ++i) {
+    const Line& line = batch->lines[i];
+    const size_t end = i + 1 < batch->lines.size() ? batch->lines[i + 1].start : batch->text.size();
+    const size_t size = end - 1 - line.start;
+    const uint8_t* data = batch->text.data() + line.start;
+    if (size < kApartMin) {
+      Line short_line = line;
+      short_line.start = static_cast<uint32_t>(rest.text.size());
+      rest.lines.push_back(short_line);
+      rest.text.insert(rest.text.end(), data, data + size + 1);
+      continue;
+    }
+    class_ = line.owner;
+    location_ = line.location;
+    chains_ = line.chains;
+    NextRow();
+    NextScan();
+    Search(static_cast<size_t>(line.whole), data, size, OnMatch);
+  }
+  ScanJoined(database, &rest, SIZE_MAX);
+}
+
+int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long to, unsigned,
+                             void* context) {
+  auto* self = static_cast<ScanProgram*>(context);
+  LineBatch& batch = *self->batch_;
+  if (++batch.matches > batch.bound) return 1;
+  // Most often a pattern matches once more, some bytes on in the same line.
+  if (to < batch.at_start || to >= batch.at_end) self->FindLine(to);
+  if (id >= self->pattern_stamp_.size() || self->pattern_stamp_[id] == self->scan_epoch_) return 0;
+  self->pattern_stamp_[id] = self->scan_epoch_;
+  self->NoteLine(id);
+  return 0;
+}
+
+// A match that ends at `to` lies in the last line that starts there or before. Stamps of patterns
+// say "seen in this line".
+void ScanProgram::FindLine(uint64_t to) {
+  LineBatch& batch = *batch_;
+  const std::vector<Line>& lines = batch.lines;
+  size_t at = batch.at;
+  if (lines[at].start > to) at = 0;
+  while (at + 1 < lines.size() && lines[at + 1].start <= to) {
+    // Matches mostly come in order; far ahead, halve the way.
+    const size_t half = at + (lines.size() - at) / 2;
+    at = half > at + 8 && lines[half].start <= to ? half : at + 1;
+  }
+  batch.at = at;
+  batch.at_start = lines[at].start;
+  batch.at_end = at + 1 < lines.size() ? lines[at + 1].start : UINT64_MAX;
+  NextScan();
+}
+
+void ScanProgram::NoteLine(unsigned id) {
+  const Line& line = batch_->lines[batch_->at];
+  if (id >= line.owner->patterns.size()) return;
+  const ScanPattern& pattern = line.owner->patterns[id];
+  if (pattern.target_id == kNoTarget || pattern.negated) return;
+  if (((line.chains >> pattern.chain) & 1) == 0) return;
+  if (last_location_[pattern.target_id] == line.location) return;
+  last_location_[pattern.target_id] = line.location;
+  if (count_ < capacity_) {
+    hits_[2 * count_] = static_cast<int32_t>(pattern.target_id);
+    hits_[2 * count_ + 1] = line.location;
+  }
+  ++count_;
+}
+
+}  // namespace waf
