@@ -168,3 +168,45 @@ test('a value that is all matches is reported once a pattern', () => {
   expect(bytes).toBeLessThan(2.1 * slab.length);
   close();
 });
+
+test('lines in which a guard finds something are scanned, all others are not', () => {
+  const guard = HsDatabase.compile(
+    ['time ', ';'].map((pattern, id) => ({ pattern, id, literal: true, flags: HS_FLAG.caseless })),
+    { mode: 'block' },
+  );
+  const guarded = HsDatabase.compile(
+    [{ pattern: '[;eE] ?x', id: 0, flags: HS_FLAG.dotall | HS_FLAG.multiline }],
+    { mode: 'block' },
+  );
+  const allowedMask = maskOfClasses('lower', 'upper', 'space', 'semicolon');
+  const scanner = new ScanProgram({
+    nodes: Int32Array.from([-1, -1]),
+    databases: [lines, guarded, guard],
+    classes: [
+      {
+        chains: Int32Array.from([0]),
+        patterns: Int32Array.from([0, 0, 0]),
+        tiers: [{ allowedMask, database: -1, guarded: 1, guard: 2 }],
+        tests: [],
+      },
+    ],
+  });
+  const found = (values: readonly string[]): number[] => {
+    const slab = Buffer.from(values.join(''), 'latin1');
+    let at = 0;
+    const rows = values.flatMap(({ length }) => [at, (at += length), 0]);
+    const hits = new Int32Array(4 * values.length + 2);
+    const count = scanner.scan(slab, Int32Array.from(rows), values.length, hits);
+    return Array.from({ length: count }, (_, i) => hits[2 * i + 1]!).toSorted((a, b) => a - b);
+  };
+  // Row 0 and 3 would match, but have no literal; those of the others stay in their lines.
+  expect(found(['e x', 'a TIME x', 'time', 'ex', ';', 'x', ';x', '', 'b; x'])).toEqual([1, 6, 8]);
+  expect(scanner.stats().skipped).toBe(5);
+  expect(found(['ex', 'time', ' x'])).toEqual([]);
+  expect(found([])).toEqual([]);
+  // So many finds that it is not worth asking for lines.
+  expect(found(['ex', ';'.repeat(200), ';x'])).toEqual([0, 2]);
+  scanner.close();
+  guard.close();
+  guarded.close();
+});
