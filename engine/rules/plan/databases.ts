@@ -14,6 +14,7 @@ import {
 } from '../../match/regex-analysis.ts';
 import { atStart, isDense, matchesAnyOf, toEnd, withoutTail } from '../../match/regex-tail.ts';
 import { readRegexTree } from '../../match/regex-tree.ts';
+import type { RegexNode } from '../../match/regex-tree.ts';
 import { HS_FLAG, HsDatabase, platformKey } from '../../match/scan.ts';
 import type { HsCompileError, HsExpression } from '../../match/scan.ts';
 import { AppError } from '../../base/errors.ts';
