@@ -103,6 +103,15 @@ export interface AddressBits {
   readonly words: Uint32Array;
 }
 
+/** Sixteen bits of an address from `bit` on; its words begin at `at`. */
+export function sixteenBits(words: Uint32Array, at: number, bit: number): number {
+  const place = at + (bit >>> 5);
+  const offset = bit & 31;
+  const word = words[place]!;
+  if (offset <= 16) return (word >>> (16 - offset)) & 0xffff;
+  return ((word << (offset - 16)) | (words[place + 1]! >>> (48 - offset))) & 0xffff;
+}
+
 /** Fills `into`; an IPv4 address mapped into IPv6 counts as IPv4. Cost: 0.1 us for IPv4. */
 export function readAddressBits(text: string, into: AddressBits): AddressBits {
   const { words } = into;

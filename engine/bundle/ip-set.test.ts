@@ -87,7 +87,7 @@ test.each([
   const v4 = (): string => `10.${next(3)}.${next(3)}.${next(256)}`;
   const v6 = (): string => `2001:db8:${next(3)}::${next(4)}:${next(65_536).toString(16)}`;
   for (let round = 0; round < 40; round++) {
-    const networks = Array.from({ length: next(500) + 1 }, () =>
+    const networks = Array.from({ length: next(1500) + 1 }, () =>
       next(2) === 0 ? `${v4()}/${20 + next(13)}` : `${v6()}/${40 + next(89)}`,
     );
     const lapses = new Map<string, number>();
@@ -132,4 +132,25 @@ test('ranges lie in shared memory, and a list that did not change is made once',
   expect(sets.of(listOf(['11.0.0.0/8']))).not.toBe(set);
   sets.keep(new Set());
   expect(sets.of(listOf(['11.0.0.0/8']))).not.toBe(set);
+});
+
+test('long lists are indexed behind the bits that all networks share', () => {
+  const many = Array.from({ length: 1_000 }, (_, at) => `2001:db8:0:${at.toString(16)}::/64`);
+  const list = listOf([...many, ...many.map((_, at) => `10.7.${at >> 8}.${at & 255}`)]);
+  const { v4, v6 } = makeIpSet(list);
+  expect([v4.index?.length, v6.index?.length]).toEqual([65_537, 65_537]);
+  expect([v4.indexBit, v6.indexBit]).toEqual([16, 54]);
+  const asked: readonly (readonly [string, boolean])[] = [
+    ['10.7.3.231', true],
+    ['10.7.3.232', false],
+    ['10.8.0.1', false],
+    ['9.0.0.1', false],
+    ['2001:db8:0:3e7::1', true],
+    ['2001:db8:0:3e8::', false],
+    ['2001:db8:1::', false],
+    ['2001:db7::', false],
+    ['::', false],
+    ['ffff::', false],
+  ];
+  expect(asked.map(([address]) => [address, holds(list, address)])).toEqual(asked);
 });

@@ -7,6 +7,7 @@
 import type { RuntimeIpList } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { AppError } from '../base/errors.ts';
 import { accessLimits } from '../base/limits.ts';
+import { sixteenBits } from '../base/ip-address.ts';
 import type { IpRanges, IpSet } from '../contract/access.ts';
 
 /** Short lists are searched as fast without an index. */
@@ -111,14 +112,7 @@ function joinRanges(entries: Entries): IpRanges {
       ends[at * width + word] = entries.endWord(entry, word);
     }
   });
-  return {
-    width,
-    count: outer.length,
-    starts,
-    ends,
-    expiresAtMs: null,
-    index: indexOf(starts, width),
-  };
+  return { width, count: outer.length, starts, ends, expiresAtMs: null, ...indexOf(starts, width) };
 }
 
 /** True when the network of `left` ends before that of `right` begins. */
@@ -182,20 +176,31 @@ function packRanges(laid: readonly Range[], width: 1 | 4): IpRanges {
       ends[at * width + word] = Number((range.end >> shift) & 0xffffffffn);
     }
   });
-  return { width, count: laid.length, starts, ends, expiresAtMs, index: indexOf(starts, width) };
+  return { width, count: laid.length, starts, ends, expiresAtMs, ...indexOf(starts, width) };
 }
 
-/** By the top 16 bits: how many ranges start below. */
-function indexOf(starts: Uint32Array, width: number): Uint32Array | null {
+/** By 16 bits behind those that all starts share: how many ranges start below. */
+function indexOf(starts: Uint32Array, width: 1 | 4): Pick<IpRanges, 'index' | 'indexBit'> {
   const count = starts.length / width;
-  if (count < indexedFrom) return null;
+  if (count < indexedFrom) return { index: null, indexBit: 0 };
+  const indexBit = Math.min(sharedBits(starts, width), width * 32 - 16);
   const index = words(indexPlaces);
   let range = 0;
-  for (let top = 0; top < indexPlaces; top++) {
-    while (range < count && starts[range * width]! >>> 16 < top) range++;
-    index[top] = range;
+  for (let value = 0; value < indexPlaces; value++) {
+    while (range < count && sixteenBits(starts, range * width, indexBit) < value) range++;
+    index[value] = range;
   }
-  return index;
+  return { index, indexBit };
+}
+
+/** Bits that the first start and the last one have in common: all others have them, too. */
+function sharedBits(starts: Uint32Array, width: number): number {
+  const last = starts.length - width;
+  for (let word = 0; word < width; word++) {
+    const difference = (starts[word]! ^ starts[last + word]!) >>> 0;
+    if (difference !== 0) return word * 32 + Math.clz32(difference);
+  }
+  return width * 32;
 }
 
 function words(count: number): Uint32Array {

@@ -15,8 +15,12 @@ export interface IpRanges {
   readonly ends: Uint32Array;
   /** When each range lapses, milliseconds since the Unix epoch; null when none does. */
   readonly expiresAtMs: Float64Array | null;
-  /** First range by the top 16 bits of its start, and one place more; null for short lists. */
+  /**
+   * How many ranges start below each value of 16 bits, and one place more; null for short lists.
+   * All starts share the bits before `indexBit`.
+   */
   readonly index: Uint32Array | null;
+  readonly indexBit: number;
 }
 
 /** The addresses of one list. */

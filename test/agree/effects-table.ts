@@ -6,6 +6,7 @@
 import { packArchive } from '../../control/publish/ruleset-pack.ts';
 import type { EffectRow, Expected, RowCall, RowRequest } from './effect-row.ts';
 import { multipartRows } from './multipart-rows.ts';
+import { resourceRows } from './resource-rows.ts';
 
 /** Matches 942100 and nothing else under both rulesets. */
 const sqli = '1%27%20OR%20%271%27=%271';
@@ -342,6 +343,7 @@ export const effectRows: readonly EffectRow[] = [
     after: { status: 200, with: [200_002] },
   },
   ...multipartRows,
+  ...resourceRows,
   {
     name: 'a media type that is read as JSON',
     changes: [
