@@ -137,6 +137,26 @@ test.each(Object.entries(rows))('%s adds, removes and replaces', async (_, row) 
   expect(await run(`${row.change.replace('ITEM', c)} --replace --remove`)).toMatch(/^1 /);
 });
 
+test('two operators who add to the same list lose nothing', async () => {
+  expect(await run(site('shared'))).toMatch(/^0 /);
+  printed = keepPrinted();
+  const adding = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6'].map((name) =>
+    runCommandLine(commands, [
+      ...`site update shared --alias ${name}.test`.split(' '),
+      ...['--admin-socket', waf.socket, '--output', 'json'],
+    ]),
+  );
+  expect(await Promise.all(adding)).toEqual([0, 0, 0, 0, 0, 0]);
+  const { site: kept } = JSON.parse((await run('site get shared')).replace(/^0 /, '')) as {
+    site: { aliases: string[] };
+  };
+  expect(kept.aliases.toSorted()).toEqual(
+    ['b1', 'b2', 'b3', 'b4', 'b5', 'b6'].map((name) => `${name}.test`),
+  );
+  // Who names a revision means it.
+  expect(await run('site update shared --alias b7.test --revision 1')).toMatch(/^1 .*aborted/);
+});
+
 test('providers of a user add up', async () => {
   await waf.call('UserService/CreateUser', {
     user: { username: 'otto' },

@@ -180,12 +180,45 @@ async function setOverride(
     { override: value, listChange: listChangeNames[mode] },
     'flags',
   );
-  const response = await api.ruleOverrides.upsertRuleOverride(request);
+  const response = await namingFlags(override, () => api.ruleOverrides.upsertRuleOverride(request));
   const kept = response.override === undefined ? [] : [response.override];
   const [after] = kept;
   noteChange(context.output, 'taken away', partsOf(before), partsOf(after));
   await showMessage(context, UpsertRuleOverrideResponseSchema, response, overrideTable(kept));
   return 0;
+}
+
+/** Names the flags in what the API refuses, in place of its own fields. */
+async function namingFlags<T>(override: RuleOverride, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const { ConnectError } = await import('@connectrpc/connect');
+    if (!(error instanceof ConnectError)) throw error;
+    throw new ConnectError(inFlags(error.rawMessage, override), error.code);
+  }
+}
+
+/** A message of the API with the names of the flags. */
+export function inFlags(
+  message: string,
+  { removedTargets, addedTargets }: Pick<RuleOverride, 'removedTargets' | 'addedTargets'>,
+): string {
+  const unknown = /unknown variable "?([\w-]+)/i.exec(message)?.[1];
+  if (unknown !== undefined) {
+    const named = (target: string): boolean => target.replace(/^[!&]*/, '').startsWith(unknown);
+    const flag = removedTargets.some(named) ? '--without' : '--with';
+    return `Unknown variable ${unknown} in ${flag}. Write a variable that rules read, for example ARGS:name`;
+  }
+  return message
+    .replace(
+      /^override\.removedTargets\[(\d+)\]/,
+      (_, at) => `--without ${removedTargets[Number(at)]}`,
+    )
+    .replace(/^override\.addedTargets\[(\d+)\]/, (_, at) => `--with ${addedTargets[Number(at)]}`)
+    .replace(/^override\.scoreOverride/, '--score')
+    .replace(/^override\.(scope|rationale)/, '--$1')
+    .replace(/^override\.siteId/, '--site');
 }
 
 const listChangeNames = {

@@ -5,6 +5,7 @@ import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
+import { inFlags } from './rule-override-commands.ts';
 
 const commands = await loadCommands([]);
 let waf: TestControl;
@@ -86,8 +87,20 @@ test('an override without effect is refused with the reason', async () => {
   expect(await override('exclude', '--without', 'REQUEST_BODY')).toBe(1);
   expect(printed.err).toContain('the rule does not read it');
   expect(printed.err).toContain('it reads ARGS');
+  expect(printed.err).toContain('--without REQUEST_BODY: the rule does not read it');
+  expect(printed.err).not.toContain('removedTargets');
   expect(await override('disable', '--scope', '/api/*')).toBe(1);
   expect(printed.err).toContain('is a prefix and no pattern');
   expect(await override('disable', '--scope', '/a/../b')).toBe(1);
   expect(await overrides()).toEqual([]);
+});
+
+test('an unknown variable is named with its flag', () => {
+  const compiled = 'override: the rules do not compile: policy.conf:98:34: unknown variable "FOO"';
+  const asked = { removedTargets: ['ARGS:a'], addedTargets: ['FOO:b'] };
+  expect(inFlags(compiled, asked)).toMatch(/^Unknown variable FOO in --with\. Write a variable/);
+  expect(inFlags(compiled, { removedTargets: ['!FOO'], addedTargets: [] })).toMatch(
+    /^Unknown variable FOO in --without\./,
+  );
+  expect(inFlags('override.scope: is a prefix', asked)).toBe('--scope: is a prefix');
 });

@@ -1,5 +1,6 @@
 /** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
 
+import { commandLineLimits } from '../../engine/base/limits.ts';
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   ArgumentDefinition,
@@ -10,6 +11,7 @@ import type {
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { changeList, listChangeFlags, listMode, noteChange, type ListMode } from './list-change.ts';
+import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Output } from './output.ts';
 import { showMessage, showRemoved } from './show.ts';
 import { siteTable } from './site-table.ts';
@@ -49,6 +51,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
       { flags: '--alias <host>', summary: 'further host; repeatable', repeatable: true },
       { flags: '--no-aliases', summary: 'no further hosts' },
       { flags: '--upstream <url>', summary: 'origin; repeatable', repeatable: true },
+      ...originTlsFlags,
       {
         flags: '--pool <pool>',
         summary: 'upstream pool in place of origins',
@@ -72,13 +75,17 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
         await import('../../proto/gen/waf/v1/site_pb.ts');
       const { create, fromJson } = await import('@bufbuild/protobuf');
       const { sites } = await context.api();
-      const { site: before } = await sites.getSite({ id });
-      const [change, mask] = readChange(flags, before, context.output);
-      if (mask.length === 0) throw badFlag('name at least one flag that changes something');
-      const { site } = await sites.updateSite({
-        site: fromJson(SiteSchema, { id, ...change } as never),
-        revision: await revisionOf(context, id, flags),
-        updateMask: mask.join(','),
+      // Lists are changed from what they were at this revision, and at no other.
+      const site = await againWhenChanged(flags, async () => {
+        const { site: before } = await sites.getSite({ id });
+        const [change, mask] = readChange(flags, before, context.output);
+        if (mask.length === 0) throw badFlag('name at least one flag that changes something');
+        const answer = await sites.updateSite({
+          site: fromJson(SiteSchema, { id, ...change } as never),
+          revision: givenRevision(flags) ?? before?.revision ?? 0n,
+          updateMask: mask.join(','),
+        });
+        return answer.site;
       });
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
       const shown = site === undefined ? [] : [site];
@@ -129,17 +136,37 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
   };
 }
 
+/**
+ * Reads and changes once more when another operator changed the same between both, unless the
+ * command line says which revision it means.
+ */
+async function againWhenChanged<T>(flags: FlagValues, attempt: () => Promise<T>): Promise<T> {
+  const { Code, ConnectError } = await import('@connectrpc/connect');
+  for (let left = commandLineLimits.changeAttemptsMax - 1; ; left--) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const aborted = error instanceof ConnectError && error.code === Code.Aborted;
+      if (!aborted || left <= 0 || textFlag(flags, 'revision') !== undefined) throw error;
+    }
+  }
+}
+
+function givenRevision(flags: FlagValues): bigint | undefined {
+  const given = textFlag(flags, 'revision');
+  if (given === undefined) return undefined;
+  if (!/^[1-9]\d{0,18}$/.test(given)) throw badFlag('--revision wants a whole number from 1 on');
+  return BigInt(given);
+}
+
 /** The given revision, or the one that the site has. Errors: AppError bad_flag. */
 export async function revisionOf(
   context: CommandContext,
   id: string,
   flags: FlagValues,
 ): Promise<bigint> {
-  const given = textFlag(flags, 'revision');
-  if (given !== undefined) {
-    if (!/^[1-9]\d{0,18}$/.test(given)) throw badFlag('--revision wants a whole number from 1 on');
-    return BigInt(given);
-  }
+  const given = givenRevision(flags);
+  if (given !== undefined) return given;
   const { site } = await (await context.api()).sites.getSite({ id });
   return site?.revision ?? 0n;
 }
@@ -176,8 +203,17 @@ function readChange(
   } else if (flags['aliases'] === false) set('aliases', []);
   const urls = listFlag(flags, 'upstream');
   const pool = textFlag(flags, 'pool');
-  if (pool !== undefined) set('upstreams', [{ upstreamId: pool }]);
-  else if (urls.length > 0) set('upstreams', changedOrigins(mode, before, urls, output));
+  const originTls = readOriginTls(flags);
+  const tlsNamed = Object.keys(originTls).length > 0;
+  if (pool !== undefined) {
+    if (tlsNamed) throw badFlag(`a pool has its own TLS settings: waf upstream update ${pool}`);
+    set('upstreams', [{ upstreamId: pool }]);
+  } else if (urls.length > 0 || tlsNamed) {
+    set(
+      'upstreams',
+      changedOrigins(urls.length > 0 ? mode : 'add', before, urls, originTls, output),
+    );
+  }
   const waf = textFlag(flags, 'mode');
   if (waf !== undefined) set('waf.enabled', waf !== 'off');
   if (waf === 'blocking') set('waf.mode', 'WAF_MODE_BLOCKING');
@@ -189,14 +225,24 @@ function readChange(
   return [change, mask];
 }
 
-/** Origins after the change; one that is there keeps its weight and headers. */
+/**
+ * Origins after the change; one that is there keeps its weight and headers, and all keep how they
+ * are verified, but for what the flags name. Errors: AppError bad_flag for a site with a pool.
+ */
 function changedOrigins(
   mode: ListMode,
   before: Site | undefined,
   urls: readonly string[],
+  originTls: Readonly<Record<string, unknown>>,
   output: Output,
 ): object[] {
   const known = (before?.upstreams ?? []).filter(({ inline }) => inline !== undefined);
+  if (known.length === 0 && urls.length === 0) {
+    throw badFlag('the site uses a pool, which has its own TLS settings: waf upstream update POOL');
+  }
+  const { caPem = '', serverName = '', skipVerify = false } = known[0]?.tls ?? {};
+  const tls = { caPem, serverName, skipVerify, ...originTls };
+  const isSet = tls.caPem !== '' || tls.serverName !== '' || tls.skipVerify;
   const byUrl = new Map(known.map((one) => [one.inline?.url ?? '', one]));
   const present = [...byUrl.keys()];
   const after = changeList(mode, present, urls, '--upstream');
@@ -205,6 +251,7 @@ function changedOrigins(
     const one = byUrl.get(url);
     const { weight = 1, healthCheckPath = '' } = one?.inline ?? {};
     const requestHeaders = one?.requestHeaders ?? {};
-    return { inline: { url, weight, healthCheckPath }, requestHeaders };
+    const inline = { url, weight, healthCheckPath };
+    return { inline, requestHeaders, ...(isSet ? { tls } : {}) };
   });
 }

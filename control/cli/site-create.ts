@@ -2,6 +2,8 @@
 
 import type { CommandDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
+import { originTlsFlags, readOriginTls } from './origin-tls.ts';
+import { readMessage } from './show.ts';
 import { siteTable } from './site-table.ts';
 
 /** The command. */
@@ -20,6 +22,7 @@ export const siteCreateCommand: CommandDefinition = {
       repeatable: true,
       required: true,
     },
+    ...originTlsFlags,
     { flags: '--policy <policy>', summary: 'id or name; default is Light', resource: 'policy' },
     { flags: '--detection', summary: 'record attacks, block nothing' },
     { flags: '--no-waf', summary: 'no inspection' },
@@ -29,13 +32,20 @@ export const siteCreateCommand: CommandDefinition = {
     const { SiteSchema, TlsMode, WafMode } = await import('../../proto/gen/waf/v1/site_pb.ts');
     const { ResourceStatus } = await import('../../proto/gen/waf/v1/common_pb.ts');
     const { toJson } = await import('@bufbuild/protobuf');
+    const { UpstreamTlsSchema } = await import('../../proto/gen/waf/v1/upstream_pb.ts');
     const { sites } = await context.api();
+    const given = readOriginTls(flags);
+    const named = Object.keys(given).length > 0;
+    const tls = named ? { tls: await readMessage(UpstreamTlsSchema, given, 'flags') } : {};
     const { site } = await sites.createSite({
       site: {
         name: textFlag(flags, 'name') ?? '',
         primaryHost: textFlag(flags, 'host') ?? '',
         aliases: [...listFlag(flags, 'alias')],
-        upstreams: listFlag(flags, 'upstream').map((url) => ({ inline: { url, weight: 1 } })),
+        upstreams: listFlag(flags, 'upstream').map((url) => ({
+          inline: { url, weight: 1 },
+          ...tls,
+        })),
         tls: { mode: TlsMode.NONE },
         waf: {
           enabled: switchFlag(flags, 'waf'),

@@ -9,8 +9,9 @@ import type {
   FlagValues,
 } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
-import { badFlag, readInputText, readPairs } from './input.ts';
+import { badFlag, readPairs } from './input.ts';
 import { changeList, changePairs, listChangeFlags, listMode, noteChange } from './list-change.ts';
+import { originTlsFlags, readOriginTls } from './origin-tls.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { printable, readMessage, showMessage, showRemoved, timeText } from './show.ts';
@@ -28,12 +29,7 @@ const settingFlags: readonly FlagDefinition[] = [
     repeatable: true,
   },
   { flags: '--header <name=value>', summary: 'header set on requests', repeatable: true },
-  {
-    flags: '--origin-ca <file>',
-    summary: 'PEM of the authorities of https endpoints; empty for none',
-  },
-  { flags: '--server-name <name>', summary: 'name in their certificates; empty for their hosts' },
-  { flags: '--skip-verify <yes|no>', summary: 'accept any certificate', choices: ['yes', 'no'] },
+  ...originTlsFlags,
   { flags: '--health-path <path>', summary: 'path that is probed; empty for none' },
   { flags: '--health-status <status>', summary: 'status of a healthy answer' },
   { flags: '--health-interval <seconds>', summary: 'time between probes' },
@@ -213,7 +209,7 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   if (headers.length > 0) set('requestHeaders', readPairs(headers, '--header'));
   const status = textFlag(flags, 'status');
   if (status !== undefined) set('status', `RESOURCE_STATUS_${status.toUpperCase()}`);
-  const tls = readTls(flags);
+  const tls = readOriginTls(flags);
   if (Object.keys(tls).length > 0) value['tls'] = tls;
   mask.push(...Object.keys(tls).map((field) => `tls.${field}`));
   const probe = (flag: string, field: string, numeric: boolean): void => {
@@ -228,20 +224,6 @@ function readSettings(flags: FlagValues): [Record<string, unknown>, string[]] {
   probe('healthInterval', 'intervalSeconds', true);
   if (Object.keys(health).length > 0) value['healthCheck'] = health;
   return [value, mask];
-}
-
-/** How https endpoints are verified. Errors: AppError of a file that cannot be read. */
-function readTls(flags: FlagValues): Record<string, unknown> {
-  const tls: Record<string, unknown> = {};
-  const file = textFlag(flags, 'originCa');
-  if (file !== undefined) {
-    tls['caPem'] = file === '' ? '' : readInputText(file);
-  }
-  const name = textFlag(flags, 'serverName');
-  if (name !== undefined) tls['serverName'] = name;
-  const skip = textFlag(flags, 'skipVerify');
-  if (skip !== undefined) tls['skipVerify'] = skip === 'yes';
-  return tls;
 }
 
 /** `URL` or `URL,WEIGHT`. Errors: AppError bad_flag. */

@@ -426,6 +426,8 @@ export const commandLineLimits = {
   configBytesMax: 65_536,
   /** A file or standard input that a command reads; the API takes 16 MiB a request. */
   inputBytesMax: 64 * 1024 * 1024,
+  /** Attempts at a change while others change the same. */
+  changeAttemptsMax: 8,
   /** After a change: how long a publication is waited for, and its being served. */
   publishNoticeMs: 400,
   servingWaitMs: 60_000,

@@ -24,9 +24,9 @@ let created = '';
 if (missingBuild !== null) console.log(missingBuild);
 
 /** One request to the site; its status. */
-function ask(): Promise<number> {
+function ask(host = 'shop.test'): Promise<number> {
   return new Promise((resolve, reject) => {
-    const headers = { host: 'shop.test' };
+    const headers = { host };
     const asked = httpRequest({ port: product.proxyPort, headers, agent: false }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
     });
@@ -102,6 +102,29 @@ test.skipIf(missingBuild !== null)(
     await eventually(async () => (await ask()) === 200);
     await eventually(() => /^origins +healthy/m.test(health()));
     await eventually(() => product.output().includes('an origin answers again'));
+  },
+);
+
+test.skipIf(missingBuild !== null)(
+  'a site with an origin of its own names authority and name, too',
+  async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'waf-ca-')), 'ca.pem');
+    writeFileSync(file, authority.cert);
+    const url = `https://127.0.0.1:${port}`;
+    const made = ['site', 'create', '--name', 'own', '--host', 'own.test', '--upstream', url];
+    must(...made, '--no-waf', '--origin-ca', file);
+    await eventually(async () => (await ask('own.test')) === 502);
+    must('site', 'update', 'own', '--server-name', 'origin.internal');
+    await eventually(async () => (await ask('own.test')) === 200);
+    // A further origin leaves the verification as it is.
+    must('site', 'update', 'own', '--upstream', `https://localhost:${port}`);
+    expect(must('site', 'get', 'own', '--output', 'json')).toMatch(
+      /origin\.internal[^]*origin\.internal/,
+    );
+    must('site', 'update', 'own', '--origin-ca', '', '--skip-verify', 'yes');
+    await eventually(async () => (await ask('own.test')) === 200);
+    const { stderr } = product.waf('site', 'update', 'shop', '--skip-verify', 'yes');
+    expect(stderr).toContain('the site uses a pool, which has its own TLS settings');
   },
 );
 
