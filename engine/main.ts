@@ -27,6 +27,8 @@ import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { ClientMemory } from './front/client-memory.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
+import { RateTable, randomSeed, shareRates } from './guard/rate-table.ts';
+import { RateFiles } from './state/rate-files.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
@@ -60,7 +62,8 @@ class Engine {
   private readonly trim = trimThisProcess();
   private readonly files = new SharedFiles();
   private countryOf: (ip: string) => string = () => '';
-  private readonly guards = new SiteGuards({ countryOf: (ip) => this.countryOf(ip) });
+  private readonly rates: RateFiles | null;
+  private readonly guards: SiteGuards;
   private readonly ipSets = new IpSets();
   private readonly clientMemory = new ClientMemory();
   private readonly origins: OriginHealth;
@@ -86,7 +89,12 @@ class Engine {
       onChange: () => this.link?.reportHealth(),
     });
     this.folder = makeEngineFolder(options.data);
-    this.settings = threadSettings(options, this.folder);
+    this.rates = this.openRates();
+    const shared = shareRates(this.rates?.seed ?? randomSeed());
+    const rates = new RateTable(shared);
+    this.rates?.follow(rates);
+    this.settings = { ...threadSettings(options, this.folder), rates: shared };
+    this.guards = new SiteGuards({ countryOf: (ip) => this.countryOf(ip), rates });
     this.bundles = new BundleKeeper(this.folder);
     this.planner = new Planner({
       entry: threadEntry('planner-thread'),
@@ -129,12 +137,23 @@ class Engine {
     await this.link?.close();
     for (const close of this.closers.reverse()) await close();
     await this.planner.close();
+    await this.rates?.close();
     await this.events?.close();
     await this.accessLog?.close();
   }
 
   reopenLogs(): void {
     this.accessLog?.reopen();
+  }
+
+  /** Null where they cannot be kept: limits hold all the same, until the next start. */
+  private openRates(): RateFiles | null {
+    try {
+      return new RateFiles(join(this.folder, 'rates'), systemClock, this.log);
+    } catch (thrown) {
+      this.log.error('counts of rate limits are not kept', { reason: toAppError(thrown).message });
+      return null;
+    }
   }
 
   private makeRollouts(): Rollouts {

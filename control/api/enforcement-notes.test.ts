@@ -14,7 +14,7 @@ import { collections } from '../store/collection-list.ts';
 import { services } from './services.ts';
 
 let waf: TestControl;
-const limit = { pathPattern: '/login', action: 'block', requestCount: 5, windowSeconds: 60 };
+const limit = { pathPattern: '/login', action: 'challenge', requestCount: 5, windowSeconds: 60 };
 const site = { primaryHost: 'a.test', upstreams: [{ inline: { url: 'http://127.0.0.1:1' } }] };
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ type Step = readonly [rpc: string, body: object, keep?: Readonly<Record<string, 
 
 /** For each control: what is called before, and the calls whose answers must say it. */
 const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
-  'rate limits': {
+  'challenges of rate limits': {
     says: [
       [
         'RateLimitService/UpsertRateLimitEndpoint',
@@ -94,7 +94,7 @@ const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
         {
           values: {
             'security.responses.config': {
-              scenarios: { rate_limit: { statusCode: 404, title: 'No', message: 'No' } },
+              scenarios: { bot_block: { statusCode: 404, title: 'No', message: 'No' } },
             },
           },
         },
@@ -160,10 +160,13 @@ test('what is enforced is no warning', async () => {
 
 test('the command line prints the warnings of an answer', async () => {
   const printed = keepPrinted();
-  const line = 'rate-limit set --policy policy-light --path /a --requests 1 --window 9';
+  const line =
+    'rate-limit set --policy policy-light --path /a --requests 1 --window 9 --action challenge';
   const args = [...line.split(' '), '--admin-socket', waf.socket];
   expect(await runCommandLine(await loadCommands([]), args)).toBe(0);
-  expect(printed.err).toContain('warning: rate limits are stored but not enforced yet');
+  expect(printed.err).toContain(
+    'warning: challenges of rate limits are stored but not enforced yet',
+  );
   vi.restoreAllMocks();
 });
 

@@ -51,6 +51,11 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
         choices: ['block', 'ban', 'challenge'],
       },
       { flags: '--for <seconds>', summary: 'how long the action lasts' },
+      {
+        flags: '--ban-scope <scope>',
+        summary: 'with --action ban: where it holds; default is site',
+        choices: ['site', 'global'],
+      },
       { flags: '--key <key>', summary: 'ip, session or header:NAME; a new one has ip' },
       { flags: '--observe', summary: 'count and record only' },
       { flags: '--enforce', summary: 'act again' },
@@ -104,7 +109,9 @@ function limitOf(flags: FlagValues, before: RateLimitEndpointRecord | undefined)
     const text = textFlag(flags, name);
     return text === undefined && kept !== undefined ? kept : numberOf(text, `--${name}`);
   };
+  const banScope = textFlag(flags, 'banScope');
   return {
+    ...(banScope === undefined ? {} : { banScope }),
     methodMode: listFlag(flags, 'method').length > 0 ? 'include' : 'any',
     action: textFlag(flags, 'action') ?? before?.action ?? 'block',
     requestCount: number('requests', before?.requestCount),

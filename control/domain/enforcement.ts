@@ -21,10 +21,10 @@ export interface UnenforcedControl {
 /** Every control that is stored but not enforced. */
 export const unenforcedControls: readonly UnenforcedControl[] = [
   {
-    says: 'rate limits are stored but not enforced yet: no request is counted, blocked or challenged by them',
+    says: 'challenges of rate limits are stored but not enforced yet: such a limit blocks instead',
     collection: 'rate-limits',
     messages: ['waf.v1.RateLimitEndpointRecord'],
-    states: () => true,
+    states: ({ action }) => action === 'challenge',
   },
   {
     says: 'bot protection is stored but not enforced yet: no client is checked or challenged',
@@ -49,13 +49,13 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
     states: () => true,
   },
   {
-    says: 'answer pages for rate limits and bots are stored but not enforced yet: no request gets them',
+    says: 'answer pages for bots are stored but not enforced yet: no request gets them',
     collection: 'settings',
     messages: ['waf.v1.SystemSettings'],
     states: ({ values }) => {
       const responses = objectOf(objectOf(values)['security.responses.config']);
       const scenarios = Object.keys(objectOf(responses['scenarios']));
-      const unused = ['rate_limit', 'bot_block'];
+      const unused = ['bot_block'];
       return scenarios.some((name) => unused.includes(name));
     },
   },

@@ -478,14 +478,19 @@ export const engineLimits = {
   stopDeadlineMs: 12_000,
 } as const;
 
-export { failureLogLimits, patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
-
 /** What guards remember. */
 export const guardLimits = {
   /** Countries of addresses met last, a thread; at most some 100 bytes each. */
   rememberedCountriesMax: 8_192,
 } as const;
 
+export {
+  failureLogLimits,
+  patternTrialLimits,
+  rateLimits,
+  ruleRunLimits,
+  valueLimits,
+} from './rule-limits.ts';
 export {
   accessLimits,
   commandLineLimits,

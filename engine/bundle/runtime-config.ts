@@ -18,6 +18,7 @@ import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/s
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
 import { accessOf } from './runtime-access.ts';
+import { ratesOf } from './runtime-rates.ts';
 import { tlsOf } from './runtime-tls.ts';
 import { trustOf } from './runtime-trust.ts';
 import type { VerifiedBundle } from './signed-bundle.ts';
@@ -40,10 +41,12 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
     throw invalid(`site ${site.name}: its policy is missing`);
   }
   const trust = trustOf(bundle);
+  const rates = ratesOf(bundle);
   const tls = tlsOf(bundle);
   const access = accessOf(bundle, sets);
   const sites = bundle.sites.map((site) => ({
     ...toSite(site, upstreams, responses, trust(site.id)),
+    ...optional('rates', rates(site)),
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
   }));

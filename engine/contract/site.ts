@@ -6,6 +6,7 @@
 import type { AccessConfig } from './access.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
+import type { RateLimits } from './rate-limit.ts';
 import type { SiteTlsConfig } from './tls.ts';
 import type { TrustConfig } from './trust.ts';
 
@@ -108,6 +109,8 @@ export interface SiteConfig {
   readonly responses?: ResponseSettings;
   /** What decides by address and country; absent for nothing. Shared between sites. */
   readonly access?: AccessConfig;
+  /** How often clients may ask; absent for no limits. */
+  readonly rates?: RateLimits;
   /** Who may name the client; absent where only the peer counts. Shared between sites. */
   readonly trust?: TrustConfig;
   /** Absent where the site is served over plain HTTP only. */

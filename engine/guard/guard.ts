@@ -2,6 +2,7 @@
 
 import type { GuardName, GuardVerdict } from '../contract/guard.ts';
 import type { SiteConfig } from '../contract/site.ts';
+import type { RateTable } from './rate-table.ts';
 import type { RequestView } from './request-view.ts';
 
 /** A guard of one site, compiled from its configuration. */
@@ -21,10 +22,12 @@ export interface Guard {
 export interface GuardServices {
   /** ISO 3166-1 alpha-2 code of an address; '' when it is not known. */
   readonly countryOf: (ip: string) => string;
+  /** Counts of requests; null where nothing is limited. */
+  readonly rates: RateTable | null;
 }
 
 /** Knows nothing: for tests and for fronts without data. */
-export const noGuardServices: GuardServices = { countryOf: () => '' };
+export const noGuardServices: GuardServices = { countryOf: () => '', rates: null };
 
 /** A kind of guard: what stands in the list. */
 export interface GuardKind {

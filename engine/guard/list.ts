@@ -6,11 +6,12 @@
 import { countryAccess } from './country-access.ts';
 import type { GuardKind } from './guard.ts';
 import { ipAccess } from './ip-access.ts';
+import { rateLimitGuard } from './rate-limit.ts';
 
 /** Every kind of guard, in the order in which they are asked; inspection by rules comes after. */
 export const guardKinds: readonly GuardKind[] = [
   // Bot gate.
-  // Rate limits and challenges.
+  rateLimitGuard,
   ipAccess,
   countryAccess,
   // Resource guards.

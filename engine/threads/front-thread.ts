@@ -11,6 +11,7 @@ import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { isIncomplete } from '../contract/verdict.ts';
 import type { FrontThreadData } from '../front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
+import { RateTable } from '../guard/rate-table.ts';
 import { noInspection } from '../contract/policy.ts';
 import { listenReusePort } from '../system/sockets.ts';
 import { easeThisThread } from '../process/memory-care.ts';
@@ -109,7 +110,10 @@ function isNotable({ transaction, outcome, guards }: RequestEvent): boolean {
 
 await runFrontWorker(parentPort!, data, {
   prepare,
-  guardServices: { countryOf: (ip) => parts.countries.codeOf(ip) },
+  guardServices: {
+    countryOf: (ip) => parts.countries.codeOf(ip),
+    rates: settings.rates === undefined ? null : new RateTable(settings.rates),
+  },
   takeDatabases: (groups) => parts.useShared(groups),
   wantsEvent: (event) => {
     return settings.events === 'all' || (settings.events === 'notable' && isNotable(event));

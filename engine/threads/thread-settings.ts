@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import type { InspectionPlace } from '../contract/inspection.ts';
+import type { SharedRates } from '../guard/rate-table.ts';
 import type { EngineOptions } from '../process/options.ts';
 
 /** What every thread of the engine needs to build policies. */
@@ -19,6 +20,8 @@ export interface ThreadSettings {
   readonly countryFile: string;
   /** DNS block lists that `@rbl` may ask; none when absent. */
   readonly rblZones?: readonly string[];
+  /** Counts of rate limits; absent where nothing is limited. */
+  readonly rates?: SharedRates;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }
 

@@ -26,6 +26,7 @@ import {
   ScriptedInspector,
   startFront,
 } from '../../engine/front/fixture.ts';
+import { noGuardServices } from '../../engine/guard/guard.ts';
 import { accessTable, type AccessRow, type Binding } from './access-table.ts';
 
 const closing = new Closing();
@@ -138,7 +139,7 @@ async function ask(row: AccessRow): Promise<{ text: string; event: RequestEvent 
   const inspector = row.policyId === '' ? null : attackInspector;
   const nowMs = (): number => startMs + (row.atMs ?? 0);
   const running = await startFront(closing, sites, inspector, {}, 'strict', {
-    guardServices: { countryOf },
+    guardServices: { ...noGuardServices, countryOf },
     clock: { nowMs, monotonicUs: () => Math.round(performance.now() * 1000) },
   });
   const { path = '/', client, attack, peer } = row;

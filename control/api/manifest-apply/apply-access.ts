@@ -193,7 +193,7 @@ function applyRateLimits(
   if (tx.count(rateLimits) > accessLimits.rateLimitsMax) {
     throw refusal('resource_exhausted', `there are at most ${accessLimits.rateLimitsMax} limits`);
   }
-  if (kept.length > 0) run.warn(...warningsOf(rateLimits.name));
+  if (kept.some(({ action }) => action === 'challenge')) run.warn(...warningsOf(rateLimits.name));
   return { name, before: sortLimits(present).map(specOf), after: sortLimits(kept).map(specOf) };
 }
 

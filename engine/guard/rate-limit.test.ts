@@ -1,0 +1,244 @@
+/** Rate limits as the specification words them, a row a sentence, through the guard itself. */
+
+import { expect, test } from 'vitest';
+import { encodeUtf8 } from '../base/byte-string.ts';
+import type { GuardVerdict } from '../contract/guard.ts';
+import type { RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import { RequestHeadParser } from '../http/request-head.ts';
+import { noGuardServices, type Guard } from './guard.ts';
+import { pathPatternOf, rateLimitGuard } from './rate-limit.ts';
+import { RateTable, shareRates } from './rate-table.ts';
+import { RequestView } from './request-view.ts';
+
+const startMs = 1_790_000_000_000;
+
+interface Asked {
+  readonly target?: string;
+  readonly method?: string;
+  readonly fields?: readonly string[];
+  readonly ip?: string;
+  readonly afterMs?: number;
+  readonly trial?: boolean;
+}
+
+function viewOf({ target = '/', method = 'GET', fields = [], ...rest }: Asked): RequestView {
+  const text = [`${method} ${target} HTTP/1.1`, 'Host: a.example', ...fields, '', ''].join('\r\n');
+  const bytes = Buffer.from(text, 'latin1');
+  const parser = new RequestHeadParser();
+  parser.reset(0);
+  parser.execute(bytes, bytes.length);
+  const clientIp = rest.ip ?? '192.0.2.1';
+  const ports = { clientPort: 1, serverPort: 80, scheme: 'http' } as const;
+  const facts = { ...ports, clientIp, peerIp: clientIp, serverIp: '192.0.2.3' };
+  const view = new RequestView().begin(parser, bytes, facts);
+  view.nowMs = startMs + (rest.afterMs ?? 0);
+  view.trial = rest.trial ?? false;
+  return view;
+}
+
+const usual: RateLimitConfig = {
+  id: 'limit-1',
+  pathPattern: '/*',
+  methods: [],
+  action: 'block',
+  observe: false,
+  key: { kind: 'ip' },
+  budget: { requests: 2, windowSeconds: 60 },
+  verifiedBudget: { requests: 2, windowSeconds: 60 },
+  mitigationSeconds: 0,
+  banGlobally: false,
+};
+
+const table = (): RateTable => new RateTable(shareRates([1, 2], 16));
+
+function guardOf(rates: RateLimits, id = 'a', shared = table()): Guard {
+  const site = { id, rates } as SiteConfig;
+  return rateLimitGuard.compile(site, { ...noGuardServices, rates: shared })!;
+}
+
+/** What each request in turn meets: '' for nothing. */
+function met(guard: Guard, asked: readonly Asked[]): string[] {
+  return asked.map((one) => reasonOf(guard.decide(viewOf(one))));
+}
+
+function reasonOf(verdict: GuardVerdict | null): string {
+  return verdict === null ? '' : `${verdict.action} ${verdict.reason}`;
+}
+
+const deny = 'deny rate_limit';
+const cookie = (value: string): Asked => ({ fields: [`Cookie: x=1; PHPSESSID=${value}`] });
+const key = (value: string): Asked => ({ fields: [`X-Key: ${value}`] });
+const byHeader = { key: { kind: 'header', name: 'x-key' } } as const;
+
+const rows: Readonly<
+  Record<string, readonly [Partial<RateLimitConfig>, readonly Asked[], readonly string[]]>
+> = {
+  'request N passes, N+1 triggers': [{}, [{}, {}, {}], ['', '', deny]],
+  'the window rolls': [
+    {},
+    [{}, { afterMs: 40_000 }, { afterMs: 59_000 }, { afterMs: 60_100 }, { afterMs: 60_200 }],
+    ['', '', deny, '', deny],
+  ],
+  'clients are counted apart': [{}, [{}, {}, { ip: '192.0.2.9' }, {}], ['', '', '', deny]],
+  'an IPv6 client is its /64': [
+    {},
+    [{ ip: '2001:db8::1' }, { ip: '2001:db8::ffff:1' }, { ip: '2001:db8:0:0:9::' }],
+    ['', '', deny],
+  ],
+  'another /64 is another client': [
+    {},
+    [{ ip: '2001:db8::1' }, { ip: '2001:db8::1' }, { ip: '2001:db8:0:1::1' }],
+    ['', '', ''],
+  ],
+  'an IPv4 address written as IPv6 is the same client': [
+    {},
+    [{ ip: '::ffff:192.0.2.1' }, { ip: '192.0.2.1' }, { ip: '::ffff:c000:201' }],
+    ['', '', deny],
+  ],
+  'a session is counted by its cookie': [
+    { key: { kind: 'session' } },
+    [cookie('s1'), cookie('s1'), cookie('s2'), cookie('s1')],
+    ['', '', '', deny],
+  ],
+  'credentials are a session, too': [
+    { key: { kind: 'session' } },
+    [1, 2, 3].map(() => ({ fields: ['Authorization: Bearer t'] })),
+    ['', '', deny],
+  ],
+  'without a session the address counts': [
+    { key: { kind: 'session' } },
+    [{}, { fields: ['Cookie: other=1'] }, {}, cookie('s1')],
+    ['', '', deny, ''],
+  ],
+  'a header is counted by its value': [
+    byHeader,
+    [key('k1'), key('k1'), key('k2'), key('k1')],
+    ['', '', '', deny],
+  ],
+  'a header sent twice is one value': [
+    byHeader,
+    [1, 2, 3].map(() => ({ fields: ['X-Key: a', 'x-key: b'] })),
+    ['', '', deny],
+  ],
+  'without the header, or with an empty one, the address counts': [
+    byHeader,
+    [{}, key(''), {}],
+    ['', '', deny],
+  ],
+  'other paths are not counted': [
+    { pathPattern: '/login' },
+    [{ target: '/login' }, { target: '/' }, { target: '/login?x' }, { target: '/login' }],
+    ['', '', '', deny],
+  ],
+  'a path in disguise is the same path': [
+    { pathPattern: '/login' },
+    [{ target: '/%6cogin' }, { target: '//login/' }, { target: '/x/../LOGIN' }],
+    ['', '', deny],
+  ],
+  'other methods are not counted': [
+    { methods: ['POST'] },
+    [{ method: 'POST' }, { method: 'POST' }, { method: 'GET' }, { method: 'POST' }],
+    ['', '', '', deny],
+  ],
+  'observe records and lets through': [
+    { observe: true },
+    [{}, {}, {}, {}],
+    ['', '', 'monitor rate_limit_observed', 'monitor rate_limit_observed'],
+  ],
+  'a block holds for its time': [
+    { mitigationSeconds: 300, budget: { requests: 1, windowSeconds: 1 } },
+    [{}, {}, { afterMs: 299_000 }, { afterMs: 302_000 }],
+    ['', deny, deny, ''],
+  ],
+  'a ban holds on all paths of the site': [
+    { action: 'ban', mitigationSeconds: 600, pathPattern: '/login' },
+    [
+      ...[{ target: '/login' }, { target: '/login' }, { target: '/login' }],
+      ...[{ target: '/other' }, { target: '/other', afterMs: 599_000 }],
+      ...[
+        { target: '/other', afterMs: 602_000 },
+        { target: '/other', ip: '192.0.2.7' },
+      ],
+    ],
+    [
+      ...['', '', 'deny rate_limit_ban', 'deny rate_limit_banned', 'deny rate_limit_banned'],
+      ...['', ''],
+    ],
+  ],
+  'a ban by observation bans nobody': [
+    { action: 'ban', mitigationSeconds: 600, observe: true },
+    [{}, {}, {}, {}],
+    ['', '', 'monitor rate_limit_observed', 'monitor rate_limit_observed'],
+  ],
+  'a challenge blocks until there are challenges': [
+    { action: 'challenge' },
+    [{}, {}, {}],
+    ['', '', deny],
+  ],
+  'a trial decides and counts nothing': [
+    {},
+    [{ trial: true }, { trial: true }, { trial: true }, {}, {}, { trial: true }, {}],
+    ['', '', '', '', '', deny, deny],
+  ],
+};
+
+test.each(Object.entries(rows))('%s', (_, [change, asked, wanted]) => {
+  const guard = guardOf({ limits: [{ ...usual, ...change }], globalBans: [] });
+  expect(met(guard, asked)).toEqual(wanted);
+});
+
+test('a denial is 429 with the time to wait, in the operator’s wording', () => {
+  const guard = guardOf({ limits: [usual], globalBans: [] });
+  met(guard, [{}, {}]);
+  const verdict = guard.decide(viewOf({ afterMs: 20_000 }));
+  expect(verdict).toMatchObject({ scenario: 'rate_limit', status: 403, ruleId: 'limit-1' });
+  expect(verdict?.retryAfterS).toBeGreaterThanOrEqual(40);
+  expect(verdict?.retryAfterS).toBeLessThanOrEqual(41);
+  expect(verdict?.detail).toBe('more than 2 in 60 s by ip');
+  expect(guard.describe(viewOf({}))).toBe('/* by ip: 2 of 2 in 60 s');
+});
+
+test('a global ban holds on all sites, another ban on its own', () => {
+  const ban = { ...usual, action: 'ban', mitigationSeconds: 60 } as const;
+  const shared = table();
+  const globalBans = [{ kind: 'ip' }] as const;
+  const first = guardOf({ limits: [{ ...ban, banGlobally: true }], globalBans }, 'a', shared);
+  const second = guardOf({ limits: [], globalBans }, 'b', shared);
+  expect(met(first, [{}, {}, {}])).toEqual(['', '', 'deny rate_limit_ban']);
+  expect(met(second, [{}, { ip: '192.0.2.7' }])).toEqual(['deny rate_limit_banned', '']);
+  const own = guardOf({ limits: [ban], globalBans: [] }, 'c', shared);
+  const other = guardOf({ limits: [ban], globalBans: [] }, 'd', shared);
+  expect(met(own, [{}, {}, {}])).toEqual(['', '', 'deny rate_limit_ban']);
+  expect(met(other, [{}])).toEqual(['']);
+});
+
+test('limits of one site are counted apart, the first that acts decides', () => {
+  const watch = { ...usual, id: 'w', observe: true, budget: { requests: 1, windowSeconds: 60 } };
+  const guard = guardOf({ limits: [watch, usual], globalBans: [] });
+  const watched = 'monitor rate_limit_observed';
+  expect(met(guard, [{}, {}, {}])).toEqual(['', watched, deny]);
+});
+
+test('sites count apart, and what is not limited costs no guard', () => {
+  const shared = table();
+  const limits = { limits: [usual], globalBans: [] };
+  expect(met(guardOf(limits, 'a', shared), [{}, {}, {}]).at(-1)).toBe(deny);
+  expect(met(guardOf(limits, 'b', shared), [{}])).toEqual(['']);
+  const services = { ...noGuardServices, rates: shared };
+  expect(rateLimitGuard.compile({ id: 'a' } as SiteConfig, services)).toBeNull();
+});
+
+test.each([
+  ['/api/*', ['/api', '/api/', '/api/a', '/api/a/b', '/API/x'], ['/apix', '/ap', '/x/api/a']],
+  ['/api/*/users', ['/api/v1/users', '/api//users'], ['/api/v1/x/users', '/api/users']],
+  ['/a*z/b', ['/az/b', '/abcz/b/'], ['/a/z/b', '/abc/b']],
+  ['/', ['/'], ['/a']],
+  ['/*', ['/', '/a', '/a/b\nc'], []],
+  ['/a.b+c', ['/a.b+c'], ['/axb+c', '/a.bc']],
+  ['/ü', [encodeUtf8('/ü')], ['/u']],
+])('%s', (pattern, fits, others) => {
+  const path = pathPatternOf(pattern);
+  expect(fits.filter((one) => !path.test(one))).toEqual([]);
+  expect(others.filter((one) => path.test(one))).toEqual([]);
+});

@@ -1,0 +1,211 @@
+/**
+ * The guard that limits rates: counts requests by client, session or header, and turns away what is
+ * past a limit. Bans are asked for first. Counts live in a table that all threads share.
+ */
+
+import { encodeUtf8 } from '../base/byte-string.ts';
+import { HalfSipHash } from '../base/half-sip-hash.ts';
+import { clientNetwork } from '../base/ip-address.ts';
+import { rateLimits } from '../base/limits.ts';
+import type { GuardVerdict } from '../contract/guard.ts';
+import type { RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import type { Guard, GuardKind } from './guard.ts';
+import type { RateTable } from './rate-table.ts';
+import type { RequestView } from './request-view.ts';
+
+/** Rate limits and the bans that they made. */
+export const rateLimitGuard: GuardKind = {
+  name: 'rate_limit',
+  compile: (site, { rates }) => {
+    const { rates: asked } = site;
+    if (asked === undefined || rates === null) return null;
+    return new RateLimitGuard(site, rates);
+  },
+};
+
+/** One limit of a site. */
+interface CompiledLimit {
+  readonly config: RateLimitConfig;
+  readonly path: RegExp;
+  /** Hashes values under this limit: equal values of two limits are counted apart. */
+  readonly hash: HalfSipHash;
+  /** Hashes values that this limit bans; null when it bans nobody. */
+  readonly banHash: HalfSipHash | null;
+}
+
+/** Values of one kind that may be banned here. */
+interface BanPlace {
+  readonly key: RateKey;
+  readonly hash: HalfSipHash;
+}
+
+class RateLimitGuard implements Guard {
+  readonly name = 'rate_limit';
+  private readonly table: RateTable;
+  private readonly limits: readonly CompiledLimit[];
+  private readonly bans: readonly BanPlace[];
+
+  constructor(site: SiteConfig, table: RateTable) {
+    const { limits, globalBans } = site.rates!;
+    this.table = table;
+    const placed = (key: RateKey, where: string): BanPlace => ({
+      key,
+      hash: derivedHash(table, `ban\n${where}\n${nameOf(key)}`),
+    });
+    this.bans = [
+      ...globalBans.map((key) => placed(key, '')),
+      ...distinct(limits.filter(bansHere).map(({ key }) => key)).map((key) => placed(key, site.id)),
+    ];
+    this.limits = limits.map((config) => ({
+      config,
+      path: pathPatternOf(config.pathPattern),
+      hash: derivedHash(table, `limit\n${site.id}\n${config.id}\n${config.budget.windowSeconds}`),
+      banHash:
+        config.action === 'ban' ? placed(config.key, config.banGlobally ? '' : site.id).hash : null,
+    }));
+  }
+
+  decide(view: RequestView): GuardVerdict | null {
+    const { table } = this;
+    if (table.hasBans) {
+      for (const { key, hash } of this.bans) {
+        if (!table.isBanned(hash.hash(valueOf(key, view)), view.nowMs)) continue;
+        return denial('rate_limit_banned', '', `${nameOf(key)} is banned`, table.retryAfterMs);
+      }
+    }
+    let watched: GuardVerdict | null = null;
+    for (const limit of this.limits) {
+      if (!appliesTo(limit, view)) continue;
+      const verdict = this.ask(limit, view);
+      if (verdict === null) continue;
+      if (verdict.action !== 'monitor') return verdict;
+      watched ??= verdict;
+    }
+    return watched;
+  }
+
+  describe(view: RequestView): string {
+    const applying = this.limits.filter((limit) => appliesTo(limit, view));
+    const { table } = this;
+    const texts = applying.map((limit) => {
+      const { config, hash } = limit;
+      table.ask(hash.hash(valueOf(config.key, view)), config.budget, 0, view.nowMs, true);
+      return `${config.pathPattern} by ${nameOf(config.key)}: ${table.used} of ${budgetText(config)}`;
+    });
+    return texts.length === 0 ? 'no limit applies' : texts.join('; ');
+  }
+
+  private ask({ config, hash, banHash }: CompiledLimit, view: RequestView): GuardVerdict | null {
+    const { table } = this;
+    const { observe, key, budget, mitigationSeconds } = config;
+    const value = valueOf(key, view);
+    const holdMs = observe || banHash !== null ? 0 : mitigationSeconds * 1000;
+    const answer = table.ask(hash.hash(value), budget, holdMs, view.nowMs, view.trial);
+    if (answer === 'pass') return null;
+    const detail = `more than ${budgetText(config)} by ${nameOf(key)}`;
+    if (observe) return watching(config.id, detail);
+    if (config.action === 'challenge') {
+      // Without a gate that sets challenges, turning away is the safe answer.
+      return denial('rate_limit', config.id, `${detail}; no challenge yet`, table.retryAfterMs);
+    }
+    if (banHash === null) return denial('rate_limit', config.id, detail, table.retryAfterMs);
+    const banMs = mitigationSeconds * 1000;
+    if (!view.trial) table.ban(banHash.hash(value), banMs, view.nowMs);
+    return denial('rate_limit_ban', config.id, detail, banMs);
+  }
+}
+
+function appliesTo({ config, path }: CompiledLimit, view: RequestView): boolean {
+  const { methods } = config;
+  if (methods.length > 0 && !methods.includes(view.method)) return false;
+  // An origin may understand either.
+  return path.test(view.path) || path.test(view.plainPath);
+}
+
+/**
+ * The value by which a request is counted. What has no session or header is counted by its
+ * address, so that leaving it out changes nothing.
+ */
+function valueOf(key: RateKey, view: RequestView): string {
+  if (key.kind === 'session') {
+    const session = sessionOf(view);
+    if (session !== '') return `s${session.slice(0, rateLimits.keyBytesMax)}`;
+  } else if (key.kind === 'header') {
+    const value = view.header(key.name) ?? '';
+    if (value !== '') return `h${value.slice(0, rateLimits.keyBytesMax)}`;
+  }
+  return `i${clientNetwork(view.facts.clientIp)}`;
+}
+
+/** Cookies in which common servers keep their sessions, in lower case. */
+const sessionCookies =
+  /(?:^|;)\s*(?:__host-|__secure-)?(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|laravel_session|_?session(?:_?id)?|sid)\s*=\s*([^;]+)/i;
+
+/** The session cookie, else the credentials; '' for neither. */
+function sessionOf(view: RequestView): string {
+  const cookies = view.header('cookie');
+  const session = cookies === null ? undefined : sessionCookies.exec(cookies)?.[1]?.trim();
+  return session || (view.header('authorization') ?? '');
+}
+
+/**
+ * A pattern over byte strings: `*` as the last segment stands for all that follows, within a
+ * segment for any part of it. Case and slashes at the end make no difference.
+ */
+export function pathPatternOf(pattern: string): RegExp {
+  const text = encodeUtf8(pattern).replace(/\/+$/, '');
+  const parts = text.split('/').map((part, at, all) => {
+    if (part === '*' && at === all.length - 1) return '.*';
+    return part.split('*').map(escaped).join('[^/]*');
+  });
+  const open = parts.length > 1 && parts.at(-1) === '.*';
+  const head = open ? `${parts.slice(0, -1).join('/')}(?:/.*)?` : parts.join('/');
+  return new RegExp(`^${head}/*$`, 'is');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+function derivedHash({ seed }: RateTable, purpose: string): HalfSipHash {
+  const { low, high } = new HalfSipHash(seed).hash(encodeUtf8(purpose));
+  return new HalfSipHash([low, high]);
+}
+
+function bansHere({ action, banGlobally }: RateLimitConfig): boolean {
+  return action === 'ban' && !banGlobally;
+}
+
+function distinct(keys: readonly RateKey[]): RateKey[] {
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+}
+
+/** As the API spells it. */
+export function nameOf(key: RateKey): string {
+  return key.kind === 'header' ? `header:${key.name}` : key.kind;
+}
+
+function budgetText({ budget: { requests, windowSeconds } }: RateLimitConfig): string {
+  return `${requests} in ${windowSeconds} s`;
+}
+
+function denial(reason: string, ruleId: string, detail: string, waitMs: number): GuardVerdict {
+  return {
+    guard: 'rate_limit',
+    action: 'deny',
+    reason,
+    ruleId,
+    detail,
+    // The operator's wording says what it becomes; 429 unless changed.
+    status: 403,
+    scenario: 'rate_limit',
+    retryAfterS: Math.max(1, Math.ceil(waitMs / 1000)),
+  };
+}
+
+function watching(ruleId: string, detail: string): GuardVerdict {
+  const scenario = null;
+  const reason = 'rate_limit_observed';
+  return { guard: 'rate_limit', action: 'monitor', reason, ruleId, detail, status: 0, scenario };
+}
