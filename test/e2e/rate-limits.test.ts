@@ -82,8 +82,8 @@ describe.skipIf(missingBuild !== null)('rate limits', () => {
     expect((await ask('/counted/again')).status).toBe(429);
   }, 120_000);
 
-  test('the event names the limit, and the counters count it', async () => {
-    await ask('/counted/x');
+  test('the event names the limit', async () => {
+    expect((await ask('/counted/x')).status).toBe(429);
     await eventually(() =>
       must('log', 'security', '--output', 'json', '--limit', '5').includes('rate_limit'),
     );
