@@ -7,11 +7,13 @@ import {
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { AddressBits } from '../../engine/base/ip-address.ts';
 import { makeIpSet } from '../../engine/bundle/ip-set.ts';
-import type { AccessConfig, AccessChoice, IpSet } from '../../engine/contract/access.ts';
+import type { AccessChoice, IpSet } from '../../engine/contract/access.ts';
+import type { RateLimitConfig } from '../../engine/contract/rate-limit.ts';
 import type { SiteConfig } from '../../engine/contract/site.ts';
 import { CountryDatabase } from '../../engine/guard/geo.ts';
 import { compileGuards } from '../../engine/guard/guard-chain.ts';
 import { holdsAddress } from '../../engine/guard/ip-lookup.ts';
+import { RateTable, shareRates } from '../../engine/guard/rate-table.ts';
 import { RequestView } from '../../engine/guard/request-view.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import type { MicroGroup, MicroTask } from './group.ts';
@@ -19,6 +21,7 @@ import type { MicroGroup, MicroTask } from './group.ts';
 const networks = 1_000_000;
 const callsPerRun = 1_024;
 const askedNames = 4_096;
+const startMs = 1_790_000_000_000;
 
 /** The group; `entries` networks a list. */
 export function guardGroup(entries = networks): MicroGroup {
@@ -32,12 +35,15 @@ export function guardGroup(entries = networks): MicroGroup {
     tasks: [
       lookUpTask('look-up of an IPv4 address', v4, 4),
       lookUpTask('look-up of an IPv6 address', v6, 6),
-      walkTask('a request past an IP list', access),
-      walkTask('a request past a country rule', country),
+      walkTask('a request past an IP list', { access }),
+      walkTask('a request past a country rule', { access: country }),
       walkTask('a request past both, on a path prefix', {
-        ip: access.ip.map((rule) => ({ ...rule, pathPrefix: '/admin' })),
-        country: country.country,
+        access: {
+          ip: access.ip.map((rule) => ({ ...rule, pathPrefix: '/admin' })),
+          country: country.country,
+        },
       }),
+      walkTask('a request under a rate limit', { rates: { limits: [limit], globalBans: [] } }),
     ],
   };
 }
@@ -48,6 +54,13 @@ const choice: AccessChoice = {
   bypass: 'ip_lists_only',
   source: 'client_ip',
   inverted: false,
+};
+
+const budget = { requests: 1_000_000, windowSeconds: 60 };
+const limit: RateLimitConfig = {
+  ...{ id: 'r', pathPattern: '/*', methods: [], action: 'block', observe: false },
+  ...{ key: { kind: 'ip' }, budget, verifiedBudget: budget },
+  ...{ mitigationSeconds: 0, banGlobally: false },
 };
 
 /** Networks spread over the address space, so that look-ups leave the caches. */
@@ -85,10 +98,11 @@ function lookUpTask(name: string, set: IpSet, family: 4 | 6): MicroTask {
 }
 
 /** What a site with such rules adds to a request that passes. */
-function walkTask(name: string, access: AccessConfig): MicroTask {
+function walkTask(name: string, rules: Pick<SiteConfig, 'access' | 'rates'>): MicroTask {
   const countries = new CountryDatabase();
-  const site = { id: 's', access } as SiteConfig;
-  const chain = compileGuards(site, { countryOf: (ip) => countries.codeOf(ip) })!;
+  const site = { id: 's', ...rules } as SiteConfig;
+  const rates = new RateTable(shareRates([1, 2]));
+  const chain = compileGuards(site, { countryOf: (ip) => countries.codeOf(ip), rates })!;
   const bytes = Buffer.from('GET /a/b?c=d HTTP/1.1\r\nHost: a.example\r\n\r\n');
   const head = new RequestHeadParser();
   head.reset(0);
@@ -103,7 +117,8 @@ function walkTask(name: string, access: AccessConfig): MicroTask {
   let at = 0;
   const run = (): void => {
     for (let call = 0; call < callsPerRun; call++) {
-      chain.walk(view.begin(head, bytes, facts[at++ % askedNames]!));
+      view.begin(head, bytes, facts[at++ % askedNames]!).nowMs = startMs + at;
+      chain.walk(view);
     }
   };
   return { name, run, calls: callsPerRun };
