@@ -1,7 +1,8 @@
 /**
  * Owns the bound of every queue, buffer, cache, recursion and loop over input: one object a room,
  * one line a limit with its unit in the name and the reason beside it. Never reads configuration.
- * Those of the management plane stand in control-limits.ts, of rules and values in rule-limits.ts.
+ * Those of the management plane stand in control-limits.ts, of guards in guard-limits.ts,
+ * of rules and values in rule-limits.ts.
  */
 
 /** Rule files: what the SecLang parser and the linker accept. */
@@ -478,19 +479,8 @@ export const engineLimits = {
   stopDeadlineMs: 12_000,
 } as const;
 
-/** What guards remember. */
-export const guardLimits = {
-  /** Countries of addresses met last, a thread; at most some 100 bytes each. */
-  rememberedCountriesMax: 8_192,
-} as const;
-
-export {
-  failureLogLimits,
-  patternTrialLimits,
-  rateLimits,
-  ruleRunLimits,
-  valueLimits,
-} from './rule-limits.ts';
+export { guardLimits, rateLimits } from './guard-limits.ts';
+export { failureLogLimits, patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
 export {
   accessLimits,
   commandLineLimits,

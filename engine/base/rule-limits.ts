@@ -99,25 +99,6 @@ export const ruleRunLimits = {
   matchedRulesMax: 1_024,
 } as const;
 
-/** Counts of requests that rate limits need, in memory that all threads share. */
-export const rateLimits = {
-  /** Sets of rows: two million rows of 64 bytes, twice the keys that are promised. */
-  sets: 32_768,
-  /** Rows of a set, looked through one by one. With a million keys none is ever full. */
-  waysPerSet: 64,
-  /** Attempts at a lock before its holder is waited for, then milliseconds of waiting. */
-  lockSpins: 1_000,
-  lockWaitsMax: 200,
-  /** How often changed sets are saved, how many at a time, and on disk in all. */
-  saveEveryMs: 1_000,
-  savedSetsMax: 4_096,
-  savedBytesMax: 512 * 1024 * 1024,
-  /** Limits of one site, its policy's among them; each is asked for every request. */
-  limitsPerSiteMax: 200,
-  /** A session or header that is longer is counted by this much of it. */
-  keyBytesMax: 512,
-} as const;
-
 /** Stacks of failed inspections in the log, per thread. */
 export const failureLogLimits = {
   /** Places in the code that are distinguished; a program has few that fail. */

@@ -1,0 +1,26 @@
+/** Owns the bounds of guards, as limits.ts does for all else. */
+
+/** What guards remember. */
+export const guardLimits = {
+  /** Countries of addresses met last, a thread; at most some 100 bytes each. */
+  rememberedCountriesMax: 8_192,
+} as const;
+
+/** Counts of requests that rate limits need, in memory that all threads share. */
+export const rateLimits = {
+  /** Sets of rows: two million rows of 64 bytes, twice the keys that are promised. */
+  sets: 32_768,
+  /** Rows of a set, looked through one by one. With a million keys none is ever full. */
+  waysPerSet: 64,
+  /** Attempts at a lock before its holder is waited for, then milliseconds of waiting. */
+  lockSpins: 1_000,
+  lockWaitsMax: 200,
+  /** How often changed sets are saved, how many at a time, and on disk in all. */
+  saveEveryMs: 1_000,
+  savedSetsMax: 4_096,
+  savedBytesMax: 512 * 1024 * 1024,
+  /** Limits of one site, its policy's among them; each is asked for every request. */
+  limitsPerSiteMax: 200,
+  /** A session or header that is longer is counted by this much of it. */
+  keyBytesMax: 512,
+} as const;
