@@ -14,7 +14,7 @@ export const originTlsFlags: readonly FlagDefinition[] = [
   { flags: '--skip-verify <yes|no>', summary: 'accept any certificate', choices: ['yes', 'no'] },
 ];
 
-/** The fields of UpstreamTls that the flags name. Errors: AppError of a file that cannot be read. */
+/** The fields of UpstreamTls that the flags name. Errors: AppError of an unreadable file. */
 export function readOriginTls(flags: FlagValues): Record<string, unknown> {
   const tls: Record<string, unknown> = {};
   const file = textFlag(flags, 'originCa');

@@ -138,9 +138,15 @@ function valueOf(key: RateKey, view: RequestView): string {
   return `i${clientNetwork(view.facts.clientIp)}`;
 }
 
-/** Cookies in which common servers keep their sessions, in lower case. */
-const sessionCookies =
-  /(?:^|;)\s*(?:__host-|__secure-)?(?:phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|laravel_session|_?session(?:_?id)?|sid)\s*=\s*([^;]+)/i;
+/** Cookies in which common servers keep their sessions. */
+const sessionNames = [
+  ...['phpsessid', 'jsessionid', 'asp\\.net_sessionid', 'connect\\.sid', 'laravel_session'],
+  ...['_?session(?:_?id)?', 'sid'],
+].join('|');
+const sessionCookies = new RegExp(
+  `(?:^|;)\\s*(?:__host-|__secure-)?(?:${sessionNames})\\s*=\\s*([^;]+)`,
+  'i',
+);
 
 /** The session cookie, else the credentials; '' for neither. */
 function sessionOf(view: RequestView): string {
