@@ -104,6 +104,15 @@ test.each<readonly [name: string, rules: readonly string[]]>([
     'a capture that is read before anything captures',
     [`SecRule TX:1 "@ge 1" "id:2,${quiet}"`, captures],
   ],
+  [
+    'a tag of a rule that never matches, which a removal compares',
+    [
+      `SecRule ARGS "@rx a" "id:3,${quiet},ctl:ruleRemoveByTag=t"`,
+      `SecRule TX:c "@eq 1" "id:4,${quiet},tag:'%{MATCHED_VAR}%{tx.1}'"`,
+      `SecAction "id:5,${quiet},setvar:tx.score=0"`,
+      `SecRule TX:score "@eq 0" "id:6,${quiet},setvar:tx.score=0"`,
+    ],
+  ],
   ['copies that only their own chain reads', [copies]],
   [
     'a rule whose own message shows the last match',

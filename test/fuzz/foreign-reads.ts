@@ -47,6 +47,8 @@ class Notes implements ForeignReads {
   readonly loggedBy = new Set<number>();
   readonly names = new Set<string>();
   readonly copies = new Set<string>();
+  /** True while the values of a link are tested and its actions run. */
+  private evaluating = false;
   /** True while the texts of a rule that matched are expanded for its log record. */
   private logging = false;
   /** The rule that wrote or removed the variable last. */
@@ -60,12 +62,19 @@ class Notes implements ForeignReads {
     this.tx = tx;
   }
 
-  /** The oracle says when a chain link begins and ends, and when a record has been written. */
+  /**
+   * The oracle says when a chain link begins and ends, and when a record has been written. Between
+   * rules it expands tags for removals: whether a rule is removed shows in what it does.
+   */
   follow(text: string): void {
+    this.settle();
+    const returned = text.startsWith('Rule returned ');
+    this.evaluating = text.startsWith('(Rule: ') || (this.evaluating && !returned);
     this.logging = text === 'Rule returned 1.' && writesRecord(this.tx.rule);
   }
 
   readMatch(): void {
+    if (!this.evaluating && !this.logging) return;
     if (this.tx.matchedVariables.length === 0) this.matches = true;
   }
 
@@ -76,6 +85,7 @@ class Notes implements ForeignReads {
     const writer = this.writers.get(name);
     // Nobody left anything in a variable that was never written.
     if (rule === null || writer === undefined || writer === rule) return;
+    if (!this.evaluating && !this.logging) return;
     const { logging } = this;
     this.pendingName = name;
     this.pending = (): void => {
