@@ -113,6 +113,14 @@ test.each<readonly [name: string, rules: readonly string[]]>([
       `SecRule TX:score "@eq 0" "id:6,${quiet},setvar:tx.score=0"`,
     ],
   ],
+  [
+    'a tag of a rule that never matches, which a removal of targets compares',
+    [
+      `SecRule ARGS "@rx a" "id:3,${quiet},ctl:ruleRemoveTargetByTag=t;ARGS"`,
+      `SecRule TX:c "@eq %{tx.d}" "id:4,${quiet},setvar:tx.c=0,tag:'%{MATCHED_VAR}'"`,
+      `SecRule &TX:none "@eq 0" "id:6,${quiet}"`,
+    ],
+  ],
   ['copies that only their own chain reads', [copies]],
   [
     'a rule whose own message shows the last match',

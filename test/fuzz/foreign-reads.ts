@@ -75,6 +75,7 @@ class Notes implements ForeignReads {
 
   readMatch(): void {
     if (!this.evaluating && !this.logging) return;
+    if (this.tx.rule === null || !names(this.tx.rule, /^(?:MATCHED_VAR|RULE)/)) return;
     if (this.tx.matchedVariables.length === 0) this.matches = true;
   }
 
@@ -86,6 +87,7 @@ class Notes implements ForeignReads {
     // Nobody left anything in a variable that was never written.
     if (rule === null || writer === undefined || writer === rule) return;
     if (!this.evaluating && !this.logging) return;
+    if (isCapture(name) && !names(rule, /^(?:TX|RULE)/)) return;
     const { logging } = this;
     this.pendingName = name;
     this.pending = (): void => {
@@ -121,6 +123,23 @@ class Notes implements ForeignReads {
     this.pending = null;
     this.pendingName = '';
   }
+}
+
+/** Does the rule name such a variable anywhere but in tags, which removals expand? */
+function names(rule: Rule, variable: RegExp): boolean {
+  for (let link: Rule | null = rule; link !== null; link = link.next) {
+    if ([...link.targets, ...link.exclusions].some((one) => variable.test(one.variable.name))) {
+      return true;
+    }
+    const { operator, actions, message, logData, disruption } = link;
+    const texts = [operator?.argument ?? '', ...actions.map(({ argument }) => argument)];
+    for (const text of [message, logData, disruption.location]) texts.push(text?.source ?? '');
+    const macros = texts.flatMap((text) => [...text.matchAll(/%\{(\w+)/g)]);
+    if (macros.some(([, name = '']) => variable.test(name.toUpperCase()))) return true;
+    if (actions.some(({ definition }) => definition.name.startsWith('sanitiseMatched')))
+      return true;
+  }
+  return false;
 }
 
 function writesRecord(rule: Rule | null): boolean {
