@@ -17,6 +17,7 @@ const options: LineUpOptions = {
   rulesets: [ruleset('a'), ruleset('b')],
   only: ['waf*'],
   inspection: ['auto', 'pool'],
+  pauses: false,
   engineFile: '/engine/main.js',
   databaseFolder: '/d',
 };

@@ -23,6 +23,7 @@ export interface LineUpOptions {
   readonly rulesets: readonly Ruleset[];
   readonly only: readonly string[];
   readonly inspection: readonly string[];
+  readonly pauses: boolean;
   /** Null when the engine was not compiled. */
   readonly engineFile: string | null;
   /** Where compiled rule databases are kept. */
@@ -121,7 +122,7 @@ function ownTargets(options: LineUpOptions): Candidate[] {
 }
 
 function ownTarget(
-  { engineFile, databaseFolder }: LineUpOptions,
+  { engineFile, databaseFolder, pauses }: LineUpOptions,
   ruleset: Ruleset | null,
   inspection: string,
   listener: ListenerKind,
@@ -143,6 +144,7 @@ function ownTarget(
         inspection,
         listener,
         databaseFolder,
+        pauses,
       }),
   };
 }

@@ -11,6 +11,7 @@ import { freePort, stopAll } from './child-process.ts';
 import { chooseTargets, hasProgram, type Candidate } from './line-up.ts';
 import { startOrigin } from './nginx.ts';
 import { describeCommand, isAskedFor, parseOptions, usage, type BenchOptions } from './options.ts';
+import { describePauses, readPauses } from './pauses.ts';
 import { readMachineFacts } from '../report/machine-facts.ts';
 import { workloadSections, type Report } from './report.ts';
 import { writeResults } from './results.ts';
@@ -79,6 +80,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
     rulesets: availableRulesets(folders),
     only: options.only,
     inspection: options.inspection,
+    pauses: options.pauses,
     engineFile: existsSync(engineFile) ? engineFile : null,
     databaseFolder: join(root, '.cache', 'bench-databases'),
   });
@@ -89,6 +91,7 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
   if (options.hold) return hold(targets);
   const program = readFileSync(join(root, 'bench', 'e2e', 'load.lua'), 'utf8');
   const runs: RunRecord[] = [];
+  const beganMs = Date.now();
   const done: Workload[] = [];
   const machine = readMachineFacts(programs);
   if (machine.loadBefore > busyLoad) {
@@ -118,6 +121,10 @@ async function measure(options: BenchOptions, folder: string): Promise<number> {
     save(report(), options, false);
   }
   const code = finish(report(), options);
+  for (const { name } of targets) {
+    const pauses = readPauses(join(folder, name, 'pauses'), beganMs);
+    if (pauses !== null) say(`pauses of ${name}: ${describePauses(pauses)}`);
+  }
   return startFailed ? 1 : code;
 }
 

@@ -37,6 +37,8 @@ export interface BenchOptions {
   readonly inspection: readonly string[];
   readonly external: readonly ExternalTarget[];
   readonly pin: boolean;
+  /** Notes how long this proxy's threads stand still. */
+  readonly pauses: boolean;
   readonly hold: boolean;
   readonly updateReadme: boolean;
 }
@@ -77,6 +79,7 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
   --hold                start everything, print the addresses and wait
   --host NAME           Host of all requests (www.example.com)
   --no-pin              do not give proxies and load generator CPUs of their own
+  --pauses              prints how long this proxy's threads stood still; costs it some CPU time
   --out DIR             where results go (bench/results)
   --update-readme       put the table into README.md too
 `;
@@ -98,6 +101,7 @@ const flags = {
   hold: { type: 'boolean', default: false },
   host: { type: 'string', default: 'www.example.com' },
   'no-pin': { type: 'boolean', default: false },
+  pauses: { type: 'boolean', default: false },
   out: { type: 'string' },
   'update-readme': { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -135,6 +139,7 @@ export function parseOptions(args: readonly string[], places: DefaultPlaces): Be
     inspection: inspections(values.inspection),
     external: values.target.map(parseTarget),
     pin: !values['no-pin'],
+    pauses: values.pauses,
     hold: values.hold,
     updateReadme: values['update-readme'],
   };

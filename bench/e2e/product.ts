@@ -13,6 +13,7 @@ import {
   SignedRuntimeBundleSchema,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { startServer, type Started } from './child-process.ts';
+import { probeFolderVariable } from './pauses.ts';
 import { policyFiles, policyText, type Ruleset } from './ruleset.ts';
 import type { Surroundings } from './target.ts';
 
@@ -26,6 +27,8 @@ export interface ProductOptions {
   readonly listener: ListenerKind;
   /** Compiled databases stay here between runs; all targets share them. */
   readonly databaseFolder: string;
+  /** Preloads the probe of pauses into its threads. */
+  readonly pauses: boolean;
 }
 
 /** A cold start compiles rule databases. */
@@ -58,7 +61,13 @@ export function startProduct(place: Surroundings, options: ProductOptions): Prom
     logFile: join(folder, 'output.log'),
     port,
     readyTimeoutMs,
+    ...(options.pauses ? { env: probeEnvironment(folder) } : {}),
   });
+}
+
+function probeEnvironment(folder: string): Readonly<Record<string, string>> {
+  const probe = new URL('pause-probe.js', import.meta.url).href;
+  return { NODE_OPTIONS: `--import ${probe}`, [probeFolderVariable]: join(folder, 'pauses') };
 }
 
 /** One site for any host in front of the origin. */
