@@ -19,6 +19,7 @@ import { ensureAdministrator, forgetFirstPassword } from './auth/first-administr
 import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { openCounterStore } from './observe/counter-store.ts';
+import { standardRetentionDays, startRetention } from './observe/event-retention.ts';
 import { openEventStore } from './observe/event-store.ts';
 import { openNodeLoadStore } from './observe/node-load.ts';
 import { ObservationPipeline } from './observe/pipeline.ts';
@@ -76,8 +77,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     clock,
   );
   const installation = await ensureInstallation(store, clock);
-  const observed = openLogs(join(dataFolder, 'events'), logger);
-  const events = openEventStore(observed, join(dataFolder, 'events'));
+  const { observed, events, retention } = openObserved(join(dataFolder, 'events'), logger);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);
@@ -112,7 +112,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: Closing[] = [publisher, subscriptions, careForMemory(), { close: keepWatch }];
+  const closing: Closing[] = [retention, publisher, subscriptions, careForMemory()];
+  closing.push({ close: keepWatch });
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));
@@ -131,6 +132,14 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     await close();
     throw error;
   }
+}
+
+/** Opens what was observed, and removes what is too old from now on. */
+function openObserved(folder: string, logger: Logger) {
+  const observed = openLogs(folder, logger);
+  const events = openEventStore(observed, folder);
+  const retention = startRetention(events, () => standardRetentionDays, systemClock, logger);
+  return { observed, events, retention };
 }
 
 function sessionTimes(store: Store): SessionTimes {

@@ -72,7 +72,7 @@ export const commandSources: readonly CommandSource[] = [
     load: async () => (await import('./rate-limit-commands.ts')).rateLimitCommands,
   },
   { word: 'trust', load: async () => (await import('./trust-commands.ts')).trustCommands },
-  { word: 'log', load: async () => (await import('./log-security.ts')).logSecurityCommand },
+  { word: 'log', load: async () => (await import('./log-commands.ts')).logCommands },
   { word: 'auth', load: async () => (await import('./auth-login.ts')).authLoginCommand },
   { word: 'auth', load: async () => (await import('./auth-logout.ts')).authLogoutCommand },
   {

@@ -141,6 +141,8 @@ export const controlLimits = {
     access_sample: { eventsMax: 2_000_000, bytesMax: 512 * 1024 * 1024 },
     error: { eventsMax: 2_000_000, bytesMax: 512 * 1024 * 1024 },
   },
+  /** How often events that are too old, or too many, are looked for. */
+  forgetEventsEveryMs: 60_000,
   /** Work on a question here, other calls between; then the thread for long questions takes it. */
   scanHereMs: 30,
   /** That thread weighs 40 MB: without a question for so long, it ends. */
@@ -148,7 +150,7 @@ export const controlLimits = {
   /** Events that one answer of the thread which reads them carries. */
   scanPageEvents: 500,
   /**
-   * A tail with so many events, bytes or batches becomes a segment: a query looks into every
+   * A tail of this size in events, bytes or batches becomes a segment: a query looks into every
    * segment of its time, and the building of one takes a tenth of a second of slices.
    */
   segmentEventsMin: 4_096,

@@ -400,7 +400,7 @@ export const loggingLimits = {
   windowsKeptMs: 3_600_000,
 } as const;
 
-/** Lines in the log for requests that failed: so many in a period, the rest is counted. */
+/** Lines in the log for requests that failed; those past the bound of a period are counted. */
 export const errorLineLimits = { linesMax: 20, periodMs: 10_000 } as const;
 
 /** The access log's own file. */

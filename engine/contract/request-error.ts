@@ -1,4 +1,4 @@
-/** Which finished requests are errors of ours or of an origin, and how they are told. */
+/** Which finished requests are errors of ours or of an origin, and what is logged of them. */
 
 import type { RequestEvent } from './events.ts';
 import { isIncomplete } from './verdict.ts';
@@ -18,7 +18,7 @@ export interface RequestError {
 export function errorOf({ outcome, refusal, transaction }: RequestEvent): RequestError | null {
   const reason = refusal ?? '';
   if (outcome === 'origin_error') {
-    const message = `The origin did not answer properly (${reason}).`;
+    const message = `No valid answer from the origin (${reason}).`;
     return { level: 'error', logger: 'upstream', reason, message };
   }
   if (outcome === 'refused') {

@@ -40,7 +40,7 @@ test('a failure of an origin has a line with its endpoint and reason', () => {
   });
 });
 
-test('a flood costs so many lines in a period, and says how many it left out', () => {
+test('a flood costs a bounded number of lines, and says how many it left out', () => {
   const { writer, lines, time } = errorLines();
   const flood = Array<RequestEvent>(1000).fill(failed);
   writer.write(flood);

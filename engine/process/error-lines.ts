@@ -9,7 +9,7 @@ import type { Logger } from '../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { errorOf, type RequestError } from '../contract/request-error.ts';
 
-/** Writes them, so many in a period. */
+/** Writes them, a bounded number in a period. */
 export class ErrorLines {
   private readonly clock: Clock;
   private readonly log: Logger;
@@ -22,7 +22,7 @@ export class ErrorLines {
     this.log = log;
   }
 
-  /** Writes those among finished requests that failed. Refusals are told at level `info`. */
+  /** Writes those among finished requests that failed. Refusals are logged at level `info`. */
   write(events: readonly RequestEvent[]): void {
     for (const event of events) {
       const error = errorOf(event);

@@ -1,6 +1,8 @@
 /** The access log of the whole product: every request a line, also over a rotation. */
 
 import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -35,7 +37,10 @@ describe.skipIf(missingBuild !== null)('--access-log', () => {
   test('what is served and what is blocked has a line, escaped', async () => {
     expect((await ask('/hello?password=hunter2')).status).toBe(200);
     expect((await ask('/?id=1%27%20OR%20%271%27=%271')).status).toBe(403);
-    const [served = '', blocked = ''] = await linesOf(file, 2);
+    // Each front thread hands its own over: their order may differ.
+    const lines = await linesOf(file, 2);
+    const [served = ''] = lines.filter((line) => line.includes('/hello'));
+    const [blocked = ''] = lines.filter((line) => !line.includes('/hello'));
     expect(served).toMatch(
       /^127\.0\.0\.1 - - \[.*\] "GET \/hello\?password=\*+ HTTP\/1\.1" 200 \d+ /,
     );
@@ -57,5 +62,37 @@ describe.skipIf(missingBuild !== null)('--access-log', () => {
     });
     const kept = [...(await linesOf(`${file}.old`, 2)), ...(await linesOf(file, 1))];
     expect(kept.filter((line) => line.includes('/hello')).length).toBe(1);
+  });
+
+  test('the same requests are access events, and a refusal is an error event', async () => {
+    interface Items {
+      readonly items?: { readonly path?: string; readonly status?: number; message?: string }[];
+    }
+    const eventsOf = (...words: string[]): Promise<Items> =>
+      eventually(() => {
+        const { code, stdout } = product.waf('log', ...words, '--output', 'json');
+        const found = code === 0 ? (JSON.parse(stdout) as Items) : null;
+        return (found?.items ?? []).length > 0 ? found : null;
+      });
+    const served = await eventsOf('access', '--path', '/hello', '--client', '127.0.0.0/8');
+    expect(served.items?.[0]).toMatchObject({
+      path: '/hello',
+      status: 200,
+      httpVersion: 'HTTP/1.1',
+      transportVersion: 'PLAINTEXT',
+      userAgent: 'a "quoted" agent',
+      raw: { target: '/hello?password=********', referer: 'http://before.example/' },
+    });
+    const blocked = await eventsOf('access', '--status', '403');
+    expect(blocked.items?.[0]).toMatchObject({ raw: { outcome: 'blocked', blocked: true } });
+    const refused = createConnection(product.proxyPort, '127.0.0.1');
+    refused.resume().end('GET / HTTP/1.1\nHost: a\n\n');
+    await once(refused, 'close');
+    const errors = await eventsOf('errors', '--level', 'warn', '--part', 'http');
+    expect(errors.items?.[0]).toMatchObject({
+      logger: 'http',
+      message: expect.stringContaining('bare_lf') as string,
+      raw: { status: 400 },
+    });
   });
 });
