@@ -8,6 +8,8 @@ import { makeFolder } from '../engine/base/make-folder.ts';
 import { ClientIpAnalyses } from './access/client-ip-analyses.ts';
 import type { OutgoingLimits } from './access/outgoing.ts';
 import { startSubscriptions } from './access/subscriptions.ts';
+import { startAcme } from './acme/acme.ts';
+import { ChallengeBoard } from './acme/challenge-board.ts';
 import type { ConnectionLimits } from './api/connection-limits.ts';
 import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
@@ -89,6 +91,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   );
   const { fetchLimits = {} } = options;
   const subscriptions = await startSubscriptions({ store, clock, logger, fetchLimits });
+  const challenges = new ChallengeBoard();
+  const acme = startAcme({ store, clock, logger, board: challenges, random: Math.random });
   const tokens = await openAccessTokens(store, clock);
   const parts: ApiParts = {
     store,
@@ -104,6 +108,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     engine,
     readManifest: openManifestReader(),
     nodes: new NodeRegistry(),
+    challenges,
+    acme,
     subscriptions,
     fetchLimits,
     analyses,
@@ -112,7 +118,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: Closing[] = [retention, publisher, subscriptions, careForMemory()];
+  const closing: Closing[] = [acme, retention, publisher, subscriptions, careForMemory()];
   closing.push({ close: keepWatch });
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();

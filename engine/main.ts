@@ -221,6 +221,8 @@ class Engine {
       frontThreads: this.options.workers,
       rollOut: (obtain, keep) =>
         this.rollouts.rollOut(async () => this.candidateOf(await obtain()), keep),
+      answerChallenge: async (token, keyAuthorization) =>
+        this.threads?.setAcmeAnswer(token, keyAuthorization),
       logger: this.log,
       ...(files && {
         spools: {

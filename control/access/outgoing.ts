@@ -170,12 +170,7 @@ async function ask(
   limits: OutgoingLimits,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const addresses = await abortable(resolve(url.hostname), signal);
-  refuseSpecial(addresses, allowedNetworks);
-  const lookup: LookupFunction = (_name, options, done) => {
-    if (options.all === true) done(null, addresses as Address[]);
-    else done(null, addresses[0]!.address, addresses[0]!.family);
-  };
+  const lookup = await abortable(checkedLookup(url.hostname, allowedNetworks), signal);
   const options: RequestOptions = {
     method: 'GET',
     agent: false,
@@ -202,6 +197,22 @@ async function ask(
     outgoing.on('error', (error) => fail(explain(error)));
     outgoing.end();
   });
+}
+
+/**
+ * Resolves a name once and gives the look-up that connects to what was checked. Errors: FetchError
+ * for a name without an address, and for special addresses outside `allowedNetworks`.
+ */
+export async function checkedLookup(
+  hostname: string,
+  allowedNetworks: readonly string[],
+): Promise<LookupFunction> {
+  const addresses = await resolve(hostname);
+  refuseSpecial(addresses, allowedNetworks);
+  return (_name, options, done) => {
+    if (options.all === true) done(null, [...addresses]);
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  };
 }
 
 async function resolve(hostname: string): Promise<Address[]> {

@@ -6,6 +6,8 @@ import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import type { ClientIpAnalyses } from '../access/client-ip-analyses.ts';
 import type { OutgoingLimits } from '../access/outgoing.ts';
+import type { Acme } from '../acme/acme.ts';
+import type { ChallengeBoard } from '../acme/challenge-board.ts';
 import type { Subscriptions } from '../access/subscriptions.ts';
 import type { Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
@@ -39,6 +41,10 @@ export interface ApiParts {
   readonly engine: EngineClient;
   readonly readManifest: ManifestReader;
   readonly nodes: NodeRegistry;
+  /** What nodes answer to certificate authorities. */
+  readonly challenges: ChallengeBoard;
+  /** Managed certificates. */
+  readonly acme: Acme;
   readonly subscriptions: Subscriptions;
   /** Bounds of fetches where they differ from the standard ones. */
   readonly fetchLimits: Partial<OutgoingLimits>;

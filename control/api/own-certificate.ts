@@ -5,7 +5,7 @@
 
 import { isIP } from 'node:net';
 import { randomBytes, webcrypto } from 'node:crypto';
-import { addReflectMetadata } from './reflect-metadata.ts';
+import { addReflectMetadata } from '../acme/reflect-metadata.ts';
 
 /** A certificate and its key, PEM. */
 export interface CertificatePem {

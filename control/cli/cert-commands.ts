@@ -1,5 +1,6 @@
 /** `waf cert`: certificates with their keys. */
 
+import { commandLineLimits } from '../../engine/base/limits.ts';
 import type { Certificate } from '../../proto/gen/waf/v1/cert_pb.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
@@ -11,6 +12,9 @@ import { showMessage, showRemoved, timeText } from './show.ts';
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<certificate>', summary: 'id or name', resource: 'certificate' },
 ];
+
+/** An authority takes its time. */
+const patience = { timeoutMs: commandLineLimits.longCallTimeoutMs };
 
 /** Commands on certificates. */
 export const certCommands: readonly CommandDefinition[] = [
@@ -41,6 +45,65 @@ export const certCommands: readonly CommandDefinition[] = [
       const response = await (await context.api()).certs.getCert({ id });
       const found = response.cert === undefined ? [] : [response.cert];
       await showMessage(context, GetCertResponseSchema, response, certTable(found));
+      return 0;
+    },
+  },
+  {
+    path: ['cert', 'issue'],
+    summary: 'Order a certificate from an authority and have it renewed',
+    help:
+      'Example: waf cert issue --name shop --host shop.example --host www.shop.example\n' +
+      'http-01 needs port 80 of the hosts to reach the proxy; a wildcard needs --challenge dns-01.',
+    arguments: [],
+    flags: [
+      { flags: '--name <name>', summary: 'name for people; default is the first host' },
+      {
+        flags: '--host <host>',
+        summary: 'host it is for; repeatable',
+        repeatable: true,
+        required: true,
+      },
+      { flags: '--email <address>', summary: 'contact of the account' },
+      {
+        flags: '--authority <name>',
+        summary: 'authority; default is that of the settings, else letsencrypt',
+        choices: ['letsencrypt', 'letsencrypt-staging'],
+      },
+      { flags: '--directory <url>', summary: 'ACME directory of another authority' },
+      { flags: '--challenge <type>', summary: 'proof', choices: ['http-01', 'dns-01'] },
+    ],
+    run: async (context, _args, flags) => {
+      const { IssueACMECertResponseSchema } = await import('../../proto/gen/waf/v1/cert_pb.ts');
+      const { certs } = await context.api();
+      const response = await certs.issueACMECert(
+        {
+          name: textFlag(flags, 'name') ?? '',
+          dnsNames: [...listFlag(flags, 'host')],
+          email: textFlag(flags, 'email') ?? '',
+          acmeIssuer: textFlag(flags, 'authority') ?? '',
+          directoryUrl: textFlag(flags, 'directory') ?? '',
+          challengeType: textFlag(flags, 'challenge') ?? '',
+        },
+        patience,
+      );
+      const made = response.cert === undefined ? [] : [response.cert];
+      await showMessage(context, IssueACMECertResponseSchema, response, certTable(made));
+      context.output.line(nextStep(made[0], response.orderId));
+      return 0;
+    },
+  },
+  {
+    path: ['cert', 'renew'],
+    summary: 'Renew a certificate that was ordered here, when it is due',
+    help: '',
+    arguments: idArgument,
+    flags: [{ flags: '--force', summary: 'although it is not due' }],
+    run: async (context, [id = ''], flags) => {
+      const { RenewCertResponseSchema } = await import('../../proto/gen/waf/v1/cert_pb.ts');
+      const { certs } = await context.api();
+      const response = await certs.renewCert({ id, force: switchFlag(flags, 'force') }, patience);
+      const shown = response.cert === undefined ? [] : [response.cert];
+      await showMessage(context, RenewCertResponseSchema, response, certTable(shown));
       return 0;
     },
   },
@@ -117,6 +180,11 @@ function keepCommand(word: 'import' | 'upload'): CommandDefinition {
       return 0;
     },
   };
+}
+
+function nextStep(cert: Certificate | undefined, orderId: string): string {
+  if (cert === undefined) return `The authority takes long; ${orderId} goes on: see waf cert list`;
+  return 'Use it: waf site tls SITE --acme';
 }
 
 function certTable(certs: readonly Certificate[]): Table {

@@ -5,7 +5,7 @@ import { invalidField } from './errors.ts';
 import { normaliseHost } from './hosts.ts';
 
 /** Kinds of DNS provider that can be named. */
-export const dnsProviderDrivers: readonly string[] = ['aliyun', 'cloudflare', 'route53'];
+export const dnsProviderDrivers: readonly string[] = ['aliyun', 'cloudflare', 'rfc2136', 'route53'];
 
 const nameCharactersMax = 128;
 const zonesMax = 100;

@@ -37,18 +37,6 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
       ]),
   },
   {
-    says: 'managed certificates are stored but not enforced yet: no certificate is ordered for such sites',
-    collection: 'sites',
-    messages: ['waf.v1.Site'],
-    states: ({ tls }) => isOneOf(tls, 'mode', ['TLS_MODE_MANAGED_ACME']),
-  },
-  {
-    says: 'DNS providers are stored but not enforced yet: no certificate is issued with them',
-    collection: 'dns-providers',
-    messages: ['waf.v1.ACMEDNSProvider'],
-    states: () => true,
-  },
-  {
     says: 'answer pages for bots are stored but not enforced yet: no request gets them',
     collection: 'settings',
     messages: ['waf.v1.SystemSettings'],

@@ -4,6 +4,7 @@
  */
 
 import { controlLimits } from '../../engine/base/limits.ts';
+import { acmeKey, acmeSecretField } from './acme.ts';
 import { invalidField } from './errors.ts';
 
 /** Keys under which the settings are kept. */
@@ -189,6 +190,7 @@ export function rolesHandedOut(values: Values): string[] {
 const secretFields: Readonly<Record<string, string>> = {
   [identityKeys.radius]: 'secret',
   [identityKeys.oidc]: 'clientSecret',
+  [acmeKey]: acmeSecretField,
 };
 
 function mapSecrets(

@@ -2,6 +2,7 @@
  * Owns the settings of the deployment: which there are, what they may be, what they are without.
  */
 
+import { acmeKey, checkAcmeSettings } from './acme.ts';
 import { invalidField } from './errors.ts';
 import { checkReleaseSource, releaseSourceKey, standardReleaseSource } from './crs-releases.ts';
 import {
@@ -63,6 +64,7 @@ export const settings: readonly Setting[] = [
   },
   { key: geoSourceKey, standard: standardGeoSource, published: false, check: checkGeoSource },
   { key: geoDigestKey, standard: '', published: false, check: checkGeoDigest },
+  { key: acmeKey, standard: {}, published: false, check: checkAcmeSettings },
   ...identitySettings.map((one) => ({ ...one, published: false })),
 ];
 

@@ -88,6 +88,11 @@ export const testPackages = [
     present: () => existsSync('/usr/sbin/freeradius'),
   },
   {
+    name: 'pebble',
+    why: 'certificates are ordered from it, a test authority, on loopback',
+    present: () => onPath('pebble'),
+  },
+  {
     name: 'php-cli',
     why: 'what the rules inspect is compared with what PHP reads',
     present: () => onPath('php'),

@@ -2,6 +2,7 @@
 
 import type { AnyCollection } from './collection.ts';
 import * as access from './access-collections.ts';
+import * as acme from './acme-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
 import * as installation from './installation.ts';
@@ -18,7 +19,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
 export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
-    [exported, access, answers, installation, plugins, published]
+    [exported, access, acme, answers, installation, plugins, published]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),
   ),

@@ -17,6 +17,7 @@ import type { Collection } from './collection.ts';
 export type { Collection } from './collection.ts';
 export { exclusionPlugins, pluginBindings } from './plugin-collections.ts';
 export * from './access-collections.ts';
+export * from './acme-collections.ts';
 export * from './publication-collections.ts';
 import type {
   AgentGroupRecord,

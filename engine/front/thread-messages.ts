@@ -34,7 +34,13 @@ export type ToFrontThread =
   | { readonly kind: 'failing'; readonly failing: UnhealthyAddresses }
   | { readonly kind: 'sample'; readonly siteId: string; readonly count: number }
   | { readonly kind: 'ticket_keys'; readonly keys: Uint8Array }
-  | { readonly kind: 'acme'; readonly token: string; readonly keyAuthorization: string | null }
+  | {
+      readonly kind: 'acme';
+      /** Answered with `applied`. */
+      readonly id: number;
+      readonly token: string;
+      readonly keyAuthorization: string | null;
+    }
   | { readonly kind: 'drain' };
 
 /** From a front thread. */

@@ -79,8 +79,8 @@ export interface FrontThreads {
   sample(siteId: string, count: number): void;
   /** Tells every thread, present and future, the keys of session tickets. */
   setTicketKeys(keys: Uint8Array): void;
-  /** Tells every thread an answer to an authority, by token; null removes it. */
-  setAcmeAnswer(token: string, keyAuthorization: string | null): void;
+  /** Resolves when every thread gives an answer to an authority, by token; null removes it. */
+  setAcmeAnswer(token: string, keyAuthorization: string | null): Promise<void>;
   /** Offers every thread databases for policies that it builds on first use. */
   offerDatabases(groups: SharedImages): void;
   /** Tells every thread, present and future, which addresses probes found unhealthy. */
@@ -220,13 +220,21 @@ class Threads implements FrontThreads {
     for (const thread of this.threads) thread.send({ kind: 'ticket_keys', keys });
   }
 
-  setAcmeAnswer(token: string, keyAuthorization: string | null): void {
+  async setAcmeAnswer(token: string, keyAuthorization: string | null): Promise<void> {
     this.acmeAnswers.delete(token);
     if (keyAuthorization !== null) this.acmeAnswers.set(token, keyAuthorization);
     if (this.acmeAnswers.size > tlsLimits.acmeTokensMax) {
       this.acmeAnswers.delete(this.acmeAnswers.keys().next().value!);
     }
-    for (const thread of this.threads) thread.send({ kind: 'acme', token, keyAuthorization });
+    await Promise.all([...this.threads].map((thread) => this.sendAnswer(thread, token)));
+  }
+
+  private sendAnswer(thread: FrontThread, token: string): Promise<void> {
+    const id = this.nextId++;
+    const keyAuthorization = this.acmeAnswers.get(token) ?? null;
+    const wait = thread.wait(id);
+    thread.send({ kind: 'acme', id, token, keyAuthorization });
+    return wait;
   }
 
   offerDatabases(groups: SharedImages): void {
@@ -297,9 +305,7 @@ class Threads implements FrontThreads {
     if (this.ticketKeys !== null) thread.send({ kind: 'ticket_keys', keys: this.ticketKeys });
     thread.send({ kind: 'routes', id: FIRST_ROUTES, routes: this.routes });
     await thread.wait(FIRST_ROUTES);
-    for (const [token, keyAuthorization] of this.acmeAnswers) {
-      thread.send({ kind: 'acme', token, keyAuthorization });
-    }
+    await Promise.all([...this.acmeAnswers.keys()].map((token) => this.sendAnswer(thread, token)));
   }
 
   private onMessage(thread: FrontThread, message: FromFrontThread): void {

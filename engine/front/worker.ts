@@ -118,7 +118,8 @@ class FrontWorker {
       return this.front?.setTicketKeys(message.keys);
     }
     if (message.kind === 'acme') {
-      return this.front?.setAcmeAnswer(message.token, message.keyAuthorization);
+      this.front?.setAcmeAnswer(message.token, message.keyAuthorization);
+      return this.send({ kind: 'applied', id: message.id });
     }
     if (message.kind === 'drain') return void this.drain();
     if (message.kind === 'databases') return this.parts.takeDatabases?.(message.groups);

@@ -15,6 +15,7 @@ import {
   AgentStreamService,
   ConnectRequestSchema,
   type AgentWelcome,
+  type ChallengeDispatch,
   type ConfigUpdate,
   type ConnectRequest,
   type ConnectResponse,
@@ -62,6 +63,8 @@ export interface LinkOptions {
    * traffic uses it, rejects when it cannot be served or when a later one takes its place.
    */
   rollOut(obtain: () => Promise<VerifiedBundle>, keep: () => Promise<void>): Promise<void>;
+  /** Resolves when clients get an answer to an authority, by token; null takes it back. */
+  readonly answerChallenge?: (token: string, keyAuthorization: string | null) => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -208,6 +211,9 @@ class Link {
       case 'configUpdate':
         void this.#applyUpdate(outbox, parts, message.value);
         return;
+      case 'challengeDispatch':
+        void this.#answerChallenge(outbox, message.value);
+        return;
       case 'batchAck':
         return this.observations.batchAcknowledged(message.value);
       case 'gapNoticeAck':
@@ -221,6 +227,23 @@ class Link {
         return;
       default:
     }
+  }
+
+  /** ACME HTTP-01: the controller waits for the answer before it calls the authority. */
+  async #answerChallenge(
+    outbox: Outbox<ConnectRequest>,
+    { token, keyAuthorization }: ChallengeDispatch,
+  ): Promise<void> {
+    let error = '';
+    try {
+      const { answerChallenge } = this.#options;
+      if (answerChallenge === undefined) error = 'this node answers no challenges';
+      else await answerChallenge(token, keyAuthorization === '' ? null : keyAuthorization);
+    } catch (thrown) {
+      error = toAppError(thrown).message;
+    }
+    const value = { token, served: error === '' && keyAuthorization !== '', error };
+    this.#send(outbox, { case: 'challengeResponse', value });
   }
 
   async #applyUpdate(

@@ -3,7 +3,7 @@
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { SignedXml } from 'xml-crypto';
-import { addReflectMetadata } from '../../control/api/reflect-metadata.ts';
+import { addReflectMetadata } from '../../control/acme/reflect-metadata.ts';
 
 const sha256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
 const rsaSha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';

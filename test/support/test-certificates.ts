@@ -1,7 +1,7 @@
 /** Owns throw-away certificates for tests: authorities, leaves, and those that must fail. */
 
 import { webcrypto } from 'node:crypto';
-import { addReflectMetadata } from '../../control/api/reflect-metadata.ts';
+import { addReflectMetadata } from '../../control/acme/reflect-metadata.ts';
 
 /** A certificate with its key; PEM. */
 export interface TestCertificate {

@@ -135,6 +135,8 @@ const rooms = [
   { room: 'control/store', may: [base, 'control/domain', 'native-bindings/pages'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
   { room: 'control/access', may: [base, 'control/domain', 'control/store', gen] },
+  // Ordering and renewing certificates from authorities.
+  { room: 'control/acme', may: [base, 'control/domain', 'control/store', 'control/access', gen] },
   {
     room: 'control/publish',
     may: [base, 'control/domain', 'control/store', 'control/access', gen],
@@ -148,6 +150,7 @@ const rooms = [
       'control/domain',
       'control/store',
       'control/access',
+      'control/acme',
       'control/publish',
       'control/auth',
       'control/observe',

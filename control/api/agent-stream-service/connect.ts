@@ -141,11 +141,15 @@ function welcome(
   if (current !== null && hello.configHash !== current.signed.sha256) deliver(current);
   else if (current !== null) noteServes(parts, nodeId, current);
   const unsubscribe = publisher.subscribe(deliver);
+  const leave = parts.challenges.join(nodeId, (token, keyAuthorization) =>
+    send(outgoing, { case: 'challengeDispatch', value: { token, keyAuthorization } }),
+  );
   const pings = setInterval(() => {
     send(outgoing, { case: 'ping', value: { nonce: String(clock.nowMs()) } });
   }, pingIntervalMs);
   return () => {
     unsubscribe();
+    leave();
     clearInterval(pings);
   };
 }
@@ -191,6 +195,9 @@ async function take(
       parts.nodes.update(nodeId, {
         upstreamHealth: message.value.upstreamHealth.slice(0, controlLimits.healthReportsMax),
       });
+      return;
+    case 'challengeResponse':
+      parts.challenges.answered(nodeId, message.value.token, message.value.error);
       return;
     case 'observationBatch':
       send(outgoing, {

@@ -1,9 +1,10 @@
-/** Owns which methods of CertService are built. Ordering and renewing by ACME are not. */
+/** Owns which methods of CertService are built. */
 
 import type { CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
 import type { ApiParts } from '../context.ts';
 import type { Built } from '../method.ts';
 import { deleteCert, downloadCert, getCert, listCerts, uploadCert } from './certs.ts';
+import { issueAcmeCert, renewCert } from './acme-methods.ts';
 import { dnsProviderMethods } from './dns-provider-methods.ts';
 
 /** CertService. */
@@ -14,6 +15,8 @@ export function certService(parts: ApiParts): Built<typeof CertService> {
     uploadCert: uploadCert(parts),
     downloadCert: downloadCert(parts),
     deleteCert: deleteCert(parts),
+    issueACMECert: issueAcmeCert(parts),
+    renewCert: renewCert(parts),
     ...dnsProviderMethods(parts),
   };
 }

@@ -1958,7 +1958,7 @@ export type ChallengeDispatch = Message<"waf.v1.ChallengeDispatch"> & {
   token: string;
 
   /**
-   * The key authorization.
+   * The key authorization; empty takes the token back.
    *
    * @generated from field: string key_authorization = 2;
    */
@@ -1979,7 +1979,7 @@ export type ChallengeDispatchJson = {
   token?: string;
 
   /**
-   * The key authorization.
+   * The key authorization; empty takes the token back.
    *
    * @generated from field: string key_authorization = 2;
    */

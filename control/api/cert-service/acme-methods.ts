@@ -1,0 +1,91 @@
+/** CertService/IssueACMECert and RenewCert: a call waits for the authority, the order goes on. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
+import { toAppError } from '../../../engine/base/errors.ts';
+import { acmeLimits } from '../../acme/acme-limits.ts';
+import { orderOfCertificate, addOrder } from '../../acme/order-store.ts';
+import { acmeSettingsOf, checkOrder } from '../../domain/acme.ts';
+import { providersFor } from '../../domain/dns-providers.ts';
+import { refusal } from '../../domain/errors.ts';
+import type { CertificateRecord } from '../../domain/resource-records.ts';
+import { certificates, dnsProviders, settingsId, systemSettings } from '../../store/collections.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { checkCertificateName } from './keep-certificate.ts';
+import { storedCertificate } from './stored-cert.ts';
+
+/** Orders a certificate; answers without one where the authority takes long. */
+export function issueAcmeCert(parts: ApiParts): Method<typeof CertService, 'issueACMECert'> {
+  return async (request, context) => {
+    const caller = callerOf(context);
+    const { store, clock } = parts;
+    const settings = acmeSettingsOf(store.get(systemSettings, settingsId)?.values ?? {});
+    const checked = checkOrder(request, settings);
+    const name = checkCertificateName(request.name || (checked.dnsNames[0] ?? ''), 'name');
+    const order = await store.write((tx) => {
+      const mine = <T extends { readonly tenantId?: string }>(one: T): boolean =>
+        one.tenantId === caller.tenantId;
+      if (tx.list(certificates).some((one) => mine(one) && one.name === name)) {
+        throw refusal('already_exists', 'name: another certificate has it');
+      }
+      const accounts = tx.list(dnsProviders).filter(mine);
+      for (const host of checked.challengeType === 'dns-01' ? checked.dnsNames : []) {
+        if (providersFor(host, accounts).length > 0) continue;
+        throw refusal('failed_precondition', `dnsNames: no active DNS provider for ${host}`);
+      }
+      const added = addOrder(tx, caller.tenantId, name, checked, clock.nowMs());
+      tx.audit({
+        ...actorNote(caller),
+        action: 'order',
+        resourceType: 'certificate',
+        resourceId: added.id,
+        resourceName: name,
+        after: added,
+      });
+      return added;
+    });
+    const cert = await awaited(parts, order.id);
+    const orderId = order.id;
+    return cert === null ? { orderId } : { orderId, cert: toMessage(CertificateSchema, cert) };
+  };
+}
+
+/** Renews a managed certificate when it is due, or now. */
+export function renewCert(parts: ApiParts): Method<typeof CertService, 'renewCert'> {
+  return async ({ id, force }, context) => {
+    const caller = callerOf(context);
+    const before = storedCertificate(parts.store, caller, id, 'id');
+    const order = orderOfCertificate(parts.store, before.id);
+    if (order === undefined) {
+      throw refusal('failed_precondition', 'id: upload a new one: this one was not ordered here');
+    }
+    const due = order.dueAtMs <= parts.clock.nowMs();
+    if (!due && !force) return { cert: toMessage(CertificateSchema, before) };
+    await parts.store.write((tx) =>
+      tx.audit({
+        ...actorNote(caller),
+        action: 'order',
+        resourceType: 'certificate',
+        resourceId: before.id,
+        resourceName: before.name,
+      }),
+    );
+    const renewed = await awaited(parts, order.id);
+    return { cert: toMessage(CertificateSchema, renewed ?? before) };
+  };
+}
+
+/** Null where it takes longer than a call waits. Errors: failed_precondition with the reason. */
+async function awaited(parts: ApiParts, orderId: string): Promise<CertificateRecord | null> {
+  const ended = new AbortController();
+  const late = pause(acmeLimits.issueWaitMs, null, { signal: ended.signal }).catch(() => null);
+  try {
+    return await Promise.race([parts.acme.run(orderId), late]);
+  } catch (error) {
+    throw refusal('failed_precondition', `${orderId}: ${toAppError(error).message}`);
+  } finally {
+    ended.abort();
+  }
+}
