@@ -10,6 +10,7 @@
         "native-bindings/http2-session.cc",
         "native-bindings/hyperscan-compile.cc",
         "native-bindings/hyperscan-database.cc",
+        "native-bindings/hyperscan-queue.cc",
         "native-bindings/hyperscan-stream.cc",
         "native-bindings/injection.cc",
         "native-bindings/memory.cc",

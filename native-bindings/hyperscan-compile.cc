@@ -1,11 +1,12 @@
 // Turns expressions into Hyperscan databases, with every error mapped to its expression.
+#include "hyperscan-compile.h"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "convert.h"
-#include "hyperscan.h"
 
 namespace waf {
 
@@ -13,13 +14,6 @@ namespace {
 
 constexpr unsigned kLiteralFlags =
     HS_FLAG_CASELESS | HS_FLAG_MULTILINE | HS_FLAG_SINGLEMATCH | HS_FLAG_SOM_LEFTMOST;
-
-struct ExpressionSet {
-  std::vector<std::string> patterns;
-  std::vector<unsigned> flags;
-  std::vector<unsigned> ids;
-  std::vector<bool> literal;
-};
 
 // A regular expression that matches exactly the bytes of `text`.
 std::string EscapeLiteral(const std::string& text) {
@@ -53,6 +47,17 @@ std::string EscapeNul(const std::string& pattern) {
   return out;
 }
 
+bool AllPureLiterals(const ExpressionSet& set) {
+  for (size_t i = 0; i < set.patterns.size(); ++i) {
+    if (!set.literal[i] || set.patterns[i].empty() || (set.flags[i] & ~kLiteralFlags) != 0) {
+      return false;
+    }
+  }
+  return !set.patterns.empty();
+}
+
+}  // namespace
+
 bool ReadExpressions(Napi::Env env, const Napi::Value& value, ExpressionSet* set) {
   if (!value.IsArray()) {
     FailType(env, "expected an array of expressions");
@@ -74,15 +79,6 @@ bool ReadExpressions(Napi::Env env, const Napi::Value& value, ExpressionSet* set
     set->literal.push_back(ReadFlag(expression, "literal"));
   }
   return true;
-}
-
-bool AllPureLiterals(const ExpressionSet& set) {
-  for (size_t i = 0; i < set.patterns.size(); ++i) {
-    if (!set.literal[i] || set.patterns[i].empty() || (set.flags[i] & ~kLiteralFlags) != 0) {
-      return false;
-    }
-  }
-  return !set.patterns.empty();
 }
 
 hs_error_t CompileSet(ExpressionSet& set, unsigned mode, hs_database_t** database,
@@ -119,6 +115,8 @@ std::string TakeMessage(hs_compile_error_t* error, int* expression) {
   hs_free_compile_error(error);
   return message;
 }
+
+namespace {
 
 // (expressions, stream: boolean) -> HsDatabase
 Napi::Value Compile(const Napi::CallbackInfo& info) {

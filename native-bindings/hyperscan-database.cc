@@ -215,6 +215,7 @@ Napi::Value HsDatabase::Close(const Napi::CallbackInfo& info) {
 void RegisterHyperscan(Napi::Env env, Napi::Object exports) {
   HsDatabase::Register(env, exports);
   RegisterHyperscanCompile(env, exports);
+  RegisterHyperscanQueue(env, exports);
   exports.Set("hsDeserialize", Napi::Function::New(env, Deserialize));
   exports.Set("hsSerializedSize", Napi::Function::New(env, SerializedSize));
   exports.Set("hsDeserializeInto", Napi::Function::New(env, DeserializeInto));

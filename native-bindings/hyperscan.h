@@ -96,6 +96,7 @@ class HsDatabase : public Napi::ObjectWrap<HsDatabase> {
 // What an hs_error_t means, for people.
 const char* ErrorText(hs_error_t error);
 void RegisterHyperscanCompile(Napi::Env env, Napi::Object exports);
+void RegisterHyperscanQueue(Napi::Env env, Napi::Object exports);
 
 }  // namespace waf
 

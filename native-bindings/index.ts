@@ -32,6 +32,8 @@ export {
   hyperscanVersion,
   platformKey,
 } from './hyperscan.ts';
+export { HsCompileQueue } from './hyperscan-queue.ts';
+export type { HsCompiled } from './hyperscan-queue.ts';
 export type { ExpressionCheck, HsCompileError, HsExpression, HsInfo } from './hyperscan.ts';
 export { LIMIT_EXCEEDED, Pcre, pcreVersion } from './pcre.ts';
 export type { PcreFlags, PcreLimits } from './pcre.ts';

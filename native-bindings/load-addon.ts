@@ -71,6 +71,18 @@ export interface NativeHttp2Session {
   close(): void;
 }
 
+/** The addon's own queue of compilations; `HsCompileQueue` wraps it. */
+export interface NativeCompileQueue {
+  submit(id: number, expressions: readonly object[]): void;
+  next(): {
+    readonly id: number;
+    readonly bytes?: Uint8Array;
+    readonly message?: string;
+    readonly expression?: number;
+  } | null;
+  close(): void;
+}
+
 /** What build/Release/waf_native.node exports. */
 export interface NativeAddon {
   transform<T extends Value>(ids: number | Uint8Array, value: T, unicodeMap?: Uint8Array): T;
@@ -94,6 +106,7 @@ export interface NativeAddon {
   hsSerializedSize(bytes: Uint8Array): number;
   hsDeserializeInto(bytes: Uint8Array, target: Uint8Array): void;
   hsAttach(memory: Uint8Array): NativeDatabase;
+  readonly HsCompileQueue: new (threads: number) => NativeCompileQueue;
   readonly HsStream: new (database: NativeDatabase) => NativeStream;
   readonly ScanProgram: new (
     spec: object,

@@ -412,20 +412,6 @@ export const accessLogLimits = {
   keepMax: 100,
 } as const;
 
-/** DNS block lists (`@rbl`), off unless the operator names zones. */
-export const blockListLimits = {
-  /** Zones that may be asked; a request may name several of them. */
-  zonesMax: 16,
-  /** Concurrent queries of one thread; past it, a later request queries the address. */
-  asksMax: 64,
-  /** A name server that has not answered by then lists nothing. */
-  timeoutMs: 2000,
-  /** How long an answer is valid; lists change by the hour. */
-  answerSeconds: 300,
-  /** Answers kept in one thread, some 100 bytes each; the oldest goes first. */
-  answersMax: 20_000,
-} as const;
-
 /** Searching values: regular expressions, transformations, scan programs. */
 export const matchLimits = {
   /** Patterns whose RE2 spelling is remembered; two rule sets have 1,000. */
@@ -480,7 +466,14 @@ export const engineLimits = {
 } as const;
 
 export { guardLimits, rateLimits } from './guard-limits.ts';
-export { failureLogLimits, patternTrialLimits, ruleRunLimits, valueLimits } from './rule-limits.ts';
+export {
+  blockListLimits,
+  failureLogLimits,
+  patternTrialLimits,
+  planLimits,
+  ruleRunLimits,
+  valueLimits,
+} from './rule-limits.ts';
 export {
   accessLimits,
   commandLineLimits,

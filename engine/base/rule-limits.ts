@@ -131,3 +131,26 @@ export const patternTrialLimits = {
   searchMsMax: 2,
   searchesMax: 3,
 } as const;
+
+/** Making plans. */
+export const planLimits = {
+  /**
+   * Databases that a planner compiles at once, each with up to 200 MB while it does; two halve the
+   * time, and more would take the cores of those that serve.
+   */
+  compileThreadsMax: 2,
+} as const;
+
+/** DNS block lists (`@rbl`), off unless the operator names zones. */
+export const blockListLimits = {
+  /** Zones that may be asked; a request may name several of them. */
+  zonesMax: 16,
+  /** Concurrent queries of one thread; past it, a later request queries the address. */
+  asksMax: 64,
+  /** A name server that has not answered by then lists nothing. */
+  timeoutMs: 2000,
+  /** How long an answer is valid; lists change by the hour. */
+  answerSeconds: 300,
+  /** Answers kept in one thread, some 100 bytes each; the oldest goes first. */
+  answersMax: 20_000,
+} as const;

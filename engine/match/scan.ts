@@ -6,9 +6,10 @@ import { matchLimits } from '../base/limits.ts';
 import { ScanProgram } from '../../native-bindings/index.ts';
 import type { ScanProgramSpec } from '../../native-bindings/index.ts';
 
-export { HS_FLAG, HsDatabase, platformKey } from '../../native-bindings/index.ts';
+export { HS_FLAG, HsCompileQueue, HsDatabase, platformKey } from '../../native-bindings/index.ts';
 export type {
   ExpressionCheck,
+  HsCompiled,
   HsCompileError,
   HsExpression,
   HsInfo,

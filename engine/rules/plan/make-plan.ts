@@ -9,7 +9,7 @@ import type { Steps } from '../../base/steps.ts';
 import { writeChain } from '../program/rule-text.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import type { Program, ProgramItem, Rule } from '../transaction/types.ts';
-import { cacheKey, compileGroup } from './databases.ts';
+import { cacheKey, compileGroups } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
@@ -92,13 +92,10 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
   for (;;) {
     yield;
     const draft = draftScan(kept, facts, excluded);
-    const groups: CompiledGroup[] = [];
-    for (const [i, group] of draft.groups.entries()) {
-      yield;
-      options.onProgress?.(i, draft.groups.length);
-      groups.push(compileGroup(group, options.cache, options.log));
-    }
-    options.onProgress?.(draft.groups.length, draft.groups.length);
+    const total = draft.groups.length;
+    const groups = compileGroups(draft.groups, options.cache, options.log, (ready) => {
+      options.onProgress?.(ready, total);
+    });
     const before = excluded.size;
     for (const rule of unscannable(draft, groups)) excluded.add(rule);
     if (excluded.size === before) return { folded, prefilter: facts, draft, groups };

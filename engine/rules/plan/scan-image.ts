@@ -5,7 +5,7 @@
 
 import { readsLastCapture } from './liveness.ts';
 import { isLoose } from './prefilter-choice.ts';
-import { markupFreeMask, plainMask } from './databases.ts';
+import { markupFreeMask, plainMask } from './expressions.ts';
 import type { CompiledGroup } from './databases.ts';
 import type { ClassImage, GroupImage, ScanImage, TestImage } from './plan-image.ts';
 import { patternId } from './scan-draft.ts';
