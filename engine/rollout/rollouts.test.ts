@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
+import type { SharedImages } from '../contract/shared-images.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { PlanOutcome } from './planner.ts';
 import { Rollouts, type Candidate, type RolloutPorts } from './rollouts.ts';
@@ -48,7 +49,7 @@ class FakeEngine implements RolloutPorts {
     return Promise.resolve();
   }
 
-  useDatabases(): void {}
+  useDatabases: (images: SharedImages) => void = () => undefined;
   offerDatabases(): void {}
   onRoutes(): void {}
   isPlanned = (sha256: string): boolean => sha256 === this.planned;
@@ -104,6 +105,20 @@ test('a configuration is planned, applied, kept, settled', async () => {
   expect(rollouts.serving).toEqual({ revision: '1', sha256: 'sha-1' });
   expect(rollouts.state).toBe('settled');
   expect(engine.planned).toBe('sha-1');
+});
+
+test('a policy is planned with what those before it have in shared memory', async () => {
+  const engine = new FakeEngine();
+  let inUse: readonly string[] = [];
+  const seen: string[] = [];
+  engine.useDatabases = (images: SharedImages) => void (inUse = [...images.keys()]);
+  engine.plan = ({ key }) => {
+    seen.push(`${key}: ${inUse.join()}`);
+    const group = { modes: [], tiers: [] };
+    return Promise.resolve({ ...good, shared: new Map([[`database of ${key}`, group]]) });
+  };
+  await rollOut(new Rollouts(engine), engine, candidate('1', 'p@1', 'q@1', 'r@1'));
+  expect(seen).toEqual(['p@1: ', 'q@1: database of p@1', 'r@1: database of p@1,database of q@1']);
 });
 
 test('warnings about a rule set of others are no warnings; about own rules they are', async () => {

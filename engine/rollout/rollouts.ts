@@ -250,12 +250,17 @@ export class Rollouts {
     rollout.check();
     rollout.advance('plan');
     const ready = new Map<string, SharedImages>();
+    const made = new Map(this.routes.inspection.shared);
     const faults: PolicyFault[] = [];
     for (const policy of this.quickestFirst(routes.inspection.policies)) {
       const outcome = await this.planOne(rollout, policy, routes, ready);
       this.logDiagnostics(outcome);
-      if (outcome.ok) ready.set(policy.key, outcome.shared);
-      else faults.push(faultOf(policy.source, outcome.diagnostics));
+      if (outcome.ok) {
+        ready.set(policy.key, outcome.shared);
+        for (const [key, image] of outcome.shared) made.set(key, image);
+        // The next policy shares these databases instead of unpacking copies of its own.
+        this.ports.useDatabases(made);
+      } else faults.push(faultOf(policy.source, outcome.diagnostics));
     }
     // All that are wrong at once: control holds back each of them.
     if (faults.length > 0) throw new PolicyError(faults);
