@@ -164,7 +164,12 @@ function checkNames(names: readonly string[]): string[] {
 
 /** Whether a host of a site is a name that an authority can prove. */
 export function provable(host: string): boolean {
-  return !host.startsWith('[') && parseAddress(host) === null && host.includes('.') && !host.includes('_');
+  return (
+    !host.startsWith('[') &&
+    parseAddress(host) === null &&
+    host.includes('.') &&
+    !host.includes('_')
+  );
 }
 
 function checkDirectory(text: string, field: string): void {
