@@ -37,6 +37,6 @@ export default {
   // oxlint loads it by name for --type-aware.
   ignoreDependencies: ['oxlint-tsgolint'],
   // Debian's, and only where they are there.
-  ignoreBinaries: ['go', 'php'],
+  ignoreBinaries: ['go', 'pebble', 'pebble-challtestsrv', 'php'],
   buf: { config: ['proto/buf.gen.yaml'] },
 };

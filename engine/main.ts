@@ -146,7 +146,7 @@ class Engine {
     this.accessLog?.reopen();
   }
 
-  /** Null where they cannot be kept: limits hold all the same, until the next start. */
+  /** Null where they cannot be kept: limits still hold, until the next start. */
   private openRates(): RateFiles | null {
     try {
       return new RateFiles(join(this.folder, 'rates'), systemClock, this.log);

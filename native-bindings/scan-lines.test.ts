@@ -204,7 +204,7 @@ test('lines in which a guard finds something are scanned, all others are not', (
   expect(scanner.stats().skipped).toBe(5);
   expect(found(['ex', 'time', ' x'])).toEqual([]);
   expect(found([])).toEqual([]);
-  // So many finds that it is not worth asking for lines.
+  // Too many finds: asking for lines is not worth it.
   expect(found(['ex', ';'.repeat(200), ';x'])).toEqual([0, 2]);
   scanner.close();
   guard.close();

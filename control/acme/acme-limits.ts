@@ -26,7 +26,7 @@ export const acmeLimits = {
   /** How often an authority is asked when to renew. RFC 9773 section 4.3. */
   renewalAskMinMs: 60_000,
   renewalAskMaxMs: 6 * 3_600_000,
-  /** How long the call that orders waits for the certificate; the order goes on without it. */
+  /** How long the call that orders waits for the certificate; the order continues without it. */
   issueWaitMs: 100_000,
   /** Orders kept. */
   ordersMax: 20_000,

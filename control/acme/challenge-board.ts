@@ -1,5 +1,5 @@
 /**
- * The answers that nodes give to authorities over HTTP. A token is told to every node that is
+ * The answers that nodes give to authorities over HTTP. A token is sent to every node that is
  * connected, and to those that connect while it counts; in memory, for as long as an order runs.
  */
 
@@ -14,7 +14,7 @@ interface Waiting {
   readonly done: (error: AppError | null) => void;
 }
 
-/** What is answered now, and who was told. */
+/** What is answered now, and which nodes have it. */
 export class ChallengeBoard {
   private readonly active = new Map<string, string>();
   private readonly nodes = new Map<string, TellNode>();

@@ -68,7 +68,7 @@ export function orderOfCertificate(store: ReadStore, id: string): AcmeOrderRecor
 
 /**
  * Keeps what an authority issued: a new certificate, or a new content of the one that the order
- * keeps, so that what names it goes on to do so.
+ * keeps, so that what names it need not change.
  */
 export function keepIssued(
   tx: WriteStore,

@@ -183,7 +183,8 @@ function keepCommand(word: 'import' | 'upload'): CommandDefinition {
 }
 
 function nextStep(cert: Certificate | undefined, orderId: string): string {
-  if (cert === undefined) return `The authority takes long; ${orderId} goes on: see waf cert list`;
+  if (cert === undefined)
+    return `The authority takes long; ${orderId} continues: see waf cert list`;
   return 'Use it: waf site tls SITE --acme';
 }
 

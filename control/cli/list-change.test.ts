@@ -196,6 +196,8 @@ const noLists: Readonly<Record<string, string>> = {
   'upstream create': 'creates',
   'cert upload': 'creates',
   'cert dns-create': 'creates',
+  'cert issue': 'creates',
+  'cert import': 'creates',
   'agent-group create': 'creates',
   'agent-group resolve': 'asks',
   'policy update': 'masks',
@@ -208,6 +210,7 @@ const noLists: Readonly<Record<string, string>> = {
   'trust set': 'replaces the whole profile, with a note; set-commands.test.ts',
   'trust test': 'asks',
   'log security': 'asks',
+  'log access': 'asks',
   'user create': 'creates',
   'role create': 'creates',
 };

@@ -20,7 +20,7 @@ import type {
 } from '../contract/access.ts';
 import type { IpSets } from './ip-set.ts';
 
-/** What of a bundle decides by address. */
+/** The parts of a bundle that decide by address. */
 export interface AccessSource {
   readonly ipLists: readonly RuntimeIpList[];
   readonly ipBindings: readonly RuntimeIpBinding[];

@@ -196,7 +196,13 @@ test('events keep what guards decided on their way, and counters count it', asyn
   const { guards: _, ...plain } = event;
   packer.add(plain);
   packer.add(event);
-  expect(unpackEvents(packer.take(0))).toEqual([plain, event]);
+  // An empty referer is left out.
+  expect(plain.referer).toBe('');
+  const absent = { referer: undefined };
+  expect(unpackEvents(packer.take(0))).toEqual([
+    { ...plain, ...absent },
+    { ...event, ...absent },
+  ]);
   const counters = new FrontCounters();
   counters.add(event, '');
   counters.add(event, '');

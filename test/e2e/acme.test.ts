@@ -110,7 +110,7 @@ test.skipIf(missing !== null)(
     const traffic = (async () => {
       while (going) await shown('shop.test').catch(() => failed++);
     })();
-    // Plain HTTP is redirected by now; the authority gets its answer all the same.
+    // Plain HTTP is redirected by now; the authority still gets its answer.
     await must('cert', 'renew', 'shop', '--force');
     await eventually(async () => (await shown('shop.test')).fingerprint !== before);
     going = false;
@@ -121,7 +121,7 @@ test.skipIf(missing !== null)(
 );
 
 test.skipIf(missing !== null)(
-  'a name that cannot be proved is said, and leaves nothing behind',
+  'a name that cannot be proved is said, and nothing of it stays',
   async () => {
     // Nobody listens there.
     await pebble.setAddress('bad.test', '127.0.0.9');

@@ -1,4 +1,4 @@
-/** CertService/IssueACMECert and RenewCert: a call waits for the authority, the order goes on. */
+/** CertService/IssueACMECert and RenewCert: a call waits for the authority, the order continues. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
