@@ -69,6 +69,7 @@ export function toAccessEvent(fact: AccessFact, identity: EventIdentity): Access
       inboundScore: fact.inboundScore,
       durationUs,
       ...(fact.originUsPlusOne === 0n ? {} : { originUs: Number(fact.originUsPlusOne) - 1 }),
+      ...(fact.ja4 === '' ? {} : { ja4: fact.ja4 }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
     },
     routeId: fact.routeId,

@@ -36,6 +36,16 @@ test('the origin that failed is named, and absent where none was asked', () => {
   expect(raw).not.toHaveProperty('endpoint');
 });
 
+test('the TLS version and the fingerprint of the handshake are shown, where there was one', () => {
+  const ja4 = 't13d1516h2_8daaf6152771_e5627efa2ab1';
+  const secure = create(SecurityFactSchema, { transportVersion: 'TLSv1.3', ja4 });
+  const shown = toSecurityEvent(secure, identity);
+  expect(shown).toMatchObject({ transportVersion: 'TLSv1.3', raw: { ja4 } });
+  const plain = toSecurityEvent(create(SecurityFactSchema, {}), identity);
+  expect(plain.transportVersion).toBe('PLAINTEXT');
+  expect(plain.raw).not.toHaveProperty('ja4');
+});
+
 test.each<[string, [number, ...string[]][], string[]]>([
   [
     'the rule with the highest score, not the first',

@@ -106,6 +106,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       pcreLimitedRules: [...fact.pcreLimitedRules],
       limitsReached: [...fact.limitsReached],
       ...(fact.guards.length === 0 ? {} : { guards: fact.guards.map(showDecision) }),
+      ...(fact.ja4 === '' ? {} : { ja4: fact.ja4 }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
       detectionOnly: fact.detectionOnly,
       outboundScore: fact.outboundScore,
@@ -124,7 +125,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
     detailAvailable: !fact.compact,
     detailSelection: selectionOf(fact),
     httpVersion: fact.httpVersion,
-    transportVersion: 'PLAINTEXT',
+    transportVersion: fact.transportVersion || 'PLAINTEXT',
   });
 }
 

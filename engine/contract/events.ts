@@ -2,6 +2,7 @@
 
 import type { GuardNote } from './guard.ts';
 import type { EventSelection } from './logging.ts';
+import type { TlsFacts } from './tls.ts';
 import type { TransactionRecord } from './verdict.ts';
 
 /** Why the front, not a rule or the origin, ended a request. */
@@ -41,6 +42,8 @@ export interface RequestEvent {
   /** The target as sent, query included. */
   readonly target: string;
   readonly httpVersion: string;
+  /** Version, for example TLSv1.3, and JA4 of the client's handshake; absent without TLS. */
+  readonly tls?: Pick<TlsFacts, 'version' | 'ja4'>;
   readonly userAgent: string;
   readonly referer?: string;
   /** Status sent to the client; 0 when none was. */

@@ -32,4 +32,6 @@ export interface TlsFacts {
   readonly serverName: string;
   readonly version: string;
   readonly cipher: string;
+  /** Fingerprint of the client's first message, see engine/tls/ja4.ts. */
+  readonly ja4: string;
 }

@@ -75,7 +75,8 @@ test('what waits for a busy receiver is bounded in bytes; first detail goes, the
 test('an event that says little is not shortened, and one that waits alone leaves in time', async () => {
   const sent: EventBatch[] = [];
   const batcher = new EventBatcher((batch) => sent.push(batch));
-  const plain = { ...event(1), transaction: null };
+  const tls = { version: 'TLSv1.3', ja4: 't13d1516h2_8daaf6152771_e5627efa2ab1' };
+  const plain = { ...event(1), transaction: null, tls };
   expect(batcher.add(plain)).toBe('kept');
   expect(sent).toEqual([]);
   await expect.poll(() => sent.length).toBe(1);

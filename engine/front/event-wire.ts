@@ -35,7 +35,7 @@ export interface EventBatch {
 }
 
 const NUMBERS = 17;
-const TEXTS = 11;
+const TEXTS = 13;
 
 /** Kinds of transaction in the numbers: none, one that passed without a match, one in `records`. */
 const RECORD = { NONE: 0, PASSED: 1, WHOLE: 2 } as const;
@@ -105,6 +105,7 @@ export class EventPacker {
     const { requestId, siteId, clientIp, method, host, target, httpVersion, userAgent } = event;
     const texts = [requestId, siteId, clientIp, method, host, target, httpVersion, userAgent];
     texts.push(event.refusal ?? '', event.endpoint ?? '', event.referer ?? '');
+    texts.push(event.tls?.version ?? '', event.tls?.ja4 ?? '');
     const text = texts.join('\0');
     this.texts.push(text);
     this.count++;
@@ -199,7 +200,8 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
     const t = index * TEXTS;
     const [requestId = '', siteId = '', clientIp = '', method = ''] = texts.slice(t, t + 4);
     const [host = '', target = '', httpVersion = '', userAgent = ''] = texts.slice(t + 4, t + 8);
-    const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + TEXTS);
+    const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + 11);
+    const [version = '', ja4 = ''] = texts.slice(t + 11, t + TEXTS);
     const notes = guards?.get(index);
     return {
       requestId,
@@ -213,6 +215,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       host,
       target,
       httpVersion,
+      ...(version === '' ? {} : { tls: { version, ja4 } }),
       userAgent,
       ...(referer === '' ? {} : { referer }),
       status: numbers[n + 4]!,

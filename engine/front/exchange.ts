@@ -3,6 +3,7 @@
  */
 
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
+import type { TlsFacts } from '../contract/tls.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
@@ -209,6 +210,10 @@ export class Exchange implements PhaseHost, Owner {
 
   get texts(): RequestTexts {
     return this.described!;
+  }
+
+  get tls(): TlsFacts | null {
+    return this.client.tls;
   }
 
   get forwardedLines(): string {

@@ -1,6 +1,7 @@
 /** The event in which every request ends: plain data made from the finished request. */
 
 import type { RequestEvent } from '../contract/events.ts';
+import type { TlsFacts } from '../contract/tls.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';
 import type { PhaseDriver } from '../phases/phase-driver.ts';
 import type { Route } from './generation.ts';
@@ -15,6 +16,7 @@ import type { ResponseSide } from './response-side.ts';
 export interface FinishedRequest {
   readonly requestId: string;
   readonly site: Route | null;
+  readonly tls: TlsFacts | null;
   readonly requestClient: RequestClient;
   readonly texts: RequestTexts;
   readonly endings: RequestEnding;
@@ -31,7 +33,7 @@ export function requestEvent(
   transaction: TransactionRecord | null,
 ): RequestEvent {
   const { facts } = finished.requestClient;
-  const { texts, origin, endings } = finished;
+  const { texts, origin, endings, tls } = finished;
   const { notes } = finished.phases;
   const event: RequestEvent = {
     requestId: finished.requestId,
@@ -45,6 +47,7 @@ export function requestEvent(
     host: texts.host,
     target: texts.target,
     httpVersion: texts.httpVersion,
+    ...(tls && { tls: { version: tls.version, ja4: tls.ja4 } }),
     userAgent: texts.userAgent,
     referer: texts.referer,
     status: endings.status > 0 ? endings.status : origin.status,

@@ -27,6 +27,8 @@ test('a request over TLS reaches the origin, which learns that it was https', as
   expect(text).toContain('host=shop.test proto=https for=127.0.0.1 url=/a?b=c');
   const [event] = await eventsReach(1);
   expect(event).toMatchObject({ status: 200, siteId: 'shop.test', outcome: 'served' });
+  const ja4 = expect.stringMatching(/^t13d\d{4}00_[0-9a-f]{12}_[0-9a-f]{12}$/) as string;
+  expect(event?.tls).toEqual({ version: 'TLSv1.3', ja4 });
 });
 
 test('the certificate follows the name: exact before wildcard, a wildcard for one label', async () => {

@@ -28,6 +28,8 @@ export function encodeAccess(event: RequestEvent): EncodedFact | null {
     host: fromByteString(event.host),
     target: fromByteString(event.target),
     httpVersion: event.httpVersion,
+    transportVersion: event.tls?.version ?? '',
+    ja4: event.tls?.ja4 ?? '',
     userAgent: fromByteString(event.userAgent),
     referer: fromByteString(event.referer ?? ''),
     status: event.status,

@@ -69,6 +69,8 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     host: fromByteString(event.host),
     target: fromByteString(event.target),
     httpVersion: event.httpVersion,
+    transportVersion: event.tls?.version ?? '',
+    ja4: event.tls?.ja4 ?? '',
     userAgent: fromByteString(event.userAgent),
     status: event.status,
     blocked: event.blocked,

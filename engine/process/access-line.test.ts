@@ -54,7 +54,9 @@ test.each([
 test('JSON tells how the request ended and which rules matched', () => {
   const rule = { ruleId: 942100, log: true } as never;
   const transaction = { matchedRules: [rule], inboundScore: 5 } as never;
-  const event = { ...plain, outcome: 'blocked', blocked: true, status: 403, transaction } as const;
+  const tls = { version: 'TLSv1.3', ja4: 't13d1516h2_8daaf6152771_e5627efa2ab1' };
+  const ending = { outcome: 'blocked', blocked: true, status: 403 } as const;
+  const event = { ...plain, ...ending, transaction, tls };
   expect(JSON.parse(accessLine(event, 'json'))).toEqual({
     time: '2026-11-22T16:04:29.123Z',
     requestId: 'r1',
@@ -65,6 +67,8 @@ test('JSON tells how the request ended and which rules matched', () => {
     host: 'shop.example',
     target: '/a?b=1',
     protocol: 'HTTP/1.1',
+    tls: 'TLSv1.3',
+    ja4: 't13d1516h2_8daaf6152771_e5627efa2ab1',
     status: 403,
     outcome: 'blocked',
     reason: '',

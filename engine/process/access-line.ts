@@ -36,6 +36,8 @@ function jsonLine(event: RequestEvent): string {
     host: decodeUtf8(event.host),
     target: decodeUtf8(event.target),
     protocol: decodeUtf8(event.httpVersion),
+    tls: event.tls?.version ?? '',
+    ja4: event.tls?.ja4 ?? '',
     status: event.status,
     outcome: event.outcome,
     reason: event.refusal ?? '',

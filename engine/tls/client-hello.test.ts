@@ -4,7 +4,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { readClientHello, type HelloResult } from './client-hello.ts';
+import { readClientHello } from './client-hello.ts';
 
 const u8 = (value: number): Buffer => Buffer.from([value]);
 const u16 = (value: number): Buffer => Buffer.from([value >> 8, value & 255]);
@@ -53,7 +53,7 @@ function records(content: Buffer, size = 16_384): Buffer {
 }
 
 const hello = (wish: Wish): Buffer => records(message(wish));
-const named = (name: string | null, ...list: string[]): HelloResult => ({
+const named = (name: string | null, ...list: string[]): object => ({
   kind: 'hello',
   hello: { serverName: name, protocols: list },
 });
@@ -124,7 +124,24 @@ const table: readonly [string, Buffer, object][] = [
 ];
 
 test.each(table)('%s', (_name, bytes, expected) => {
-  expect(readClientHello(bytes)).toEqual(expected);
+  expect(readClientHello(bytes)).toMatchObject(expected);
+});
+
+test('what fingerprints are made of is read in the order of the wire', () => {
+  const suites = Buffer.concat([u16(0x1a1a), u16(0x1302), u16(0x1301)]);
+  const versions = extension(43, block(1, u16(0x2a2a), u16(0x0304), u16(0x0303)));
+  const signatures = extension(13, block(2, u16(0x0804), u16(0x0403)));
+  const found = readClientHello(hello({ suites, extensions: [versions, signatures] }));
+  expect(found).toMatchObject({
+    hello: {
+      fingerprint: {
+        version: 0x0304,
+        suites: [0x1a1a, 0x1302, 0x1301],
+        extensions: [43, 13],
+        signatureAlgorithms: [0x0804, 0x0403],
+      },
+    },
+  });
 });
 
 let real: Buffer;
@@ -149,7 +166,7 @@ beforeAll(async () => {
 });
 
 test('what a library sends is read, and no beginning of it is taken for the whole', () => {
-  expect(readClientHello(real)).toEqual(named('shop.test', 'h2', 'http/1.1'));
+  expect(readClientHello(real)).toMatchObject(named('shop.test', 'h2', 'http/1.1'));
   for (let length = 0; length < real.length; length++) {
     expect(readClientHello(real.subarray(0, length))).toEqual({ kind: 'more' });
   }

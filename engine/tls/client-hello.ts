@@ -13,6 +13,16 @@ export interface ClientHello {
   readonly serverName: string | null;
   /** Names of application protocols in the client's order, byte strings. */
   readonly protocols: readonly string[];
+  readonly fingerprint: HelloFingerprint;
+}
+
+/** What a hello says beside names: lists in the client's order. */
+export interface HelloFingerprint {
+  /** The highest version that is offered, as TLS numbers it: 0x0304 for TLS 1.3. */
+  readonly version: number;
+  readonly suites: readonly number[];
+  readonly extensions: readonly number[];
+  readonly signatureAlgorithms: readonly number[];
 }
 
 /** Alerts of RFC 8446 section 6.2 that are sent before the handshake. */
@@ -31,6 +41,8 @@ const handshakeRecord = 22;
 const clientHelloType = 1;
 const recordBytesMax = 16_384;
 const extensionServerName = 0;
+const extensionSignatures = 13;
+const extensionVersions = 43;
 const extensionProtocols = 16;
 const more: HelloResult = { kind: 'more' };
 const malformed: HelloResult = { kind: 'refused', alert: ALERT.decodeError };
@@ -74,25 +86,25 @@ function looksLikeHttp(bytes: Buffer): boolean {
 
 function readBody(body: Buffer): HelloResult {
   const reader = new Reader(body);
-  const major = reader.byte();
-  reader.byte();
+  const version = reader.short();
   reader.skip(32);
   reader.block(1);
   const suites = reader.block(2);
   const compressions = reader.block(1);
   if (reader.failed || suites.length === 0 || compressions.length === 0) return malformed;
-  if (major !== 3) return { kind: 'refused', alert: ALERT.protocolVersion };
-  if (reader.atEnd) return { kind: 'hello', hello: { serverName: null, protocols: [] } };
-  const extensions = reader.block(2);
+  if (version >> 8 !== 3) return { kind: 'refused', alert: ALERT.protocolVersion };
+  const extensions = reader.atEnd ? Buffer.alloc(0) : reader.block(2);
   if (reader.failed || !reader.atEnd) return malformed;
-  return readExtensions(extensions);
+  return readExtensions(extensions, version, readNumbers(suites));
 }
 
-function readExtensions(bytes: Buffer): HelloResult {
+function readExtensions(bytes: Buffer, legacyVersion: number, suites: number[]): HelloResult {
   const reader = new Reader(bytes);
   const seen = new Set<number>();
   let serverName: string | null = null;
   let protocols: readonly string[] = [];
+  let version = legacyVersion;
+  let signatureAlgorithms: readonly number[] = [];
   while (!reader.atEnd) {
     const type = reader.short();
     const content = reader.block(2);
@@ -109,9 +121,35 @@ function readExtensions(bytes: Buffer): HelloResult {
       const found = readProtocols(content);
       if (found === null) return malformed;
       protocols = found;
+    } else if (type === extensionSignatures) {
+      signatureAlgorithms = readNumbers(listOf(content, 2));
+    } else if (type === extensionVersions) {
+      const offered = readNumbers(listOf(content, 1)).filter((one) => !isGrease(one));
+      if (offered.length > 0) version = Math.max(...offered);
     }
   }
-  return { kind: 'hello', hello: { serverName, protocols } };
+  const fingerprint = { version, suites, extensions: [...seen], signatureAlgorithms };
+  return { kind: 'hello', hello: { serverName, protocols, fingerprint } };
+}
+
+/** True for values that clients send at random so that servers ignore what is new (RFC 8701). */
+export function isGrease(value: number): boolean {
+  return (value & 0x0f0f) === 0x0a0a && value >> 8 === (value & 0xff);
+}
+
+/**
+ * The list that an extension consists of, behind a length of `width` bytes. What is malformed in
+ * it OpenSSL refuses; it changes only the fingerprint of a handshake that fails.
+ */
+function listOf(content: Buffer, width: number): Buffer {
+  return new Reader(content).block(width);
+}
+
+/** Numbers of two bytes each. */
+function readNumbers(bytes: Buffer): number[] {
+  const numbers: number[] = [];
+  for (let at = 0; at + 2 <= bytes.length; at += 2) numbers.push(bytes.readUInt16BE(at));
+  return numbers;
 }
 
 /** The one host name of RFC 6066 section 3; null when it is not exactly one. */

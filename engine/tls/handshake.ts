@@ -10,6 +10,7 @@ import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { tlsLimits } from '../base/limits.ts';
 import type { CertificateConfig, TlsFacts, TlsVersion } from '../contract/tls.ts';
 import { ALERT, readClientHello, type ClientHello } from './client-hello.ts';
+import { ja4 } from './ja4.ts';
 
 /** What answers for a name. */
 export interface CertificateChoice {
@@ -83,7 +84,8 @@ export class Handshake implements DeadlineHolder {
     if (this.received.length > tlsLimits.helloBytesMax * 2) this.refuse(ALERT.decodeError, 'hello');
   }
 
-  private begin({ serverName }: ClientHello): void {
+  private begin(hello: ClientHello): void {
+    const { serverName } = hello;
     const name = serverName ?? addressName(this.raw.localAddress);
     const choice = this.parts.choose(name);
     if (choice === null) return this.refuse(ALERT.unrecognizedName, 'name');
@@ -104,20 +106,20 @@ export class Handshake implements DeadlineHolder {
     socket.on('error', () => this.fail('failed'));
     socket.on('_tlsError', () => this.fail('failed'));
     socket.on('close', () => this.fail('closed'));
-    socket.once('secure', () => this.finish(socket, serverName, name));
+    socket.once('secure', () => this.finish(socket, hello, name));
   }
 
-  private finish(socket: TLSSocket, asked: string | null, serverName: string): void {
+  private finish(socket: TLSSocket, hello: ClientHello, serverName: string): void {
     if (this.done) return;
     // OpenSSL read the same bytes: should it have understood another name, nothing is served.
     const understood = (socket as { servername?: string | false }).servername || null;
-    if ((understood?.toLowerCase().replace(/\.$/, '') ?? null) !== asked) {
+    if ((understood?.toLowerCase().replace(/\.$/, '') ?? null) !== hello.serverName) {
       return this.fail('hello');
     }
     this.settle();
     const version = socket.getProtocol() ?? '';
     const cipher = socket.getCipher().name;
-    const facts = { serverName, version, cipher };
+    const facts = { serverName, version, cipher, ja4: ja4(hello) };
     this.parts.onSecure(this, socket, facts);
   }
 
