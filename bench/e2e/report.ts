@@ -2,7 +2,7 @@
  * Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures.
  */
 
-import { matchLimits, ruleRunLimits } from '../../engine/base/limits.ts';
+import { matchLimits, ruleRunLimits } from '../../engine/base/rule-limits.ts';
 import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';
 import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';

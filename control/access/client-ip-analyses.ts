@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { trustLimits } from '../../engine/base/guard-limits.ts';
 import type { SenderSample } from '../domain/trust-analysis.ts';
 
 /** One analysis. */
@@ -44,7 +44,7 @@ export class ClientIpAnalyses {
     for (const session of this.sessions.values()) {
       if (session.siteId === siteId && session.state === 'collecting') await this.stop(session.id);
     }
-    await this.ask(siteId, accessLimits.clientSamplesMax, false);
+    await this.ask(siteId, trustLimits.clientSamplesMax, false);
     const startedMs = this.clock.nowMs();
     const session: ClientIpSession = {
       id: `analysis-${randomUUID()}`,
@@ -52,13 +52,13 @@ export class ClientIpAnalyses {
       tenantId,
       state: 'collecting',
       startedMs,
-      endsMs: startedMs + accessLimits.clientSampleMs,
+      endsMs: startedMs + trustLimits.clientSampleMs,
       completedMs: 0,
       samples: [],
     };
     this.sessions.set(session.id, session);
     const oldest = [...this.sessions.keys()][0];
-    if (this.sessions.size > accessLimits.analysesMax && oldest !== undefined) {
+    if (this.sessions.size > trustLimits.analysesMax && oldest !== undefined) {
       this.sessions.delete(oldest);
     }
     return session;

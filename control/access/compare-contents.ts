@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textOfKey } from '../../engine/base/ip-address.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
 import type { IpEntry } from '../domain/ip-list-content.ts';
 
 /** What an update does. */

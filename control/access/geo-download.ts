@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { readDigest, type GeoSource } from '../domain/geo-sources.ts';
 import { FetchError, fetchOutgoing, type OutgoingLimits } from './outgoing.ts';
 
@@ -20,8 +20,8 @@ export async function downloadGeoFile(
   allowedNetworks: readonly string[],
   limits: Partial<OutgoingLimits> = {},
 ): Promise<Uint8Array> {
-  const bounds = { timeoutMs: controlLimits.geoFetchTimeoutMs, ...limits };
-  const bytesMax = limits.bytesMax ?? controlLimits.geoDatabaseBytesMax;
+  const bounds = { timeoutMs: resourceLimits.geoFetchTimeoutMs, ...limits };
+  const bytesMax = limits.bytesMax ?? resourceLimits.geoDatabaseBytesMax;
   const file = await fetchBytes(source.url, allowedNetworks, { ...bounds, bytesMax });
   if (source.digestUrl !== '') {
     const text = await fetchBytes(source.digestUrl, allowedNetworks, {

@@ -15,7 +15,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../engine/base/errors.ts';
 import { containsKey, parseAddress, parseNetwork } from '../../engine/base/ip-address.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
 import { isPublicAddress } from './special-networks.ts';
 
 /** Why a fetch failed; the codes of sync runs. */

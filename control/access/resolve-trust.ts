@@ -5,7 +5,7 @@ import type {
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { textOfKey } from '../../engine/base/ip-address.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { trustLimits } from '../../engine/base/guard-limits.ts';
 import { allEntries, countOf } from '../domain/ip-list-content.ts';
 import {
   checkTrustProfile,
@@ -48,8 +48,8 @@ export function issuesOf(
   const issues = checkTrustProfile(profile, { force, listExists }, at);
   const ids = (profile.nodes ?? []).flatMap((node) => node.trust?.ipListIds ?? []);
   const ranges = ids.reduce((sum, id) => sum + countOf(contentOf(store, id)), 0);
-  if (ranges > accessLimits.trustRangesMax) {
-    const message = `the lists have more than ${accessLimits.trustRangesMax} entries together`;
+  if (ranges > trustLimits.trustRangesMax) {
+    const message = `the lists have more than ${trustLimits.trustRangesMax} entries together`;
     issues.push({ field: `${at}.nodes`, code: 'too_many_ranges', message });
   }
   return issues;

@@ -6,7 +6,8 @@
 import { parse as parseCsvStream } from 'csv-parse';
 import { JSONPathEnvironment } from 'json-p3';
 import { parseNetwork } from '../../engine/base/ip-address.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
+import { guardLimits } from '../../engine/base/guard-limits.ts';
 import type { EntryDetail, IpEntry } from '../domain/ip-list-content.ts';
 import type { StoredSource } from '../domain/ip-list-source.ts';
 import { hasControls } from '../domain/ip-list-checks.ts';
@@ -25,8 +26,8 @@ export class ReadEntries {
     if (last !== undefined && last > key) this.sorted = false;
     this.keys.push(key);
     this.describe(key, detail);
-    if (this.keys.length > 2 * accessLimits.listEntriesMax) {
-      const most = accessLimits.listEntriesMax;
+    if (this.keys.length > 2 * guardLimits.listEntriesMax) {
+      const most = guardLimits.listEntriesMax;
       throw new FetchError(
         'too_many',
         `the source has more than the ${most} entries of a list`,

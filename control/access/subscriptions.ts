@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import { notFound, refusal } from '../domain/errors.ts';
 import { allEntries, countOf, type IpListContent } from '../domain/ip-list-content.ts';

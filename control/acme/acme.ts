@@ -4,7 +4,7 @@
  */
 
 import { toAppError } from '../../engine/base/errors.ts';
-import { acmeLimits } from './acme-limits.ts';
+import { acmeLimits } from '../limits/acme-limits.ts';
 import { acmeSettingsOf, checkOrder, provable, type AcmeOrderRecord } from '../domain/acme.ts';
 import type { CertificateRecord } from '../domain/resource-records.ts';
 import type { SiteRecord } from '../domain/records.ts';

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from '../../engine/base/errors.ts';
-import { acmeLimits } from './acme-limits.ts';
+import { acmeLimits } from '../limits/acme-limits.ts';
 
 /** Tells one node; an empty key authorization takes the token back. */
 export type TellNode = (token: string, keyAuthorization: string) => void;

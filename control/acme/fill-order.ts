@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import { toAppError } from '../../engine/base/errors.ts';
-import { acmeLimits } from './acme-limits.ts';
+import { acmeLimits } from '../limits/acme-limits.ts';
 import { acmeSettingsOf, type AcmeOrderRecord, type AcmeSettings } from '../domain/acme.ts';
 import { checkCertificate } from '../domain/certificates.ts';
 import { providersFor } from '../domain/dns-providers.ts';

@@ -1,7 +1,7 @@
 /** What is kept of orders: accounts, certificates with their keys, and when to come back. */
 
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
-import { acmeLimits } from './acme-limits.ts';
+import { acmeLimits } from '../limits/acme-limits.ts';
 import type { AcmeAccountRecord, AcmeOrderRecord, CheckedOrder } from '../domain/acme.ts';
 import type { CheckedCertificate } from '../domain/certificates.ts';
 import { refusal } from '../domain/errors.ts';

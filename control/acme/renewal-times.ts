@@ -1,6 +1,6 @@
 /** When managed certificates are renewed, and when a failed order is tried again. Pure. */
 
-import { acmeLimits } from './acme-limits.ts';
+import { acmeLimits } from '../limits/acme-limits.ts';
 
 /** Life of a certificate, milliseconds since the epoch. */
 export interface Life {

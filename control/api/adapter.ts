@@ -20,7 +20,7 @@ import {
 } from '@connectrpc/connect-node';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import type { AppError } from '../../engine/base/errors.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { originKey } from '../auth/origin-key.ts';
 import { refusal } from '../domain/errors.ts';
 import { CallRate } from './call-rate.ts';
@@ -149,7 +149,7 @@ function refuseTooOften(rate: CallRate, values: ContextValues): void {
   const session = values.get(callerKey)?.sessionId ?? '';
   const key = session === '' ? originKey(values.get(addressKey)) : `session ${session}`;
   if (key === '' || rate.take(key)) return;
-  const { callsPerSecond } = controlLimits;
+  const { callsPerSecond } = callLimits;
   throw refusal(
     'resource_exhausted',
     `more than ${callsPerSecond} calls a second: slow down and try again`,

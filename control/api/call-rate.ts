@@ -3,7 +3,8 @@
  * unused. Bounded memory; the session that was quiet longest is forgotten first.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 
 interface Allowance {
   left: number;
@@ -22,14 +23,14 @@ export class CallRate {
   /** Takes one call from what `key` has left; false when nothing is left. */
   take(key: string): boolean {
     const nowMs = this.#nowMs();
-    const { callsPerSecond, callBurstMax } = controlLimits;
+    const { callsPerSecond, callBurstMax } = callLimits;
     const { left, atMs } = this.#allowances.get(key) ?? { left: callBurstMax, atMs: nowMs };
     const gained = (Math.max(0, nowMs - atMs) / 1000) * callsPerSecond;
     const now = Math.min(callBurstMax, left + gained);
     const allowed = now >= 1;
     this.#allowances.delete(key);
     this.#allowances.set(key, { left: allowed ? now - 1 : now, atMs: nowMs });
-    if (this.#allowances.size > controlLimits.attemptKeysMax) {
+    if (this.#allowances.size > signInLimits.attemptKeysMax) {
       this.#allowances.delete(this.#allowances.keys().next().value ?? '');
     }
     return allowed;

@@ -10,7 +10,7 @@ import {
   type DescMessage,
   type JsonValue,
 } from '@bufbuild/protobuf';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import type { AppError } from '../../engine/base/errors.ts';
 import { invalidField } from '../domain/errors.ts';
 import { itemsMaxOf } from './request-size.ts';
@@ -54,7 +54,7 @@ function isLeaf(message: DescMessage): boolean {
 
 /** Whether lists and nesting stay below what they may have; false also where the form is wrong. */
 function keepsBounds(message: DescMessage, value: JsonValue, depth: number): boolean {
-  if (depth > controlLimits.jsonDepthMax) return false;
+  if (depth > callLimits.jsonDepthMax) return false;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   if (isLeaf(message)) return true;
   for (const [key, member] of Object.entries(value)) {
@@ -67,7 +67,7 @@ function keepsBounds(message: DescMessage, value: JsonValue, depth: number): boo
       if (!member.every((item) => keepsBounds(inner, item, depth + 1))) return false;
     } else if (inner !== null && member !== null && field.fieldKind === 'message') {
       if (!keepsBounds(inner, member, depth + 1)) return false;
-    } else if (nestingOf(member) > controlLimits.jsonDepthMax) return false;
+    } else if (nestingOf(member) > callLimits.jsonDepthMax) return false;
   }
   return true;
 }
@@ -78,7 +78,7 @@ function checkMessage(
   path: string,
   depth: number,
 ): AppError | null {
-  if (depth > controlLimits.jsonDepthMax) return invalidField(path, 'is nested too deeply');
+  if (depth > callLimits.jsonDepthMax) return invalidField(path, 'is nested too deeply');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return invalidField(path || 'request', 'must be a JSON object');
   }
@@ -130,7 +130,7 @@ function checkField(
     return null;
   }
   if (inner !== null) return checkMessage(inner, value, at, depth + 1);
-  if (field.message !== undefined && nestingOf(value) > controlLimits.jsonDepthMax) {
+  if (field.message !== undefined && nestingOf(value) > callLimits.jsonDepthMax) {
     return invalidField(at, 'is nested too deeply');
   }
   return tryParse(parent, field, value, at);
@@ -198,8 +198,7 @@ function shown(key: string): string {
 }
 
 function nestingOf(value: JsonValue, depth = 0): number {
-  if (typeof value !== 'object' || value === null || depth > controlLimits.jsonDepthMax)
-    return depth;
+  if (typeof value !== 'object' || value === null || depth > callLimits.jsonDepthMax) return depth;
   let deepest = depth;
   for (const member of Object.values(value)) {
     deepest = Math.max(deepest, nestingOf(member as JsonValue, depth + 1));

@@ -1,6 +1,6 @@
 /** What connections of an entrance may cost, in one place that tests can change. Plain data. */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 
 /** Bounds of one entrance. */
 export interface ConnectionLimits {
@@ -19,5 +19,5 @@ export interface ConnectionLimits {
   readonly controlFramesPerSweepMax: number;
 }
 
-/** The bounds of control-limits.ts. */
-export const connectionLimits: ConnectionLimits = controlLimits;
+/** The usual bounds. */
+export const connectionLimits: ConnectionLimits = callLimits;

@@ -11,7 +11,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { createServer as createTls } from 'node:tls';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import type { Connection, ConnectionTable, Exchange } from './connection-table.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -82,11 +82,8 @@ export function acceptor(
 ): (socket: Socket, connection: Connection, start: Buffer) => void {
   const http1 = createHttp1({}, handler);
   http1.on('checkContinue', handler);
-  const settings = { maxConcurrentStreams: controlLimits.streamsPerConnectionMax };
-  const http2 = createHttp2(
-    { settings, maxSessionMemory: controlLimits.sessionMemoryMbMax },
-    handler,
-  );
+  const settings = { maxConcurrentStreams: callLimits.streamsPerConnectionMax };
+  const http2 = createHttp2({ settings, maxSessionMemory: callLimits.sessionMemoryMbMax }, handler);
   http2.on('checkContinue', handler);
   http2.on('session', (session) => watchSession(table, session));
   const serve = (socket: Socket, connection: Connection, speaksHttp2: boolean): void => {
@@ -98,7 +95,7 @@ export function acceptor(
   const secured = createTls({
     ...tls.options(),
     ALPNProtocols: ['h2', 'http/1.1'],
-    handshakeTimeout: controlLimits.handshakeTimeoutMs,
+    handshakeTimeout: callLimits.handshakeTimeoutMs,
   });
   tls.onReplaced(() => secured.setSecureContext(tls.options()));
   // The server hands back another object for the same connection.

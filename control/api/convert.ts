@@ -7,7 +7,7 @@ import {
   type JsonValue,
   type MessageShape,
 } from '@bufbuild/protobuf';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { PageRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from '../domain/errors.ts';
@@ -54,10 +54,10 @@ export function placeOfPage(request: PageRequest | undefined): {
   const page = request?.page || 1;
   const pageSize = request?.pageSize || defaultPageSize;
   if (page < 1) throw invalidField('page.page', 'must be 1 or more');
-  if (pageSize < 1 || pageSize > controlLimits.pageSizeMax) {
+  if (pageSize < 1 || pageSize > callLimits.pageSizeMax) {
     throw invalidField(
       'page.pageSize',
-      `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
+      `must be between 1 and ${callLimits.pageSizeMax}; 0 acts as 50`,
     );
   }
   return { start: (page - 1) * pageSize, page: { page, pageSize } };

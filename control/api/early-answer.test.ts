@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { encodeEnvelope } from '@connectrpc/connect/protocol';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { CreateSiteRequestSchema } from '../../proto/gen/waf/v1/site_pb.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { CallRate } from './call-rate.ts';
@@ -83,7 +83,7 @@ const block = Buffer.alloc(64 * 1024, 0x20);
 function* blocks(bytes: number): Generator<Buffer> {
   for (let sent = 0; sent < bytes; sent += block.length) yield block;
 }
-const tooMany = controlLimits.requestBytesMax + 1;
+const tooMany = callLimits.requestBytesMax + 1;
 const codeOf = (reply: Reply): unknown =>
   (JSON.parse(reply.body.toString()) as Record<string, unknown>)['code'];
 
@@ -242,7 +242,7 @@ function grpc(bytes: Buffer): Promise<Record<string, unknown>> {
 test('a session that calls too often waits; quiet ones do not', () => {
   let nowMs = 0;
   const rate = new CallRate(() => nowMs);
-  const { callBurstMax, callsPerSecond } = controlLimits;
+  const { callBurstMax, callsPerSecond } = callLimits;
   for (let at = 0; at < callBurstMax; at++) expect(rate.take('one')).toBe(true);
   expect(rate.take('one')).toBe(false);
   expect(rate.take('other')).toBe(true);
@@ -256,7 +256,7 @@ test('too many calls are resource_exhausted', async () => {
   const now = performance.now();
   const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
   try {
-    const calls = Array.from({ length: controlLimits.callBurstMax + 1 }, () =>
+    const calls = Array.from({ length: callLimits.callBurstMax + 1 }, () =>
       waf.call('SystemService/Version', {}, { token }),
     );
     const statuses = (await Promise.all(calls)).map(({ status }) => status);

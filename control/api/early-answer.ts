@@ -14,7 +14,7 @@ import {
   errorToJson,
 } from '@connectrpc/connect/protocol-connect';
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 /** Sends an error for a request whose body may be unread. */
@@ -70,7 +70,7 @@ function discard(request: NodeRequest, response: NodeResponse): void {
   // bytes would cut the answer off. The client or our timer ends it instead.
   response.shouldKeepAlive = true;
   const { socket } = request;
-  const timer = setTimeout(() => socket.destroy(), controlLimits.lingerMs);
+  const timer = setTimeout(() => socket.destroy(), callLimits.lingerMs);
   timer.unref();
   for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer));
   request.resume();

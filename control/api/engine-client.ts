@@ -22,7 +22,7 @@ import {
   type ProbeUpstreamResponse,
   type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { refusal } from '../domain/errors.ts';
 
 /** A policy with the ruleset that it names. */
@@ -73,7 +73,7 @@ const planTimeoutMs = 300_000;
 
 /** A client of the engine over a Unix socket; connects on the first call. */
 export function openEngineClient(socketPath: string): EngineClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: controlLimits.engineCallsMax });
+  const agent = new Agent({ keepAlive: true, maxSockets: callLimits.engineCallsMax });
   const transport = createConnectTransport({
     baseUrl: 'http://engine',
     httpVersion: '1.1',

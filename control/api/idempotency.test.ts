@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import {
   ApiSchemaService,
   StageSchemaSourceRequestSchema,
@@ -101,7 +101,7 @@ test('keys are of one tenant; without a key every request counts', async () => {
 test('the oldest answers are evicted', async () => {
   const kept = store.list(keptAnswers).length;
   await store.write((tx) => {
-    for (let at = kept; at < controlLimits.keptAnswersMax; at++) tx.next('kept-answers');
+    for (let at = kept; at < callLimits.keptAnswersMax; at++) tx.next('kept-answers');
   });
   await stage({ ...request, idempotencyKey: 'key-5' });
   expect(store.list(keptAnswers)).toHaveLength(kept);

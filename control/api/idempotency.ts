@@ -12,7 +12,7 @@ import {
   type JsonValue,
   type MessageShape,
 } from '@bufbuild/protobuf';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Caller } from '../auth/permissions.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
@@ -58,7 +58,7 @@ export function writeOnce<I extends DescMessage, O extends DescMessage>(
     }
     const answer = change(tx);
     tx.put(keptAnswers, {
-      id: String(tx.next('kept-answers') % controlLimits.keptAnswersMax),
+      id: String(tx.next('kept-answers') % callLimits.keptAnswersMax),
       keySha256,
       requestSha256,
       answer: toJson(method.output, answer),

@@ -9,7 +9,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
@@ -68,7 +68,7 @@ export async function openTlsIdentity(
         const reason = error instanceof AppError ? error.message : 'unknown';
         options.logger.error('the management certificate could not be read again', { reason });
       });
-  }, controlLimits.certificateCheckMs);
+  }, callLimits.certificateCheckMs);
   timer.unref();
   return {
     options: () => current,
@@ -87,7 +87,7 @@ function readFiles(certificateFile: string, keyFile: string): CertificatePem {
 
 function readPem(path: string, flag: string): string {
   try {
-    if (statSync(path).size > controlLimits.pemBytesMax) throw new Error('too large');
+    if (statSync(path).size > callLimits.pemBytesMax) throw new Error('too large');
     return readFileSync(path, 'utf8');
   } catch (cause) {
     throw unusable(`${flag}: ${path} cannot be read`, cause);

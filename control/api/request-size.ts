@@ -5,7 +5,7 @@
 
 import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { field as fieldRules } from '../../proto/gen/buf/validate/validate_pb.ts';
 import { refusal } from '../domain/errors.ts';
 
@@ -13,7 +13,7 @@ const knownBytes = new WeakMap<DescMethod, number>();
 
 /** Bytes of one request message: more where it carries files or long lists. */
 export function requestBytesMaxOf(method: DescMethod): number {
-  const { requestBytesMax, smallRequestBytesMax } = controlLimits;
+  const { requestBytesMax, smallRequestBytesMax } = callLimits;
   const known =
     knownBytes.get(method) ?? (isLarge(method.input) ? requestBytesMax : smallRequestBytesMax);
   knownBytes.set(method, known);
@@ -25,7 +25,7 @@ function isLarge(message: DescMessage, seen = new Set<DescMessage>()): boolean {
   seen.add(message);
   return message.fields.some((field) => {
     if (field.scalar === ScalarType.BYTES) return true;
-    if (field.fieldKind === 'list' && itemsMaxOf(field) > controlLimits.listItemsMax) return true;
+    if (field.fieldKind === 'list' && itemsMaxOf(field) > callLimits.listItemsMax) return true;
     return field.message !== undefined && isLarge(field.message, seen);
   });
 }
@@ -44,7 +44,7 @@ function readItemsMax(field: DescField): number {
     const { type } = getOption(field, fieldRules);
     if (type.case === 'repeated' && type.value.maxItems > 0n) return Number(type.value.maxItems);
   }
-  return controlLimits.listItemsMax;
+  return callLimits.listItemsMax;
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -55,7 +55,7 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
  * nested too deeply, resource_exhausted when it holds too many values. Cost: one pass over bytes.
  */
 export function refuseShape(json: Uint8Array): void {
-  const { jsonDepthMax, jsonValuesMax } = controlLimits;
+  const { jsonDepthMax, jsonValuesMax } = callLimits;
   let values = 0;
   let depth = 0;
   let inText = false;

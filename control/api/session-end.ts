@@ -4,7 +4,7 @@
  */
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { meets, type Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import { ruleOf } from './authorize.ts';
@@ -20,7 +20,7 @@ export function sessionEndInterceptor(sessions: Sessions): Interceptor {
       if (mayGoOn(sessions, caller, request.method)) return;
       clearInterval(timer);
       ended.abort(sessionEnded());
-    }, controlLimits.sessionCheckMs);
+    }, callLimits.sessionCheckMs);
     timer.unref();
     const signal = AbortSignal.any([request.signal, ended.signal]);
     const answer = await next({ ...request, signal }).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /** Limits attempts per minute and key. Memory is bounded: the oldest entries are evicted. */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 
 const windowMs = 60_000;
@@ -23,7 +23,7 @@ export class AttemptLimit {
     if (found === undefined || now - found.startMs >= windowMs) {
       this.#counts.delete(key);
       this.#counts.set(key, { startMs: now, count: 1 });
-      if (this.#counts.size > controlLimits.attemptKeysMax)
+      if (this.#counts.size > signInLimits.attemptKeysMax)
         this.#counts.delete(this.#counts.keys().next().value ?? '');
       return true;
     }

@@ -4,11 +4,11 @@
  */
 
 import { SaxesParser } from 'saxes';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 
 /** Errors: a plain Error that says which bound was crossed; its text is not for clients. */
 export function checkBoundedXml(xml: string): void {
-  const { samlDepthMax, samlElementsMax, samlAttributesMax } = controlLimits;
+  const { samlDepthMax, samlElementsMax, samlAttributesMax } = signInLimits;
   const parser = new SaxesParser({ xmlns: true });
   let depth = 0;
   let elements = 0;

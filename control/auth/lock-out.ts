@@ -5,7 +5,7 @@
  * account of the last administrator.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { UserRecord } from '../domain/records.ts';
 import { defaultTenantId } from '../domain/records.ts';
 import { credentials, users, type CredentialRecord } from '../store/collections.ts';
@@ -21,7 +21,7 @@ import {
   withSignIn,
 } from './sign-in-origins.ts';
 
-const { lockAfterFailures, lockAccountAfterFailures, lockMs } = controlLimits;
+const { lockAfterFailures, lockAccountAfterFailures, lockMs } = signInLimits;
 
 /** What a finished sign-in may begin: void as soon as the user's sessions were ended meanwhile. */
 export interface Proof {

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Configuration, CustomFetch } from 'openid-client';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { OidcProvider } from '../domain/identity-settings.ts';
@@ -34,7 +34,7 @@ interface Login {
 
 /** Opens the service. Logins that wait live in memory. */
 export function openOidcSignIn(clock: Clock): OidcSignIn {
-  const logins = new Pending<Login>(clock, controlLimits.pendingLoginsMax, loginMs);
+  const logins = new Pending<Login>(clock, signInLimits.pendingLoginsMax, loginMs);
   const discover = discovery(clock);
   return {
     begin: async (provider, redirectUri, binding) => {
@@ -121,7 +121,7 @@ function toIdentity(
     displayName: text('name'),
     groups: (Array.isArray(groups) ? groups : [groups])
       .filter((one) => typeof one === 'string')
-      .slice(0, controlLimits.providerGroupsMax),
+      .slice(0, signInLimits.providerGroupsMax),
   };
 }
 
@@ -138,7 +138,7 @@ function discovery(clock: Clock): (provider: OidcProvider) => Promise<Configurat
     const config = await ask(provider);
     known.delete(key);
     known.set(key, { config, untilMs: clock.nowMs() + discoveryMs });
-    if (known.size > controlLimits.identityProvidersMax) {
+    if (known.size > signInLimits.identityProvidersMax) {
       known.delete(known.keys().next().value ?? '');
     }
     return config;
@@ -154,7 +154,7 @@ async function ask({ issuer, clientId, clientSecret }: OidcProvider): Promise<Co
   try {
     return await oidc.discovery(url, clientId, {}, client, {
       execute: [...insecure, oidc.enableNonRepudiationChecks],
-      timeout: controlLimits.oidcTimeoutMs / 1000,
+      timeout: signInLimits.oidcTimeoutMs / 1000,
       [oidc.customFetch]: boundedFetch,
     });
   } catch {
@@ -169,7 +169,7 @@ const boundedFetch: CustomFetch = async (url, options) => {
   let length = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > controlLimits.oidcAnswerBytesMax) throw new Error('the answer is too long');
+    if (length > signInLimits.oidcAnswerBytesMax) throw new Error('the answer is too long');
     chunks.push(chunk);
   }
   const { status, headers } = response;

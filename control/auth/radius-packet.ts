@@ -4,7 +4,7 @@
  */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 
 /** Codes that authentication uses. */
 export const radiusCodes = { request: 1, accept: 2, reject: 3, challenge: 11 } as const;
@@ -126,7 +126,7 @@ export function parsePacket(datagram: Buffer): RadiusPacket | null {
   if (datagram.length < headerBytes) return null;
   const length = datagram.readUInt16BE(2);
   if (length < headerBytes || length > datagram.length) return null;
-  if (length > controlLimits.radiusPacketBytesMax) return null;
+  if (length > signInLimits.radiusPacketBytesMax) return null;
   const attributes: RadiusAttribute[] = [];
   let at = headerBytes;
   while (at < length) {

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Profile, SamlConfig, SAML } from '@node-saml/node-saml';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { SamlProvider } from '../domain/identity-settings.ts';
@@ -49,7 +49,7 @@ interface Login {
 
 /** Opens the service. Logins that wait live in memory. */
 export function openSamlSignIn(clock: Clock): SamlSignIn {
-  const logins = new Pending<Login>(clock, controlLimits.pendingLoginsMax, loginMs);
+  const logins = new Pending<Login>(clock, signInLimits.pendingLoginsMax, loginMs);
   return {
     begin: async (provider, at, binding) => {
       const requestId = `_${randomBytes(20).toString('hex')}`;
@@ -189,6 +189,6 @@ function toIdentity(provider: SamlProvider, profile: Profile): ExternalIdentity 
     username: usernameAttribute === '' ? subject : (values(usernameAttribute)[0] ?? ''),
     verifiedEmail: values(emailAttribute)[0] ?? '',
     displayName: values('displayName')[0] ?? '',
-    groups: values(groupsAttribute).slice(0, controlLimits.providerGroupsMax),
+    groups: values(groupsAttribute).slice(0, signInLimits.providerGroupsMax),
   };
 }

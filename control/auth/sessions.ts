@@ -5,7 +5,7 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { UserRecord } from '../domain/records.ts';
@@ -199,7 +199,7 @@ function dropOldest(tx: WriteStore, userId: string): void {
   const old = tx
     .find(sessions, 'user', userId)
     .sort((left, right) => (left.createdAt < right.createdAt ? -1 : 1));
-  for (const one of old.slice(0, Math.max(0, old.length - controlLimits.sessionsPerUserMax + 1))) {
+  for (const one of old.slice(0, Math.max(0, old.length - signInLimits.sessionsPerUserMax + 1))) {
     tx.remove(sessions, one.id);
   }
 }

@@ -3,14 +3,14 @@
  * the user signed in from there before. Bounded; pure functions over plain data.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { SignInOrigin } from '../store/collections.ts';
 import { originKey } from './origin-key.ts';
 
 /** The key of the socket, which has no address. */
 export const socketOrigin = 'socket';
 
-const { lockAfterFailures, lockMs, signInOriginsMax, knownOriginsMax } = controlLimits;
+const { lockAfterFailures, lockMs, signInOriginsMax, knownOriginsMax } = signInLimits;
 
 /** Under which key attempts from an address are counted. */
 export function signInOriginOf(address: string): string {

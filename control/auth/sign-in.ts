@@ -3,7 +3,7 @@
  * there is one. Unknown users, wrong passwords and locked users look and take the same.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import { passwordEnabledOf, radiusOf, type RadiusConfig } from '../domain/identity-settings.ts';
@@ -94,12 +94,12 @@ interface Parts {
 export function openSignIn(
   store: Store,
   clock: Clock,
-  perMinute: number = controlLimits.signInsPerAddressMax,
+  perMinute: number = signInLimits.signInsPerAddressMax,
 ): SignIn {
   const limit = new AttemptLimit(clock, perMinute);
-  const { signInsPerUserMax, signInsPerAddressMax } = controlLimits;
+  const { signInsPerUserMax, signInsPerAddressMax } = signInLimits;
   const strangers = new AttemptLimit(clock, (perMinute * signInsPerUserMax) / signInsPerAddressMax);
-  const challenges = new Pending<Challenge>(clock, controlLimits.challengesMax, challengeMs);
+  const challenges = new Pending<Challenge>(clock, signInLimits.challengesMax, challengeMs);
   const parts: Parts = { store, clock, challenges };
   return {
     password: async ({ username, password, address, remember }) => {
@@ -165,7 +165,7 @@ async function provePassword(
       proof: null,
       prompt: elsewhere.prompt,
       state: null,
-      roundsLeft: controlLimits.radiusRoundsMax,
+      roundsLeft: signInLimits.radiusRoundsMax,
     };
     const opened = { step, remember, address };
     return proveByRadius(parts, elsewhere, opened, password, address);
@@ -279,7 +279,7 @@ function nextFactor(
     proof,
     prompt: radius.prompt,
     state: null,
-    roundsLeft: controlLimits.radiusRoundsMax,
+    roundsLeft: signInLimits.radiusRoundsMax,
   };
   return openChallenge(parts, step, address, remember);
 }

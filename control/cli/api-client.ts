@@ -13,7 +13,7 @@ import {
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../engine/base/errors.ts';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
 import { AuditService } from '../../proto/gen/waf/v1/audit_pb.ts';

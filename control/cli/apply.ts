@@ -1,6 +1,6 @@
 /** `waf apply`: makes the deployment what a manifest says. */
 
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import { switchFlag, type CommandDefinition } from './command.ts';
 import { manifestFlag, readManifests, showPlan } from './manifest-input.ts';
 

@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline/promises';
 import { AppError } from '../../engine/base/errors.ts';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 
 const interrupt = '\u0003';
 const endOfInput = '\u0004';

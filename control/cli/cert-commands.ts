@@ -1,6 +1,6 @@
 /** `waf cert`: certificates with their keys. */
 
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import type { Certificate } from '../../proto/gen/waf/v1/cert_pb.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';

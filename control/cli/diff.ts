@@ -1,6 +1,6 @@
 /** `waf diff`: what applying a manifest would change. Exit code 0 for nothing, 2 for something. */
 
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import type { CommandDefinition } from './command.ts';
 import { manifestFlag, readManifests, showPlan } from './manifest-input.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { AppError } from '../../engine/base/errors.ts';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import { readYamlObject } from '../publish/yaml-text.ts';
 
 /** The bytes of a file; `-` is standard input. Errors: AppError bad_flag. */

@@ -2,7 +2,7 @@
 
 import { timestampFromMs, type Timestamp } from '@bufbuild/protobuf/wkt';
 import type { IpList } from '../../proto/gen/waf/v1/ip_list_pb.ts';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import type { CommandContext } from './command.ts';
 import { badFlag, readInputText } from './input.ts';
 

@@ -1,6 +1,6 @@
 /** Owns how results look: tables for people, JSON and YAML for programs. Notes go aside. */
 
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 
 /** One table: column titles and rows of cells. */
 export interface Table {

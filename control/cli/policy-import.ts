@@ -1,6 +1,6 @@
 /** `waf policy import`: a policy from a ModSecurity set-up, with the fate of every directive. */
 
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import type { CrsRule, CrsRuleset } from '../../proto/gen/waf/v1/crs_pb.ts';
 import type { KnownRule, PolicyImport, ReportEntry } from '../publish/policy-import.ts';
 import type { ApiClient } from './api-client.ts';

@@ -1,7 +1,7 @@
 /** Runs calls that may take long, because the engine compiles rules, and reports progress. */
 
 import type { CallOptions } from '@connectrpc/connect';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import type { CommandContext } from './command.ts';
 
 /** Runs a call with a long deadline and notes on standard error while nothing comes back. */

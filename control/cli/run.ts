@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
-import { supervisorLimits } from '../../engine/base/limits.ts';
+import { supervisorLimits } from '../limits/command-limits.ts';
 import { createLogger, logFormatVariable } from '../../engine/base/log.ts';
 import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress, type Address } from '../supervisor/address.ts';

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../engine/base/errors.ts';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import { logFormatVariable } from '../../engine/base/log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { unreadableText } from './input.ts';

@@ -1,6 +1,6 @@
 /** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
 
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
 import type {
   ArgumentDefinition,

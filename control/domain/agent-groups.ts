@@ -4,7 +4,7 @@ import type {
   AgentGroupJson,
   AgentGroupSelectorJson,
 } from '../../proto/gen/waf/v1/agent_group_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField } from './errors.ts';
 import type { AgentRecord } from './resource-records.ts';
 
@@ -62,7 +62,7 @@ export function membersOf(
 }
 
 function each(list: readonly string[], at: string, pattern: RegExp, what: string): string[] {
-  const { agentSelectorsMax } = controlLimits;
+  const { agentSelectorsMax } = resourceLimits;
   if (list.length > agentSelectorsMax) {
     throw invalidField(at, `has at most ${agentSelectorsMax} entries`);
   }

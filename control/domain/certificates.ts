@@ -4,7 +4,7 @@
  */
 
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField } from './errors.ts';
 
 /** What an operator hands in; texts are PEM. */
@@ -58,8 +58,8 @@ export function checkCertificate(
   const certificate = parse(certPem, `${prefix}certPem`);
   const given = texts.chainPem.flatMap((text, at) => readBlocks(text, `${prefix}chainPem[${at}]`));
   const chainPem = [...bundled, ...given];
-  if (chainPem.length > controlLimits.certificateChainMax) {
-    const problem = `has at most ${controlLimits.certificateChainMax} certificates`;
+  if (chainPem.length > resourceLimits.certificateChainMax) {
+    const problem = `has at most ${resourceLimits.certificateChainMax} certificates`;
     throw invalidField(`${prefix}chainPem`, problem);
   }
   checkLeaf(certificate, nowMs, `${prefix}certPem`);
@@ -96,8 +96,8 @@ export function coversHost(dnsNames: readonly string[], host: string): boolean {
 /** The texts of PEM blocks. Errors: invalid_argument at `field`. */
 function readBlocks(text: string, field: string): string[] {
   if (text.trim() === '') throw invalidField(field, 'is required: a certificate in PEM form');
-  if (text.length > controlLimits.certificateTextBytesMax) {
-    throw invalidField(field, `is larger than ${controlLimits.certificateTextBytesMax} bytes`);
+  if (text.length > resourceLimits.certificateTextBytesMax) {
+    throw invalidField(field, `is larger than ${resourceLimits.certificateTextBytesMax} bytes`);
   }
   const blocks = text.match(block) ?? [];
   if (blocks.length === 0) {
@@ -116,8 +116,8 @@ function parse(pem: string, field: string): X509Certificate {
 
 function readKey(text: string, field: string): KeyObject {
   if (text.trim() === '') throw invalidField(field, 'is required: the private key in PEM form');
-  if (text.length > controlLimits.certificateTextBytesMax) {
-    throw invalidField(field, `is larger than ${controlLimits.certificateTextBytesMax} bytes`);
+  if (text.length > resourceLimits.certificateTextBytesMax) {
+    throw invalidField(field, `is larger than ${resourceLimits.certificateTextBytesMax} bytes`);
   }
   if (text.includes('ENCRYPTED')) {
     throw invalidField(field, 'is encrypted: upload the key without a passphrase');

@@ -5,7 +5,7 @@ import type {
   CountryAccessTargetJson,
 } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { countryNameOf } from '../../engine/base/country-names.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
 import { invalidField } from './errors.ts';
 import {
   checkAccessChoice,

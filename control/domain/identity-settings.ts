@@ -3,7 +3,7 @@
  * and which parts are secret. Never signs anybody in.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { signInLimits } from '../limits/sign-in-limits.ts';
 import { acmeKey, acmeSecretField } from './acme.ts';
 import { invalidField } from './errors.ts';
 
@@ -81,7 +81,7 @@ type Fields = Readonly<Record<string, readonly [standard: unknown, check: Check]
 const providerId = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const accountFields: Fields = {
   autoCreate: [false, boolean],
-  defaultRoleIds: [[], texts(controlLimits.providerRolesMax, 128)],
+  defaultRoleIds: [[], texts(signInLimits.providerRolesMax, 128)],
   roleMappings: [{}, mapping],
 };
 const radiusFields: Fields = {
@@ -241,8 +241,8 @@ function checkRadius(value: unknown, at: string): void {
 
 function checkProviders(fields: Fields): Check {
   return (value, at) => {
-    if (!Array.isArray(value) || value.length > controlLimits.identityProvidersMax) {
-      throw invalidField(at, `must be a list of at most ${controlLimits.identityProvidersMax}`);
+    if (!Array.isArray(value) || value.length > signInLimits.identityProvidersMax) {
+      throw invalidField(at, `must be a list of at most ${signInLimits.identityProvidersMax}`);
     }
     const ids = new Set<unknown>();
     value.forEach((one: unknown, index) => {
@@ -317,15 +317,15 @@ function mapping(value: unknown, at: string): void {
     throw invalidField(at, 'must be a JSON object of role ids by group');
   }
   const entries = Object.entries(value);
-  if (entries.length > controlLimits.providerRolesMax) {
-    throw invalidField(at, `has at most ${controlLimits.providerRolesMax} entries`);
+  if (entries.length > signInLimits.providerRolesMax) {
+    throw invalidField(at, `has at most ${signInLimits.providerRolesMax} entries`);
   }
   for (const [, role] of entries) text(1, 128)(role, at);
 }
 
 function servers(value: unknown, at: string): void {
-  if (!Array.isArray(value) || value.length > controlLimits.radiusServersMax) {
-    throw invalidField(at, `must be a list of at most ${controlLimits.radiusServersMax}`);
+  if (!Array.isArray(value) || value.length > signInLimits.radiusServersMax) {
+    throw invalidField(at, `must be a list of at most ${signInLimits.radiusServersMax}`);
   }
   value.forEach((one: unknown, index) => {
     const where = `${at}[${index}]`;

@@ -1,6 +1,6 @@
 /** Owns the checks that IP lists, country rules, rate limits and trust have in common. */
 
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
 import { invalidField } from './errors.ts';
 
 /** Where a rule of access decides. */

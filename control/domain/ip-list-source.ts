@@ -4,7 +4,8 @@
  */
 
 import type { IpListSourceInputJson, IpListSourceJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
+import { guardLimits } from '../../engine/base/guard-limits.ts';
 import { invalidField } from './errors.ts';
 import { oneOf } from './ip-list-checks.ts';
 
@@ -205,13 +206,13 @@ function checkInterval(interval: string | undefined): number {
 
 function checkBounds(input: IpListSourceInputJson) {
   const minEntries = input.minEntries || 1;
-  const maxEntries = input.maxEntries || accessLimits.listEntriesMax;
+  const maxEntries = input.maxEntries || guardLimits.listEntriesMax;
   const ratio = Number(input.maxDeleteRatio ?? 0);
   if (minEntries < 0) throw invalidField('source.minEntries', 'must be 0 or more');
-  if (maxEntries < minEntries || maxEntries > accessLimits.listEntriesMax) {
+  if (maxEntries < minEntries || maxEntries > guardLimits.listEntriesMax) {
     throw invalidField(
       'source.maxEntries',
-      `must be between minEntries and ${accessLimits.listEntriesMax}; 0 means the latter`,
+      `must be between minEntries and ${guardLimits.listEntriesMax}; 0 means the latter`,
     );
   }
   if (!(ratio >= 0 && ratio <= 1)) {

@@ -9,7 +9,8 @@ import type {
   IpListSyncRunJson,
   IpListSyncStatusJson,
 } from '../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
+import { guardLimits } from '../../engine/base/guard-limits.ts';
 import { runAtOnce, type Steps } from '../../engine/base/steps.ts';
 import { parseNetwork, textOfKey } from '../../engine/base/ip-address.ts';
 import { invalidField } from './errors.ts';
@@ -92,8 +93,8 @@ export function* checkEntriesInSteps(
     found.set(checked.key, checked);
     if (++index % entriesPerStep === 0) yield;
   }
-  if (found.size > accessLimits.listEntriesMax) {
-    throw invalidField(at, `a list has at most ${accessLimits.listEntriesMax} entries`);
+  if (found.size > guardLimits.listEntriesMax) {
+    throw invalidField(at, `a list has at most ${guardLimits.listEntriesMax} entries`);
   }
   return found;
 }

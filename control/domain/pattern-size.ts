@@ -5,7 +5,7 @@
  */
 
 import type { ByteString } from '../../engine/base/byte-string.ts';
-import { patternLimits } from '../../engine/base/limits.ts';
+import { patternLimits } from '../limits/resource-limits.ts';
 import type { Directive } from '../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { writtenPatterns } from '../../engine/rules/language/written-patterns.ts';

@@ -3,7 +3,7 @@
  * ruleset in order, then what the policy changes in them. Pure; never reads the files it includes.
  */
 
-import { valueLimits } from '../../engine/base/limits.ts';
+import { valueLimits } from '../../engine/base/rule-limits.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { renderBodyRules } from './policy-body-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';

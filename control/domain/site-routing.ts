@@ -1,7 +1,7 @@
 /** Owns what the routing table of a site may be: path prefixes of whole segments, pools, ids. */
 
 import type { SiteJson, SiteRouteJson, SiteRoutingJson } from '../../proto/gen/waf/v1/site_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField, refusal } from './errors.ts';
 
 const prefixCharactersMax = 1024;
@@ -29,8 +29,8 @@ export function checkRouting(
   around: RoutingSurroundings,
 ): SiteRoutingJson {
   const asked = routing.routes ?? [];
-  if (asked.length > controlLimits.routesPerSiteMax) {
-    throw invalidField('routing.routes', `has at most ${controlLimits.routesPerSiteMax} entries`);
+  if (asked.length > resourceLimits.routesPerSiteMax) {
+    throw invalidField('routing.routes', `has at most ${resourceLimits.routesPerSiteMax} entries`);
   }
   const ids = new Set<string>();
   const prefixes = new Set<string>();

@@ -1,6 +1,6 @@
 /** Owns which steps a series of traffic has: the span, the length of a step, the resolution. */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { invalidField } from './errors.ts';
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -36,14 +36,14 @@ export function bucketsOf({ startMs, endMs }: Span, size: string, nowMs: number)
   const end = endMs ?? nowMs;
   const start = startMs ?? end - dayMs;
   if (end <= start) throw invalidField('timeRange', 'must end after it starts');
-  const recent = start >= nowMs - controlLimits.trafficMinutesKeptMs;
+  const recent = start >= nowMs - observationLimits.trafficMinutesKeptMs;
   const least = recent ? minuteSeconds : hourSeconds;
   const asked = size === '' ? fitting((end - start) / 1000) : secondsOf(size);
   const stepSeconds = Math.ceil(Math.max(asked, least) / least) * least;
   const stepMs = stepSeconds * 1000;
   const first = Math.floor(start / stepMs) * stepMs;
-  if ((end - first) / stepMs > controlLimits.seriesPointsMax) {
-    const most = controlLimits.seriesPointsMax;
+  if ((end - first) / stepMs > observationLimits.seriesPointsMax) {
+    const most = observationLimits.seriesPointsMax;
     throw invalidField('bucketSize', `gives more than ${most} points: take a longer step`);
   }
   const resolution = stepSeconds % hourSeconds === 0 ? 'hour' : 'minute';

@@ -10,7 +10,8 @@ import type {
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
 import { addressHeaders } from '../../engine/base/address-headers.ts';
-import { accessLimits } from '../../engine/base/limits.ts';
+import { accessLimits } from '../limits/access-limits.ts';
+import { trustLimits } from '../../engine/base/guard-limits.ts';
 import { proxyPaths } from '../../engine/base/proxy-paths.ts';
 import { hasControls } from './ip-list-checks.ts';
 
@@ -75,7 +76,7 @@ export function checkTrustProfile(
   const nodes = profile.nodes ?? [];
   const edges = profile.edges ?? [];
   const rules = profile.extractionRules ?? [];
-  const { trustNodesMax, trustEdgesMax, trustRulesMax } = accessLimits;
+  const { trustNodesMax, trustEdgesMax, trustRulesMax } = trustLimits;
   if (nodes.length > trustNodesMax) report('nodes', 'too_many', `at most ${trustNodesMax}`);
   if (edges.length > trustEdgesMax) report('edges', 'too_many', `at most ${trustEdgesMax}`);
   if (rules.length > trustRulesMax) {
@@ -133,8 +134,8 @@ function checkNodes(
     }
     checkHeader(node.realIpHeader ?? '', `${at}.realIpHeader`, around, report, true);
     const lists = node.trust?.ipListIds ?? [];
-    if (lists.length === 0 || lists.length > accessLimits.trustListsPerNodeMax) {
-      const most = accessLimits.trustListsPerNodeMax;
+    if (lists.length === 0 || lists.length > trustLimits.trustListsPerNodeMax) {
+      const most = trustLimits.trustListsPerNodeMax;
       report(`${at}.trust.ipListIds`, 'trust_required', `name 1 to ${most} IP lists`);
     }
     lists.forEach((list, place) => {
@@ -186,9 +187,9 @@ function checkGraph(
     return report('edges', 'cycle', 'must not lead back to a node');
   }
   const steps = edges.map(({ from = '', to = '' }) => ({ from, to }));
-  const paths = proxyPaths(steps, accessLimits.trustPathsMax);
-  if (paths.length > accessLimits.trustPathsMax) {
-    return report('edges', 'too_many_paths', `make at most ${accessLimits.trustPathsMax} paths`);
+  const paths = proxyPaths(steps, trustLimits.trustPathsMax);
+  if (paths.length > trustLimits.trustPathsMax) {
+    return report('edges', 'too_many_paths', `make at most ${trustLimits.trustPathsMax} paths`);
   }
   const onPath = new Set(paths.flat());
   nodes.forEach(({ id = '' }, index) => {
@@ -249,8 +250,8 @@ function checkSelector(rule: ClientIPRuleJson, parser: string, at: string, repor
   }
   const { position = 0, positionFrom = '' } = rule;
   if (selector === 'position') {
-    if (position < 1 || position > accessLimits.forwardedHopsMax) {
-      const most = accessLimits.forwardedHopsMax;
+    if (position < 1 || position > trustLimits.forwardedHopsMax) {
+      const most = trustLimits.forwardedHopsMax;
       report(`${at}.position`, 'invalid_position', `must be between 1 and ${most}`);
     }
     if (positionFrom !== 'left' && positionFrom !== 'right') {

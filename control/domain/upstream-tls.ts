@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import type { UpstreamTlsJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField } from './errors.ts';
 
 const block = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
@@ -39,7 +39,7 @@ function checkAuthorities(pem: string, field: string): void {
   }
   const blocks = pem.match(block) ?? [];
   if (blocks.length === 0) throw invalidField(field, 'must hold a certificate in PEM');
-  const { upstreamAuthoritiesMax: most } = controlLimits;
+  const { upstreamAuthoritiesMax: most } = resourceLimits;
   if (blocks.length > most) throw invalidField(field, `has at most ${most} certificates`);
   blocks.forEach((text, at) => {
     try {

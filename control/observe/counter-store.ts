@@ -10,7 +10,7 @@ import {
   type CounterDelta,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import type { IncomingBatch, IngestResult } from './event-store.ts';
@@ -115,8 +115,8 @@ function countsRequests({ requests, entries }: CounterDelta): boolean {
 }
 
 function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
-  const siteId = delta.siteId.slice(0, controlLimits.countedNameCharsMax);
-  const policyId = delta.policyId.slice(0, controlLimits.countedNameCharsMax);
+  const siteId = delta.siteId.slice(0, observationLimits.countedNameCharsMax);
+  const policyId = delta.policyId.slice(0, observationLimits.countedNameCharsMax);
   const key = countKey([tenantId, siteId, policyId].join(separator));
   const sum = find(writer, key) ?? nothing(tenantId, siteId, policyId);
   sum.requests += Number(delta.requests);
@@ -132,7 +132,8 @@ function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
     if (family.startsWith(rankedPrefix)) continue;
     const counts = (sum.entries[family] ??= {});
     const known = counts[name];
-    if (known === undefined && Object.keys(counts).length >= controlLimits.countedKeysMax) continue;
+    if (known === undefined && Object.keys(counts).length >= observationLimits.countedKeysMax)
+      continue;
     counts[name] = (known ?? 0) + Number(count);
   }
   writer.put(key, encoder.encode(JSON.stringify(sum)));

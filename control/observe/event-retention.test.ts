@@ -1,7 +1,7 @@
 /** Old events go at regular times; a disk that refuses is asked again. */
 
 import { expect, test, vi } from 'vitest';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import { standardRetentionDays, startRetention } from './event-retention.ts';
 import type { EventStore, KeptSince } from './event-store.ts';
@@ -18,7 +18,7 @@ test('each lane is kept for its days, also after a failure', async () => {
   const dayMs = 86_400_000;
   const clock = { nowMs: () => 1000 * dayMs, monotonicUs: () => 0 };
   const retention = startRetention(events, () => standardRetentionDays, clock, silentLogger);
-  await vi.advanceTimersByTimeAsync(2 * controlLimits.forgetEventsEveryMs);
+  await vi.advanceTimersByTimeAsync(2 * observationLimits.forgetEventsEveryMs);
   await retention.close();
   vi.useRealTimers();
   expect(asked).toHaveLength(2);

@@ -1,7 +1,7 @@
 /** Removes events that are older than they are kept, and the oldest past the bounds of the disk. */
 
 import type { Clock } from '../../engine/base/clock.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import type { EventStore } from './event-store.ts';
 import type { EventLane } from './events/event-kind.ts';
@@ -29,7 +29,7 @@ export function startRetention(
   let running: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     running = running.then(() => forgetOld(events, days(), clock.nowMs(), logger));
-  }, controlLimits.forgetEventsEveryMs).unref();
+  }, observationLimits.forgetEventsEveryMs).unref();
   return {
     close: async () => {
       clearInterval(timer);

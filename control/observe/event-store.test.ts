@@ -13,7 +13,7 @@ import {
   securityFactVersion,
 } from '../../engine/base/protocol-versions.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange } from '../store/kv.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openEventStore, type EventStore, type IncomingBatch } from './event-store.ts';
@@ -215,7 +215,7 @@ test('a full tail becomes a segment of a fraction of its size, and its rows go',
   const kv = openMemoryKv();
   const store = openEventStore(kv);
   const size = 512;
-  for (let seq = 1; seq <= controlLimits.segmentEventsMin / size; seq++) {
+  for (let seq = 1; seq <= observationLimits.segmentEventsMin / size; seq++) {
     await store.ingest('security', securityBatch(seq, size), securityFactVersion);
   }
   const waiting = store.use().security.bytes;
@@ -223,7 +223,7 @@ test('a full tail becomes a segment of a fraction of its size, and its rows go',
   expect([...kv.range(prefixRange('evt\u0000'))]).toEqual([]);
   expect([...kv.range(prefixRange('evi\u0000'))]).toHaveLength(1);
   const { events, bytes } = store.use().security;
-  expect(events).toBe(controlLimits.segmentEventsMin);
+  expect(events).toBe(observationLimits.segmentEventsMin);
   expect(bytes).toBeLessThan(waiting);
   const stored = [...kv.range(prefixRange('evs\u0000'))];
   expect(stored.reduce((sum, { value }) => sum + value.length, 0)).toBe(bytes);

@@ -5,7 +5,7 @@
  */
 
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange, type Kv } from '../store/kv.ts';
 import { accessKind } from './access-event.ts';
 import { errorKind } from './error-event.ts';
@@ -96,7 +96,7 @@ export function openEventStore(kv: Kv, folder: string | null = null): EventStore
     }),
     forget: async (since) => {
       for (const lane of eventLanes) {
-        const { eventsMax, bytesMax } = controlLimits.eventLanes[lane];
+        const { eventsMax, bytesMax } = observationLimits.eventLanes[lane];
         await logs[lane].forget(since[lane], eventsMax, bytesMax);
       }
     },
@@ -120,7 +120,7 @@ async function askBriefly<Q extends Question>(
   question: Q,
   signal: AbortSignal | undefined,
 ): Promise<AnswerOf<Q>> {
-  const moment = AbortSignal.timeout(controlLimits.scanHereMs);
+  const moment = AbortSignal.timeout(observationLimits.scanHereMs);
   const either = signal === undefined ? moment : AbortSignal.any([signal, moment]);
   try {
     return await answerQuestion(places, question, either);
@@ -142,7 +142,7 @@ async function adoptRows(
   const rows = prefixRange('e\u0000');
   for (;;) {
     if (signal.aborted) return;
-    const limit = controlLimits.segmentEventsMin;
+    const limit = observationLimits.segmentEventsMin;
     const found = [...kv.range({ ...rows, reverse: true, limit })].reverse();
     if (found.length === 0) return;
     const events: (readonly [string, SecurityEventJson])[] = [];
@@ -174,7 +174,7 @@ export async function* eachEvent<Name extends KindName>(
 ): AsyncGenerator<AnswerOf<{ ask: 'page'; kind: Name } & PageFields>['items'][number]> {
   let beforeId = '';
   for (;;) {
-    const limit = controlLimits.scanPageEvents;
+    const limit = observationLimits.scanPageEvents;
     const question = { ask: 'page', kind, filter, beforeId, offset: 0, limit } as const;
     const { items, hasMore } = await store.ask(question, signal);
     yield* items;

@@ -12,7 +12,8 @@ import {
 import { queryAudit } from '../api/audit-service/query-audit.ts';
 import type { ApiParts } from '../api/context.ts';
 import { exportSecurityEvents } from '../api/log-service/export-events.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openEventStore, type EventStore } from './event-store.ts';
 import { entryForm } from './events/entry.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const kv = openMemoryKv();
   events = openEventStore(kv);
   const log = new EventLog(kv, 'security', securityKind);
-  const perSegment = controlLimits.segmentEventsMin;
+  const perSegment = observationLimits.segmentEventsMin;
   for (let from = 1; from <= rows; from += perSegment) {
     const count = Math.min(perSegment, rows + 1 - from);
     const entries = Array.from({ length: count }, (_, at) => {
@@ -122,7 +123,7 @@ test('an export in parts marks each part and holds every event once', async () =
       hasMore: boolean;
     };
     answers++;
-    expect(ndjson.length).toBeLessThanOrEqual(controlLimits.exportPartBytesMax);
+    expect(ndjson.length).toBeLessThanOrEqual(callLimits.exportPartBytesMax);
     expect(hasMore).toBe(nextCursor !== '');
     for (const line of Buffer.from(ndjson).toString().trimEnd().split('\n')) {
       seen.add((JSON.parse(line) as { id: string }).id);

@@ -1,7 +1,7 @@
 /** Proves that a node's load is kept as means by step, in both resolutions, and forgotten. */
 
 import { expect, test } from 'vitest';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openNodeLoadStore, type NodeLoadStore } from './node-load.ts';
 
@@ -32,11 +32,11 @@ test('readings of a step are added up; the last one says what is no number', asy
 test('minutes go before hours, hours after their time', async () => {
   const store = openNodeLoadStore(openMemoryKv());
   await tell(store, startMs, 10);
-  await tell(store, startMs + controlLimits.loadMinutesKeptMs + hourMs, 20);
+  await tell(store, startMs + observationLimits.loadMinutesKeptMs + hourMs, 20);
   const endMs = startMs + 365 * 24 * hourMs;
   expect(store.list('local', 0, endMs, minuteMs)).toHaveLength(1);
   expect(store.list('local', 0, endMs, hourMs)).toHaveLength(2);
-  await tell(store, startMs + controlLimits.loadHoursKeptMs + 2 * hourMs, 30);
+  await tell(store, startMs + observationLimits.loadHoursKeptMs + 2 * hourMs, 30);
   expect(store.list('local', 0, endMs, hourMs)).toMatchObject([
     { sums: { cpuPercent: 20 } },
     { sums: { cpuPercent: 30 } },

@@ -3,7 +3,7 @@
  * step the mean of the reports. Knows nothing of streams.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import { separator, timeText } from './step-keys.ts';
 
@@ -38,8 +38,8 @@ export interface NodeLoadStore {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const resolutions = [
-  ['m', minuteMs, controlLimits.loadMinutesKeptMs],
-  ['h', hourMs, controlLimits.loadHoursKeptMs],
+  ['m', minuteMs, observationLimits.loadMinutesKeptMs],
+  ['h', hourMs, observationLimits.loadHoursKeptMs],
 ] as const;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -96,7 +96,7 @@ function read(
 function forget(writer: KvWriter, name: string, nodeId: string, beforeMs: number): void {
   const { start } = prefixRange(rowPrefix(name, nodeId));
   const end = rowKey(name, nodeId, beforeMs);
-  const limit = controlLimits.loadForgottenMax;
+  const limit = observationLimits.loadForgottenMax;
   for (const { key } of [...writer.range({ start, end, limit, keysOnly: true })])
     writer.remove(key);
 }

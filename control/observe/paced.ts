@@ -1,7 +1,7 @@
 /** Reads long series in slices, so that other calls get their turn between them. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 
 /** Items between two looks at the clock. */
 const itemsPerLook = 32;
@@ -11,13 +11,13 @@ const itemsPerLook = 32;
  * of `signal` when whoever asked is gone.
  */
 export async function* paced<T>(items: Iterable<T>, signal?: AbortSignal): AsyncGenerator<T> {
-  let until = performance.now() + controlLimits.scanSliceMs;
+  let until = performance.now() + callLimits.scanSliceMs;
   let count = 0;
   for (const item of items) {
     yield item;
     if (++count % itemsPerLook !== 0 || performance.now() < until) continue;
     await nextTurn();
     signal?.throwIfAborted();
-    until = performance.now() + controlLimits.scanSliceMs;
+    until = performance.now() + callLimits.scanSliceMs;
   }
 }

@@ -9,7 +9,7 @@ import {
   type QuerySecurityEventsRequest,
   type SecurityEventJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { callLimits } from '../limits/call-limits.ts';
 import { invalidField } from '../domain/errors.ts';
 import { eachEvent, type EventStore } from './event-store.ts';
 import type { AnyOf, EventFilter } from './events/event-filter.ts';
@@ -52,14 +52,14 @@ function readPage(page: CursorRequest | undefined): {
   beforeId: string;
 } {
   const { pageSize = 0, offset = 0, cursor = '' } = page ?? {};
-  if (pageSize < 0 || pageSize > controlLimits.pageSizeMax) {
+  if (pageSize < 0 || pageSize > callLimits.pageSizeMax) {
     throw invalidField(
       'page.pageSize',
-      `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
+      `must be between 1 and ${callLimits.pageSizeMax}; 0 acts as 50`,
     );
   }
-  if (offset < 0 || offset > controlLimits.offsetMax) {
-    throw invalidField('page.offset', `must be between 0 and ${controlLimits.offsetMax}`);
+  if (offset < 0 || offset > callLimits.offsetMax) {
+    throw invalidField('page.offset', `must be between 0 and ${callLimits.offsetMax}`);
   }
   if (offset > 0 && cursor !== '') throw invalidField('page.offset', 'excludes cursor');
   return { pageSize: pageSize || defaultPageSize, offset, beforeId: readCursor(cursor) };
@@ -175,8 +175,8 @@ function single(value: string): readonly string[] {
 }
 
 function anyOf(field: string, values: readonly string[], name: string): AnyOf[] {
-  if (values.length > controlLimits.filterValuesMax) {
-    throw invalidField(name, `has at most ${controlLimits.filterValuesMax} entries`);
+  if (values.length > callLimits.filterValuesMax) {
+    throw invalidField(name, `has at most ${callLimits.filterValuesMax} entries`);
   }
   return values.length === 0 ? [] : [{ field, values }];
 }
@@ -190,8 +190,8 @@ function readSeverity(minimum: string): readonly string[] {
 }
 
 function readNetworks(cidrs: readonly string[]): readonly string[] {
-  if (cidrs.length > controlLimits.filterValuesMax) {
-    throw invalidField('clientIpCidrs', `has at most ${controlLimits.filterValuesMax} entries`);
+  if (cidrs.length > callLimits.filterValuesMax) {
+    throw invalidField('clientIpCidrs', `has at most ${callLimits.filterValuesMax} entries`);
   }
   cidrs.forEach((cidr, at) => {
     const [address = '', bits] = cidr.split('/');

@@ -4,7 +4,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
 import { openCounterStore, type CounterStore } from './counter-store.ts';
@@ -52,7 +52,7 @@ test('a flood of values stays within its bound and keeps what is frequent', asyn
     await tell(store, startMs, '', [['top_path', '/often', 30], ...rare]);
   }
   const { path } = store.rankings('t', '', startMs, startMs + 1);
-  expect(path.length).toBe(controlLimits.rankedValuesMax);
+  expect(path.length).toBe(observationLimits.rankedValuesMax);
   expect(path[0]).toEqual({ key: '/often', total: 600, blocked: 0 });
   expect(path.reduce((sum, { total }) => sum + total, 0)).toBeLessThanOrEqual(20 * 80);
 });
@@ -60,7 +60,7 @@ test('a flood of values stays within its bound and keeps what is frequent', asyn
 test('rankings are forgotten after their time', async () => {
   const store = openCounterStore(openMemoryKv());
   await tell(store, startMs, 'a', [['top_path', '/x', 3]]);
-  const laterMs = startMs + controlLimits.rankingsKeptMs + 2 * hourMs;
+  const laterMs = startMs + observationLimits.rankingsKeptMs + 2 * hourMs;
   await tell(store, laterMs, 'b', [['top_path', '/y', 3]]);
   expect(store.rankings('t', 'a', 0, laterMs + hourMs).path).toEqual([]);
   expect(store.rankings('t', '', 0, laterMs + hourMs).path).toMatchObject([{ key: '/y' }]);

@@ -5,7 +5,7 @@
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { TopCounts, type TopCount } from '../../engine/base/top-counts.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
 import { everySite, separator, timeText } from './step-keys.ts';
@@ -45,7 +45,7 @@ export function addRankings(
 ): void {
   const found = rankedIn(delta);
   if (found.size === 0) return;
-  const siteId = delta.siteId.slice(0, controlLimits.countedNameCharsMax);
+  const siteId = delta.siteId.slice(0, observationLimits.countedNameCharsMax);
   const startMs = Math.floor(atMs / rankingStepMs) * rankingStepMs;
   for (const site of siteId === '' ? [everySite] : [everySite, siteId]) {
     const key = rowKey(tenantId, site, startMs);
@@ -59,9 +59,9 @@ export function addRankings(
 /** Removes what is older than it is kept, some rows at a time. */
 export function forgetRankings(writer: KvWriter, nowMs: number): void {
   const { start } = prefixRange(`ki${separator}`);
-  const end = `${start}${timeText(nowMs - controlLimits.rankingsKeptMs)}`;
+  const end = `${start}${timeText(nowMs - observationLimits.rankingsKeptMs)}`;
   for (const { key } of [
-    ...writer.range({ start, end, limit: controlLimits.trafficForgottenMax }),
+    ...writer.range({ start, end, limit: observationLimits.trafficForgottenMax }),
   ]) {
     const [, time = '', tenantId = '', site = ''] = key.split(separator);
     writer.remove(key);
@@ -119,7 +119,7 @@ function rankedIn({ entries }: CounterDelta): Ranked {
     if (dimension === undefined) continue;
     let values = found.get(dimension);
     if (values === undefined) found.set(dimension, (values = new Map()));
-    const text = key.slice(0, controlLimits.rankedCharactersMax);
+    const text = key.slice(0, observationLimits.rankedCharactersMax);
     const value = values.get(text) ?? { total: 0, blocked: 0 };
     if (name?.[2] === undefined) value.total += Number(count);
     else value.blocked += Number(count);
@@ -131,7 +131,7 @@ function rankedIn({ entries }: CounterDelta): Ranked {
 function merged(row: StoredRow, found: Ranked): StoredRow {
   const next: Partial<Record<RankedDimension, readonly StoredValue[]>> = { ...row };
   for (const [dimension, values] of found) {
-    const counts = new TopCounts(controlLimits.rankedValuesMax);
+    const counts = new TopCounts(observationLimits.rankedValuesMax);
     for (const [key, rank, total, blocked] of row[dimension] ?? []) {
       counts.restore({ key, rank, total, blocked });
     }

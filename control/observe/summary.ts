@@ -4,7 +4,7 @@ import type {
   SecurityEventJson,
   SecuritySummaryDimensionJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { isAttack } from './security-event.ts';
 
 /** One line of a ranking. */
@@ -95,7 +95,7 @@ export class SummarySums {
     const found = this.#counts.get(dimension);
     const known = found?.get(key);
     if (known !== undefined) known[0]++;
-    else if (found !== undefined && found.size < controlLimits.summaryKeysMax) {
+    else if (found !== undefined && found.size < observationLimits.summaryKeysMax) {
       found.set(key, [1n, label]);
     }
   }

@@ -4,7 +4,7 @@
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
 import { everySite, separator, timeText } from './step-keys.ts';
 
@@ -36,8 +36,8 @@ export type TrafficResolution = 'minute' | 'hour';
 
 const stepsMs = { minute: 60_000, hour: 3_600_000 } as const;
 const keptMs = {
-  minute: controlLimits.trafficMinutesKeptMs,
-  hour: controlLimits.trafficHoursKeptMs,
+  minute: observationLimits.trafficMinutesKeptMs,
+  hour: observationLimits.trafficHoursKeptMs,
 } as const;
 /** Stands for all sites of a tenant. */
 const encoder = new TextEncoder();
@@ -50,7 +50,7 @@ export function addTraffic(
   atMs: number,
   delta: CounterDelta,
 ): void {
-  const siteId = delta.siteId.slice(0, controlLimits.countedNameCharsMax);
+  const siteId = delta.siteId.slice(0, observationLimits.countedNameCharsMax);
   for (const resolution of ['minute', 'hour'] as const) {
     const startMs = Math.floor(atMs / stepsMs[resolution]) * stepsMs[resolution];
     for (const site of siteId === '' ? [everySite] : [everySite, siteId]) {
@@ -71,7 +71,7 @@ export function forgetTraffic(writer: KvWriter, nowMs: number): void {
   for (const resolution of ['minute', 'hour'] as const) {
     const { start } = prefixRange(`ti${separator}${resolution}${separator}`);
     const end = `${start}${timeText(nowMs - keptMs[resolution])}`;
-    const limit = controlLimits.trafficForgottenMax;
+    const limit = observationLimits.trafficForgottenMax;
     for (const { key } of [...writer.range({ start, end, limit })]) {
       const [, , time = '', tenantId = '', site = ''] = key.split(separator);
       writer.remove(key);
@@ -126,7 +126,7 @@ function addDelta(step: TrafficStep, delta: CounterDelta): void {
   step.bytesIn += Number(delta.bytesIn);
   step.bytesOut += Number(delta.bytesOut);
   step.durationUs += Number(delta.durationUs);
-  delta.durations.slice(0, controlLimits.countedKeysMax).forEach((count, at) => {
+  delta.durations.slice(0, observationLimits.countedKeysMax).forEach((count, at) => {
     step.durations[at] = (step.durations[at] ?? 0) + Number(count);
   });
   for (const { family, key, count } of delta.entries) {

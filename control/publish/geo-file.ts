@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gunzipSync } from 'node:zlib';
 import { Reader, type Response } from 'maxmind';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalidField } from '../domain/errors.ts';
 
 /** Kinds of data set. */
@@ -64,7 +64,7 @@ export function bundledCountryFacts(): GeoFacts {
 }
 
 function unpack(payload: Uint8Array, field: string): Uint8Array {
-  const { geoDatabaseBytesMax } = controlLimits;
+  const { geoDatabaseBytesMax } = resourceLimits;
   try {
     return new Uint8Array(gunzipSync(payload, { maxOutputLength: geoDatabaseBytesMax }));
   } catch {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { RuntimeBundleSchema, type RuntimePart } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { publishLimits } from '../../engine/base/limits.ts';
+import { publishLimits } from '../limits/store-limits.ts';
 import { goodPolicies, heldPolicies, type GoodPolicyRecord } from '../store/collections.ts';
 import type { ReadStore, WriteStore } from '../store/store.ts';
 import type { BuiltPart } from './part-cache.ts';

@@ -3,7 +3,7 @@
  * Never looks into a spec.
  */
 
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalid, known, object, text, type Spec } from './manifest-fields.ts';
 import { walkYaml } from './yaml-text.ts';
 
@@ -40,14 +40,14 @@ const shownNameMax = 64;
 
 /** Parses the documents and checks their frames. `file` names the text in messages. */
 export function readManifest(text: string, file = 'manifest'): ManifestDocument[] {
-  if (text.length > controlLimits.manifestBytesMax) {
+  if (text.length > resourceLimits.manifestBytesMax) {
     throw invalid('manifest', 'is larger than 16 MiB');
   }
   const seen = new Set<string>();
   const found: ManifestDocument[] = [];
   for (const { value, number } of walkYaml(text, file)) {
-    if (number > controlLimits.manifestDocumentsMax) {
-      throw invalid('manifest', `has at most ${controlLimits.manifestDocumentsMax} documents`);
+    if (number > resourceLimits.manifestDocumentsMax) {
+      throw invalid('manifest', `has at most ${resourceLimits.manifestDocumentsMax} documents`);
     }
     // An empty document is none.
     if (value === null || value === undefined) continue;

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { yamlLimits } from '../../engine/base/limits.ts';
+import { yamlLimits } from '../limits/resource-limits.ts';
 import { transpileTree } from '../../test/http/transpile.ts';
 import { openManifestReader } from './manifest-reader.ts';
 

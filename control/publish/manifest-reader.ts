@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../engine/base/errors.ts';
-import { controlLimits, yamlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits, yamlLimits } from '../limits/resource-limits.ts';
 import { refusal } from '../domain/errors.ts';
 import { readManifest, type ManifestDocument } from './manifest-documents.ts';
 import { invalid } from './manifest-fields.ts';
@@ -33,7 +33,7 @@ export function openManifestReader(options: ManifestReaderOptions = {}): Manifes
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
   return (text) => {
-    if (text.length > controlLimits.manifestBytesMax) {
+    if (text.length > resourceLimits.manifestBytesMax) {
       return Promise.reject(invalid('manifest', 'is larger than 16 MiB'));
     }
     if (waiting >= yamlLimits.waitingMax) {

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { toByteString } from '../../engine/base/byte-string.ts';
 import { AppError } from '../../engine/base/errors.ts';
-import { commandLineLimits } from '../../engine/base/limits.ts';
+import { commandLineLimits } from '../limits/command-limits.ts';
 import { importSetUp, type ImportedSetUp } from '../domain/seclang-import/import-set-up.ts';
 import type { KnownRule } from '../domain/seclang-import/exclusions.ts';
 import type { SetUpFiles } from '../domain/seclang-import/read-order.ts';

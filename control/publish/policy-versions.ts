@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '@bufbuild/protobuf';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import type { IpListBinding } from '../domain/ip-list.ts';
 import { renderPolicy } from '../domain/policy-seclang.ts';
 import type { PolicyRecord, PolicyVersionRecord } from '../domain/records.ts';
@@ -134,7 +134,7 @@ function dropOldest(tx: WriteStore, policy: PolicyRecord): void {
   const versions = tx.find(policyVersions, 'policy', policy.id);
   const factory = policy.builtin === true ? versionId({ ...policy, revision: '1' }) : '';
   const droppable = versions.filter(({ id }) => id !== factory);
-  const over = Math.max(0, versions.length - controlLimits.versionsMax);
+  const over = Math.max(0, versions.length - resourceLimits.versionsMax);
   for (const { id } of droppable.slice(0, over)) tx.remove(policyVersions, id);
 }
 

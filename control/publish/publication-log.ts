@@ -8,7 +8,7 @@ import {
   SignedRuntimeBundleSchema,
   type SignedRuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { publishLimits } from '../../engine/base/limits.ts';
+import { publishLimits } from '../limits/store-limits.ts';
 import { publications, type NodeDelivery, type PublicationRecord } from '../store/collections.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 

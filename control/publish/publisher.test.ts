@@ -9,7 +9,7 @@ import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts
 import { BundleKeeper, type FetchParts } from '../../engine/bundle/bundle-keeper.ts';
 import { verifySignedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { systemClock } from '../../engine/base/clock.ts';
-import { publishLimits } from '../../engine/base/limits.ts';
+import { publishLimits } from '../limits/store-limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { SiteRecord } from '../domain/records.ts';
 import { policies, publications, sites } from '../store/collections.ts';

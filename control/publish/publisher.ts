@@ -13,7 +13,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import { toAppError } from '../../engine/base/errors.ts';
-import { publishLimits } from '../../engine/base/limits.ts';
+import { publishLimits } from '../limits/store-limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
 import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
 import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';

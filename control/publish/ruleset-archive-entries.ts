@@ -1,7 +1,7 @@
 /** Owns the files inside an uploaded tar.gz or zip archive. Bounded; never writes to disk. */
 
 import { gunzipSync, inflateRawSync } from 'node:zlib';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 
 /** A plain file of an archive. */
@@ -26,7 +26,7 @@ export function readArchive(archive: Uint8Array): ArchiveEntry[] {
 
 function unpack(archive: Buffer): Buffer {
   try {
-    return gunzipSync(archive, { maxOutputLength: controlLimits.archiveBytesMax });
+    return gunzipSync(archive, { maxOutputLength: resourceLimits.archiveBytesMax });
   } catch (error) {
     throw unreadable('the archive is neither a zip nor a tar.gz, or too large', error);
   }
@@ -58,7 +58,7 @@ function readZip(zip: Buffer): ArchiveEntry[] {
   const count = zip.readUInt16LE(end + 10);
   requireFew(count);
   const entries: ArchiveEntry[] = [];
-  let left = controlLimits.archiveBytesMax;
+  let left = resourceLimits.archiveBytesMax;
   let at = zip.readUInt32LE(end + 16);
   for (let index = 0; index < count; index++) {
     if (at + 46 > zip.length || zip.readUInt32LE(at) !== directoryEntry) throw cut();
@@ -99,7 +99,8 @@ function readZipped(zip: Buffer, entry: number, bytesMax: number): Uint8Array {
 }
 
 function requireFew(count: number): void {
-  if (count > controlLimits.archiveEntriesMax) throw unreadable('the archive has too many entries');
+  if (count > resourceLimits.archiveEntriesMax)
+    throw unreadable('the archive has too many entries');
 }
 
 function text(bytes: Buffer, start: number, length: number): string {

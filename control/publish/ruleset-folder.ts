@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import type { RulesetIncludes } from '../domain/records.ts';
 
@@ -52,7 +52,7 @@ const numbered = /^(?![ \t]*#).*?["',\s]id:'?\d+/gm;
 
 /** What a set of files is as a ruleset; `from` stands in messages. Errors: as readRulesetFolder. */
 export function describeRuleset(files: readonly RulesetFile[], from: string): ReadRuleset {
-  if (files.length > controlLimits.rulesetFilesMax)
+  if (files.length > resourceLimits.rulesetFilesMax)
     throw failure('ruleset_too_large', `${from} has too many files`);
   const confs = (start: string, end = '.conf'): string[] =>
     files
@@ -103,10 +103,10 @@ function readInto(folder: string, part: string, name: string, target: string): R
 }
 
 function readBounded(path: string): Uint8Array {
-  if (statSync(path).size > controlLimits.rulesetFileBytesMax) {
+  if (statSync(path).size > resourceLimits.rulesetFileBytesMax) {
     throw failure(
       'ruleset_too_large',
-      `${path} is larger than ${controlLimits.rulesetFileBytesMax} bytes`,
+      `${path} is larger than ${resourceLimits.rulesetFileBytesMax} bytes`,
     );
   }
   return new Uint8Array(readFileSync(path));

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { AppError } from '../../engine/base/errors.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 
 const blockBytes = 512;
 
@@ -21,7 +21,7 @@ export function packFolder(folder: string): Buffer {
     for (const name of readdirSync(path.join(folder, from)).sort()) {
       const inner = path.join(from, name);
       if (statSync(path.join(folder, inner)).isDirectory()) add(inner);
-      else if (files.length >= controlLimits.rulesetFilesMax) throw tooMany(folder);
+      else if (files.length >= resourceLimits.rulesetFilesMax) throw tooMany(folder);
       else files.push({ path: inner, content: readFileSync(path.join(folder, inner)) });
     }
   };
@@ -52,6 +52,6 @@ function headerOf(name: string, size: number): Buffer {
 }
 
 function tooMany(folder: string): AppError {
-  const message = `${folder} has more than ${controlLimits.rulesetFilesMax} files`;
+  const message = `${folder} has more than ${resourceLimits.rulesetFilesMax} files`;
   return new AppError('ruleset_too_large', message, { source: 'config' });
 }

@@ -2,7 +2,7 @@
 
 import { describeRules, type DescribedRule } from '../domain/crs-rules.ts';
 import type { RulesetRecord } from '../domain/records.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { resourceLimits } from '../limits/resource-limits.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { BundleRuleset } from './build-bundle.ts';
 import { loadRuleset } from './stored-rulesets.ts';
@@ -33,7 +33,7 @@ export function rulesOfBundle(ruleset: BundleRuleset): RulesetRules {
   const raws = new Map(byId.map(({ ruleId, raw }) => [ruleId, raw]));
   const described: RulesetRules = { byId, rawOf: (ruleId) => raws.get(ruleId) };
   kept.set(ruleset.id, described);
-  if (kept.size > controlLimits.describedRulesetsMax) kept.delete(kept.keys().next().value ?? '');
+  if (kept.size > resourceLimits.describedRulesetsMax) kept.delete(kept.keys().next().value ?? '');
   return described;
 }
 

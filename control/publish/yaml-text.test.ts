@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '../../engine/base/errors.ts';
-import { yamlLimits } from '../../engine/base/limits.ts';
+import { yamlLimits } from '../limits/resource-limits.ts';
 import { readInputObject } from '../cli/input.ts';
 import { readManifests } from '../cli/manifest-input.ts';
 import { readYaml } from './yaml-text.ts';

@@ -18,7 +18,7 @@ import {
   type Node,
 } from 'yaml';
 import { AppError } from '../../engine/base/errors.ts';
-import { yamlLimits } from '../../engine/base/limits.ts';
+import { yamlLimits } from '../limits/resource-limits.ts';
 import { tokenFault } from './yaml-tokens.ts';
 
 /** One document of a text. */

@@ -1,6 +1,6 @@
 /** Counts what a YAML text holds by its tokens, before a parser sees it. Pure. */
 
-import { yamlLimits } from '../../engine/base/limits.ts';
+import { yamlLimits } from '../limits/resource-limits.ts';
 
 /** What there is too much of, where, and in which document. */
 export interface TokenFault {

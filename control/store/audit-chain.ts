@@ -1,7 +1,7 @@
 /** Owns the audit chain: how a row is hashed to the one before, and how a break is found. */
 
 import { createHash } from 'node:crypto';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { readJson } from './keys.ts';
 

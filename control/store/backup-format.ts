@@ -14,7 +14,7 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { AppError } from '../../engine/base/errors.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 
 /** Version of the format; a newer one is refused. */
 export const backupVersion = 1;

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import type { BackupEntry } from './backup-format.ts';
 
 /** The store that every data folder has. */

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lmdb';
 import { AppError } from '../../engine/base/errors.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import { lmdbFileProblem } from '../../engine/base/lmdb-file.ts';
 import { Draft, readThrough } from './draft.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvSnapshot, KvWriter } from './kv.ts';
@@ -173,7 +173,7 @@ function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Da
       overlappingSync: !durable,
       readOnly,
       maxReaders: 64,
-      mapSize: controlLimits.storeMapBytes,
+      mapSize: storeLimits.storeMapBytes,
       // What it adds to a transaction has a promise of its own, which nobody could catch.
       eventTurnBatching: false,
     });
@@ -278,7 +278,7 @@ function encodeKey(key: string): Buffer {
 
 /** Errors: AppError store_key. */
 function checked(key: string): string {
-  if (Buffer.byteLength(key, 'utf8') <= controlLimits.storeKeyBytesMax) return key;
+  if (Buffer.byteLength(key, 'utf8') <= storeLimits.storeKeyBytesMax) return key;
   throw new AppError('store_key', 'a key of the store is too long', { source: 'internal' });
 }
 
@@ -310,7 +310,7 @@ async function storageError(thrown: unknown, folder: string): Promise<AppError> 
 function isDiskFull(folder: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < controlLimits.diskFreeBytesMin;
+    return bavail * bsize < storeLimits.diskFreeBytesMin;
   } catch {
     // It cannot even be asked; the error at hand says more.
     return false;

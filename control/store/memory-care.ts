@@ -4,10 +4,10 @@
  */
 
 import { collectGarbage } from '../../engine/base/garbage.ts';
-import { controlLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import { dropFilePages } from '../../native-bindings/pages/file-pages.ts';
 
-const { memoryCareEveryMs, idleShare, idleWorthMs } = controlLimits;
+const { memoryCareEveryMs, idleShare, idleWorthMs } = storeLimits;
 
 /** Checks periodically until it is closed. Cost: a collection of some 50 ms after much work. */
 export function careForMemory(): { close(): void } {

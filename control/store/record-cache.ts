@@ -3,7 +3,7 @@
  * the committed state only; what is in it is frozen.
  */
 
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import type { Identified } from './interface.ts';
 
 /** What a transaction changed. */

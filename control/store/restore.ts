@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Clock } from '../../engine/base/clock.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import { makeFolder } from '../../engine/base/make-folder.ts';
 import {
   damaged,

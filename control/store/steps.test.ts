@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { systemClock } from '../../engine/base/clock.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import type { Steps } from '../../engine/base/steps.ts';
 import { publications, policies, type PublicationRecord } from './collections.ts';
 import { openMemoryKv } from './memory-kv.ts';

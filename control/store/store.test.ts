@@ -11,7 +11,7 @@ import { testKvDriver } from '../../test/support/kv-suite.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 import { openMemoryKv } from './memory-kv.ts';
 import { openStore } from './store.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'waf-kv-'));
 

@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../engine/base/clock.ts';
 import { AppError } from '../../engine/base/errors.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
 import { Bystander } from './bystander.ts';
 import type { ChangeListener, Store } from './interface.ts';

@@ -4,7 +4,7 @@
  */
 
 import { AppError } from '../../engine/base/errors.ts';
-import { storeLimits } from '../../engine/base/limits.ts';
+import { storeLimits } from '../limits/store-limits.ts';
 import { startChainCheck } from './audit-chain.ts';
 import type { AnyCollection } from './collection.ts';
 import type { Identified } from './interface.ts';

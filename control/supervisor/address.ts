@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net';
 import { AppError } from '../../engine/base/errors.ts';
-import { supervisorLimits } from '../../engine/base/limits.ts';
+import { supervisorLimits } from '../limits/command-limits.ts';
 
 /** A TCP address; IPv6 hosts are kept without brackets. */
 export interface Address {

@@ -1,6 +1,6 @@
 /** Owns how long a child that died waits before it is started again. Pure: time is passed in. */
 
-import { supervisorLimits } from '../../engine/base/limits.ts';
+import { supervisorLimits } from '../limits/command-limits.ts';
 
 /** The state between restarts; begin with `initialBackOff`. */
 export interface BackOff {

@@ -5,7 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { supervisorLimits } from '../../engine/base/limits.ts';
+import { supervisorLimits } from '../limits/command-limits.ts';
 
 /** A running demo origin. */
 export interface DemoOrigin {

@@ -1,7 +1,7 @@
 /** Owns the question whether the product serves: /readyz on the administration socket. */
 
 import { request } from 'node:http';
-import { supervisorLimits } from '../../engine/base/limits.ts';
+import { supervisorLimits } from '../limits/command-limits.ts';
 
 /**
  * Resolves when /readyz answers 200, or after half a minute: the children said that they are ready,

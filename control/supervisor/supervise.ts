@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../engine/base/errors.ts';
 import type { Logger } from '../../engine/base/log.ts';
-import { supervisorLimits } from '../../engine/base/limits.ts';
+import { supervisorLimits } from '../limits/command-limits.ts';
 import { formatAddress, requireFreePort, type Address } from './address.ts';
 import { firstInheritedFd, startChild, type SupervisedChild } from './child.ts';
 import { claimDataFolder, type DataFolder } from './data-folder.ts';

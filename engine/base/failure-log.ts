@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from './clock.ts';
-import { failureLogLimits } from './limits.ts';
+import { failureLogLimits } from './rule-limits.ts';
 import type { Logger } from './log.ts';
 
 interface Place {

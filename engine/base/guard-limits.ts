@@ -1,7 +1,9 @@
-/** Owns the bounds of guards, as limits.ts does for all else. */
+/** The bounds of guards and of the trust in addresses that clients state. */
 
-/** What guards remember. */
+/** What guards are set to, and what they remember. */
 export const guardLimits = {
+  /** Entries of one IP list. */
+  listEntriesMax: 1_000_000,
   /** Countries of addresses met last, a thread; at most some 100 bytes each. */
   rememberedCountriesMax: 8_192,
 } as const;
@@ -23,4 +25,25 @@ export const rateLimits = {
   limitsPerSiteMax: 200,
   /** A session or header that is longer is counted by this much of it. */
   keyBytesMax: 512,
+} as const;
+
+/** Trust profiles, and what is noted of clients that state addresses. */
+export const trustLimits = {
+  /** Trust profiles. */
+  trustNodesMax: 32,
+  trustEdgesMax: 128,
+  trustRulesMax: 32,
+  trustPathsMax: 256,
+  trustRangesMax: 100_000,
+  trustListsPerNodeMax: 16,
+  /** Addresses read of one forwarding header; a longer one is not believed. */
+  forwardedHopsMax: 64,
+  /** Clients that forge headers that are remembered, and for how long. */
+  spoofTuplesMax: 1_000,
+  spoofKeptMs: 3_600_000,
+  /** Samples of one analysis, how long it collects, analyses at once, bytes kept of a header. */
+  clientSamplesMax: 500,
+  clientSampleMs: 300_000,
+  analysesMax: 16,
+  sampleHeaderBytesMax: 512,
 } as const;

@@ -1,7 +1,50 @@
-/**
- * Owns the bounds of what is read of one request and of what rules make of it, as limits.ts does
- * for all else.
- */
+/** The bounds of rule files, of what is read of one request, and of what rules make of it. */
+
+/** Rule files: what the SecLang parser and the linker accept. */
+export const seclangLimits = {
+  /** One rule file. CRS's longest is 0.2 MB. */
+  fileBytesMax: 16 * 1024 * 1024,
+  /** One directive with its continuation lines. CRS's longest is 20 KB. */
+  logicalLineBytesMax: 1024 * 1024,
+  /** Targets of one rule, or ids of one SecRuleRemoveById. CRS uses up to 20. */
+  variablesMax: 1024,
+  /** Actions of one rule. CRS uses up to 60. */
+  actionsMax: 1024,
+  /** Diagnostics kept of one rule set; enough to read, too few to fill memory. */
+  diagnosticsMax: 1000,
+  /** Files including files; real sets nest three deep. */
+  includeDepthMax: 16,
+  /** Files of one rule set, counted at each inclusion. CRS has 40. */
+  filesMax: 4096,
+  /** Rules with chain links of one program. CRS 4 has 700. */
+  rulesMax: 100_000,
+  /** Links of one chain; matching descends them one by one. CRS's longest chain has 4. */
+  chainLinksMax: 64,
+} as const;
+
+/** Searching values: regular expressions, transformations, scan programs. */
+export const matchLimits = {
+  /** Patterns whose RE2 spelling is remembered; two rule sets have 1,000. */
+  translatedPatternsMax: 4096,
+  /** PCRE2's own count of match steps; about 10 ms, then the rule counts as not matched. */
+  pcreMatchLimit: 500_000,
+  /** PCRE2's own count of nested backtracking points where its JIT does not run. */
+  pcreDepthLimit: 20_000,
+  /** Captures handed out: the whole match and TX.1 to TX.9. */
+  capturesMax: 10,
+  /** Matches of one rxGlobal search in one value. */
+  globalMatchesMax: 1_000,
+  /** Outputs of one value's transformations together; inspection of what needs more fails. */
+  arenaBytesMax: 64 * 1024 * 1024,
+  /**
+   * Values of up to 64 bytes whose hits a plan remembers, in one thread; a quarter as many of 256,
+   * an eighth of 512 and a thirty-second of 2,048 bytes, as session tokens have. Some 700 KB when
+   * all are taken.
+   */
+  memoEntries: 2_048,
+  /** Longer values are scanned each time (`kValueMax` in native-bindings/scan-memo.h). */
+  memoValueBytesMax: 2_048,
+} as const;
 
 /** Values a transaction is inspected over: heads, bodies and what is decoded of them. */
 export const valueLimits = {

@@ -1,7 +1,7 @@
 /** Tests which names stand for secrets, also once more names were met than are remembered. */
 
 import { expect, test } from 'vitest';
-import { ruleRunLimits } from './limits.ts';
+import { ruleRunLimits } from './rule-limits.ts';
 import { isSecretName } from './secret-names.ts';
 
 const secret = ['password', 'user[newPassword]', 'json.login.api_key', 'X-Api-Key', 'pin'];

@@ -3,7 +3,7 @@
  * numbers. Knows names as rules and forms spell them, never values.
  */
 
-import { ruleRunLimits } from './limits.ts';
+import { ruleRunLimits } from './rule-limits.ts';
 
 /** Parts that mark a name as secret anywhere in it; `_` joins the words of a name. */
 const telling = new RegExp(

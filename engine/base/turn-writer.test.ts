@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { setImmediate as turnEnd } from 'node:timers/promises';
-import { turnLimits } from './limits.ts';
+import { turnLimits } from './delivery-limits.ts';
 import { TurnWriter, type TurnSocket } from './turn-writer.ts';
 
 class Recorder implements TurnSocket {

@@ -6,7 +6,7 @@
 
 import type { RuntimeIpList } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { AppError } from '../base/errors.ts';
-import { accessLimits } from '../base/limits.ts';
+import { guardLimits } from '../base/guard-limits.ts';
 import { sixteenBits } from '../base/ip-address.ts';
 import type { IpRanges, IpSet } from '../contract/access.ts';
 
@@ -18,8 +18,8 @@ const indexPlaces = 65_537;
 export function makeIpSet(list: RuntimeIpList): IpSet {
   const ipv4 = new Entries(list, list.ipv4, 1);
   const ipv6 = new Entries(list, list.ipv6, 4);
-  if (ipv4.count + ipv6.count > accessLimits.listEntriesMax) {
-    throw invalid(list, `has more than ${accessLimits.listEntriesMax} entries`);
+  if (ipv4.count + ipv6.count > guardLimits.listEntriesMax) {
+    throw invalid(list, `has more than ${guardLimits.listEntriesMax} entries`);
   }
   if (list.expiries.length === 0) return { v4: joinRanges(ipv4), v6: joinRanges(ipv6) };
   const lapses = new Map(list.expiries.map(({ index, atMs }) => [index, Number(atMs)]));

@@ -5,7 +5,7 @@ import type {
   RuntimeTrustProfile,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { AppError } from '../base/errors.ts';
-import { accessLimits } from '../base/limits.ts';
+import { trustLimits } from '../base/guard-limits.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 
 /** The fields of a bundle that say who is trusted. */
@@ -34,7 +34,7 @@ export function toTrustConfig(
   ipLists: readonly RuntimeIpList[],
 ): TrustConfig {
   const lists = new Map(ipLists.map((list) => [list.id, list]));
-  let left: number = accessLimits.trustRangesMax;
+  let left: number = trustLimits.trustRangesMax;
   return {
     nodes: profile.nodes.map(({ id, ipListIds, xffMode }) => {
       const own = ipListIds.map((listId) => {

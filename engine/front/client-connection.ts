@@ -5,7 +5,7 @@
 
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';

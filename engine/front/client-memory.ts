@@ -1,6 +1,6 @@
 /** Collects, on the main thread, what front threads noticed about clients; control reads it. */
 
-import { accessLimits } from '../base/limits.ts';
+import { trustLimits } from '../base/guard-limits.ts';
 import type { ClientAnswers } from '../contract/evaluation.ts';
 import type { ClientSample, ClientNotes, SpoofNote } from '../contract/trust.ts';
 
@@ -14,7 +14,7 @@ export class ClientMemory {
     this.samples.delete(siteId);
     this.samples.set(siteId, { wanted: count, found: [] });
     const oldest = [...this.samples.keys()][0];
-    if (this.samples.size > accessLimits.analysesMax && oldest !== undefined) {
+    if (this.samples.size > trustLimits.analysesMax && oldest !== undefined) {
       this.samples.delete(oldest);
     }
   }
@@ -54,7 +54,7 @@ export class ClientMemory {
   /** Forged headers of the last hour, oldest first; one row per client, header and hour. */
   warnings(nowMs: number): SpoofNote[] {
     for (const [name, { firstSeenMs }] of this.spoofs) {
-      if (firstSeenMs < nowMs - accessLimits.spoofKeptMs) this.spoofs.delete(name);
+      if (firstSeenMs < nowMs - trustLimits.spoofKeptMs) this.spoofs.delete(name);
     }
     return [...this.spoofs.values()].sort((left, right) => left.firstSeenMs - right.firstSeenMs);
   }
@@ -63,10 +63,10 @@ export class ClientMemory {
     const name = `${note.siteId}\n${note.peer}\n${note.header}`;
     const before = this.spoofs.get(name);
     const known =
-      before !== undefined && before.firstSeenMs >= note.firstSeenMs - accessLimits.spoofKeptMs
+      before !== undefined && before.firstSeenMs >= note.firstSeenMs - trustLimits.spoofKeptMs
         ? before
         : undefined;
-    if (before === undefined && this.spoofs.size >= accessLimits.spoofTuplesMax) {
+    if (before === undefined && this.spoofs.size >= trustLimits.spoofTuplesMax) {
       const oldest = [...this.spoofs.keys()][0];
       if (oldest !== undefined) this.spoofs.delete(oldest);
     }

@@ -3,7 +3,7 @@
  * address headers, counted per client. In memory, bounded, sent in batches.
  */
 
-import { accessLimits } from '../base/limits.ts';
+import { trustLimits } from '../base/guard-limits.ts';
 import type { ClientSample, ClientNotes, SpoofNote } from '../contract/trust.ts';
 
 /** The observations of one thread. */
@@ -16,7 +16,7 @@ export class ClientWatch {
   /** Asks for `count` samples of a site; 0 stops. */
   want(siteId: string, count: number): void {
     if (count === 0) this.wanted.delete(siteId);
-    else this.wanted.set(siteId, Math.min(count, accessLimits.clientSamplesMax));
+    else this.wanted.set(siteId, Math.min(count, trustLimits.clientSamplesMax));
   }
 
   addSample(sample: ClientSample): void {
@@ -28,7 +28,7 @@ export class ClientWatch {
   addSpoof(siteId: string, peer: string, header: string, nowMs: number): void {
     const name = `${siteId}\n${peer}\n${header}`;
     const known = this.spoofs.get(name);
-    if (known === undefined && this.spoofs.size >= accessLimits.spoofTuplesMax) return;
+    if (known === undefined && this.spoofs.size >= trustLimits.spoofTuplesMax) return;
     const count = (known?.count ?? 0) + 1;
     this.spoofs.set(name, {
       firstSeenMs: known?.firstSeenMs ?? nowMs,

@@ -5,7 +5,7 @@
 
 import { systemClock, type Clock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { frontLimits, httpLimits, tlsLimits } from '../base/limits.ts';
+import { frontLimits, httpLimits, tlsLimits } from '../base/delivery-limits.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { Inspector } from '../contract/inspection.ts';

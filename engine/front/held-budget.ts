@@ -9,7 +9,7 @@
  */
 
 import { clientNetwork } from '../base/ip-address.ts';
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
 
 /** What one client or one site holds. */
 interface Account {

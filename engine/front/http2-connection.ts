@@ -5,7 +5,7 @@
 
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
-import { http2Limits } from '../base/limits.ts';
+import { http2Limits } from '../base/delivery-limits.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { HTTP2_CODE, HTTP2_EVENT, Http2Session } from '../http2/session.ts';

@@ -7,7 +7,7 @@ import { closeSync } from 'node:fs';
 import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { acceptClients, listenReusePort } from '../system/sockets.ts';
 import { Handshake, type HandshakeParts } from '../tls/handshake.ts';

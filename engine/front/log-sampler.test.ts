@@ -1,7 +1,7 @@
 /** Holds the choice of requests to the log policy: none, all, and fair reservoirs. */
 
 import { expect, test } from 'vitest';
-import { loggingLimits } from '../base/limits.ts';
+import { loggingLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { standardLogSettings, type LogSettings } from '../contract/logging.ts';
 import { LogSampler } from './log-sampler.ts';

@@ -5,7 +5,7 @@
  * hand on, the highest scores of a window are a fair sample of all their requests.
  */
 
-import { loggingLimits } from '../base/limits.ts';
+import { loggingLimits } from '../base/observation-limits.ts';
 import {
   standardLogging,
   type EventSelection,

@@ -3,7 +3,7 @@
  * front thread and in bounded memory. Counts as many as came; which rare ones is left open.
  */
 
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
 import { TopCounts } from '../base/top-counts.ts';
 import { rankedDimensions, type RankedDimension, type RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';

@@ -7,7 +7,7 @@ import type { ConnectionFacts } from '../contract/message.ts';
 import { SPAN } from '../contract/message.ts';
 import type { ClientIpFinding } from '../contract/trust.ts';
 import { addressHeaders } from '../base/address-headers.ts';
-import { accessLimits } from '../base/limits.ts';
+import { trustLimits } from '../base/guard-limits.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { ClientPort } from './client-port.ts';
 import type { FrontContext } from './front-context.ts';
@@ -68,7 +68,7 @@ function sampleOf(values: ReadonlyMap<string, readonly string[]>): Record<string
   for (const name of addressHeaders) {
     const sent = values.get(name);
     if (sent === undefined) continue;
-    sample[name] = sent.join(', ').slice(0, accessLimits.sampleHeaderBytesMax);
+    sample[name] = sent.join(', ').slice(0, trustLimits.sampleHeaderBytesMax);
   }
   return sample;
 }

@@ -3,7 +3,7 @@
  * while it is inspected, and framed anew after a head of our own.
  */
 
-import { turnLimits } from '../base/limits.ts';
+import { turnLimits } from '../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';

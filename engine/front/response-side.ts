@@ -4,7 +4,7 @@
  * budget until the client has it; the origin is not read meanwhile. Never decides on a verdict.
  */
 
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
 import type { BodySnapshot } from '../contract/message.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { PhaseDriver, PhaseEndings } from '../phases/phase-driver.ts';

@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
-import { frontLimits, tlsLimits } from '../base/limits.ts';
+import { frontLimits, tlsLimits } from '../base/delivery-limits.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';

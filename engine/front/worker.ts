@@ -5,7 +5,7 @@
 
 import type { MessagePort } from 'node:worker_threads';
 import { toAppError } from '../base/errors.ts';
-import { frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';

@@ -6,7 +6,7 @@
  */
 
 import { maskKey, parseAddress, prefixOf, textOfKey } from '../base/ip-address.ts';
-import { accessLimits } from '../base/limits.ts';
+import { trustLimits } from '../base/guard-limits.ts';
 import { proxyPaths } from '../base/proxy-paths.ts';
 import type {
   ClientIpFinding,
@@ -56,7 +56,7 @@ export class ClientIpResolver {
     const known = new Map(
       nodes.map(({ id, xffMode, ranges }) => [id, { id, xffMode, holds: rangeTest(ranges) }]),
     );
-    this.paths = proxyPaths(edges, accessLimits.trustPathsMax)
+    this.paths = proxyPaths(edges, trustLimits.trustPathsMax)
       .map((ids) => ids.flatMap((id) => known.get(id) ?? []))
       .filter((path) => path.length > 0)
       // The longest way that fits explains most of what was sent.
@@ -132,8 +132,7 @@ export class ClientIpResolver {
     const sent = request.values(rule.header);
     if (sent.length === 0) return skipped('the header was not sent');
     const list = rule.parser === 'single_ip' ? [] : hopsOf(rule, request);
-    if (list.length > accessLimits.forwardedHopsMax)
-      return rejected('the header has too many hops');
+    if (list.length > trustLimits.forwardedHopsMax) return rejected('the header has too many hops');
     const chain = rule.parser === 'single_ip' ? request.chain : list;
     const path = this.survivors(request, chain).find((one) =>
       one.some(({ id }) => rule.nodeIds.includes(id)),

@@ -19,7 +19,7 @@ import type { CountryResponse } from 'maxmind';
 import type { Clock } from '../base/clock.ts';
 import { countryNameOf } from '../base/country-names.ts';
 import { AppError } from '../base/errors.ts';
-import { guardLimits } from '../base/limits.ts';
+import { guardLimits } from '../base/guard-limits.ts';
 
 /** What a flat (DB-IP) or nested (MaxMind) record may hold. */
 interface CountryRecord extends Partial<CountryResponse> {

@@ -6,7 +6,7 @@
 import { encodeUtf8 } from '../base/byte-string.ts';
 import { HalfSipHash } from '../base/half-sip-hash.ts';
 import { clientNetwork } from '../base/ip-address.ts';
-import { rateLimits } from '../base/limits.ts';
+import { rateLimits } from '../base/guard-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
 import type { SiteConfig } from '../contract/site.ts';

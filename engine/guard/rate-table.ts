@@ -11,7 +11,7 @@
  */
 
 import type { HashKey } from '../base/half-sip-hash.ts';
-import { rateLimits } from '../base/limits.ts';
+import { rateLimits } from '../base/guard-limits.ts';
 import type { RateBudget, SavedSets } from '../contract/rate-limit.ts';
 
 /** What threads are given of a table; cloning it shares the memory. */

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SPAN } from '../contract/message.ts';
-import { httpLimits } from '../base/limits.ts';
+import { httpLimits } from '../base/delivery-limits.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { BODY, SCAN, type HeadLimits } from './head-scanner.ts';

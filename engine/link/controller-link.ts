@@ -21,7 +21,7 @@ import {
   type ConnectResponse,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { AppError, supersededCode, toAppError } from '../base/errors.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 import type { Logger } from '../base/log.ts';
 import {
   metricPayloadVersion,

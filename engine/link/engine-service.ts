@@ -22,7 +22,7 @@ import {
   type ProbeUpstreamRequest,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { toAppError } from '../base/errors.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 import type { Logger } from '../base/log.ts';
 import { toPolicySource, toUpstream } from '../bundle/runtime-config.ts';
 import type { CompileOptions, EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';

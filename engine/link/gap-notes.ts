@@ -5,7 +5,7 @@
 
 import { fromJson, toJson, type JsonValue } from '@bufbuild/protobuf';
 import { GapNoticeSchema, type GapNotice } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 
 /** Where a spool's store keeps them. */
 export const gapsPosition = 0;

@@ -17,7 +17,7 @@ import {
   type ConnectRequestSchema,
   type GapNoticeAck,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 import {
   accessFactVersion,
   errorFactVersion,

@@ -4,7 +4,7 @@ import { fromBinary, toJson } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SecurityMatchSchema } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import { SecurityFactBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { MatchedRule } from '../contract/verdict.ts';
 import { encodeFact, encodeFactBatch, toSecurityMatch } from './security-fact.ts';

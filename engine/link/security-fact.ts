@@ -11,7 +11,7 @@ import {
   SecurityFactSchema,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { decodeUtf8, fromByteString } from '../base/byte-string.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 import type { EventSelection } from '../contract/logging.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { isIncomplete, type MatchedRule } from '../contract/verdict.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { ByteString } from '../base/byte-string.ts';
-import { patternTrialLimits } from '../base/limits.ts';
+import { patternTrialLimits } from '../base/rule-limits.ts';
 import type { ExactRegex } from './regex.ts';
 
 /** A search that is too slow. */

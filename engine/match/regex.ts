@@ -3,7 +3,7 @@
  * mode, PCRE2 with limits elsewhere. Never used to search many patterns: that is Hyperscan's work.
  */
 import RE2 from 're2';
-import { matchLimits } from '../base/limits.ts';
+import { matchLimits } from '../base/rule-limits.ts';
 import { LIMIT_EXCEEDED, Pcre } from '../../native-bindings/index.ts';
 import type { ByteString } from '../base/byte-string.ts';
 import { translateToRe2 } from './translate-re2.ts';

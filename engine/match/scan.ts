@@ -2,7 +2,7 @@
  * The engine's door to Hyperscan: databases, streams and the bulk scan program, with the
  * product's limits applied. Never decides what is compiled into which database.
  */
-import { matchLimits } from '../base/limits.ts';
+import { matchLimits } from '../base/rule-limits.ts';
 import { ScanProgram } from '../../native-bindings/index.ts';
 import type { ScanProgramSpec } from '../../native-bindings/index.ts';
 

@@ -5,7 +5,7 @@
 
 import { encodeUtf8, toByteString } from '../base/byte-string.ts';
 import { AppError } from '../base/errors.ts';
-import { linkLimits } from '../base/limits.ts';
+import { linkLimits } from '../base/observation-limits.ts';
 import type { Logger } from '../base/log.ts';
 import { policyInvalidCode, writePolicyFaults, type PolicyFault } from '../base/policy-faults.ts';
 import { runAtOnce, type Steps } from '../base/steps.ts';

@@ -1,7 +1,7 @@
 /** Holds the log to a line for a failed request, and to few lines for a flood of them. */
 
 import { expect, test } from 'vitest';
-import { errorLineLimits } from '../base/limits.ts';
+import { errorLineLimits } from '../base/observation-limits.ts';
 import { createLogger } from '../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { ErrorLines } from './error-lines.ts';

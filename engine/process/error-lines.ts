@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../base/clock.ts';
-import { errorLineLimits } from '../base/limits.ts';
+import { errorLineLimits } from '../base/observation-limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { errorOf, type RequestError } from '../contract/request-error.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { eventFileLimits } from '../base/limits.ts';
+import { eventFileLimits } from '../base/observation-limits.ts';
 import { createLogger } from '../base/log.ts';
 import { LineFile } from './line-file.ts';
 

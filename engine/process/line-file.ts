@@ -7,7 +7,7 @@ import { closeSync, createWriteStream, fstatSync, openSync, renameSync } from 'n
 import type { WriteStream } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { eventFileLimits } from '../base/limits.ts';
+import { eventFileLimits } from '../base/observation-limits.ts';
 import type { Logger } from '../base/log.ts';
 
 /** Which file, and what it is called in messages. */

@@ -3,7 +3,8 @@
  * Never frees anything itself.
  */
 
-import { engineLimits, frontLimits } from '../base/limits.ts';
+import { frontLimits } from '../base/delivery-limits.ts';
+import { engineLimits } from '../base/limits.ts';
 import { coalesce } from './coalesce.ts';
 import { dropFilePages, easeHeap, trimHeap } from '../system/memory.ts';
 import { onIdle } from './idle-detection.ts';

@@ -3,7 +3,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { AppError } from '../base/errors.ts';
-import { accessLogLimits, blockListLimits } from '../base/limits.ts';
+import { accessLogLimits } from '../base/observation-limits.ts';
+import { blockListLimits } from '../base/rule-limits.ts';
 import type { LogLevel } from '../base/log.ts';
 import type { InspectionPlace } from '../contract/inspection.ts';
 import { accessLogFormats } from './access-line.ts';

@@ -8,7 +8,7 @@ import { open, type RootDatabase } from 'lmdb';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { HashKey } from '../base/half-sip-hash.ts';
-import { rateLimits } from '../base/limits.ts';
+import { rateLimits } from '../base/guard-limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { SavedSets } from '../contract/rate-limit.ts';
 import { setAsideDamaged } from './damaged-file.ts';

@@ -5,7 +5,7 @@
 
 import type tls from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
-import { upstreamLimits } from '../base/limits.ts';
+import { upstreamLimits } from '../base/delivery-limits.ts';
 import type { EndpointConfig } from '../contract/site.ts';
 import { OriginConnection, type ConnectionOwner } from './origin-connection.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';

@@ -5,7 +5,7 @@
 
 import net from 'node:net';
 import tls from 'node:tls';
-import { turnLimits, upstreamLimits } from '../base/limits.ts';
+import { turnLimits, upstreamLimits } from '../base/delivery-limits.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';

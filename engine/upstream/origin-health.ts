@@ -11,7 +11,7 @@ import {
   type RoutesConfig,
   type UpstreamConfig,
 } from '../contract/site.ts';
-import { upstreamLimits } from '../base/limits.ts';
+import { upstreamLimits } from '../base/delivery-limits.ts';
 import { endpointName } from './endpoint-pool.ts';
 import { HealthProber, unhealthyOf } from './health-prober.ts';
 import { joinHealth, OriginWatch } from './origin-watch.ts';

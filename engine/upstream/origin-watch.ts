@@ -3,7 +3,7 @@
  * answer between, and the log of it. Probes nothing; sees only addresses that were asked.
  */
 
-import { upstreamLimits } from '../base/limits.ts';
+import { upstreamLimits } from '../base/delivery-limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { AddressHealth, OriginNote } from '../contract/health.ts';
 import { failureText } from './connect-failure.ts';

@@ -8,7 +8,7 @@ import type tls from 'node:tls';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { EndpointConfig, UpstreamConfig } from '../contract/site.ts';
-import { upstreamLimits } from '../base/limits.ts';
+import { upstreamLimits } from '../base/delivery-limits.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import { originFields, type OriginFields } from './origin-fields.ts';
 

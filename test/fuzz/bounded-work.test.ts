@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { render, type Candidate } from '../../bench/worst/candidate.ts';
 import { measureOnce } from '../../bench/worst/measure.ts';
-import { valueLimits } from '../../engine/base/limits.ts';
+import { valueLimits } from '../../engine/base/rule-limits.ts';
 import { createLogger } from '../../engine/base/log.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';

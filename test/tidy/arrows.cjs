@@ -9,6 +9,7 @@
 
 const base = 'engine/base';
 const contract = 'engine/contract';
+const limits = 'control/limits';
 const gen = 'proto/gen';
 const transaction = 'engine/rules/transaction';
 const features = 'engine/rules/features';
@@ -131,22 +132,28 @@ const rooms = [
   { room: 'engine/threads', may: ['engine/*'] },
 
   { room: 'control', may: ['control/*', base, gen] },
-  { room: 'control/domain', may: [base, 'engine/rules/language', gen] },
-  { room: 'control/store', may: [base, 'control/domain', 'native-bindings/pages'] },
+  // Bounds of the management plane, by the part that they bound.
+  { room: limits, may: [] },
+  { room: 'control/domain', may: [base, limits, 'engine/rules/language', gen] },
+  { room: 'control/store', may: [base, limits, 'control/domain', 'native-bindings/pages'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
-  { room: 'control/access', may: [base, 'control/domain', 'control/store', gen] },
+  { room: 'control/access', may: [base, limits, 'control/domain', 'control/store', gen] },
   // Ordering and renewing certificates from authorities.
-  { room: 'control/acme', may: [base, 'control/domain', 'control/store', 'control/access', gen] },
+  {
+    room: 'control/acme',
+    may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
+  },
   {
     room: 'control/publish',
-    may: [base, 'control/domain', 'control/store', 'control/access', gen],
+    may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
   },
-  { room: 'control/auth', may: [base, 'control/domain', 'control/store'] },
-  { room: 'control/observe', may: [base, 'control/domain', 'control/store', gen] },
+  { room: 'control/auth', may: [base, limits, 'control/domain', 'control/store'] },
+  { room: 'control/observe', may: [base, limits, 'control/domain', 'control/store', gen] },
   {
     room: 'control/api',
     may: [
       base,
+      limits,
       'control/domain',
       'control/store',
       'control/access',
@@ -157,10 +164,10 @@ const rooms = [
       gen,
     ],
   },
-  { room: 'control/supervisor', may: [base, 'native-bindings/listen'] },
+  { room: 'control/supervisor', may: [base, limits, 'native-bindings/listen'] },
   {
     room: 'control/cli',
-    may: [base, 'control/supervisor', 'control/publish', 'control/store', gen],
+    may: [base, limits, 'control/supervisor', 'control/publish', 'control/store', gen],
   },
   // Plain JavaScript that runs before anything is installed.
   { room: 'control/setup', may: [] },

@@ -5,7 +5,7 @@
 
 import { createHmac, randomInt } from 'node:crypto';
 import { connect, type TcpNetConnectOpts } from 'node:net';
-import { acmeLimits } from '../acme-limits.ts';
+import { acmeLimits } from '../../limits/acme-limits.ts';
 import { checkedLookup } from '../../access/outgoing.ts';
 import { dnsError, namedZone, required, type DnsAccount, type MakeDriver } from './driver.ts';
 

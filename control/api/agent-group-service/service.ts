@@ -8,7 +8,7 @@ import {
   type AgentGroupService,
 } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentSchema } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { checkGroupName, checkSelector, membersOf } from '../../domain/agent-groups.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
@@ -82,7 +82,7 @@ function createGroup(parts: ApiParts): Methods['createAgentGroup'] {
       updatedAt: now,
     };
     await parts.store.write((tx) => {
-      if (groupsOf(tx, caller).length >= controlLimits.agentGroupsMax) {
+      if (groupsOf(tx, caller).length >= resourceLimits.agentGroupsMax) {
         throw refusal('resource_exhausted', 'there are too many groups: remove some first');
       }
       refuseSameName(tx, caller, record);

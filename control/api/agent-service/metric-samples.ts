@@ -7,7 +7,7 @@ import {
   type AgentMetrics,
   type AgentService,
 } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { LoadReading, LoadStep } from '../../observe/node-load.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -71,7 +71,7 @@ interface Span {
 }
 
 function spanOf(start: Timestamp | undefined, end: Timestamp | undefined, nowMs: number): Span {
-  const earliest = nowMs - controlLimits.loadHoursKeptMs;
+  const earliest = nowMs - observationLimits.loadHoursKeptMs;
   const endMs = end === undefined ? nowMs + 1 : timestampMs(end);
   const startMs = Math.max(earliest, start === undefined ? earliest : timestampMs(start));
   if (start !== undefined && end !== undefined && timestampMs(end) <= timestampMs(start)) {
@@ -88,7 +88,7 @@ function pointsOf(maxPoints: number): number {
 /** Length of a step in seconds: as asked, longer where there would be too many points. */
 function stepOf({ startMs, endMs }: Span, points: number, asked: number, nowMs: number): number {
   if (asked < 0) throw invalidField('bucketSeconds', 'must not be negative');
-  const recent = startMs >= nowMs - controlLimits.loadMinutesKeptMs;
+  const recent = startMs >= nowMs - observationLimits.loadMinutesKeptMs;
   const least = recent ? minuteSeconds : hourSeconds;
   const fitting = Math.max(0, endMs - startMs) / 1000 / points;
   return Math.ceil(Math.max(asked, fitting, least) / least) * least;

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AgentService } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { agents } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
@@ -25,7 +25,7 @@ export function streamAgentEvents(
     const undo = parts.nodes.subscribe((event) => {
       if (agentId !== '' && event.nodeId !== agentId) return;
       if (!ours(event.nodeId)) return;
-      if (waiting.length >= controlLimits.tailWaitingMax) waiting.shift();
+      if (waiting.length >= observationLimits.tailWaitingMax) waiting.shift();
       waiting.push(event);
       wake();
     });

@@ -23,7 +23,8 @@ import {
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import type { AgentMetrics } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import { toAppError } from '../../../engine/base/errors.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import {
   metricPayloadVersion,
   observationProtocolVersion,
@@ -193,7 +194,7 @@ async function take(
     case 'metricsPush':
       takeLoad(parts, nodeId, message.value.metrics);
       parts.nodes.update(nodeId, {
-        upstreamHealth: message.value.upstreamHealth.slice(0, controlLimits.healthReportsMax),
+        upstreamHealth: message.value.upstreamHealth.slice(0, observationLimits.healthReportsMax),
       });
       return;
     case 'challengeResponse':
@@ -229,7 +230,7 @@ async function takeApplyResult(
   { success, error: reason, targetRevision, artifactSha256 }: AgentApplyResult,
 ): Promise<void> {
   const revision = String(targetRevision);
-  const error = reason.slice(0, controlLimits.applyErrorCharactersMax);
+  const error = reason.slice(0, callLimits.applyErrorCharactersMax);
   const atMs = parts.clock.nowMs();
   const superseded = !success && error.startsWith('superseded:');
   const known = parts.nodes.get(nodeId);

@@ -1,7 +1,7 @@
 /** Owns the messages on their way to one node: newest configuration wins, the rest in order. */
 
 import type { ConnectResponse } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 
 /** A queue that one stream drains. */
 export class Outgoing implements AsyncIterable<ConnectResponse> {
@@ -15,7 +15,7 @@ export class Outgoing implements AsyncIterable<ConnectResponse> {
       this.#queue = this.#queue.filter((waiting) => waiting.message.case !== 'configUpdate');
     }
     this.#queue.push(message);
-    if (this.#queue.length > controlLimits.nodeWaitingMax) this.close();
+    if (this.#queue.length > callLimits.nodeWaitingMax) this.close();
     this.#wake?.();
   }
 

@@ -1,7 +1,7 @@
 /** Owns AuditService/QueryAudit and GetAuditEntry. */
 
 import type { AuditService, QueryAuditRequest } from '../../../proto/gen/waf/v1/audit_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import { paced } from '../../observe/paced.ts';
 import type { AuditRow } from '../../store/audit-chain.ts';
@@ -15,10 +15,10 @@ export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryA
   return async (request, context) => {
     const { tenantId } = callerOf(context);
     const { cursor = '', pageSize: asked = 0, offset = 0 } = request.page ?? {};
-    if (asked < 0 || asked > controlLimits.pageSizeMax) {
+    if (asked < 0 || asked > callLimits.pageSizeMax) {
       throw invalidField(
         'page.pageSize',
-        `must be between 1 and ${controlLimits.pageSizeMax}; 0 acts as 50`,
+        `must be between 1 and ${callLimits.pageSizeMax}; 0 acts as 50`,
       );
     }
     if (cursor !== '' && !/^\d{16}$/.test(cursor)) {

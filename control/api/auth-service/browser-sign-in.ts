@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { codeToHttpStatus, errorToJson } from '@connectrpc/connect/protocol-connect';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { signInLimits } from '../../limits/sign-in-limits.ts';
 import { AttemptLimit } from '../../auth/attempt-limit.ts';
 import { resolveAccount, type ExternalIdentity } from '../../auth/external-accounts.ts';
 import { openOidcSignIn } from '../../auth/oidc-sign-in.ts';
@@ -59,7 +59,7 @@ type Step = (visit: Visit, id: string) => Promise<Page>;
 /** Opens the pages; what waits for a browser to come back lives in memory. */
 export function openBrowserSignIn(parts: ApiParts): BrowserSignIn {
   const steps = { ...oidcSteps(parts), ...samlSteps(parts) };
-  const limit = new AttemptLimit(parts.clock, controlLimits.signInVisitsPerMinute);
+  const limit = new AttemptLimit(parts.clock, signInLimits.signInVisitsPerMinute);
   return (request, response) => {
     const target = request.url ?? '';
     const match = /^\/auth\/(oidc|saml)\/([a-z0-9-]{1,32})\/([a-z]+)(?:\?|$)/.exec(target);
@@ -104,8 +104,8 @@ function oidcSteps(parts: ApiParts): Record<string, Step> {
 
 function samlSteps(parts: ApiParts): Record<string, Step> {
   const saml = openSamlSignIn(parts.clock);
-  const tickets = new Pending<Ticket>(parts.clock, controlLimits.pendingLoginsMax, ticketMs);
-  const limit = new AttemptLimit(parts.clock, controlLimits.samlResponsesPerMinute);
+  const tickets = new Pending<Ticket>(parts.clock, signInLimits.pendingLoginsMax, ticketMs);
+  const limit = new AttemptLimit(parts.clock, signInLimits.samlResponsesPerMinute);
   const find = (id: string): SamlProvider =>
     known(samlProvidersOf(settingsOf(parts)).find((one) => one.id === id));
   return {
@@ -242,7 +242,7 @@ async function readForm(request: NodeRequest): Promise<URLSearchParams> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > controlLimits.samlFormBytesMax) {
+    if (length > signInLimits.samlFormBytesMax) {
       throw refusal('resource_exhausted', 'the form is too large');
     }
     chunks.push(chunk);

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AuthService } from '../../../proto/gen/waf/v1/auth_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { signInLimits } from '../../limits/sign-in-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { makeRecoveryCodes, makeTotpSecret, totpStep } from '../../auth/totp.ts';
 import { refusal } from '../../domain/errors.ts';
@@ -51,7 +51,7 @@ export function beginTotpEnrollment(
     const enrollmentToken = randomBytes(24).toString('base64url');
     const expiresAtMs = parts.clock.nowMs() + enrollmentMs;
     enrollments.set(enrollmentToken, { userId: user.id, secret, expiresAtMs });
-    if (enrollments.size > controlLimits.enrollmentsMax) {
+    if (enrollments.size > signInLimits.enrollmentsMax) {
       enrollments.delete(enrollments.keys().next().value ?? '');
     }
     const expiresAt = timestampFromMs(expiresAtMs);

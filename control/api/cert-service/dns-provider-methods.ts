@@ -9,7 +9,7 @@ import {
   type ACMEDNSProvider,
   type CertService,
 } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import {
   checkDnsCredentials,
@@ -83,7 +83,7 @@ function createProvider(parts: ApiParts): DnsMethods['createDNSProvider'] {
     const credentialsJson = checkDnsCredentials(request.credentialsJson);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
-      if (providersOf(tx, caller).length >= controlLimits.dnsProvidersMax) {
+      if (providersOf(tx, caller).length >= resourceLimits.dnsProvidersMax) {
         throw refusal('resource_exhausted', 'there are too many DNS providers: remove some first');
       }
       const record: DnsProviderRecord = {

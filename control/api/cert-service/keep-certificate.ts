@@ -1,7 +1,7 @@
 /** Owns keeping a checked certificate: once per fingerprint, under a name of its own. */
 
 import { randomUUID } from 'node:crypto';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { CheckedCertificate } from '../../domain/certificates.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
@@ -39,7 +39,7 @@ export function keepCertificate(
   { name, nameField, managed, now }: CertificateKeeping,
 ): CertificateRecord {
   const known = tx.list(certificates).filter((one) => one.tenantId === caller.tenantId);
-  if (known.length >= controlLimits.certificatesMax) {
+  if (known.length >= resourceLimits.certificatesMax) {
     throw refusal('resource_exhausted', 'there are too many certificates: remove some first');
   }
   if (known.some((one) => one.name === name)) {

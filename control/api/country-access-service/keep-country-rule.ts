@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { CountryAccessRuleJson } from '../../../proto/gen/waf/v1/country_access_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { checkCountryRule, type CountryRuleRecord } from '../../domain/country-access.ts';

@@ -5,7 +5,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { RuntimeRulesetSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import { AppError } from '../../../engine/base/errors.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { groupPlugins, pluginFault, ruleIdsOf, switchOf } from '../../domain/crs-plugin-files.ts';
 import { readSlug, type ExclusionPluginRecord } from '../../domain/exclusion-plugins.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
@@ -56,7 +56,7 @@ export function importCrsExclusionPlugin(
       const before = tx.find(exclusionPlugins, 'slug', slug)[0];
       if (
         before === undefined &&
-        tx.list(exclusionPlugins).length >= controlLimits.exclusionPluginsMax
+        tx.list(exclusionPlugins).length >= resourceLimits.exclusionPluginsMax
       ) {
         throw refusal('resource_exhausted', 'no more exclusion plugins can be kept');
       }
@@ -129,7 +129,7 @@ async function readPlugin(parts: ApiParts, archive: Uint8Array, slug: string): P
 function filesOf(archive: Uint8Array, folder: string): RulesetFile[] {
   try {
     const files = readPluginArchive(archive, folder);
-    if (files.every(({ content }) => content.length <= controlLimits.rulesetFileBytesMax))
+    if (files.every(({ content }) => content.length <= resourceLimits.rulesetFileBytesMax))
       return files;
   } catch (error) {
     if (error instanceof AppError) throw invalidField('archive', error.message);
@@ -137,6 +137,6 @@ function filesOf(archive: Uint8Array, folder: string): RulesetFile[] {
   }
   throw invalidField(
     'archive',
-    `has a file larger than ${controlLimits.rulesetFileBytesMax} bytes`,
+    `has a file larger than ${resourceLimits.rulesetFileBytesMax} bytes`,
   );
 }

@@ -3,7 +3,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import { FetchError, fetchOutgoing } from '../../access/outgoing.ts';
 import {
   checkTag,
@@ -106,7 +106,7 @@ async function fetchBytes(store: ReadStore, url: string, field: string): Promise
         etag: '',
         lastModified: '',
         allowedNetworks: allowedNetworksOf(valuesOf(store)),
-        limits: { bytesMax: controlLimits.requestBytesMax },
+        limits: { bytesMax: callLimits.requestBytesMax },
       },
       collect,
     );

@@ -7,7 +7,7 @@ import {
   type PolicyCrsExclusionPlugin,
   type PolicyCrsExclusionPluginJson,
 } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { checkPathPrefix, type PluginBindingRecord } from '../../domain/exclusion-plugins.ts';
@@ -111,10 +111,10 @@ export function settlePluginUse(
       one.id !== before?.id && one.pluginSlug === slug && (one.pathPrefix ?? '') === pathPrefix,
   );
   if (twin) throw refusal('already_exists', 'binding.pathPrefix: the plugin is used there already');
-  if (before === undefined && all.length >= controlLimits.pluginBindingsMax) {
+  if (before === undefined && all.length >= resourceLimits.pluginBindingsMax) {
     throw invalidField(
       'binding.policyId',
-      `a policy has at most ${controlLimits.pluginBindingsMax} of them`,
+      `a policy has at most ${resourceLimits.pluginBindingsMax} of them`,
     );
   }
   const record: PluginBindingRecord = {

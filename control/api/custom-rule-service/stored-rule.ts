@@ -5,7 +5,7 @@ import {
   type CustomRule,
   type CustomRuleJson,
 } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { meets, type Caller } from '../../auth/permissions.ts';
 import { contentOf } from '../../access/list-contents.ts';
 import {
@@ -67,10 +67,10 @@ export function checkLists(store: ReadStore, caller: Caller, rule: CustomRuleJso
     if (list === undefined || list.tenantId !== caller.tenantId) {
       throw invalidField(field, 'names no IP list');
     }
-    if (countOf(contentOf(store, id)) <= controlLimits.ruleListEntriesMax) continue;
+    if (countOf(contentOf(store, id)) <= resourceLimits.ruleListEntriesMax) continue;
     throw invalidField(
       field,
-      `has more than ${controlLimits.ruleListEntriesMax} entries: bind the list instead`,
+      `has more than ${resourceLimits.ruleListEntriesMax} entries: bind the list instead`,
     );
   }
 }
@@ -81,10 +81,10 @@ export function settleRule(store: ReadStore, rule: CustomRuleRecord): CustomRule
   const others = store
     .find(customRules, 'policy', rule.policyId)
     .filter((other) => other.id !== rule.id);
-  if (others.length >= controlLimits.customRulesMax) {
+  if (others.length >= resourceLimits.customRulesMax) {
     throw invalidField(
       'rule.policyId',
-      `a policy has at most ${controlLimits.customRulesMax} custom rules`,
+      `a policy has at most ${resourceLimits.customRulesMax} custom rules`,
     );
   }
   const taken = new Set(others.map((other) => Number(other.ruleId)));

@@ -8,7 +8,7 @@ import {
   type IpListBindingRecordJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import { contentOf } from '../../access/list-contents.ts';
 import { bindingReference, referencesOf } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';

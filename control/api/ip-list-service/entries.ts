@@ -7,7 +7,8 @@ import {
   type IpListEntryJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits, storeLimits } from '../../../engine/base/limits.ts';
+import { guardLimits } from '../../../engine/base/guard-limits.ts';
+import { storeLimits } from '../../limits/store-limits.ts';
 import { parseAddress, parseNetwork } from '../../../engine/base/ip-address.ts';
 import { runInSlices } from '../../../engine/base/steps.ts';
 import { toCsvLine } from '../../access/csv.ts';
@@ -94,8 +95,8 @@ export function addEntries(parts: ApiParts): Method<typeof IpListService, 'addEn
       requireManual(before, 'ipListId');
       const audited = auditedList(tx, before);
       const content = editEntries(tx, before.id, entries, new Set(), isoNow(parts.clock));
-      if (countOf(content) > accessLimits.listEntriesMax) {
-        const most = accessLimits.listEntriesMax;
+      if (countOf(content) > guardLimits.listEntriesMax) {
+        const most = guardLimits.listEntriesMax;
         throw invalidField('entries', `a list has at most ${most} entries`);
       }
       const note = { ...listNote(caller, before), action: 'add_entries', before: audited };

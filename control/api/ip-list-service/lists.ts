@@ -6,7 +6,7 @@ import {
   type IpListJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import {
   adoptContent,
   chunkReader,

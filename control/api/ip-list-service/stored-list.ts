@@ -6,7 +6,7 @@ import {
   type IpListDeploymentJson,
   type IpListJson,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import { chunkReader, contentOf } from '../../access/list-contents.ts';
 import { referencesOf, type ListReference } from '../../access/references.ts';
 import type { Caller } from '../../auth/permissions.ts';

@@ -10,7 +10,7 @@ import {
   type IpListSourceInputJson,
   type IpListSyncStatusJson,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import { compareEntries } from '../../access/compare-contents.ts';
 import {
   chunkReader,

@@ -2,7 +2,7 @@
 
 import type { HandlerContext } from '@connectrpc/connect';
 import type { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { EventFilter } from '../../observe/events/event-filter.ts';
 import type { KindName } from '../../observe/events/event-questions.ts';
@@ -66,7 +66,7 @@ async function exportPart(
 ) {
   const caller = callerOf(context);
   const beforeId = readCursor(cursor, 'cursor');
-  const bytesMax = controlLimits.exportPartBytesMax;
+  const bytesMax = callLimits.exportPartBytesMax;
   const { ndjson, events, lastId } = await parts.events.ask(
     { ask: 'part', kind, filter, beforeId, bytesMax },
     context.signal,

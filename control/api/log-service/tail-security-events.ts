@@ -6,7 +6,7 @@ import {
   type LogService,
   type SecurityEventJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -26,7 +26,7 @@ export function tailSecurityEvents(
       if (event.tenantId !== tenantId) return;
       if (siteId !== '' && event.siteId !== siteId) return;
       if (agentId !== '' && event.agentId !== agentId) return;
-      if (waiting.length >= controlLimits.tailWaitingMax) skipped++;
+      if (waiting.length >= observationLimits.tailWaitingMax) skipped++;
       else waiting.push(event);
       wake();
     });

@@ -1,7 +1,7 @@
 /** Owns applying an IpList document. */
 
 import { randomUUID } from 'node:crypto';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import { chunkReader, contentOf, editEntries } from '../../access/list-contents.ts';
 import { checkListTexts } from '../../domain/ip-list-checks.ts';
 import { allEntries, type IpEntry } from '../../domain/ip-list-content.ts';
@@ -72,7 +72,7 @@ export function applyIpList(run: ApplyRun, document: ManifestDocument): Document
 function shortened(change: DocumentChange): DocumentChange {
   const short = (spec: Spec): Spec => {
     const entries = spec['entries'];
-    const long = Array.isArray(entries) && entries.length > controlLimits.diffEntriesMax;
+    const long = Array.isArray(entries) && entries.length > callLimits.diffEntriesMax;
     return long ? { ...spec, entries: `${entries.length} entries` } : spec;
   };
   const before = change.before === null ? null : short(change.before);

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../engine/base/errors.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
@@ -72,8 +72,8 @@ function applyOverrides(
     list
       .toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
       .map((one) => overrideSpecOf(one, references));
-  if (asked.length > controlLimits.ruleOverridesMax) {
-    const most = controlLimits.ruleOverridesMax;
+  if (asked.length > resourceLimits.ruleOverridesMax) {
+    const most = resourceLimits.ruleOverridesMax;
     throw invalidField('policy.ruleOverrides', `has at most ${most} entries`);
   }
   const kept = asked.map((one, at): RuleOverrideRecord => {

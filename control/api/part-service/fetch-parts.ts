@@ -1,7 +1,7 @@
 /** Owns PartService/FetchParts: the pieces of a configuration that a node does not have yet. */
 
 import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts';
-import { publishLimits } from '../../../engine/base/limits.ts';
+import { publishLimits } from '../../limits/store-limits.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';

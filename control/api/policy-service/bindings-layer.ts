@@ -5,7 +5,7 @@ import {
   IpListBindingRecordSchema,
   type IpListBindingRecordJson,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { checkAccessChoice, checkPathPrefix, checkSortOrder } from '../../domain/ip-list-checks.ts';

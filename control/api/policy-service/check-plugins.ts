@@ -1,7 +1,7 @@
 /** Owns whether the plugins that a policy names fit its ruleset. */
 
 import type { PolicyJson } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import { settingFault } from '../../domain/crs-plugin-files.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { pluginName } from '../../publish/ruleset-plugins.ts';
@@ -17,8 +17,8 @@ export function checkPolicyPlugins(
 ): void {
   const plugins = policy.plugins ?? [];
   if (plugins.length === 0) return;
-  if (plugins.length > controlLimits.pluginBindingsMax) {
-    throw invalidField(at, `has at most ${controlLimits.pluginBindingsMax} entries`);
+  if (plugins.length > resourceLimits.pluginBindingsMax) {
+    throw invalidField(at, `has at most ${resourceLimits.pluginBindingsMax} entries`);
   }
   const ruleset = loadRuleset(store, policy.crsRulesetId ?? '');
   const seen = new Set<string>();

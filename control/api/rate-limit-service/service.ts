@@ -6,7 +6,7 @@ import {
   type RateLimitEndpointRecordJson,
   type RateLimitService,
 } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { checkTarget } from '../../domain/country-access.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';

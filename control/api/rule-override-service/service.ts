@@ -8,7 +8,7 @@ import {
   type RuleOverride,
   type RuleOverrideService,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound } from '../../domain/errors.ts';
 import type { RuleOverrideRecord } from '../../domain/records.ts';
@@ -48,8 +48,8 @@ export function ruleOverrideService(parts: ApiParts): Built<typeof RuleOverrideS
       return stored === undefined ? {} : { override: show(stored) };
     },
     bulkUpsertRuleOverrides: async ({ overrides, listChange }, context) => {
-      if (overrides.length > controlLimits.bulkMax) {
-        throw invalidField('overrides', `has at most ${controlLimits.bulkMax} entries`);
+      if (overrides.length > callLimits.bulkMax) {
+        throw invalidField('overrides', `has at most ${callLimits.bulkMax} entries`);
       }
       const field = (at: number): string => `overrides[${at}]`;
       const caller = callerOf(context);

@@ -7,7 +7,7 @@ import {
   type RuleOverride,
   type RuleOverrideJson,
 } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import type { DescribedRule } from '../../domain/crs-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
@@ -140,8 +140,8 @@ function place(
   const before = known.all.find((one) => one.id === override.id) ?? known.all.find(isSame);
   const others = known.all.filter((one) => one !== before);
   if (others.some(isSame)) throw invalidField(field, 'another override has this rule and scope');
-  if (others.length >= controlLimits.ruleOverridesMax) {
-    throw invalidField(field, `a policy has at most ${controlLimits.ruleOverridesMax} overrides`);
+  if (others.length >= resourceLimits.ruleOverridesMax) {
+    throw invalidField(field, `a policy has at most ${resourceLimits.ruleOverridesMax} overrides`);
   }
   const wanted = changed(before, override, field, change);
   if (wanted === null) {

@@ -4,7 +4,7 @@
  */
 
 import type { SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { isAttack } from '../../observe/security-event.ts';
 import { geoOf, type NetworkPlace } from '../../access/network-geo.ts';
 
@@ -66,7 +66,7 @@ export class CountryCounts {
     let code = this.#codes.get(clientIp);
     if (code === undefined) {
       code = this.#placeOf(clientIp)?.countryCode ?? '';
-      if (this.#codes.size < controlLimits.summaryKeysMax) this.#codes.set(clientIp, code);
+      if (this.#codes.size < observationLimits.summaryKeysMax) this.#codes.set(clientIp, code);
     }
     if (code === '') this.#none++;
     else raise(this.#counts, code);
@@ -85,7 +85,7 @@ function tagsOf({ attackTypes, attackType }: SecurityEventJson): readonly string
 /** Counts `key`; false when there are too many keys to begin another. */
 function raise(counts: Map<string, number>, key: string): boolean {
   const count = counts.get(key);
-  if (count === undefined && counts.size >= controlLimits.summaryKeysMax) return false;
+  if (count === undefined && counts.size >= observationLimits.summaryKeysMax) return false;
   counts.set(key, (count ?? 0) + 1);
   return true;
 }

@@ -2,7 +2,7 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { sites } from '../../store/collections.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -87,7 +87,7 @@ function originHealth(
   const connected = parts.nodes.list().some((node) => node.connected);
   if (!connected) return { component, ok: null, message: 'no node is connected' };
   const bad = unhealthyOrigins(parts, context);
-  const named = bad.slice(0, controlLimits.originsNamedMax);
+  const named = bad.slice(0, observationLimits.originsNamedMax);
   const rest = bad.length - named.length;
   const message = [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
   return { component, ok: bad.length === 0, message };

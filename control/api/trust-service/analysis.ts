@@ -13,7 +13,8 @@ import {
   type TrustService,
 } from '../../../proto/gen/waf/v1/trust_pb.ts';
 import { containsKey, parseAddress, parseNetwork } from '../../../engine/base/ip-address.ts';
-import { accessLimits } from '../../../engine/base/limits.ts';
+import { accessLimits } from '../../limits/access-limits.ts';
+import { trustLimits } from '../../../engine/base/guard-limits.ts';
 import type { ClientIpSession } from '../../access/client-ip-analyses.ts';
 import { editEntries } from '../../access/list-contents.ts';
 import { profileFor, resolveTrust } from '../../access/resolve-trust.ts';
@@ -273,6 +274,6 @@ function showSession(store: ReadStore, session: ClientIpSession) {
     endsAt: timestampFromMs(session.endsMs),
     ...(session.completedMs === 0 ? {} : { completedAt: timestampFromMs(session.completedMs) }),
     sampleCount: session.samples.length,
-    targetSampleCount: accessLimits.clientSamplesMax,
+    targetSampleCount: trustLimits.clientSamplesMax,
   };
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '../../../engine/base/errors.ts';
-import { commandLineLimits } from '../../../engine/base/limits.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
 import { readChildMessage } from '../../supervisor/messages.ts';
 import { openEventTail, type EventTail } from './event-tail.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { commandLineLimits } from '../../../engine/base/limits.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
 import { recordOf, textOrNull } from './case.ts';
 
 /** A rule that matched, as far as tests ask. */

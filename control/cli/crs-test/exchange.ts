@@ -1,7 +1,7 @@
 /** Owns one raw exchange with the proxy: bytes out, status line back. */
 
 import { connect, type Socket } from 'node:net';
-import { commandLineLimits } from '../../../engine/base/limits.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
 
 /** What came back. */
 export interface Exchange {

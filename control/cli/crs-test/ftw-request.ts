@@ -1,6 +1,6 @@
 /** Owns how a go-ftw stage becomes bytes: autocompletion, form encoding, templates. */
 
-import { commandLineLimits } from '../../../engine/base/limits.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
 import { recordOf, scalarText, textOrNull } from './case.ts';
 
 /** The bytes, or why they cannot be made. */

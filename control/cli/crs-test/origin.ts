@@ -5,7 +5,7 @@
  */
 
 import { createServer, type Server, type Socket } from 'node:net';
-import { commandLineLimits } from '../../../engine/base/limits.ts';
+import { commandLineLimits } from '../../limits/command-limits.ts';
 import { recordOf, textOrNull } from './case.ts';
 
 /** A running origin. */

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { doctorLimits } from '../../../engine/base/limits.ts';
+import { doctorLimits } from '../../limits/command-limits.ts';
 import { error, note, ok, warning, type Check, type Finding } from './finding.ts';
 
 const check = 'data folder';

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { doctorLimits } from '../../../engine/base/limits.ts';
+import { doctorLimits } from '../../limits/command-limits.ts';
 import { error, ok, type Check, type Finding, type Patient } from './finding.ts';
 
 /** Node is new enough for package.json. */

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { freemem, totalmem } from 'node:os';
 import { dirname } from 'node:path';
-import { doctorLimits } from '../../../engine/base/limits.ts';
+import { doctorLimits } from '../../limits/command-limits.ts';
 import {
   error,
   note,

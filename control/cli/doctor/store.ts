@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../../engine/base/errors.ts';
-import { doctorLimits } from '../../../engine/base/limits.ts';
+import { doctorLimits } from '../../limits/command-limits.ts';
 import type { KvReader } from '../../store/kv.ts';
 import { judgeCertificate } from './data-folder.ts';
 import { error, note, ok, type Check, type Finding, type Patient } from './finding.ts';

@@ -4,7 +4,7 @@
  * Pure; what is not in the folder is never read.
  */
 
-import { seclangLimits } from '../../../engine/base/limits.ts';
+import { seclangLimits } from '../../../engine/base/rule-limits.ts';
 import type { Directive, IncludeDirective } from '../../../engine/rules/language/ast.ts';
 import { matchesGlob } from '../../../engine/rules/language/file-set.ts';
 import type { SourceFile } from '../../../engine/rules/language/include.ts';

@@ -2,7 +2,7 @@
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 
 /** What the bytes of an entry are. */
 export const entryForm = { fact: 0, json: 1 } as const;
@@ -65,7 +65,7 @@ export function unpackBlock(
   block: Uint8Array,
   count: number,
 ): readonly { readonly form: number; readonly bytes: Uint8Array }[] {
-  const maxOutputLength = controlLimits.eventBlockBytesMax;
+  const maxOutputLength = observationLimits.eventBlockBytesMax;
   const all = inflateRawSync(block, { maxOutputLength });
   let at = count * 5;
   return Array.from({ length: count }, (_, index) => {

@@ -4,7 +4,7 @@
  */
 
 import { crc32c } from '../../../engine/base/crc32c.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import type { Kv, KvReader, KvWriter } from '../../store/kv.ts';
 import { paced } from '../paced.ts';
 import type { Entry } from './entry.ts';
@@ -156,7 +156,7 @@ export class EventLog<E extends StoredEvent> {
       this.waiting.rows++;
     }
     const { events, bytes, rows } = this.waiting;
-    const { segmentEventsMin, segmentBytesMin, tailRowsMax } = controlLimits;
+    const { segmentEventsMin, segmentBytesMin, tailRowsMax } = observationLimits;
     const full = events >= segmentEventsMin || bytes >= segmentBytesMin || rows >= tailRowsMax;
     if (!full || this.sealing !== null) return;
     const sealing = this.sealRows(this.tails.read(this.kv))

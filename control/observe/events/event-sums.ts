@@ -5,7 +5,7 @@
 
 import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { AccessEventJson, SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { paced } from '../paced.ts';
 import { isAttackBy, ruleTextSeparator } from '../security-event.ts';
 import { SummarySums, type SecuritySummary, type TopEntry } from '../summary.ts';
@@ -78,7 +78,7 @@ export async function rankAccess(
     events++;
     event.each(wishes.field, (text) => {
       const known = counts.get(text);
-      if (known === undefined && counts.size >= controlLimits.summaryKeysMax) return;
+      if (known === undefined && counts.size >= observationLimits.summaryKeysMax) return;
       counts.set(text, (known ?? 0n) + 1n);
     });
   }

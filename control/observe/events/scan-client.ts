@@ -5,7 +5,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../../engine/base/errors.ts';
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import type { AnswerOf, Question } from './event-questions.ts';
 import type { FromScanThread, ToScanThread } from './scan-messages.ts';
 
@@ -71,7 +71,7 @@ export class ScanClient {
     this.waiting.delete(id);
     if (this.waiting.size > 0) return waiting;
     if (this.idle !== null) clearTimeout(this.idle);
-    this.idle = setTimeout(() => void this.close(), controlLimits.scanThreadIdleMs).unref();
+    this.idle = setTimeout(() => void this.close(), observationLimits.scanThreadIdleMs).unref();
     return waiting;
   }
 

@@ -3,7 +3,7 @@
  * field. Knows how one lies in the store, not which there are.
  */
 
-import { controlLimits } from '../../../engine/base/limits.ts';
+import { observationLimits } from '../../limits/observation-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';
 import { Column, ColumnBuilder } from './column.ts';
 import { packBlock, unpackBlock, type Entry } from './entry.ts';
@@ -32,7 +32,7 @@ export interface SegmentDraft {
   readonly parts: readonly (readonly [name: string, bytes: Uint8Array])[];
 }
 
-const blockEvents = controlLimits.eventBlockEvents;
+const blockEvents = observationLimits.eventBlockEvents;
 
 /**
  * Builds a segment of entries in the order of their ids, with a pause wherever the caller of the

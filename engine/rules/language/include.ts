@@ -4,7 +4,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { seclangLimits } from '../../base/limits.ts';
+import { seclangLimits } from '../../base/rule-limits.ts';
 import { runAtOnce, type Steps } from '../../base/steps.ts';
 import type { Directive, IncludeDirective } from './ast.ts';
 import { createDiagnostics, quoteForMessage, type Diagnostic, type Report } from './diagnostic.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { seclangLimits } from '../../base/limits.ts';
+import { seclangLimits } from '../../base/rule-limits.ts';
 import { runAtOnce, type Steps } from '../../base/steps.ts';
 import { parseActions } from './actions.ts';
 import type { Directive, Token } from './ast.ts';

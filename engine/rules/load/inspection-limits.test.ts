@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { valueLimits } from '../../base/limits.ts';
+import { valueLimits } from '../../base/rule-limits.ts';
 import {
   type InspectionLimitName,
   inspectionLimitNames,

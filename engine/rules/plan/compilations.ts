@@ -5,7 +5,7 @@
 
 import { availableParallelism } from 'node:os';
 import { AppError } from '../../base/errors.ts';
-import { planLimits } from '../../base/limits.ts';
+import { planLimits } from '../../base/rule-limits.ts';
 import { HsCompileQueue, type HsCompiled, type HsExpression } from '../../match/scan.ts';
 
 /** Why a list did not compile. */

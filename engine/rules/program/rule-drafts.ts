@@ -3,7 +3,7 @@
  * defaults. Works on the tree; names inside rules are looked up later.
  */
 
-import { seclangLimits } from '../../base/limits.ts';
+import { seclangLimits } from '../../base/rule-limits.ts';
 import type {
   ActionExpression,
   Directive,

@@ -5,7 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import { nameIs } from '../transaction/ascii.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import { keepCaptures, noteMatch } from '../transaction/matching.ts';

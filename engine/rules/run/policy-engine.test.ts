@@ -2,7 +2,8 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import { poolLimits, ruleRunLimits } from '../../base/limits.ts';
+import { poolLimits } from '../../base/limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import { createLogger } from '../../base/log.ts';
 import type { BodyNeed, TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../features/full-catalog.ts';

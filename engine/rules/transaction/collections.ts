@@ -5,7 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import {
   changeBy,
   changeOfExpiry,

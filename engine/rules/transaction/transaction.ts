@@ -6,7 +6,7 @@
 
 import type { ByteString } from '../../base/byte-string.ts';
 import { AppError, inspectionDeadline } from '../../base/errors.ts';
-import { ruleRunLimits } from '../../base/limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';

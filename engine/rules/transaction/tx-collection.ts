@@ -6,7 +6,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import type { Entry } from './values.ts';
 
 const emptyBase: ReadonlyMap<string, ByteString> = new Map();

@@ -3,7 +3,7 @@
  * limit that all sources share. Works on the slab in place; never makes strings.
  */
 
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../../transaction/values.ts';

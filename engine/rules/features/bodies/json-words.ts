@@ -4,7 +4,7 @@
  * nothing of objects and lists: json-reader.ts does.
  */
 
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { ValueTable } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 
 /** `failure` says why there is no usable boundary; `boundary` is empty then. */
 export interface BoundaryReading {

@@ -5,7 +5,7 @@
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 
 /** What a part calls itself; empty texts for what it does not say. */
 export interface Disposition {

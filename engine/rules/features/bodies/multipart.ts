@@ -6,7 +6,7 @@
  */
 
 import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import { isSpace, nameIs } from '../../transaction/ascii.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';

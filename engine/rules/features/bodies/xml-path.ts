@@ -4,7 +4,7 @@
  * is refused when the selector is compiled.
  */
 
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import type { XmlElement } from '../../transaction/xml-element.ts';
 import { textOf } from './xml-tree.ts';
 

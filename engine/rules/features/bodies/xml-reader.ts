@@ -4,7 +4,7 @@
  * Builds no tree and no strings; xml-tree.ts does, for selectors that need one.
  */
 
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE, type ValueTable } from '../../transaction/values.ts';
 import { type InspectionLimitName, reachLimit } from '../../transaction/inspection-limits.ts';

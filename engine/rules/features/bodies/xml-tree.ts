@@ -5,7 +5,7 @@
 
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 
-import { valueLimits } from '../../../base/limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import type { InspectionLimitName } from '../../transaction/inspection-limits.ts';
 import type { XmlAttribute, XmlElement } from '../../transaction/xml-element.ts';
 

@@ -4,7 +4,7 @@
  */
 
 import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/limits.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { compileExact } from '../../../match/regex.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type {

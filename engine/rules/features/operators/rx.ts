@@ -1,7 +1,7 @@
 /** The operators `rx` and `rxGlobal`: regular expressions over bytes, dot matches newline. */
 
 import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/limits.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { finiteLanguage } from '../../../match/regex-analysis.ts';
 import { readRegexTree } from '../../../match/regex-tree.ts';
 import { compileExact, type ExactRegex } from '../../../match/regex.ts';

@@ -1,0 +1,60 @@
+/** The bounds of what control keeps of traffic. */
+
+/** Events, counts, rankings and the load of nodes. */
+export const observationLimits = {
+  /** Origin addresses of one health report of a node; pools of 64 for some sites each. */
+  healthReportsMax: 20_000,
+  /** Failing origins that a health message names. */
+  originsNamedMax: 10,
+  /** Events waiting for one slow reader of the tail; more are skipped and counted. */
+  tailWaitingMax: 1_000,
+  /** Different outcomes, statuses or reasons counted of one site. */
+  countedKeysMax: 2_000,
+  /** Characters of a site's or policy's id in counts. */
+  countedNameCharsMax: 200,
+  /** Events kept of each kind, and their bytes; whole segments of the oldest are dropped. */
+  eventLanes: {
+    security: { eventsMax: 20_000_000, bytesMax: 6 * 1024 * 1024 * 1024 },
+    access: { eventsMax: 20_000_000, bytesMax: 4 * 1024 * 1024 * 1024 },
+    access_sample: { eventsMax: 2_000_000, bytesMax: 512 * 1024 * 1024 },
+    error: { eventsMax: 2_000_000, bytesMax: 512 * 1024 * 1024 },
+  },
+  /** How often events that are too old, or too many, are looked for. */
+  forgetEventsEveryMs: 60_000,
+  /** Work on a question here, other calls between; then the thread for long questions takes it. */
+  scanHereMs: 30,
+  /** That thread weighs 40 MB: without a question for so long, it ends. */
+  scanThreadIdleMs: 10_000,
+  /** Events that one answer of the thread which reads them carries. */
+  scanPageEvents: 500,
+  /**
+   * A tail of this size in events, bytes or batches becomes a segment: a query looks into every
+   * segment of its time, and the building of one takes a tenth of a second of slices.
+   */
+  segmentEventsMin: 4_096,
+  segmentBytesMin: 8 * 1024 * 1024,
+  tailRowsMax: 2_048,
+  /** Events that are packed together, and the bytes that they may have unpacked. */
+  eventBlockEvents: 32,
+  eventBlockBytesMax: 64 * 1024 * 1024,
+  /** Events of the layout before segments, unpacked: matches are bounded. */
+  eventUnpackedBytesMax: 16 * 1024 * 1024,
+  /** Traffic by minute is kept for a day, by hour for 90 days; some 300 bytes a site and step. */
+  trafficMinutesKeptMs: 24 * 3_600_000,
+  trafficHoursKeptMs: 90 * 24 * 3_600_000,
+  /** Steps of traffic that one batch of counts forgets. */
+  trafficForgottenMax: 500,
+  /** Rankings by the hour: how long they are kept, values of each, and characters of a value. */
+  rankingsKeptMs: 7 * 24 * 3_600_000,
+  rankedValuesMax: 100,
+  rankedCharactersMax: 256,
+  /** Load of nodes by minute and by hour; some 500 bytes a step. */
+  loadMinutesKeptMs: 2 * 24 * 3_600_000,
+  loadHoursKeptMs: 30 * 24 * 3_600_000,
+  /** Steps of load that a new one forgets. */
+  loadForgottenMax: 100,
+  /** Points of one series. */
+  seriesPointsMax: 2_000,
+  /** Different values counted in one ranking. */
+  summaryKeysMax: 100_000,
+} as const;

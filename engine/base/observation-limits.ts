@@ -1,0 +1,82 @@
+/** The bounds of what the engine tells: the stream to control, its spool, logs. */
+
+/** The stream between an engine and its controller. */
+export const linkLimits = {
+  /** Facts waiting on disk for an acknowledgement; the oldest are dropped and counted. */
+  factBytesMax: 128 * 1024 * 1024,
+  /** Access events, sampled ones and errors waiting likewise. */
+  accessBytesMax: 128 * 1024 * 1024,
+  accessSampleBytesMax: 32 * 1024 * 1024,
+  errorBytesMax: 32 * 1024 * 1024,
+  /** Counts waiting likewise; some 100 bytes a site and period. */
+  counterBytesMax: 64 * 1024 * 1024,
+  /** Batches waiting of one stream; what is known of each stays in memory. */
+  spoolBatchesMax: 20_000,
+  /** Batches that wait in memory while the disk takes none. */
+  spoolMemoryBytesMax: 16 * 1024 * 1024,
+  /** Batches that pass before a disk that refuses is asked again; doubles up to here. */
+  spoolPausedWritesMax: 64,
+  /** Gaps of one stream that wait for an acknowledgement; adjacent ones are merged. */
+  gapsMax: 1_000,
+  /** Counts of a period leave together. */
+  counterDelayMs: 250,
+  /** How long the engine waits at its end for control to receive what waits. */
+  closeWaitMs: 1_000,
+  /** Facts of one batch, and about their bytes. */
+  batchFactsMax: 500,
+  batchBytesMax: 256 * 1024,
+  /** Longest wait before a batch that is not full leaves. */
+  batchDelayMs: 100,
+  /** Batches sent and not yet acknowledged. */
+  batchesInFlightMax: 8,
+  /** Matches of one request that travel; the rest is counted. */
+  matchesMax: 64,
+  /** Rules whose texts are kept encoded, and what is kept of one, in characters. */
+  ruleTextsMax: 1_024,
+  ruleTextBytesMax: 4_096,
+  /** One matched value; the rest is cut. */
+  matchedValueBytesMax: 512,
+  /** Findings of a policy that an answer to a configuration names. */
+  findingsMax: 10,
+  /** Variables of one match that travel. */
+  matchedVariablesMax: 8,
+  /** Waits between attempts to connect: first, and longest. */
+  reconnectMinMs: 100,
+  reconnectMaxMs: 5_000,
+  /** Silence after which the stream counts as dead; pings come far more often. */
+  silenceMs: 45_000,
+  /** Pings and state reports. */
+  reportIntervalMs: 15_000,
+  /** One message of the engine service. */
+  messageBytesMax: 160 * 1024 * 1024,
+} as const;
+
+/** The file of finished requests (`waf engine --events`). */
+export const eventFileLimits = {
+  /** Bytes that wait for the disk; beyond it lines are lost, counted. */
+  waitingBytesMax: 8 * 1024 * 1024,
+  /** Pause before a file that could not be written is opened again. */
+  retryMs: 5000,
+} as const;
+
+/** Choosing requests that are kept in detail, in one front thread. */
+export const loggingLimits = {
+  /** Kinds of request (paths, rules) with a reservoir in a window, some 150 bytes each. */
+  sampledKindsMax: 20_000,
+  /** Characters of a path that make its kind. */
+  kindCharsMax: 128,
+  /** How long windows of sites without traffic are kept; the longest window is an hour. */
+  windowsKeptMs: 3_600_000,
+} as const;
+
+/** Lines in the log for requests that failed; those past the bound of a period are counted. */
+export const errorLineLimits = { linesMax: 20, periodMs: 10_000 } as const;
+
+/** The access log's own file. */
+export const accessLogLimits = {
+  /** Size at which the file is set aside, in MB: what an operator may ask for. */
+  rotateMbMax: 1_048_576,
+  /** Files set aside: without a word, and at most. Each rotation renames all of them. */
+  keepDefault: 5,
+  keepMax: 100,
+} as const;
