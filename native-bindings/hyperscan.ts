@@ -57,7 +57,7 @@ export interface HsInfo {
 
 const nativeOf = new WeakMap<HsDatabase, NativeDatabase>();
 
-/** The addon's object behind a database; for the files of this folder. */
+/** The addon's object of a database; for the files of this folder. */
 export function nativeDatabaseOf(database: HsDatabase): NativeDatabase {
   const native = nativeOf.get(database);
   if (native === undefined) throw new TypeError('not a HsDatabase');

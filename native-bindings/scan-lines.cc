@@ -27,7 +27,7 @@ constexpr size_t kSuspectMatchesMax = 64;
 
 }  // namespace
 
-// Every line ends with a newline, the last too: `^` finds no empty line behind the final newline.
+// Every line ends with a newline, the last too: `^` finds no empty line after the final newline.
 void ScanProgram::AddLine(int32_t lines, int32_t whole, const uint8_t* data, uint32_t size) {
   const auto database = static_cast<size_t>(lines);
   LineBatch& batch = batches_[database];

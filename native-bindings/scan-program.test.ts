@@ -314,7 +314,7 @@ describe('ScanProgram', () => {
   test.each([
     ['negative start', [-1, 1, 0], 1],
     ['end before start', [2, 1, 0], 1],
-    ['end behind the slab', [0, 5, 0], 1],
+    ['end after the slab', [0, 5, 0], 1],
     ['unknown class', [0, 1, 1], 1],
     ['more rows than given', [0, 1, 0], 2],
   ])('refuses a row with %s', (_name, row, count) => {

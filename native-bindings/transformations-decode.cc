@@ -86,7 +86,7 @@ WAF_TRANSFORM(UrlDecodeUni) {
 
 namespace {
 
-// A numeric character reference whose digits start at `i`: one byte into *byte, the offset behind
+// A numeric character reference whose digits start at `i`: one byte into *byte, the offset after
 // the digits as the result, or `i` when there is no digit. Numbers beyond 63 bits give 0xFF.
 size_t ReadReference(const uint8_t* in, size_t n, size_t i, unsigned base, uint8_t* byte) {
   uint64_t number = 0;
@@ -387,7 +387,7 @@ struct SextetWriter {
 namespace {
 
 // Is in[0..n) base64 by the strict reading: line breaks (and blanks before them) between digits,
-// at most two pads, nothing behind a pad?
+// at most two pads, nothing after a pad?
 bool IsStrictBase64(const uint8_t* in, size_t n) {
   unsigned pads = 0;
   for (size_t i = 0; i < n; ++i) {

@@ -7,7 +7,7 @@ import { durationBoundsSeconds, type SiteCounts } from '../observe/counter-store
 
 /** One value of a family. */
 export interface MetricSample {
-  /** Behind the family's name: `_total`, `_sum`; '' for gauges. */
+  /** After the family's name: `_total`, `_sum`; '' for gauges. */
   readonly suffix: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

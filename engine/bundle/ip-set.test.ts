@@ -134,7 +134,7 @@ test('ranges lie in shared memory, and a list that did not change is made once',
   expect(sets.of(listOf(['11.0.0.0/8']))).not.toBe(set);
 });
 
-test('long lists are indexed behind the bits that all networks share', () => {
+test('long lists are indexed after the bits that all networks share', () => {
   const many = Array.from({ length: 1_000 }, (_, at) => `2001:db8:0:${at.toString(16)}::/64`);
   const list = listOf([...many, ...many.map((_, at) => `10.7.${at >> 8}.${at & 255}`)]);
   const { v4, v6 } = makeIpSet(list);

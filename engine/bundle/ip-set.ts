@@ -179,7 +179,7 @@ function packRanges(laid: readonly Range[], width: 1 | 4): IpRanges {
   return { width, count: laid.length, starts, ends, expiresAtMs, ...indexOf(starts, width) };
 }
 
-/** By 16 bits behind those that all starts share: how many ranges start below. */
+/** By 16 bits after those that all starts share: how many ranges start below. */
 function indexOf(starts: Uint32Array, width: 1 | 4): Pick<IpRanges, 'index' | 'indexBit'> {
   const count = starts.length / width;
   if (count < indexedFrom) return { index: null, indexBit: 0 };

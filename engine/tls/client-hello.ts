@@ -209,7 +209,7 @@ class Reader {
     this.take(count);
   }
 
-  /** Bytes behind a length of `width` bytes. */
+  /** Bytes after a length of `width` bytes. */
   block(width: number): Buffer {
     return this.take(this.number(width));
   }

@@ -32,7 +32,7 @@ export function bindReusePort(host: string, port: number): BoundSocket {
 }
 
 /**
- * Another descriptor of the socket behind `fd`, listening with a backlog of 4096. While any
+ * Another descriptor of the socket of `fd`, listening with a backlog of 4096. While any
  * descriptor of it is open, in whatever process, clients wait in its queue and are not refused.
  * Errors: an Error whose code is the errno name (EBADF, ENOTSOCK, ...).
  */

@@ -135,7 +135,7 @@ function runFast(engine: PolicyEngine, exchange: Exchange, reads: ForeignReads):
   }
   while (phaseVerdicts.length < 5) phaseVerdicts.push(passVerdict);
   const tx = session.transaction;
-  // Read behind phase 5, but before the runner goes back to its pool.
+  // Read after phase 5, but before the runner goes back to its pool.
   const record = session.finish();
   const variables = tx.tx.snapshot();
   return {

@@ -89,8 +89,8 @@ function insertPlots(dice: Dice, own: OwnRules, pieces: readonly string[]): stri
     const at = dice.below(list.length);
     const plot = own.plot(list[at]!);
     if (plot === null) continue;
-    const behind = at + 1 + (dice.below(2) === 0 ? 0 : dice.below(list.length - at));
-    list.splice(behind, 0, ...plot.behind);
+    const after = at + 1 + (dice.below(2) === 0 ? 0 : dice.below(list.length - at));
+    list.splice(after, 0, ...plot.after);
     list.splice(dice.below(2) === 0 ? at : dice.below(at + 1), 0, ...plot.before);
   }
   return list;

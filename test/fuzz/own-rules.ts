@@ -51,7 +51,7 @@ export class OwnRules {
    * reads of TX or with the piece itself; and rules to follow it that show what came of it.
    * Null where the piece reads no TX variable by name.
    */
-  plot(piece: string): { readonly before: string[]; readonly behind: string[] } | null {
+  plot(piece: string): { readonly before: string[]; readonly after: string[] } | null {
     const { dice } = this;
     const names = [...piece.matchAll(/\bTX:([a-z][a-z0-9_]+)|%\{tx\.([a-z][a-z0-9_]+)\}/gi)];
     const [, id] = /\bid:'?(\d+)/.exec(piece) ?? [];
@@ -77,7 +77,7 @@ export class OwnRules {
       `SecRule ARGS "@rx ." "id:${this.id++},${shown},setenv:'e=%{tx.${name}}'"`,
     ]);
     const before = does.includes('own_b') ? lines : lines.slice(1);
-    return { before, behind: dice.below(2) === 0 ? [witness] : [] };
+    return { before, after: dice.below(2) === 0 ? [witness] : [] };
   }
 
   private interference(name: string, id: string, cut: number, its: Vocabulary): string {

@@ -95,7 +95,7 @@ const cases: readonly (readonly [
     [1, 3, 8],
   ],
   [
-    'an engine switched off behind a blank',
+    'an engine switched off after a blank',
     [
       `${onA} "id:1,phase:1,pass,nolog,ctl:' ruleEngine=Off'"`,
       `SecAction "id:2,phase:1,pass,nolog,setvar:tx.late=1"`,

@@ -239,7 +239,7 @@ const stories: fc.Arbitrary<RuleWriter> = fc
     };
   });
 
-/** Questions whether something is missing, alone or behind another. */
+/** Questions whether something is missing, alone or after another. */
 const absences: fc.Arbitrary<RuleWriter> = fc
   .tuple(
     phases,
@@ -253,7 +253,7 @@ const absences: fc.Arbitrary<RuleWriter> = fc
     fc.constantFrom('@eq', '@eq', '@lt', '@le', '!@ge', '!@gt', '!@eq', '@ge', '@gt'),
     fc.constantFrom('0', '1', '1', '2', '-1', '%{tx.pl}'),
     fc.constantFrom('', '', ',capture', ",setvar:'tx.score=+1'", ',ctl:auditLogParts=+E'),
-    fc.constantFrom('alone', 'behind', 'behind', 'before'),
+    fc.constantFrom('alone', 'after', 'after', 'before'),
     fc.constantFrom('pass,log', "pass,nolog,setvar:'tx.total=+1'", 'deny'),
     fc.boolean(),
   )
@@ -261,7 +261,7 @@ const absences: fc.Arbitrary<RuleWriter> = fc
     return (id) => {
       const asked = `&${name} "${relation} ${number}"`;
       const other = 'ARGS "@rx (a)"';
-      const [first, second] = place === 'behind' ? [other, asked] : [asked, other];
+      const [first, second] = place === 'after' ? [other, asked] : [asked, other];
       const head = `id:${id},phase:${phase},${outcome}${own}`;
       const rule =
         place === 'alone'

@@ -40,14 +40,10 @@ export const forbiddenWords: readonly ForbiddenWord[] = [
   phrase(/\ball the same\b/i, 'still, anyway', 'It is built all the same.'),
   phrase(/\bleaves? (\S+ ){0,3}behind\b/i, 'leave, leak', 'It leaves no file behind.'),
   phrase(/\bleft (\S+ ){0,3}behind\b/i, 'leftover', 'What a crash left behind.'),
+  // A server stands behind a proxy; all else comes after.
   phrase(
-    /\b(one|right|quiet|what is|lies|stands?) behind\b/i,
-    'after, past, following',
-    'One behind the other.',
-  ),
-  phrase(
-    /\bbehind (the (range|end|limit|ruleset|error|prefix|last|first|others?)|it|them|this)\b/i,
-    'after, past',
+    /\bbehind (?!(a|another|the|your|our|trusted|other) (\S+ )?(prox(y|ies)|CDN|load balancer)\b)/i,
+    'after, past, following, of',
     'The first key behind the range.',
   ),
   phrase(/\bno \S+( \S+)? has this id\b/i, 'No site with the id "x".', 'no site has this id'),
@@ -85,5 +81,4 @@ export const forbiddenWords: readonly ForbiddenWord[] = [
     'Could not connect',
     'The origin did not answer properly.',
   ),
-  phrase(/\bquiet behind work\b/i, 'idle after work', 'Collect once it is quiet behind work.'),
 ];

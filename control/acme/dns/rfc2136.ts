@@ -132,7 +132,7 @@ async function update(account: DnsAccount, message: Buffer): Promise<void> {
   if (code !== 0) throw dnsError(`the server ${server}: ${results[code] ?? `code ${code}`}`);
 }
 
-/** One message there and one back, each behind its length (RFC 7766 section 8). */
+/** One message there and one back, each after its length (RFC 7766 section 8). */
 function exchange(where: TcpNetConnectOpts, message: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect(where);

@@ -14,7 +14,7 @@ import { entryOf, honoured, ignored, refused, type ReportEntry } from './report.
 /** A directive with where it stands. */
 export interface PlacedDirective {
   readonly directive: Directive;
-  /** Behind the place of the rule set. */
+  /** After the place of the rule set. */
   readonly afterRules: boolean;
   /** In a file of the rule set itself. */
   readonly ofRuleset: boolean;

@@ -43,7 +43,7 @@ function reportQuote(word: Word, at: number, report: Report): null {
 
 /**
  * Offset of the comma that ends the action at `start`, or the end of the text; -1 when a quote does
- * not end. A quote opens where a value or a part of one begins: behind `:`, `=` or `;`.
+ * not end. A quote opens where a value or a part of one begins: after `:`, `=` or `;`.
  */
 function endOfAction(text: ByteString, start: number): number {
   let at = start;

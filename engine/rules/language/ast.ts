@@ -36,7 +36,7 @@ export interface OperatorExpression {
   readonly name: Token;
   readonly implicit: boolean;
   readonly negated: boolean;
-  /** Everything behind the name and the white space after it; macros are not expanded. */
+  /** Everything after the name and the white space after it; macros are not expanded. */
   readonly argument: Token;
   readonly span: SourceSpan;
 }

@@ -102,7 +102,7 @@ function joinLines(
   return index + 1;
 }
 
-/** Index of the last start that is not behind `offset`. */
+/** Index of the last start that is not after `offset`. */
 function locate(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;

@@ -16,7 +16,7 @@ export function parseOperator(word: Word, report: Report): OperatorExpression | 
   let nameEnd = nameStart;
   while (nameEnd < text.length && !/\s/.test(text[nameEnd] ?? '')) nameEnd += 1;
   if (nameEnd === nameStart) {
-    report('error', 'expected-operator', 'expected an operator name behind "@"', span);
+    report('error', 'expected-operator', 'expected an operator name after "@"', span);
     return null;
   }
   let argumentStart = nameEnd;

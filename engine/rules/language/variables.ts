@@ -103,7 +103,7 @@ function parseVariable(
   const base = { name, count: mark === '&', exclusion: mark === '!', span };
   if (nameEnd === to) return { ...base, selector: { kind: 'none' } };
   if (text[nameEnd] !== ':' && text[nameEnd] !== '.') {
-    report('error', 'expected-selector', `expected ":" behind the name in ${shown}`, span);
+    report('error', 'expected-selector', `expected ":" after the name in ${shown}`, span);
     return null;
   }
   const selector = parseSelector(word, name.text, nameEnd + 1, to, report);
@@ -120,7 +120,7 @@ function parseSelector(
   const text = word.text.slice(from, to);
   const span = wordSpan(word, from, to);
   if (text === '') {
-    report('error', 'empty-selector', 'the selector behind ":" is empty', span);
+    report('error', 'empty-selector', 'the selector after ":" is empty', span);
     return null;
   }
   const isQuoted = text.startsWith("'");

@@ -73,7 +73,7 @@ export function splitWords(line: LogicalLine, rules: WordRules, report: Report):
 
 interface ReadWord {
   readonly word: Word;
-  /** Offset behind the word and its closing quote. */
+  /** Offset after the word and its closing quote. */
   readonly end: number;
 }
 

@@ -53,7 +53,7 @@ function evaluateLink(link: Rule, tx: Transaction, trace: Trace): boolean {
   return matched;
 }
 
-/** The value behind all transformations; with multiMatch the original and every changed value. */
+/** The value after all transformations; with multiMatch the original and every changed value. */
 function transformedValues(link: Rule, original: ByteString, trace: Trace): ByteString[] {
   const values = [original];
   let value = original;

@@ -218,13 +218,13 @@ function rowPartSpec({ anyKey, byKey }: RowPartPlan): ScanRowPart {
 }
 
 function attachPhase({ items, markers, always }: PhaseImage, rules: readonly Rule[]): PhasePlan {
-  const behind = new Map<string, number[]>();
+  const after = new Map<string, number[]>();
   const list = Array.from(items, (number, at): PlanItem => {
     if (number === foldedItem) return folded;
     if (number > foldedItem) return rules[number]!;
     const name = markers[firstMarker - number]!;
-    behind.set(name, [...(behind.get(name) ?? []), at + 1]);
+    after.set(name, [...(after.get(name) ?? []), at + 1]);
     return { kind: 'marker', name };
   });
-  return { items: list, always, markers: behind };
+  return { items: list, always, markers: after };
 }

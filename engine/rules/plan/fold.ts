@@ -335,7 +335,7 @@ function onlySkips(rule: Rule): boolean {
   return true;
 }
 
-/** Index of the first item behind what the rule passes over. */
+/** Index of the first item after what the rule passes over. */
 function regionEnd(items: readonly ProgramItem[], index: number, rule: Rule): number {
   if (rule.skipAfter !== null) {
     const marker = items.findIndex((item, at) => {

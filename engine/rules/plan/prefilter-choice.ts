@@ -251,7 +251,7 @@ function copyOf(rule: Rule): Copy | null {
   return { prefix, ...value };
 }
 
-/** What stands before and behind the captured text; null for any other text. */
+/** What stands before and after the captured text; null for any other text. */
 function around({ parts }: MacroText): { before: ByteString; after: ByteString } | null {
   const at = parts.findIndex(isWholeMatch);
   if (at < 0 || parts.length > 3) return null;

@@ -22,7 +22,7 @@ export interface PhasePlan {
   readonly items: readonly PlanItem[];
   /** Bit set of the rules that run whatever was scanned. */
   readonly always: Uint32Array;
-  /** Items behind the markers of each name, ascending. */
+  /** Items after the markers of each name, ascending. */
   readonly markers: ReadonlyMap<string, readonly number[]>;
 }
 

@@ -60,7 +60,7 @@ export interface ScanDraft {
   readonly groups: readonly ScanGroup[];
 }
 
-/** Chains one class may look behind; the native scanner keeps a set of them in 64 bits. */
+/** Chains that one class may scan for; the native scanner keeps a set of them in 64 bits. */
 const chainsPerClassMax = 64;
 /** Classes join a group when at least this share of the smaller set is in the larger one. */
 const groupOverlapMin = 0.5;

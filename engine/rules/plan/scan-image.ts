@@ -86,7 +86,7 @@ function drawTest(pattern: ScanPattern, chainIndex: (chain: string) => number): 
 }
 
 /**
- * The transformation trie: node 0 is the value itself, every other node one step behind its parent.
+ * The transformation trie: node 0 is the value itself, every other node one step after its parent.
  */
 class ChainTrie {
   private readonly pairs: number[] = [-1, -1];

@@ -91,7 +91,7 @@ class Drafting {
   private takeRule(directive: SecRuleDirective): void {
     const head = readHead(directive.actions, this.context.report);
     if (this.open !== null) return this.takeLink(this.open, directive, head);
-    // A rule without id behind one that could not be read may be a link of its chain.
+    // A rule without id after one that could not be read may be a link of its chain.
     if (this.afterInvalid && !head.hasId) return;
     this.afterInvalid = false;
     const draft = this.createDraft(directive, head, head.phase || defaultPhase);

@@ -119,7 +119,7 @@ function computePhase(
 
 /**
  * How a rule comes out: `none` leaves nothing, `matched` has done what it does to TX (a chain that
- * ends early, too). Behind `unknown` the transaction is to be prepared anew.
+ * ends early, too). After `unknown` the transaction is to be prepared anew.
  */
 function decide(
   plan: RulePlan,

@@ -186,10 +186,10 @@ test('captures of a value that comes again are those of the first time', () => {
 
 describe('a rule that asks for what is missing', () => {
   const none = `SecRule &REQUEST_HEADERS:Range "@eq 0" "id:1,${log}"`;
-  const behind = `SecRule ARGS "@rx a" "id:1,${log},chain"\nSecRule &REQUEST_HEADERS:Range "@eq 0"`;
+  const after = `SecRule ARGS "@rx a" "id:1,${log},chain"\nSecRule &REQUEST_HEADERS:Range "@eq 0"`;
   const range = 'GET /?a=a HTTP/1.1\r\nHost: a\r\nRange: b';
 
-  test.each([none, behind])('is not visited where it is there: %s', (rules) => {
+  test.each([none, after])('is not visited where it is there: %s', (rules) => {
     const plan = planOf(rules);
     expect([...plan.negative].filter((one) => one === 1)).toHaveLength(1);
     expect(matchedBy(plan, 'GET /?a=a HTTP/1.1\r\nHost: a')).toEqual([1]);
@@ -199,7 +199,7 @@ describe('a rule that asks for what is missing', () => {
   test.each([
     ['more than none', `SecRule &REQUEST_HEADERS:Range "@lt 2" "id:1,${log}"`],
     ['any but one', `SecRule &REQUEST_HEADERS:Range "!@eq 1" "id:1,${log}"`],
-    ['something before', behind.replace(',chain', ',setvar:tx.seen=1,chain')],
+    ['something before', after.replace(',chain', ',setvar:tx.seen=1,chain')],
   ])('has no negative where it asks for %s', (_name, rules) => {
     expect([...planOf(rules).negative].includes(1)).toBe(false);
   });

@@ -125,7 +125,7 @@ export type NumberRelation = 'eq' | 'ge' | 'gt' | 'le' | 'lt';
 /** An operator with its argument, ready to be asked. */
 export interface BoundOperator {
   readonly definition: OperatorDefinition;
-  /** As written behind the name. */
+  /** As written after the name. */
   readonly argument: ByteString;
   /**
    * True when the value matches, before negation. `captures` (when given) receives the whole match
@@ -195,7 +195,7 @@ export type ActionEffect =
 /** An action with its argument. */
 export interface BoundAction {
   readonly definition: ActionDefinition;
-  /** As written behind the colon. */
+  /** As written after the colon. */
   readonly argument: ByteString;
   readonly effect?: ActionEffect;
   /** What about it is accepted without an effect; a warning reports it once for a program. */

@@ -30,7 +30,7 @@ const classTables: (Uint8Array | undefined)[] = [];
 
 /**
  * Reads `name=value` pairs in [start, end) of the slab as `source` rows. Values without escapes
- * stay where they are, decoded ones are written behind the used part of the slab. An invalid
+ * stay where they are, decoded ones are written after the used part of the slab. An invalid
  * %-sequence is kept as sent and sets URLENCODED_ERROR. A pair with `]=` after its first equals
  * sign is read both ways: qs ends the name there. Nothing between two separators is an
  * argument without name and value, as in ModSecurity 2 and 3; after the last one there is none.

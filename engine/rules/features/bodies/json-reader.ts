@@ -104,10 +104,10 @@ export class JsonReader extends JsonWords {
     return false;
   }
 
-  /** Behind a value; true when another one comes next. */
+  /** After a value; true when another one comes next. */
   private readSeparator(byte: number): boolean {
     if (this.depth === 0) {
-      if (!this.broken('JSON: bytes behind the document')) return false;
+      if (!this.broken('JSON: bytes after the document')) return false;
       this.pathLength = rootName.length;
       if (isSeparator(byte)) this.at++;
       return true;
@@ -143,7 +143,7 @@ export class JsonReader extends JsonWords {
     return true;
   }
 
-  /** Behind an opening bracket: false when the container is empty and closed. */
+  /** After an opening bracket: false when the container is empty and closed. */
   private enter(isList: boolean): boolean {
     const byte = this.nextByte();
     if (byte === (isList ? CLOSE_LIST : CLOSE_OBJECT)) {

@@ -77,7 +77,7 @@ export class JsonWords {
     return -1;
   }
 
-  /** From the opening quote to behind the closing one; the text between is textStart..textEnd. */
+  /** From the opening quote to after the closing one; the text between is textStart..textEnd. */
   protected scanString(): boolean {
     const { slab, end } = this;
     let at = this.at + 1;
@@ -135,7 +135,7 @@ export class JsonWords {
     return valid || (at === end && this.truncated) || (this.broken('JSON: not a number') && false);
   }
 
-  /** Writes the text of a string without its escapes behind the slab; returns where it starts. */
+  /** Writes the text of a string without its escapes after the slab; returns where it starts. */
   protected unescape(start: number, end: number): number {
     const values = this.values;
     values.reserve(end - start);

@@ -106,7 +106,7 @@ describe('bodies', () => {
   const cd = 'Content-Disposition: form-data; name="a"';
   const rows: [string, string, Partial<MultipartFlags>, string, string[]][] = [
     ['data before', `x\r\n${ok}`, strict({ dataBefore: 1 }), '', ['a=1']],
-    ['data behind', `${ok}\r\n`, strict({ dataAfter: 1 }), '', ['a=1']],
+    ['data after', `${ok}\r\n`, strict({ dataAfter: 1 }), '', ['a=1']],
     ['no line end at the end', ok.trimEnd(), {}, '', ['a=1']],
     ['LF', ok.replaceAll('\r\n', '\n'), strict({ lfLine: 1 }), '', ['a=1']],
     ['mixed', `--B\n${ok.slice(5)}`, strict({ lfLine: 1, crlfLfLines: 1 }), '', ['a=1']],

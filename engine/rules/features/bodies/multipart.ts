@@ -131,7 +131,7 @@ class MultipartReader {
     return this.tx.values.slab.lastIndexOf(LF, this.end - 1) + 1;
   }
 
-  /** Offset behind the line that starts at `at`. */
+  /** Offset after the line that starts at `at`. */
   private lineEnd(at: number): number {
     const { slab } = this.tx.values;
     const near = Math.min(this.end, at + nearBytes);
@@ -291,7 +291,7 @@ class MultipartReader {
     part.names.add(name);
   }
 
-  /** RFC 2045 folding: joined with one blank, as one line behind the used slab. */
+  /** RFC 2045 folding: joined with one blank, as one line after the used slab. */
   private foldLine(part: Part, at: number, end: number): void {
     const { values } = this.tx;
     const { flags } = this;

@@ -38,7 +38,7 @@ export function wideEncodingOf(bytes: Uint8Array, start: number, end: number): W
 }
 
 /**
- * Writes [start, end) as UTF-8 behind the used part of the slab; returns where it starts. Lone
+ * Writes [start, end) as UTF-8 after the used part of the slab; returns where it starts. Lone
  * surrogates become U+FFFD. Cost: one pass; room for twice the bytes.
  */
 export function appendAsUtf8(

@@ -29,7 +29,7 @@ export function isNameStart(byte: number): boolean {
   return (classes[byte]! & NAME_START) !== 0;
 }
 
-/** The five entities of the standard, behind the ampersand. */
+/** The five entities of the standard, after the ampersand. */
 const entities: readonly (readonly [string, number])[] = [
   ['lt;', 0x3c],
   ['gt;', 0x3e],

@@ -49,7 +49,7 @@ export class XmlReader extends XmlCursor {
   private depth = 0;
   /** Where the names of open elements stand: start and end by depth. */
   private readonly open = new Int32Array(2 * (valueLimits.xmlDepthMax + 2));
-  // The text of the root grows from textStart; decoded attribute values begin behind its room.
+  // The text of the root grows from textStart; decoded attribute values begin after its room.
   private textStart = 0;
   private textEnd = 0;
   private keyStart = 0;
@@ -115,7 +115,7 @@ export class XmlReader extends XmlCursor {
     const { slab, end } = this;
     let at = this.at;
     if (this.depth === 0) {
-      // Behind a byte order mark there may be white space only.
+      // After a byte order mark there may be white space only.
       if (at === this.start && this.startsWith(at, '\xef\xbb\xbf')) at += 3;
       const from = at;
       let blank = true;

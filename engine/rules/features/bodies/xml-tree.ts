@@ -26,7 +26,7 @@ const none: XmlAttribute[] = [];
 class StopReading extends Error {}
 
 /**
- * Builds the tree of `text`. Reads on behind errors and keeps what it has when a limit is reached.
+ * Builds the tree of `text`. Reads on after errors and keeps what it has when a limit is reached.
  * `truncated`: the text was cut, so that its end is no error; an open attribute is closed there.
  * Errors: never throws.
  */

@@ -165,9 +165,9 @@ test('prefilters find every value that matches', () => {
   });
   const name = fc.constantFrom('contains', 'beginsWith', 'endsWith', 'streq', 'containsWord');
   fc.assert(
-    fc.property(name, text, text, text, (operator, argument, before, behind) => {
+    fc.property(name, text, text, text, (operator, argument, before, after) => {
       const { evaluate, prefilter } = bind(operator, argument);
-      const value = before + argument + behind;
+      const value = before + argument + after;
       if (prefilter?.kind !== 'pattern' || !evaluate(value, bareTransaction(), null)) return;
       expect(compileExact(prefilter.pattern).test(value)).toBe(true);
     }),

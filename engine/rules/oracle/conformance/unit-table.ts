@@ -50,7 +50,7 @@ function runTransformation(row: UnitRow, catalog: RuleCatalog): UnitOutcome {
   const output = definition.apply(input);
   // The "changed" flag of the C functions does not mean the same in all of them: bytes are judged.
   if (output === expected) return passed;
-  // A NUL behind a backslash is what a converter made of the escape `\0` of the first source.
+  // A NUL after a backslash is what a converter made of the escape `\0` of the first source.
   if (row.json_nul && definition.apply(input.replaceAll('\\\0', '\\0')) === expected) {
     return { result: 'pass', detail: `${row.title}: a NUL read as the escape \\0` };
   }
