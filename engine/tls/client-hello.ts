@@ -138,7 +138,7 @@ export function isGrease(value: number): boolean {
 }
 
 /**
- * The list that an extension consists of, behind a length of `width` bytes. What is malformed in
+ * The list that an extension consists of, after a length of `width` bytes. What is malformed in
  * it OpenSSL refuses; it changes only the fingerprint of a handshake that fails.
  */
 function listOf(content: Buffer, width: number): Buffer {
