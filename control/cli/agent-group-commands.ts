@@ -1,6 +1,7 @@
 /** `waf agent-group`: groups of nodes by tag and by id. */
 
 import type { AgentGroup } from '../../proto/gen/waf/v1/agent_group_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type {
   CommandContext,
   ArgumentDefinition,
@@ -87,10 +88,14 @@ export const agentGroupCommands: readonly CommandDefinition[] = [
     run: async (context, [id = ''], flags) => {
       const { UpdateAgentGroupResponseSchema } =
         await import('../../proto/gen/waf/v1/agent_group_pb.ts');
-      const { group: before } = await (await context.api()).agentGroups.getAgentGroup({ id });
-      const selector = changedSelector(context, before, flags);
-      const group = { id, name: textFlag(flags, 'name') ?? before?.name ?? '', selector };
-      const response = await (await context.api()).agentGroups.updateAgentGroup({ group });
+      const { agentGroups } = await context.api();
+      const response = await againWhenChanged(async () => {
+        const { group: before } = await agentGroups.getAgentGroup({ id });
+        const selector = changedSelector(context, before, flags);
+        const group = { id, name: textFlag(flags, 'name') ?? before?.name ?? '', selector };
+        const expectedUpdatedAt = readAt(before?.updatedAt);
+        return agentGroups.updateAgentGroup({ group, expectedUpdatedAt });
+      });
       const changed = response.group === undefined ? [] : [response.group];
       await showMessage(context, UpdateAgentGroupResponseSchema, response, groupTable(changed));
       return 0;

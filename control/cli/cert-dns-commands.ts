@@ -1,6 +1,7 @@
 /** `waf cert dns-…`: accounts at DNS providers. Credentials are read, never shown. */
 
 import type { ACMEDNSProvider } from '../../proto/gen/waf/v1/cert_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandDefinition,
@@ -91,34 +92,23 @@ export const certDnsCommands: readonly CommandDefinition[] = [
     run: async (context, [id = ''], flags) => {
       const { UpdateDNSProviderResponseSchema } = await import('../../proto/gen/waf/v1/cert_pb.ts');
       const { certs } = await context.api();
-      const { provider: before } = await certs.getDNSProvider({ id });
+      const asked = readSettings(flags);
       const credentials = textFlag(flags, 'credentials');
-      const settings = readSettings(flags);
-      const mode = listMode(flags);
-      const { zones: oldZones = [], settings: oldPairs = {} } = before ?? {};
-      // Unspecified options are unchanged, also where named lists are replaced.
-      const zones =
-        settings.zones.length === 0
-          ? oldZones
-          : changeList(mode, oldZones, settings.zones, '--zone');
-      const pairs =
-        Object.keys(settings.settings).length === 0
-          ? oldPairs
-          : changePairs(mode, oldPairs, settings.settings, '--setting');
-      const all = (list: readonly string[], map: object): string[] => [
-        ...list,
-        ...Object.keys(map),
-      ];
-      noteChange(context.output, 'taken away', all(oldZones, oldPairs), all(zones, pairs));
-      const response = await certs.updateDNSProvider({
-        id,
-        name: textFlag(flags, 'name') ?? before?.name ?? '',
-        provider: before?.provider ?? '',
-        zones,
-        settings: pairs,
-        propagationSeconds: settings.propagationSeconds || (before?.propagationSeconds ?? 0),
-        status: textFlag(flags, 'status') ?? '',
-        ...(credentials === undefined ? {} : { credentialsJson: readInput(credentials) }),
+      const credentialsJson = credentials === undefined ? new Uint8Array() : readInput(credentials);
+      const response = await againWhenChanged(async () => {
+        const { provider: before } = await certs.getDNSProvider({ id });
+        const answer = await certs.updateDNSProvider({
+          id,
+          name: textFlag(flags, 'name') ?? before?.name ?? '',
+          provider: before?.provider ?? '',
+          ...changedSettings(before, asked, flags),
+          propagationSeconds: asked.propagationSeconds || (before?.propagationSeconds ?? 0),
+          status: textFlag(flags, 'status') ?? '',
+          credentialsJson,
+          expectedUpdatedAt: readAt(before?.updatedAt),
+        });
+        noteChange(context.output, 'taken away', partsOf(before), partsOf(answer.provider));
+        return answer;
       });
       const changed = response.provider === undefined ? [] : [response.provider];
       await showMessage(context, UpdateDNSProviderResponseSchema, response, providerTable(changed));
@@ -138,6 +128,25 @@ export const certDnsCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+/** Zones and settings after the change; unspecified ones are unchanged, also with --replace. */
+function changedSettings(
+  before: ACMEDNSProvider | undefined,
+  asked: ReturnType<typeof readSettings>,
+  flags: FlagValues,
+) {
+  const mode = listMode(flags);
+  const { zones = [], settings = {} } = before ?? {};
+  const isNamed = Object.keys(asked.settings).length > 0;
+  return {
+    zones: asked.zones.length === 0 ? zones : changeList(mode, zones, asked.zones, '--zone'),
+    settings: isNamed ? changePairs(mode, settings, asked.settings, '--setting') : settings,
+  };
+}
+
+function partsOf(provider: ACMEDNSProvider | undefined): string[] {
+  return [...(provider?.zones ?? []), ...Object.keys(provider?.settings ?? {})];
+}
 
 function readSettings(flags: FlagValues) {
   const propagation = textFlag(flags, 'propagation') ?? '0';

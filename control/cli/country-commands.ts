@@ -1,6 +1,7 @@
 /** `waf country`: access by country. */
 
 import type { CountryAccessRule } from '../../proto/gen/waf/v1/country_access_pb.ts';
+import { againWhenChanged } from './change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
@@ -63,20 +64,24 @@ export const countryCommands: readonly CommandDefinition[] = [
     run: async (context, _args, flags) => {
       const { countries } = await context.api();
       const id = textFlag(flags, 'id') ?? '';
-      const before = id === '' ? undefined : (await countries.getCountryAccessRule({ id })).rule;
-      const wanted = ruleOf(flags, before);
-      const { rule } = await countries.upsertCountryAccessRule({
-        rule: before === undefined ? wanted : { ...before, ...wanted },
+      // The etag of what was read goes along.
+      const rule = await againWhenChanged(async () => {
+        const before = id === '' ? undefined : (await countries.getCountryAccessRule({ id })).rule;
+        const wanted = ruleOf(flags, before);
+        const answer = await countries.upsertCountryAccessRule({
+          rule: before === undefined ? wanted : { ...before, ...wanted },
+        });
+        const parts = ({
+          countryCodes,
+          targets,
+        }: Pick<CountryAccessRule, 'countryCodes'> & {
+          readonly targets: readonly Place[];
+        }): string[] => [...countryCodes, ...targets.map(placeOf)];
+        if (before !== undefined) {
+          noteChange(context.output, 'taken away', parts(before), parts(wanted));
+        }
+        return answer.rule;
       });
-      if (before !== undefined) {
-        noteChange(context.output, 'taken away', before.countryCodes, wanted.countryCodes);
-        noteChange(
-          context.output,
-          'taken away',
-          before.targets.map(placeOf),
-          wanted.targets.map(placeOf),
-        );
-      }
       return showRules(context, rule === undefined ? [] : [rule]);
     },
   },

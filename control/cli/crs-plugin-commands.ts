@@ -1,10 +1,18 @@
 /** `waf crs plugin…` and `waf crs exclusion…`: plugins of rulesets, and exclusion plugins. */
 
-import type { ArgumentDefinition, CommandDefinition } from './command.ts';
+import type { PolicyCrsExclusionPlugin } from '../../proto/gen/waf/v1/crs_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
+import type {
+  ArgumentDefinition,
+  CommandContext,
+  CommandDefinition,
+  FlagValues,
+} from './command.ts';
 import { switchFlag, textFlag } from './command.ts';
 import { readArchive } from './crs-commands.ts';
 import { bindingTable, pluginTable } from './crs-table.ts';
 import { badFlag } from './input.ts';
+import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import { waitFor } from './policy-progress.ts';
 import { showMessage, showRemoved } from './show.ts';
 
@@ -130,31 +138,19 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
   {
     path: ['crs', 'exclusion-use'],
     summary: 'Let a policy use an exclusion plugin, everywhere or under a path',
-    help: 'Example: waf crs exclusion-use POLICY wordpress --path /blog',
+    help:
+      'Example: waf crs exclusion-use POLICY wordpress --path /blog\n' +
+      'Uses add up, one for each plugin and path; --replace takes away all other uses, --remove\n' +
+      'the named one.',
     arguments: [...policyArgument, ...pluginArgument],
     flags: [
       { flags: '--path <prefix>', summary: 'only under this path' },
       { flags: '--off', summary: 'save it disabled' },
+      { flags: '--order <n>', summary: 'its place among the uses; lower runs first' },
+      ...listChangeFlags,
     ],
     published: true,
-    run: async (context, [policyId = '', pluginId = ''], flags) => {
-      const { UpsertPolicyExclusionPluginResponseSchema } =
-        await import('../../proto/gen/waf/v1/crs_pb.ts');
-      const enabled = !switchFlag(flags, 'off');
-      const pathPrefix = textFlag(flags, 'path') ?? '';
-      const { crs } = await context.api();
-      const slug = (await crs.getCrsExclusionPlugin({ idOrSlug: pluginId })).plugin?.slug;
-      const uses = (await crs.listPolicyExclusionPlugins({ policyId })).items;
-      const before = uses.find((one) => one.pluginSlug === slug && one.pathPrefix === pathPrefix);
-      const asked = { policyId, pluginId, enabled, pathPrefix };
-      const binding = before === undefined ? asked : { ...before, ...asked };
-      const response = await waitFor(context, 'Compiling rules', (options) =>
-        crs.upsertPolicyExclusionPlugin({ binding }, options),
-      );
-      const table = bindingTable(response.binding === undefined ? [] : [response.binding]);
-      await showMessage(context, UpsertPolicyExclusionPluginResponseSchema, response, table);
-      return 0;
-    },
+    run: useExclusions,
   },
   {
     path: ['crs', 'exclusion-drop'],
@@ -170,3 +166,64 @@ export const crsPluginCommands: readonly CommandDefinition[] = [
     },
   },
 ];
+
+async function useExclusions(
+  context: CommandContext,
+  [policyId = '', pluginId = '']: readonly string[],
+  flags: FlagValues,
+): Promise<number> {
+  const { ListPolicyExclusionPluginsResponseSchema } =
+    await import('../../proto/gen/waf/v1/crs_pb.ts');
+  const mode = listMode(flags);
+  const place = { pathPrefix: textFlag(flags, 'path') ?? '' };
+  const { crs } = await context.api();
+  const slug = (await crs.getCrsExclusionPlugin({ idOrSlug: pluginId })).plugin?.slug ?? '';
+  const named = useOf({ ...place, pluginSlug: slug });
+  const uses = async () => (await crs.listPolicyExclusionPlugins({ policyId })).items;
+  const present = await uses();
+  if (mode === 'remove') changeList(mode, present.map(useOf), [named], 'the use');
+  else await keepUse(context, { ...place, policyId, pluginId }, named, flags);
+  for (const one of present) {
+    const goes = mode === 'remove' ? useOf(one) === named : useOf(one) !== named;
+    if (mode !== 'add' && goes) await crs.deletePolicyExclusionPlugin({ id: one.id });
+  }
+  const items = await uses();
+  noteChange(context.output, 'taken away', present.map(useOf), items.map(useOf));
+  const { create } = await import('@bufbuild/protobuf');
+  const response = create(ListPolicyExclusionPluginsResponseSchema, { items });
+  const schema = ListPolicyExclusionPluginsResponseSchema;
+  await showMessage(context, schema, response, bindingTable(items));
+  return 0;
+}
+
+/** Sets one use; its place in the order stays unless a flag names another. */
+async function keepUse(
+  context: CommandContext,
+  place: { readonly policyId: string; readonly pluginId: string; readonly pathPrefix: string },
+  named: string,
+  flags: FlagValues,
+): Promise<void> {
+  const order = textFlag(flags, 'order');
+  if (order !== undefined && !/^\d{1,9}$/.test(order))
+    throw badFlag('--order wants a whole number');
+  const { crs } = await context.api();
+  const asked = { ...place, enabled: !switchFlag(flags, 'off') };
+  await againWhenChanged(async () => {
+    const { items } = await crs.listPolicyExclusionPlugins({ policyId: place.policyId });
+    const before = items.find((one) => useOf(one) === named);
+    const sortOrder = order === undefined ? (before?.sortOrder ?? 0) : Number(order);
+    const binding = { ...asked, id: before?.id ?? '', sortOrder };
+    const expectedUpdatedAt = readAt(before?.updatedAt);
+    await waitFor(context, 'Compiling rules', (options) =>
+      crs.upsertPolicyExclusionPlugin({ binding, expectedUpdatedAt }, options),
+    );
+  });
+}
+
+/** A use as people name it. */
+function useOf({
+  pluginSlug,
+  pathPrefix,
+}: Pick<PolicyCrsExclusionPlugin, 'pluginSlug' | 'pathPrefix'>) {
+  return pathPrefix === '' ? pluginSlug : `${pluginSlug} ${pathPrefix}`;
+}

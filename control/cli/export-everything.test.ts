@@ -3,13 +3,14 @@
  * an empty store that reads the export exports the same, byte for byte.
  */
 
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DescMessage } from '@bufbuild/protobuf';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { keepPrinted, type Printed } from '../../test/support/printed.ts';
+import { writeSmallRuleset } from '../../test/support/small-ruleset.ts';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { CountryAccessRuleSchema } from '../../proto/gen/waf/v1/country_access_pb.ts';
@@ -59,25 +60,8 @@ let first: TestControl;
 let second: TestControl;
 let printed: Printed;
 
-/** A ruleset with a plugin, and with the exclusions of WordPress. */
-function rulesetFolder(): string {
-  const rules = join(folder, 'crs', 'rules');
-  const plugins = join(folder, 'crs', 'plugins');
-  mkdirSync(rules, { recursive: true });
-  mkdirSync(plugins, { recursive: true });
-  const rule = `SecRule ARGS "@contains evil" "id:942999,phase:2,deny,ver:'OWASP_CRS/3.9.1'"\n`;
-  writeFileSync(join(rules, 'REQUEST-942.conf'), rule);
-  const exclusions = 'REQUEST-903.9002-WORDPRESS-EXCLUSION-RULES.conf';
-  writeFileSync(join(rules, exclusions), 'SecAction "id:9002000,phase:1,pass,nolog"\n');
-  const action = (id: number, set: string): string =>
-    `SecAction "id:${id},phase:1,pass,nolog,setvar:'tx.${set}'"\n`;
-  writeFileSync(join(plugins, 'shop-config.conf'), action(9_500_010, 'shop-plugin_level=1'));
-  writeFileSync(join(plugins, 'shop-before.conf'), action(9_500_100, 'shop-plugin_ran=1'));
-  return join(folder, 'crs');
-}
-
 beforeAll(async () => {
-  const options = { demoOrigin: null, rulesetFolder: rulesetFolder() };
+  const options = { demoOrigin: null, rulesetFolder: writeSmallRuleset(folder) };
   first = await startTestControl(options);
   second = await startTestControl(options);
   const { cert, key } = await makeTestCertificate({ names: ['shop.example', '*.shop.example'] });
@@ -123,7 +107,10 @@ test('export, an empty store, apply, export: equal', async () => {
 });
 
 test('apply says which secrets a manifest cannot bring, and what is not enforced', async () => {
-  const third = await startTestControl({ demoOrigin: null, rulesetFolder: rulesetFolder() });
+  const third = await startTestControl({
+    demoOrigin: null,
+    rulesetFolder: writeSmallRuleset(folder),
+  });
   const lists = join(folder, 'lists.yaml');
   const documents = readFileSync(join(folder, 'one.yaml'), 'utf8').split('---\n');
   const list = documents.find((text) => text.includes('name: drop')) ?? '';

@@ -5,17 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { keepPrinted, type Printed } from '../../test/support/printed.ts';
+import { writeSmallRuleset } from '../../test/support/small-ruleset.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
 
 const commands = await loadCommands([]);
-const token = join(mkdtempSync(join(tmpdir(), 'waf-lists-')), 'token.json');
+const folder = mkdtempSync(join(tmpdir(), 'waf-lists-'));
+const token = join(folder, 'token.json');
 let waf: TestControl;
 let printed: Printed;
 
 beforeAll(async () => {
-  waf = await startTestControl({ demoOrigin: null });
+  waf = await startTestControl({
+    demoOrigin: null,
+    rulesetFolder: writeSmallRuleset(folder),
+  });
   writeFileSync(token, '{"apiToken":"x"}');
 });
 afterAll(() => waf.control.close());
@@ -105,6 +110,39 @@ const rows: Readonly<Record<string, Row>> = {
     reads: ['x-a', 'x-b', 'x-c'],
     show: 'upstream get headed',
   },
+  'user update --provider': {
+    make: ['user create lena --no-password --provider radius'],
+    change: 'user update lena ITEM',
+    items: flagged('--provider', ['radius', 'oidc:a', 'saml:b']),
+    reads: ['radius', 'oidc:a', 'saml:b'],
+    show: 'user get lena',
+  },
+  'user roles': {
+    make: [
+      'user create nils --no-password --provider radius',
+      'role create first --permission site:read',
+      'role create second --permission site:read',
+      'role create third --permission site:read',
+    ],
+    change: 'user roles nils ITEM',
+    items: flagged('--role', ['first', 'second', 'third']),
+    reads: ['"first"', '"second"', '"third"'],
+    show: 'user get nils',
+  },
+  'country set --country': {
+    make: ['country set --name abroad --kind deny --country DE'],
+    change: 'country set --id abroad ITEM',
+    items: flagged('--country', ['DE', 'FR', 'IT']),
+    reads: ['"DE"', '"FR"', '"IT"'],
+    show: 'country list',
+  },
+  'crs exclusion-use': {
+    make: ['policy create --name excluding'],
+    change: 'crs exclusion-use excluding wordpress ITEM',
+    items: flagged('--path', ['/a', '/b', '/c']),
+    reads: ['"/a"', '"/b"', '"/c"'],
+    show: 'crs exclusion-uses excluding',
+  },
   'site routing-set --route': {
     make: [site('routed'), `upstream create --name target --endpoint ${origins[0]}`],
     change: 'site routing-set routed ITEM',
@@ -135,6 +173,62 @@ test.each(Object.entries(rows))('%s adds, removes and replaces', async (_, row) 
   expect(printed.err).toContain('taken away');
   expect(await shown()).toEqual([false, false, true]);
   expect(await run(`${row.change.replace('ITEM', c)} --replace --remove`)).toMatch(/^1 /);
+  await atOnce([a, b, c].map((item) => row.change.replace('ITEM', item)));
+  expect(await shown()).toEqual([true, true, true]);
+});
+
+/** Operators who change the same at the same time. */
+async function atOnce(lines: readonly string[]): Promise<void> {
+  printed = keepPrinted();
+  const running = lines.map((line) =>
+    runCommandLine(commands, [...line.split(' '), '--admin-socket', waf.socket]),
+  );
+  const codes = await Promise.all(running);
+  expect(codes, printed.err).toEqual(lines.map(() => 0));
+}
+
+test('what operators set at the same time in one resource is all kept', async () => {
+  expect(await run(site('both'))).toMatch(/^0 /);
+  await atOnce(
+    ['--paranoia 2', '--threshold 9', '--sampling 50'].map((flag) => `site override both ${flag}`),
+  );
+  await run('site override both');
+  expect(JSON.parse(printed.out)).toMatchObject({
+    blockingParanoiaLevel: 2,
+    inboundAnomalyScoreThreshold: 9,
+    samplingPercentage: 50,
+  });
+  const page = (kind: string, text: string): string =>
+    `system settings-set --set security.responses.config={"templates":{"${kind}":{"body":"${text}","contentType":"text/plain"}}}`;
+  await atOnce([page('html', 'one'), page('json', 'two'), page('plain', 'three')]);
+  expect(await run('system settings')).toMatch(/one[^]*two[^]*three/);
+  await run('policy create --name limits');
+  const limit = 'rate-limit set --policy limits --path /login';
+  expect(await run(`${limit} --requests 5 --window 60`)).toMatch(/^0 /);
+  await atOnce(['--requests 9', '--window 90', '--key session'].map((flag) => `${limit} ${flag}`));
+  const kept = { requestCount: 9, windowSeconds: 90, countingKey: 'session' };
+  await run(`${limit} --enforce`);
+  expect(JSON.parse(printed.out)).toMatchObject({ items: [kept] });
+});
+
+test('a change from what somebody else changed since is refused', async () => {
+  const made = await waf.call('UpstreamService/CreateUpstream', {
+    upstream: { name: 'stale', endpoints: [{ url: origins[0], weight: 1 }] },
+  });
+  const { id, updatedAt } = made.body['upstream'] as { id: string; updatedAt: string };
+  const update = (description: string, expectedUpdatedAt?: string) =>
+    waf.call('UpstreamService/UpdateUpstream', {
+      upstream: { id, description },
+      updateMask: 'description',
+      ...(expectedUpdatedAt === undefined ? {} : { expectedUpdatedAt }),
+    });
+  expect((await update('first', updatedAt)).status).toBe(200);
+  const second = await update('second', updatedAt);
+  expect([second.body['code'], second.body['message']]).toEqual([
+    'aborted',
+    'expectedUpdatedAt: it changed since; read it again',
+  ]);
+  expect((await update('third')).status).toBe(200);
 });
 
 test('two operators who add to the same list lose nothing', async () => {
@@ -217,10 +311,7 @@ const noLists: Readonly<Record<string, string>> = {
 
 /** Commands whose lists grow, and which other test holds them. */
 const heldElsewhere: Readonly<Record<string, string>> = {
-  'user roles': 'roles of a user add up, below the table',
-  'country set': 'set-commands.test.ts',
   'system settings-set': 'set-commands.test.ts',
-  'user update': 'providers of a user add up, below the table',
 };
 
 test('every command with a list flag is known here', () => {

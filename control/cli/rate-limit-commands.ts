@@ -1,6 +1,7 @@
 /** `waf rate-limit`: how many requests a client may send. */
 
 import type { RateLimitEndpointRecord } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
@@ -69,12 +70,15 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
       const methods = [...listFlag(flags, 'method')];
       const pathPattern = textFlag(flags, 'path') ?? '';
       const asked = { ...place, pathPattern, methods };
-      const before = (await rateLimits.listRateLimitEndpoints(place)).items.find(
-        (one) => sameLimit(one) === sameLimit(asked),
-      );
-      const wanted = { ...asked, ...limitOf(flags, before) };
-      const { endpoint } = await rateLimits.upsertRateLimitEndpoint({
-        endpoint: before === undefined ? wanted : { ...before, ...wanted },
+      const { endpoint } = await againWhenChanged(async () => {
+        const before = (await rateLimits.listRateLimitEndpoints(place)).items.find(
+          (one) => sameLimit(one) === sameLimit(asked),
+        );
+        const wanted = { ...asked, ...limitOf(flags, before) };
+        return rateLimits.upsertRateLimitEndpoint({
+          endpoint: before === undefined ? wanted : { ...before, ...wanted },
+          expectedUpdatedAt: readAt(before?.updatedAt),
+        });
       });
       return showLimits(context, endpoint === undefined ? [] : [endpoint]);
     },

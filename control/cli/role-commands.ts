@@ -1,6 +1,7 @@
 /** `waf role ...`: roles and the permissions that they can hold. */
 
 import type { Role } from '../../proto/gen/waf/v1/role_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
@@ -114,12 +115,17 @@ export const roleCommands: readonly CommandDefinition[] = [
       ];
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const id = await findRoleId(api, named);
-      const present = (await api.roles.getRole({ id })).role?.permissions ?? [];
-      const permissions = changeList(listMode(flags), present, given, '--permission');
-      if (given.length > 0) noteChange(context.output, 'taken away', present, permissions);
-      const response = await api.roles.updateRole({
-        role: { id, name: name ?? '', description: description ?? '', permissions },
-        updateMask: mask.join(','),
+      const response = await againWhenChanged(async () => {
+        const { role: before } = await api.roles.getRole({ id });
+        const present = before?.permissions ?? [];
+        const permissions = changeList(listMode(flags), present, given, '--permission');
+        const answer = await api.roles.updateRole({
+          role: { id, name: name ?? '', description: description ?? '', permissions },
+          updateMask: mask.join(','),
+          expectedUpdatedAt: readAt(before?.updatedAt),
+        });
+        if (given.length > 0) noteChange(context.output, 'taken away', present, permissions);
+        return answer;
       });
       const shown = response.role === undefined ? [] : [response.role];
       await showMessage(context, UpdateRoleResponseSchema, response, roleTable(shown));

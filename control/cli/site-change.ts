@@ -1,7 +1,7 @@
 /** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
 
-import { commandLineLimits } from '../limits/command-limits.ts';
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
+import { againWhenChanged } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -76,7 +76,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
       const { create, fromJson } = await import('@bufbuild/protobuf');
       const { sites } = await context.api();
       // Lists are changed from what they were at this revision, and at no other.
-      const site = await againWhenChanged(flags, async () => {
+      const site = await againWhenChanged(async () => {
         const { site: before } = await sites.getSite({ id });
         const [change, mask] = readChange(flags, before, context.output);
         if (mask.length === 0) throw badFlag('name at least one flag that changes something');
@@ -86,7 +86,7 @@ export const siteChangeCommands: readonly CommandDefinition[] = [
           updateMask: mask.join(','),
         });
         return answer.site;
-      });
+      }, isRevisionGiven(flags));
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
       const shown = site === undefined ? [] : [site];
       await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
@@ -136,20 +136,9 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
   };
 }
 
-/**
- * Reads and changes once more when another operator changed the same between both, unless the
- * command line says which revision it means.
- */
-async function againWhenChanged<T>(flags: FlagValues, attempt: () => Promise<T>): Promise<T> {
-  const { Code, ConnectError } = await import('@connectrpc/connect');
-  for (let left = commandLineLimits.changeAttemptsMax - 1; ; left--) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const aborted = error instanceof ConnectError && error.code === Code.Aborted;
-      if (!aborted || left <= 0 || textFlag(flags, 'revision') !== undefined) throw error;
-    }
-  }
+/** Whether the command line says which revision a change is made from. */
+export function isRevisionGiven(flags: FlagValues): boolean {
+  return textFlag(flags, 'revision') !== undefined;
 }
 
 function givenRevision(flags: FlagValues): bigint | undefined {

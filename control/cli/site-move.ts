@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import type { SitePolicyOverride } from '../../proto/gen/waf/v1/site_pb.ts';
 import { AppError } from '../../engine/base/errors.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -114,6 +115,7 @@ async function runOverride(
   flags: FlagValues,
 ): Promise<number> {
   const { SitePolicyOverrideSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
+  const { create, toJson } = await import('@bufbuild/protobuf');
   const { sites } = await context.api();
   if (switchFlag(flags, 'remove')) {
     await sites.deleteSitePolicyOverride({ siteId });
@@ -124,34 +126,34 @@ async function runOverride(
   const { override } =
     Object.keys(values).length === 0
       ? await sites.getSitePolicyOverride({ siteId })
-      : await sites.upsertSitePolicyOverride({
-          override: await readMessage(
-            SitePolicyOverrideSchema,
-            { ...(await presentOverride(context, siteId)), siteId, ...values },
-            'flags',
-          ),
+      : await againWhenChanged(async () => {
+          const present = await presentOverride(context, siteId);
+          const { createdAt: _created, updatedAt, ...own } = present ?? {};
+          const value = toJson(SitePolicyOverrideSchema, create(SitePolicyOverrideSchema, own));
+          return sites.upsertSitePolicyOverride({
+            override: await readMessage(
+              SitePolicyOverrideSchema,
+              { ...value, siteId, ...values },
+              'flags',
+            ),
+            expectedUpdatedAt: readAt(updatedAt),
+          });
         });
   if (override === undefined) return 0;
   await showMessage(context, SitePolicyOverrideSchema, override, overrideTable(override));
   return 0;
 }
 
-/** What the site changes already, without what the service gives. */
-async function presentOverride(context: CommandContext, siteId: string): Promise<object> {
-  const { SitePolicyOverrideSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
-  const { toJson } = await import('@bufbuild/protobuf');
+/** What the site changes already. */
+async function presentOverride(
+  context: CommandContext,
+  siteId: string,
+): Promise<SitePolicyOverride | undefined> {
   const { Code, ConnectError } = await import('@connectrpc/connect');
   try {
-    const { override } = await (await context.api()).sites.getSitePolicyOverride({ siteId });
-    if (override === undefined) return {};
-    const {
-      createdAt: _created,
-      updatedAt: _updated,
-      ...own
-    } = toJson(SitePolicyOverrideSchema, override);
-    return own;
+    return (await (await context.api()).sites.getSitePolicyOverride({ siteId })).override;
   } catch (error) {
-    if (error instanceof ConnectError && error.code === Code.NotFound) return {};
+    if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
     throw error;
   }
 }

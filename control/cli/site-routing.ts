@@ -1,6 +1,7 @@
 /** `waf site routing` and `waf site routing-set`: which paths of a site go where. */
 
 import type { SiteRouting } from '../../proto/gen/waf/v1/site_pb.ts';
+import { againWhenChanged } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -12,7 +13,7 @@ import { badFlag, readInputObject, readPairs } from './input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { readMessage, showMessage } from './show.ts';
-import { revisionOf } from './site-change.ts';
+import { isRevisionGiven, revisionOf } from './site-change.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<site>', summary: 'id or name', resource: 'site' },
@@ -76,18 +77,20 @@ export const siteRoutingCommands: readonly CommandDefinition[] = [
       if (file !== undefined && kept.length + stripped.length > 0) {
         throw badFlag('--file excludes --route and --strip');
       }
-      const value =
-        file === undefined
-          ? await changedTable(context, siteId, readRoutes(kept, stripped), flags)
-          : readInputObject(file);
+      const whole = file === undefined ? undefined : readInputObject(file);
+      const named = readRoutes(kept, stripped);
       const action = unmatched[textFlag(flags, 'unmatched') ?? ''];
-      const routing = await readMessage(
-        SiteRoutingSchema,
-        { ...value, ...(action === undefined ? {} : { unmatchedAction: action }) },
-        file ?? 'routes',
-      );
-      const revision = await revisionOf(context, siteId, flags);
-      const response = await sites.updateSiteRouting({ siteId, revision, routing });
+      const response = await againWhenChanged(async () => {
+        // Read first: a table that changes after this is of a later revision.
+        const revision = await revisionOf(context, siteId, flags);
+        const value = whole ?? (await changedTable(context, siteId, named, flags));
+        const routing = await readMessage(
+          SiteRoutingSchema,
+          { ...value, ...(action === undefined ? {} : { unmatchedAction: action }) },
+          file ?? 'routes',
+        );
+        return sites.updateSiteRouting({ siteId, revision, routing });
+      }, isRevisionGiven(flags));
       const table = routingTable(response.routing);
       await showMessage(context, UpdateSiteRoutingResponseSchema, response, table);
       return 0;

@@ -1,5 +1,6 @@
 /** `waf system`: health, settings and the head of the overview. */
 
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type { CommandDefinition, FlagDefinition } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject, readPairs } from './input.ts';
@@ -82,10 +83,15 @@ export const systemCommands: readonly CommandDefinition[] = [
       };
       if (Object.keys(values).length === 0) throw badFlag('give --set or --file');
       const { system } = await context.api();
-      const before = (await system.getSystemSettings({})).settings?.values ?? {};
       const replace = switchFlag(flags, 'replace');
-      const wanted = replace ? values : keepUnnamed(before, values);
-      const response = await system.updateSystemSettings({ values: wanted as never });
+      const [before, response] = await againWhenChanged(async () => {
+        const { settings } = await system.getSystemSettings({});
+        const present = settings?.values ?? {};
+        const wanted = replace ? values : keepUnnamed(present, values);
+        const expectedUpdatedAt = readAt(settings?.updatedAt);
+        const request = { values: wanted as never, expectedUpdatedAt };
+        return [present, await system.updateSystemSettings(request)];
+      });
       const { values: after = {}, sources = {} } = response.settings ?? {};
       for (const key of Object.keys(values)) {
         noteChange(context.output, `${key}: taken away`, partsOf(before[key]), partsOf(after[key]));

@@ -1,6 +1,7 @@
 /** `waf upstream`: pools of origins. */
 
 import type { Upstream, UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -103,11 +104,17 @@ export const upstreamCommands: readonly CommandDefinition[] = [
       const { UpstreamSchema, UpdateUpstreamResponseSchema } =
         await import('../../proto/gen/waf/v1/upstream_pb.ts');
       const [value, mask] = readSettings(flags);
-      await addToLists(context, id, value, flags);
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
-      const upstream = await readMessage(UpstreamSchema, { id, ...value }, 'flags');
       const { upstreams } = await context.api();
-      const response = await upstreams.updateUpstream({ upstream, updateMask: mask.join(',') });
+      const response = await againWhenChanged(async () => {
+        const { upstream: before } = await upstreams.getUpstream({ id });
+        const lists = addToLists(context, before, value, flags);
+        return upstreams.updateUpstream({
+          upstream: await readMessage(UpstreamSchema, { id, ...value, ...lists }, 'flags'),
+          updateMask: mask.join(','),
+          expectedUpdatedAt: readAt(before?.updatedAt),
+        });
+      });
       const changed = response.upstream === undefined ? [] : [response.upstream];
       await showMessage(context, UpdateUpstreamResponseSchema, response, poolTable(changed));
       noteProbes(context, response.probes);
@@ -151,18 +158,15 @@ function noteProbes({ output }: CommandContext, probes: readonly UpstreamHealthS
   }
 }
 
-/** Makes endpoints and headers in `value` what they become beside those of the pool. */
-async function addToLists(
-  context: CommandContext,
-  id: string,
-  value: Record<string, unknown>,
+/** What endpoints and headers in `value` become beside those of the pool. */
+function addToLists(
+  { output }: CommandContext,
+  upstream: Upstream | undefined,
+  { endpoints, requestHeaders }: Readonly<Record<string, unknown>>,
   flags: FlagValues,
-): Promise<void> {
+): Record<string, unknown> {
   const mode = listMode(flags);
-  const { endpoints, requestHeaders } = value;
-  if (endpoints === undefined && requestHeaders === undefined) return;
-  const { output } = context;
-  const { upstream } = await (await context.api()).upstreams.getUpstream({ id });
+  const lists: Record<string, unknown> = {};
   if (endpoints !== undefined) {
     const named = endpoints as Endpoint[];
     const present = (upstream?.endpoints ?? []).map(
@@ -173,15 +177,16 @@ async function addToLists(
     const asked = named.map((one) => ({ ...known.get(one.url), ...one }));
     const after = changeList(mode, present, asked, '--endpoint', urlOf);
     noteChange(output, 'taken away', present, after, urlOf);
-    value['endpoints'] = after;
+    lists['endpoints'] = after;
   }
   if (requestHeaders !== undefined) {
     const present = upstream?.requestHeaders ?? {};
     const named = requestHeaders as Record<string, string>;
     const after = changePairs(mode, present, named, '--header');
     noteChange(output, 'taken away', Object.keys(present), Object.keys(after));
-    value['requestHeaders'] = after;
+    lists['requestHeaders'] = after;
   }
+  return lists;
 }
 
 interface Endpoint {

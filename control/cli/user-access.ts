@@ -1,5 +1,6 @@
 /** `waf user roles`, `password`, `lock`, `unlock`, `reset-mfa`: what a user may do and how. */
 
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, switchFlag } from './command.ts';
 import { badFlag } from './input.ts';
@@ -40,14 +41,18 @@ export const userAccessCommands: readonly CommandDefinition[] = [
       const asked: string[] = [];
       for (const role of given) asked.push(await findRoleId(api, role));
       const userId = await findUserId(api, named);
-      const before = (await api.users.getUser({ id: userId })).user?.roles ?? [];
-      const present = before.map(({ id }) => id);
-      const none = switchFlag(flags, 'none');
-      const mode = none ? 'replace' : listMode(flags);
-      const roleIds = changeList(mode, present, asked, '--role');
-      const nameOf = (id: string): string => before.find((one) => one.id === id)?.name ?? id;
-      noteChange(context.output, 'taken away', present.map(nameOf), roleIds.map(nameOf));
-      const response = await api.users.assignRoles({ userId, roleIds });
+      const mode = switchFlag(flags, 'none') ? 'replace' : listMode(flags);
+      const response = await againWhenChanged(async () => {
+        const { user } = await api.users.getUser({ id: userId });
+        const before = user?.roles ?? [];
+        const present = before.map(({ id }) => id);
+        const roleIds = changeList(mode, present, asked, '--role');
+        const expectedUpdatedAt = readAt(user?.updatedAt);
+        const answer = await api.users.assignRoles({ userId, roleIds, expectedUpdatedAt });
+        const nameOf = (id: string): string => before.find((one) => one.id === id)?.name ?? id;
+        noteChange(context.output, 'taken away', present.map(nameOf), roleIds.map(nameOf));
+        return answer;
+      });
       const shown = response.user === undefined ? [] : [response.user];
       await showMessage(context, AssignRolesResponseSchema, response, userTable(shown));
       return 0;

@@ -1,6 +1,7 @@
 /** `waf user list`, `get`, `create`, `update`, `delete`: who there is. */
 
 import type { User } from '../../proto/gen/waf/v1/user_pb.ts';
+import { againWhenChanged, readAt } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -170,15 +171,20 @@ async function runUpdate(
   if (given.length > 0 || none) mask.push('externalProviders');
   if (mask.length === 0) throw badFlag('name at least one flag that changes something');
   const id = await findUserId(api, named);
-  const present = (await api.users.getUser({ id })).user?.externalProviders ?? [];
-  const providers = none ? [] : changeList(listMode(flags), present, given, '--provider');
-  const response = await api.users.updateUser({
-    user: { id, ...Object.fromEntries(texts), externalProviders: providers },
-    updateMask: mask.join(','),
+  const response = await againWhenChanged(async () => {
+    const { user: before } = await api.users.getUser({ id });
+    const present = before?.externalProviders ?? [];
+    const providers = none ? [] : changeList(listMode(flags), present, given, '--provider');
+    const answer = await api.users.updateUser({
+      user: { id, ...Object.fromEntries(texts), externalProviders: providers },
+      updateMask: mask.join(','),
+      expectedUpdatedAt: readAt(before?.updatedAt),
+    });
+    if (mask.includes('externalProviders')) {
+      noteChange(context.output, 'taken away', present, providers);
+    }
+    return answer;
   });
-  if (mask.includes('externalProviders')) {
-    noteChange(context.output, 'taken away', present, providers);
-  }
   await showMessage(context, UpdateUserResponseSchema, response, tableOf(response));
   return 0;
 }

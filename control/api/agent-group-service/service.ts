@@ -18,6 +18,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Built } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 
 type Methods = Required<Built<typeof AgentGroupService>>;
 
@@ -100,11 +101,12 @@ function updateGroup(parts: ApiParts): Methods['updateAgentGroup'] {
     const asked = toRecord<AgentGroupJson>(AgentGroupSchema, request.group);
     const stored = await parts.store.write((tx) => {
       const before = storedGroup(tx, caller, asked.id ?? '', 'group.id');
+      requireUnchanged(request.expectedUpdatedAt, before);
       const after: AgentGroupRecord = {
         ...before,
         name: checkGroupName(asked),
         selector: checkSelector(asked),
-        updatedAt: isoNow(parts.clock),
+        updatedAt: nextUpdate(before, parts.clock),
       };
       refuseSameName(tx, caller, after);
       tx.put(agentGroups, after);

@@ -26,6 +26,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Built } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedDnsProvider } from './stored-cert.ts';
 
 type DnsMethods = Pick<
@@ -112,6 +113,7 @@ function updateProvider(parts: ApiParts): DnsMethods['updateDNSProvider'] {
       request.credentialsJson.length === 0 ? null : checkDnsCredentials(request.credentialsJson);
     const stored = await parts.store.write((tx) => {
       const before = storedDnsProvider(tx, caller, request.id, 'id');
+      requireUnchanged(request.expectedUpdatedAt, before);
       const checked = checkDnsProvider({
         ...request,
         status: request.status || (before.status ?? 'active'),
@@ -119,10 +121,10 @@ function updateProvider(parts: ApiParts): DnsMethods['updateDNSProvider'] {
       if (checked.provider !== before.provider && credentialsJson === null) {
         throw invalidField('credentialsJson', 'is required when the provider changes');
       }
-      const now = isoNow(parts.clock);
+      const updatedAt = nextUpdate(before, parts.clock);
       const anew: Partial<DnsProviderRecord> =
         credentialsJson === null ? {} : { health: 'unknown', lastError: '' };
-      const after: DnsProviderRecord = { ...before, ...checked, ...anew, updatedAt: now };
+      const after: DnsProviderRecord = { ...before, ...checked, ...anew, updatedAt };
       refuseSameName(tx, caller, after);
       tx.put(dnsProviders, after);
       if (credentialsJson !== null) tx.put(dnsCredentials, { id: after.id, credentialsJson });

@@ -18,6 +18,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { findPlugin, pluginIdOf, slugOf } from './stored-plugin.ts';
@@ -36,17 +37,20 @@ export function listPolicyExclusionPlugins(
 export function upsertPolicyExclusionPlugin(
   parts: ApiParts,
 ): Method<typeof CrsService, 'upsertPolicyExclusionPlugin'> {
-  return async ({ binding }, context) => {
+  return async ({ binding, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     if (binding === undefined) throw invalidField('binding', 'is required');
     const asked = toRecord<PolicyCrsExclusionPluginJson>(PolicyCrsExclusionPluginSchema, binding);
     const now = isoNow(parts.clock);
     const draft = settlePluginUse(parts.store, caller, asked, now);
+    requireUnchanged(expectedUpdatedAt, draft.before);
     const { policy } = draft;
     const others = bindingsOf(parts.store, policy.id).filter(({ id }) => id !== draft.record.id);
     await refuseUncompiled(parts, policy, 'binding', { bindings: [...others, draft.record] });
     const stored = await parts.store.write((tx) => {
-      const { record, before } = settlePluginUse(tx, caller, asked, now);
+      const { record: settled, before } = settlePluginUse(tx, caller, asked, now);
+      requireUnchanged(expectedUpdatedAt, before);
+      const record = { ...settled, updatedAt: nextUpdate(before, parts.clock) };
       tx.put(pluginBindings, record);
       tx.audit({
         ...pluginUseNote(caller, record),

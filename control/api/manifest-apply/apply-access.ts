@@ -42,6 +42,7 @@ import type { Collection } from '../../store/collections.ts';
 import { settlePluginUse, pluginUseNote } from '../crs-service/policy-plugins.ts';
 import { bindingNote, requirePlace, sortBindings } from '../ip-list-service/bindings.ts';
 import { rateLimitNote } from '../rate-limit-service/service.ts';
+import { nextUpdate } from '../unchanged.ts';
 import { keepProfile } from '../trust-service/profiles.ts';
 import { withLists, type ApplyRun, type DocumentChange, type StatedList } from './context.ts';
 
@@ -186,7 +187,7 @@ function applyRateLimits(
     finish: (one, before): RateLimitRecord => ({
       ...one,
       createdAt: before?.createdAt ?? now,
-      updatedAt: now,
+      updatedAt: nextUpdate(before, { nowMs: () => run.nowMs }),
     }),
     noteOf: (one) => rateLimitNote(caller, one),
   });

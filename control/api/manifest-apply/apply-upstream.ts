@@ -10,6 +10,7 @@ import type { ManifestDocument } from '../../publish/manifest-documents.ts';
 import { readUpstreamSpec, upstreamSpec } from '../../publish/manifest-specs.ts';
 import { upstreams } from '../../store/collections.ts';
 import { actorNote } from '../context.ts';
+import { nextUpdate } from '../unchanged.ts';
 import { usersOfUpstream } from '../upstream-service/stored-upstream.ts';
 import { changeOf, type ApplyRun, type DocumentChange } from './context.ts';
 import { findBefore, refuseTakenId } from './find-before.ts';
@@ -26,7 +27,7 @@ export function applyUpstream(run: ApplyRun, document: ManifestDocument): Docume
     tenantId: caller.tenantId,
     name: checked.name ?? '',
     createdAt: before?.createdAt ?? now,
-    updatedAt: now,
+    updatedAt: nextUpdate(before ?? undefined, { nowMs: () => run.nowMs }),
   };
   const earlier = before === null ? null : upstreamSpec(before);
   const change = changeOf(document, record.id, '0', earlier, upstreamSpec(record));

@@ -20,9 +20,10 @@ import {
 import { rateLimits } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { isoNow, requireText, toMessage, toRecord } from '../convert.ts';
+import { requireText, toMessage, toRecord } from '../convert.ts';
 import { requirePlace, requireTarget } from '../ip-list-service/bindings.ts';
 import type { Built } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 
 /** RateLimitService. */
 export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService> {
@@ -37,12 +38,15 @@ export function rateLimitService(parts: ApiParts): Built<typeof RateLimitService
       const found = placedLimits(store, policyId, siteId);
       return { items: found.map(show) };
     },
-    upsertRateLimitEndpoint: async ({ endpoint }, context) => {
+    upsertRateLimitEndpoint: async ({ endpoint, expectedUpdatedAt }, context) => {
       const caller = callerOf(context);
       if (endpoint === undefined) throw invalidField('endpoint', 'is required');
       const asked = toRecord<RateLimitEndpointRecordJson>(RateLimitEndpointRecordSchema, endpoint);
-      const now = isoNow(parts.clock);
-      const stored = await store.write((tx) => upsert(tx, caller, asked, now));
+      const stored = await store.write((tx) => {
+        const { record, before } = settle(tx, caller, asked);
+        requireUnchanged(expectedUpdatedAt, before);
+        return keep(tx, caller, record, before, nextUpdate(before, parts.clock));
+      });
       return { endpoint: show(stored) };
     },
     deleteRateLimitEndpoint: async ({ id }, context) => {
@@ -69,12 +73,10 @@ function placedLimits(store: ReadStore, policyId: string, siteId: string): RateL
   );
 }
 
-function upsert(
-  tx: WriteStore,
-  caller: Caller,
-  asked: RateLimitEndpointRecordJson,
-  now: string,
-): RateLimitRecord {
+type Settled = Omit<RateLimitRecord, 'createdAt' | 'updatedAt'>;
+
+/** The limit as it will be, and the one that it takes the place of. */
+function settle(tx: WriteStore, caller: Caller, asked: RateLimitEndpointRecordJson) {
   const checked = checkRateLimit(asked);
   const { policyId, siteId, scope } = checkTarget(
     { policyId: asked.policyId ?? '', siteId: asked.siteId ?? '' },
@@ -105,15 +107,24 @@ function upsert(
     const most = accessLimits.rateLimitsMax;
     throw refusal('resource_exhausted', `there are at most ${most} rate limits`);
   }
-  const record: RateLimitRecord = {
+  const record: Settled = {
     ...checked,
     id: before?.id ?? `ratelimit-${randomUUID()}`,
     tenantId: caller.tenantId,
     policyId,
     siteId,
-    createdAt: before?.createdAt ?? now,
-    updatedAt: now,
   };
+  return { record, before };
+}
+
+function keep(
+  tx: WriteStore,
+  caller: Caller,
+  settled: Settled,
+  before: RateLimitRecord | undefined,
+  now: string,
+): RateLimitRecord {
+  const record = { ...settled, createdAt: before?.createdAt ?? now, updatedAt: now };
   tx.put(rateLimits, record);
   const earlier = before === undefined ? {} : { before };
   tx.audit({ ...rateLimitNote(caller, record), action: 'upsert', ...earlier, after: record });

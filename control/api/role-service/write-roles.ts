@@ -12,6 +12,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { showRole, storedRole } from './stored-role.ts';
 
 const known = new Set(permissionCodes.map(([code]) => code));
@@ -53,6 +54,7 @@ export function updateRole(parts: ApiParts): Method<typeof RoleService, 'updateR
     const change = toRecord<RoleJson>(RoleSchema, request.role);
     const stored = await parts.store.write((tx) => {
       const before = storedRole(tx, caller, change.id ?? '', 'role.id');
+      requireUnchanged(request.expectedUpdatedAt, before);
       refuseBuiltIn(before);
       refuseStronger(caller, before);
       const masked = applyMask(before, change, request.updateMask, maskFields);
@@ -60,7 +62,7 @@ export function updateRole(parts: ApiParts): Method<typeof RoleService, 'updateR
         ...masked,
         name: (masked.name ?? '').trim(),
         permissions: [...new Set(masked.permissions ?? [])],
-        updatedAt: isoNow(parts.clock),
+        updatedAt: nextUpdate(before, parts.clock),
       };
       checkRole(tx, caller, after);
       tx.put(roles, after);

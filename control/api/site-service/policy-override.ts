@@ -13,6 +13,7 @@ import { siteOverrides } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedSite } from './stored-site.ts';
 
 /** What a site changes in its policy. */
@@ -40,6 +41,7 @@ export function upsertSitePolicyOverride(
     const stored = await parts.store.write((tx) => {
       const site = storedSite(tx, caller, asked.siteId ?? '', 'override.siteId');
       const before = tx.get(siteOverrides, site.id);
+      requireUnchanged(request.expectedUpdatedAt, before);
       const record: SiteOverrideRecord = {
         ...asked,
         id: site.id,
@@ -47,7 +49,7 @@ export function upsertSitePolicyOverride(
         tenantId: caller.tenantId,
         policyId: site.waf?.policyId ?? '',
         createdAt: before?.createdAt ?? now,
-        updatedAt: now,
+        updatedAt: nextUpdate(before, parts.clock),
       };
       tx.put(siteOverrides, record);
       tx.audit({

@@ -10,9 +10,9 @@ import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { isoNow } from '../convert.ts';
 import { applyNow, deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 
 /** All settings with their sources. */
 export function getSystemSettings(
@@ -25,13 +25,15 @@ export function getSystemSettings(
 export function updateSystemSettings(
   parts: ApiParts,
 ): Method<typeof SystemService, 'updateSystemSettings'> {
-  return async ({ values }, context) => {
+  return async ({ values, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     if (values === undefined) throw invalidField('values', 'is required');
     checkSettings(values);
     await parts.store.write((tx) => {
+      const stored = tx.get(systemSettings, settingsId);
+      requireUnchanged(expectedUpdatedAt, stored);
       checkIdentityChange(tx, caller, values);
-      const before = tx.get(systemSettings, settingsId)?.values ?? {};
+      const before = stored?.values ?? {};
       const after: Record<string, unknown> = { ...before };
       const wanted = keepIdentitySecrets(values, before);
       checkSettings(wanted);
@@ -40,7 +42,7 @@ export function updateSystemSettings(
         else after[key] = value;
       }
       const published = isPublished(values);
-      const updatedAt = isoNow(parts.clock);
+      const updatedAt = nextUpdate(stored, parts.clock);
       tx.put(systemSettings, { id: settingsId, values: after, updatedAt, published });
       tx.audit({
         ...actorNote(caller),

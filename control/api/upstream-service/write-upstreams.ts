@@ -19,6 +19,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { probePool } from './probe-pool.ts';
 import { storedUpstream, usersOfUpstream } from './stored-upstream.ts';
 
@@ -74,6 +75,7 @@ export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 
     const change = toRecord<UpstreamJson>(UpstreamSchema, request.upstream);
     const stored = await parts.store.write((tx) => {
       const before = storedUpstream(tx, caller, change.id ?? '', 'upstream.id');
+      requireUnchanged(request.expectedUpdatedAt, before);
       const masked = applyMask(before, change, request.updateMask, maskFields);
       const checked = checkUpstream(keepPoolSecrets(masked, before));
       const after: UpstreamRecord = {
@@ -83,7 +85,7 @@ export function updateUpstream(parts: ApiParts): Method<typeof UpstreamService, 
         tenantId: before.tenantId,
         name: checked.name ?? '',
         createdAt: before.createdAt,
-        updatedAt: isoNow(parts.clock),
+        updatedAt: nextUpdate(before, parts.clock),
       };
       refuseSameName(tx, after);
       if (after.status === 'RESOURCE_STATUS_DISABLED' && before.status !== after.status) {

@@ -9,8 +9,8 @@ import { refusal } from '../../domain/errors.ts';
 import type { UserRecord } from '../../domain/records.ts';
 import { credentials, users } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
-import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate } from '../unchanged.ts';
 import { endSessions, showUser, storedUser, userNote } from './stored-user.ts';
 import { refuseStronger } from './write-users.ts';
 
@@ -83,7 +83,7 @@ function setLocked(
       throw refusal('failed_precondition', 'userId: nobody can lock the own user');
     }
     refuseStronger(tx, caller, before);
-    const after = { ...before, locked, updatedAt: isoNow(parts.clock) };
+    const after = { ...before, locked, updatedAt: nextUpdate(before, parts.clock) };
     tx.put(users, after);
     if (locked) {
       keepAdministrator(tx, caller.tenantId);

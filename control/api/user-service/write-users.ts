@@ -15,6 +15,7 @@ import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { endSessions, showUser, storedUser, userNote } from './stored-user.ts';
 
 const maskFields = {
@@ -68,7 +69,7 @@ export function createUser(parts: ApiParts): Method<typeof UserService, 'createU
 
 /** Changes the masked fields. */
 export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateUser'> {
-  return async ({ user: change, updateMask }, context) => {
+  return async ({ user: change, updateMask, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     if (change === undefined) throw invalidField('user', 'is required');
     const { email, displayName, username } = change;
@@ -76,6 +77,7 @@ export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateU
     const given = { email, displayName, username, externalProviders };
     const stored = await parts.store.write((tx) => {
       const before = storedUser(tx, caller, change.id, 'user.id');
+      requireUnchanged(expectedUpdatedAt, before);
       refuseStronger(tx, caller, before);
       const masked = applyMask(before, given, updateMask, maskFields);
       const after: UserRecord = {
@@ -83,7 +85,7 @@ export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateU
         username: masked.username.trim(),
         email: masked.email.trim(),
         displayName: masked.displayName.trim(),
-        updatedAt: isoNow(parts.clock),
+        updatedAt: nextUpdate(before, parts.clock),
       };
       checkUser(tx, after);
       tx.put(users, after);
@@ -99,13 +101,15 @@ export function updateUser(parts: ApiParts): Method<typeof UserService, 'updateU
 
 /** Sets exactly which roles a user has, and ends the user's sessions. */
 export function assignRoles(parts: ApiParts): Method<typeof UserService, 'assignRoles'> {
-  return async ({ userId, roleIds }, context) => {
+  return async ({ userId, roleIds, expectedUpdatedAt }, context) => {
     const caller = callerOf(context);
     const stored = await parts.store.write((tx) => {
       const before = storedUser(tx, caller, userId, 'userId');
+      requireUnchanged(expectedUpdatedAt, before);
       checkRoles(tx, caller, roleIds, 'roleIds');
       refuseStronger(tx, caller, before);
-      const after = { ...before, roleIds: [...new Set(roleIds)], updatedAt: isoNow(parts.clock) };
+      const updatedAt = nextUpdate(before, parts.clock);
+      const after = { ...before, roleIds: [...new Set(roleIds)], updatedAt };
       tx.put(users, after);
       keepAdministrator(tx, caller.tenantId);
       endSessions(tx, after.id);
