@@ -21,11 +21,12 @@ import { ensureAdministrator, forgetFirstPassword } from './auth/first-administr
 import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { openCounterStore } from './observe/counter-store.ts';
-import { standardRetentionDays, startRetention } from './observe/event-retention.ts';
+import { startRetention } from './observe/event-retention.ts';
 import { openEventStore } from './observe/event-store.ts';
 import { openNodeLoadStore } from './observe/node-load.ts';
 import { ObservationPipeline } from './observe/pipeline.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
+import { retentionDays } from './publish/log-parts.ts';
 import { openManifestReader } from './publish/manifest-reader.ts';
 import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
@@ -79,7 +80,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     clock,
   );
   const installation = await ensureInstallation(store, clock);
-  const { observed, events, retention } = openObserved(join(dataFolder, 'events'), logger);
+  const { observed, events, retention } = openObserved(join(dataFolder, 'events'), store, logger);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);
@@ -141,10 +142,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
 }
 
 /** Opens what was observed, and removes what is too old from now on. */
-function openObserved(folder: string, logger: Logger) {
+function openObserved(folder: string, store: Store, logger: Logger) {
   const observed = openLogs(folder, logger);
   const events = openEventStore(observed, folder);
-  const retention = startRetention(events, () => standardRetentionDays, systemClock, logger);
+  const retention = startRetention(events, () => retentionDays(store), systemClock, logger);
   return { observed, events, retention };
 }
 

@@ -73,6 +73,10 @@ export const commandSources: readonly CommandSource[] = [
   },
   { word: 'trust', load: async () => (await import('./trust-commands.ts')).trustCommands },
   { word: 'log', load: async () => (await import('./log-commands.ts')).logCommands },
+  {
+    word: 'log',
+    load: async () => (await import('./log-policy-commands.ts')).logPolicyCommands,
+  },
   { word: 'auth', load: async () => (await import('./auth-login.ts')).authLoginCommand },
   { word: 'auth', load: async () => (await import('./auth-logout.ts')).authLogoutCommand },
   {

@@ -47,6 +47,18 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
       return scenarios.some((name) => unused.includes(name));
     },
   },
+  {
+    says: 'details of schema violations are stored but not enforced yet: no schema is checked',
+    collection: 'log-policies',
+    messages: [
+      ...['waf.v1.GlobalLogPolicy', 'waf.v1.ResolvedLogPolicy'],
+      'waf.v1.SiteLogPolicyOverride',
+    ],
+    states: (json) =>
+      [json, json['policy'], json['override'], json['configured']].some(
+        (one) => objectOf(one)['schemaViolationDetails'] === true,
+      ),
+  },
 ];
 
 /** What an answer that shows `json` has to say; empty where all it states is enforced. */

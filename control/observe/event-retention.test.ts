@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
-import { standardRetentionDays, startRetention } from './event-retention.ts';
+import { startRetention } from './event-retention.ts';
 import type { EventStore, KeptSince } from './event-store.ts';
 
 test('each lane is kept for its days, also after a failure', async () => {
@@ -17,7 +17,8 @@ test('each lane is kept for its days, also after a failure', async () => {
   } as unknown as EventStore;
   const dayMs = 86_400_000;
   const clock = { nowMs: () => 1000 * dayMs, monotonicUs: () => 0 };
-  const retention = startRetention(events, () => standardRetentionDays, clock, silentLogger);
+  const days = { security: 90, access: 7, access_sample: 30, error: 30 };
+  const retention = startRetention(events, () => days, clock, silentLogger);
   await vi.advanceTimersByTimeAsync(2 * observationLimits.forgetEventsEveryMs);
   await retention.close();
   vi.useRealTimers();

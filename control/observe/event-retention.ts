@@ -11,14 +11,6 @@ const dayMs = 24 * 3600 * 1000;
 /** For how many days the events of each lane are kept. */
 export type RetentionDays = Readonly<Record<EventLane, number>>;
 
-/** For how long events are kept without a log policy. */
-export const standardRetentionDays: RetentionDays = {
-  security: 90,
-  access: 7,
-  access_sample: 30,
-  error: 30,
-};
-
 /** Looks at regular times; `close` ends that when nothing is being removed. */
 export function startRetention(
   events: EventStore,

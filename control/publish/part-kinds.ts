@@ -3,6 +3,7 @@
 import { accessRuleKind, ipListKind, trustKind } from './access-parts.ts';
 import { certificateKind } from './certificate-parts.ts';
 import { geoKind } from './geo-parts.ts';
+import { logPolicyKind } from './log-parts.ts';
 import type { PartKind } from './part-kind.ts';
 import { policyKind, rulesetKind } from './policy-parts.ts';
 import { responsesKind, siteKind, upstreamKind } from './site-parts.ts';
@@ -13,6 +14,7 @@ export const partKinds: readonly PartKind[] = [
   certificateKind,
   geoKind,
   ipListKind,
+  logPolicyKind,
   policyKind,
   responsesKind,
   rulesetKind,

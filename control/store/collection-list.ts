@@ -6,6 +6,7 @@ import * as acme from './acme-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
 import * as installation from './installation.ts';
+import * as log from './log-collections.ts';
 import * as plugins from './plugin-collections.ts';
 import * as published from './publication-collections.ts';
 
@@ -19,7 +20,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
 export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
-    [exported, access, acme, answers, installation, plugins, published]
+    [exported, access, acme, answers, installation, log, plugins, published]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),
   ),

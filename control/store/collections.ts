@@ -18,6 +18,7 @@ export type { Collection } from './collection.ts';
 export { exclusionPlugins, pluginBindings } from './plugin-collections.ts';
 export * from './access-collections.ts';
 export * from './acme-collections.ts';
+export * from './log-collections.ts';
 export * from './publication-collections.ts';
 import type {
   AgentGroupRecord,

@@ -18,6 +18,7 @@ import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/s
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
 import { accessOf } from './runtime-access.ts';
+import { loggingOf } from './runtime-logging.ts';
 import { ratesOf } from './runtime-rates.ts';
 import { tlsOf } from './runtime-tls.ts';
 import { trustOf } from './runtime-trust.ts';
@@ -50,7 +51,7 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
   }));
-  return { revision, sha256, sites, policies };
+  return { revision, sha256, sites, policies, ...optional('logging', loggingOf(bundle)) };
 }
 
 function toSite(

@@ -14,6 +14,22 @@ export interface LogSettings {
   readonly apiK: number;
   readonly securityK: number;
   readonly windowMs: number;
+  /** What is kept of requests themselves; null for nothing. */
+  readonly evidence: EvidenceSettings | null;
+}
+
+/** What is kept of requests themselves, beside their events. */
+export interface EvidenceSettings {
+  /** Requests with a security event, or all that are kept as an event. */
+  readonly mode: 'security' | 'retained';
+  readonly headerBytesMax: number;
+  readonly body: 'none' | 'prefix' | 'whole';
+  /** Of the beginning of a body. */
+  readonly bodyBytesMax: number;
+  /** Bytes held for requests that still run, all threads together. */
+  readonly inflightBytesMax: number;
+  /** Bytes of finished evidence that waits for control. */
+  readonly queueBytesMax: number;
 }
 
 /** The log policies of one generation. */
@@ -30,10 +46,18 @@ export const standardLogSettings: LogSettings = {
   accessMode: 'exemplars',
   securityMode: 'all',
   pairing: true,
-  statusK: 5,
-  apiK: 5,
+  statusK: 10,
+  apiK: 10,
   securityK: 10,
   windowMs: 60_000,
+  evidence: {
+    mode: 'security',
+    headerBytesMax: 16 * 1024,
+    body: 'none',
+    bodyBytesMax: 64 * 1024,
+    inflightBytesMax: 64 * 1024 * 1024,
+    queueBytesMax: 256 * 1024 * 1024,
+  },
 };
 
 /** The policies of a generation that brings none. */

@@ -1,5 +1,6 @@
 /** A decoded bundle: everything that one generation of the engine serves. Plain data. */
 
+import type { LoggingConfig } from './logging.ts';
 import type { PolicySource } from './policy.ts';
 import type { SiteConfig } from './site.ts';
 
@@ -11,4 +12,6 @@ export interface RuntimeConfig {
   readonly sites: readonly SiteConfig[];
   /** Every policy that a site names, but for those that control holds back. */
   readonly policies: readonly PolicySource[];
+  /** What is kept of requests; absent for the standard policy. */
+  readonly logging?: LoggingConfig;
 }

@@ -28,7 +28,8 @@ export function routesOf(config: RuntimeConfig, keep: SharedFiles): RoutesConfig
     lazy: false,
     shared: new Map(),
   };
-  return { revision: config.revision, sites: config.sites, inspection };
+  const { revision, sites, logging } = config;
+  return { revision, sites, inspection, ...(logging === undefined ? {} : { logging }) };
 }
 
 /** Hash of all that decides how a policy acts. */

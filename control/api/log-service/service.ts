@@ -7,6 +7,13 @@ import { exportAccessEvents, exportErrorEvents, exportSecurityEvents } from './e
 import { getAccessLogRankings } from './get-access-log-rankings.ts';
 import { getAccessLogSummary } from './get-access-log-summary.ts';
 import { getAccessEvent, getErrorEvent, getSecurityEvent } from './get-event.ts';
+import {
+  deleteSiteLogPolicyOverride,
+  getGlobalLogPolicy,
+  getSiteLogPolicy,
+  updateGlobalLogPolicy,
+  upsertSiteLogPolicyOverride,
+} from './log-policies.ts';
 import { getSecurityLogSummary } from './get-security-log-summary.ts';
 import { queryAccessEvents } from './query-access-events.ts';
 import { queryErrorEvents } from './query-error-events.ts';
@@ -16,6 +23,11 @@ import { tailSecurityEvents } from './tail-security-events.ts';
 /** LogService. */
 export function logService(parts: ApiParts): Built<typeof LogService> {
   return {
+    getGlobalLogPolicy: getGlobalLogPolicy(parts),
+    updateGlobalLogPolicy: updateGlobalLogPolicy(parts),
+    getSiteLogPolicy: getSiteLogPolicy(parts),
+    upsertSiteLogPolicyOverride: upsertSiteLogPolicyOverride(parts),
+    deleteSiteLogPolicyOverride: deleteSiteLogPolicyOverride(parts),
     querySecurityEvents: querySecurityEvents(parts),
     queryAccessEvents: queryAccessEvents(parts),
     queryErrorEvents: queryErrorEvents(parts),

@@ -4,6 +4,7 @@ import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';
 import {
   customRules,
+  logPolicies,
   ruleOverrides,
   siteOverrides,
   siteRoutings,
@@ -24,6 +25,7 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       tx.remove(siteOverrides, before.id);
       removeAccessOf(tx, 'site', before.id);
       tx.remove(siteRoutings, before.id);
+      tx.remove(logPolicies, before.id);
       for (const rule of tx.list(customRules)) {
         if (rule.siteId === before.id) tx.remove(customRules, rule.id);
       }

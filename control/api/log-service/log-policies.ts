@@ -1,0 +1,200 @@
+/** Reads and changes log policies: of the deployment, and of sites. */
+
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  LogPolicySchema,
+  ResolvedLogPolicySchema,
+  SiteLogPolicyOverrideSchema,
+  type LogPolicyJson,
+  type LogService,
+  type SiteLogPolicyOverrideJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import {
+  globalLogPolicyId,
+  logEmergencyId,
+  readLogPolicy,
+  readSiteOverride,
+  requireAcknowledged,
+  resolveLogPolicy,
+  storageRisks,
+  type FullLogPolicy,
+} from '../../domain/log-policy.ts';
+import { globalLogPolicy, resolvedLogPolicy } from '../../publish/log-parts.ts';
+import { logEmergencies, logPolicies } from '../../store/collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, nextRevision, toMessage, toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+
+/** The policy of the deployment. */
+export function getGlobalLogPolicy(
+  parts: ApiParts,
+): Method<typeof LogService, 'getGlobalLogPolicy'> {
+  return () => ({ policy: showGlobal(parts.store) });
+}
+
+/** Replaces the policy of the deployment. */
+export function updateGlobalLogPolicy(
+  parts: ApiParts,
+): Method<typeof LogService, 'updateGlobalLogPolicy'> {
+  return async ({ policy, expectedRevision, acknowledgeStorageRisk }, context) => {
+    const caller = callerOf(context);
+    if (policy === undefined) throw invalidField('policy', 'is required');
+    const wanted = readLogPolicy(toRecord<LogPolicyJson>(LogPolicySchema, policy));
+    await parts.store.write((tx) => {
+      const before = globalLogPolicy(tx);
+      requireExpected(expectedRevision, before.revision);
+      const risks = [...storageRisks(wanted), ...newRisksOfSites(tx, before.policy, wanted)];
+      requireAcknowledged(risks, acknowledgeStorageRisk);
+      tx.put(logPolicies, {
+        id: globalLogPolicyId,
+        revision: nextRevision(before.revision),
+        updatedAt: isoNow(parts.clock),
+        policy: wanted,
+      });
+      const change = { before: before.policy, after: wanted };
+      tx.audit({ ...note(caller, globalLogPolicyId, risks), action: 'update', ...change });
+    });
+    return { policy: showGlobal(parts.store) };
+  };
+}
+
+/** The policy of a site at every stage. */
+export function getSiteLogPolicy(parts: ApiParts): Method<typeof LogService, 'getSiteLogPolicy'> {
+  return ({ siteId }, context) => {
+    const { store } = parts;
+    storedSite(store, callerOf(context), siteId, 'siteId');
+    return { policy: showResolved(store, siteId), ...showOverride(store, siteId) };
+  };
+}
+
+/** Sets what a site changes; fields that are left out are inherited. */
+export function upsertSiteLogPolicyOverride(
+  parts: ApiParts,
+): Method<typeof LogService, 'upsertSiteLogPolicyOverride'> {
+  return async ({ override, expectedRevision, acknowledgeStorageRisk }, context) => {
+    const caller = callerOf(context);
+    if (override === undefined) throw invalidField('override', 'is required');
+    const { siteId } = override;
+    const sent = toRecord<SiteLogPolicyOverrideJson>(SiteLogPolicyOverrideSchema, override);
+    const wanted = readSiteOverride(sent);
+    await parts.store.write((tx) => {
+      const site = storedSite(tx, caller, siteId, 'override.siteId');
+      const stored = tx.get(logPolicies, siteId);
+      requireExpected(expectedRevision, stored?.revision ?? '0');
+      const inherited = globalLogPolicy(tx).policy;
+      const { configured } = resolveLogPolicy(inherited, wanted, false);
+      const known = storageRisks(inherited);
+      const risks = storageRisks(configured).filter((risk) => !known.includes(risk));
+      requireAcknowledged(risks, acknowledgeStorageRisk);
+      keepOverride(tx, parts, site.id, wanted);
+      const change = { before: stored?.override ?? {}, after: wanted };
+      tx.audit({ ...note(caller, site.id, risks), action: 'set', ...change });
+    });
+    return {
+      policy: showResolved(parts.store, siteId),
+      ...showOverride(parts.store, siteId),
+    };
+  };
+}
+
+/** Lets a site use the policy of the deployment. */
+export function deleteSiteLogPolicyOverride(
+  parts: ApiParts,
+): Method<typeof LogService, 'deleteSiteLogPolicyOverride'> {
+  return async ({ siteId, expectedRevision }, context) => {
+    const caller = callerOf(context);
+    await parts.store.write((tx) => {
+      const site = storedSite(tx, caller, siteId, 'siteId');
+      const stored = tx.get(logPolicies, siteId);
+      const before = stored?.override ?? null;
+      if (stored === undefined || before === null) {
+        throw refusal('not_found', 'This site does not override the log policy.');
+      }
+      requireExpected(expectedRevision, stored.revision);
+      keepOverride(tx, parts, site.id, null);
+      tx.audit({ ...note(caller, site.id, []), action: 'reset', before });
+    });
+    return { policy: showResolved(parts.store, siteId) };
+  };
+}
+
+/** The revision continues over removals, so that a stale one never fits again. */
+function keepOverride(
+  tx: WriteStore,
+  parts: ApiParts,
+  siteId: string,
+  override: SiteLogPolicyOverrideJson | null,
+): void {
+  const revision = nextRevision(tx.get(logPolicies, siteId)?.revision ?? '0');
+  tx.put(logPolicies, { id: siteId, revision, updatedAt: isoNow(parts.clock), override });
+}
+
+/** Errors: aborted when the policy has moved on. */
+function requireExpected(sent: bigint, stored: string): void {
+  if (String(sent) === stored) return;
+  throw refusal(
+    'aborted',
+    `expectedRevision: the policy changed since; it has revision ${stored} now`,
+  );
+}
+
+/** Risks that a change of the policy of the deployment brings to sites that change it. */
+function newRisksOfSites(
+  store: ReadStore,
+  before: FullLogPolicy,
+  after: FullLogPolicy,
+): readonly string[] {
+  const found = new Set<string>();
+  for (const { override } of store.list(logPolicies)) {
+    if ((override ?? null) === null) continue;
+    const known = storageRisks(resolveLogPolicy(before, override ?? null, false).configured);
+    for (const risk of storageRisks(resolveLogPolicy(after, override ?? null, false).configured)) {
+      if (!known.includes(risk) && !storageRisks(after).includes(risk)) {
+        found.add(`${risk} of a site that overrides the policy`);
+      }
+    }
+  }
+  return [...found];
+}
+
+function showGlobal(store: ReadStore) {
+  const { policy, revision, updatedAt } = globalLogPolicy(store);
+  return {
+    policy: toMessage(LogPolicySchema, policy),
+    revision: BigInt(revision),
+    ...(updatedAt === '' ? {} : { updatedAt: timestampFromDate(new Date(updatedAt)) }),
+  };
+}
+
+function showResolved(store: ReadStore, siteId: string) {
+  return toMessage(ResolvedLogPolicySchema, {
+    ...resolvedLogPolicy(store, siteId),
+    globalRevision: globalLogPolicy(store).revision,
+    siteRevision: store.get(logPolicies, siteId)?.revision ?? '0',
+    safetyEpoch: store.get(logEmergencies, logEmergencyId)?.epoch ?? '0',
+  });
+}
+
+function showOverride(store: ReadStore, siteId: string) {
+  const stored = store.get(logPolicies, siteId);
+  const override = stored?.override ?? null;
+  if (stored === undefined || override === null) return {};
+  const { revision, updatedAt } = stored;
+  const shown = { ...override, siteId, revision, updatedAt };
+  return { override: toMessage(SiteLogPolicyOverrideSchema, shown) };
+}
+
+function note(caller: Caller, id: string, acknowledged: readonly string[]) {
+  const risks = acknowledged.join('; ');
+  return {
+    ...actorNote(caller),
+    resourceType: 'log_policy',
+    resourceId: id,
+    resourceName: id,
+    ...(risks === '' ? {} : { metadata: { acknowledgedRisks: risks } }),
+  };
+}

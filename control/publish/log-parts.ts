@@ -1,0 +1,117 @@
+/** The piece of a bundle that says what is recorded of requests, and the policies that it holds. */
+
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { RuntimeLogPolicySchema } from '../../proto/gen/waf/runtime/v1/logging_pb.ts';
+import {
+  firstLogPolicyRevision,
+  globalLogPolicyId,
+  logEmergencyId,
+  resolveLogPolicy,
+  standardLogPolicy,
+  type FullLogPolicy,
+  type LogPolicyRecord,
+  type ResolvedPolicy,
+} from '../domain/log-policy.ts';
+import { logEmergencies, logPolicies } from '../store/collections.ts';
+import type { ReadStore } from '../store/store.ts';
+import type { PartKind } from './part-kind.ts';
+
+/** Log policies; none while nobody changed one, for nodes know the standard. */
+export const logPolicyKind: PartKind = {
+  name: 'log-policy',
+  collections: ['log-policies', 'log-emergencies'],
+  plan: (store) => {
+    const emergency = store.get(logEmergencies, logEmergencyId);
+    const stored = store.list(logPolicies);
+    if (stored.length === 0 && emergency?.active !== true) return [];
+    return [{ id: '', inputs: [...stored, emergency], build: () => buildPolicies(store) }];
+  },
+};
+
+/** The policy of the deployment with its revision. */
+export function globalLogPolicy(store: ReadStore): LogPolicyRecord & { policy: FullLogPolicy } {
+  const stored = store.get(logPolicies, globalLogPolicyId);
+  const revision = stored?.revision ?? firstLogPolicyRevision;
+  const policy = { ...standardLogPolicy, ...stored?.policy };
+  return { id: globalLogPolicyId, revision, updatedAt: stored?.updatedAt ?? '', policy };
+}
+
+/** The policy of a site, or with '' of the deployment, at every stage. */
+export function resolvedLogPolicy(store: ReadStore, siteId: string): ResolvedPolicy {
+  const override = siteId === '' ? null : (store.get(logPolicies, siteId)?.override ?? null);
+  const emergency = store.get(logEmergencies, logEmergencyId)?.active === true;
+  return resolveLogPolicy(globalLogPolicy(store).policy, override, emergency);
+}
+
+/** Sites that change the policy. */
+export function sitesWithLogPolicy(store: ReadStore): string[] {
+  const own = store.list(logPolicies).filter(({ override }) => (override ?? null) !== null);
+  return own.map(({ id }) => id);
+}
+
+/**
+ * For how many days the events of each lane are kept. Segments hold events of all sites, so that
+ * the longest time counts; errors, of which the policy does not speak, are kept like exemplars.
+ */
+export function retentionDays(store: ReadStore) {
+  const policies = ['', ...sitesWithLogPolicy(store)].map(
+    (siteId) => resolvedLogPolicy(store, siteId).configured,
+  );
+  const longest = (daysOf: (policy: FullLogPolicy) => number): number =>
+    Math.max(...policies.map(daysOf));
+  const exemplars = longest((policy) => policy.exemplarRetentionDays);
+  return {
+    security: longest((policy) => policy.securityFactRetentionDays),
+    access: longest((policy) => policy.accessFullRetentionDays),
+    access_sample: exemplars,
+    error: exemplars,
+  };
+}
+
+function buildPolicies(store: ReadStore) {
+  const revision = BigInt(globalLogPolicy(store).revision);
+  const places = ['', ...sitesWithLogPolicy(store)];
+  return {
+    logPolicies: places.map((siteId) =>
+      toRuntimeLogPolicy(siteId, revision, resolvedLogPolicy(store, siteId).effective),
+    ),
+  };
+}
+
+const detailModes = ['UNSPECIFIED', 'NONE', 'EXEMPLARS', 'ALL'] as const;
+const evidenceModes = ['UNSPECIFIED', 'OFF', 'SECURITY_ONLY', 'RETAINED_LOGS'] as const;
+const bodyModes = ['UNSPECIFIED', 'OFF', 'PREFIX', 'FULL'] as const;
+
+/** A policy as it travels. */
+export function toRuntimeLogPolicy(
+  siteId: string,
+  revision: bigint,
+  policy: FullLogPolicy,
+): MessageInitShape<typeof RuntimeLogPolicySchema> {
+  const mode = numberOf(evidenceModes, policy.requestEvidenceMode);
+  const evidence = {
+    mode,
+    headerBytesMax: policy.requestEvidenceHeaderMaxBytes,
+    bodyMode: numberOf(bodyModes, policy.requestEvidenceBodyMode),
+    bodyBytesMax: policy.requestEvidenceBodyMaxBytes,
+    inflightBytesMax: BigInt(policy.requestEvidenceInflightMaxBytes),
+    queueBytesMax: BigInt(policy.requestEvidenceFinalizedQueueMaxBytes),
+  };
+  return {
+    siteId,
+    revision,
+    accessMode: numberOf(detailModes, policy.accessMode),
+    securityMode: numberOf(detailModes, policy.securityMode),
+    pairing: policy.evidencePairing,
+    statusK: policy.statusExemplarK,
+    apiK: policy.apiExemplarK,
+    securityK: policy.securityExemplarK,
+    windowSeconds: policy.sampleWindowSeconds,
+    ...(mode > 1 ? { evidence } : {}),
+  };
+}
+
+/** The number of an enum's value, by the last words of its name. */
+function numberOf(words: readonly string[], name: string): number {
+  return words.findIndex((word) => name.endsWith(`_MODE_${word}`));
+}
