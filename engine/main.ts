@@ -177,11 +177,11 @@ class Engine {
   }
 
   private startThreads(routes: RoutesConfig): Promise<FrontThreads> {
-    const { host, port, workers, listener, listenFds, secure } = this.options;
+    const { host, port, workers, listener, listenFds, secure, proxyHeaderFrom } = this.options;
     return startFrontThreads({
       entry: threadEntry('front-thread'),
       count: workers,
-      listen: { host, port },
+      listen: { host, port, proxyHeaderFrom },
       inheritedFds: listenFds,
       listenSecure: secure,
       inheritedSecureFds: secure?.fds ?? [],

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { logFormatVariable } from '../../engine/base/log.ts';
 import { readChildMessage } from '../supervisor/messages.ts';
 import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
+import { proxyProtocolArgs, proxyProtocolFlags } from './proxy-protocol-flags.ts';
 import { ignoreClosedOutput } from './closed-output.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
 
@@ -22,6 +23,7 @@ export const engineCommand: CommandDefinition = {
       flags: '--https-public-port <port>',
       summary: 'port in redirects to HTTPS, where clients reach --https-listen by another',
     },
+    ...proxyProtocolFlags('--listen', '--https-listen'),
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
     {
       flags: '--inspection <where>',
@@ -53,7 +55,7 @@ export const engineCommand: CommandDefinition = {
     );
     for (const [name, value] of secure) if (value !== undefined) passed.push(`--${name}`, value);
     const zones = textFlag(flags, 'rblZones');
-    passed.push(...accessLogArgs(flags));
+    passed.push(...accessLogArgs(flags), ...proxyProtocolArgs(flags));
     if (zones !== undefined) passed.push('--rbl-zones', zones);
     process.env[logFormatVariable] = options.logFormat;
     ignoreClosedOutput();

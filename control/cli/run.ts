@@ -11,6 +11,7 @@ import { formatAddress, readAddress, type Address } from '../supervisor/address.
 import { createProgressView } from '../supervisor/progress.ts';
 import { supervise, type Supervised } from '../supervisor/supervise.ts';
 import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
+import { proxyProtocolArgs, proxyProtocolFlags } from './proxy-protocol-flags.ts';
 import { ignoreClosedOutput } from './closed-output.ts';
 import {
   switchFlag,
@@ -41,6 +42,7 @@ export const runCommand: CommandDefinition = {
       flags: '--https-public-port <port>',
       summary: 'port in redirects to HTTPS, where clients reach --https by another',
     },
+    ...proxyProtocolFlags('--proxy', '--https'),
     {
       flags: '--management <host:port>',
       summary: 'where the management API listens',
@@ -81,6 +83,7 @@ export const runCommand: CommandDefinition = {
     });
     const publicPort = textFlag(flags, 'httpsPublicPort');
     if (publicPort !== undefined) engineArgs.push('--https-public-port', publicPort);
+    engineArgs.push(...proxyProtocolArgs(flags));
     const tlsFlags = ['management-tls', 'management-cert', 'management-key'] as const;
     const controlArgs = tlsFlags.flatMap((name) => {
       const value = textFlag(flags, camelCase(name));

@@ -208,3 +208,13 @@ export const upstreamLimits = {
   /** Endpoints or connections tried for one request. */
   attemptsMax: 3,
 } as const;
+
+/** PROXY headers in front of a client's first byte. Source: the PROXY protocol's specification. */
+export const proxyHeaderLimits = {
+  /** Header with its fields; balancers that add certificates of clients send up to 4 KB. */
+  bytesMax: 4_096,
+  /** From accepting a client to the last byte of its header. */
+  timeoutMs: 5_000,
+  /** Networks whose headers one listener takes. */
+  networksMax: 64,
+} as const;

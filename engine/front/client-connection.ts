@@ -12,7 +12,7 @@ import type { TlsFacts } from '../contract/tls.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
 import { routingHost } from '../http/routing-host.ts';
-import { connectionFacts, forwardedLines } from './client-facts.ts';
+import { forwardedLines, type AcceptedClient } from './client-facts.ts';
 import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
@@ -65,8 +65,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
 
   constructor(
     front: FrontContext,
-    socket: net.Socket,
-    tls: TlsFacts | null,
+    { socket, facts, tls }: AcceptedClient,
     onClosed: (connection: ClientConnection) => void,
   ) {
     this.front = front;
@@ -77,7 +76,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.parser = new RequestHeadParser(front.settings);
     this.parser.mayUpgrade = true;
     this.parser.reset(0);
-    this.facts = connectionFacts(socket, tls);
+    this.facts = facts;
     this.forwardedLines = forwardedLines(this.facts);
     socket.on('drain', () => this.onDrain());
     socket.on('end', () => this.onEnd());

@@ -3,18 +3,32 @@
 import type net from 'node:net';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
+import type { NamedEnds } from './proxy-header.ts';
 
-/** The facts of one connection; `tls` is null without TLS. */
-export function connectionFacts(socket: net.Socket, tls: TlsFacts | null): ConnectionFacts {
-  const peer = plainAddress(socket.remoteAddress);
-  return {
+/** A client as the listener hands it over. */
+export interface AcceptedClient {
+  readonly socket: net.Socket;
+  readonly facts: ConnectionFacts;
+  /** Null without TLS. */
+  readonly tls: TlsFacts | null;
+}
+
+/** A client whose balancer named its `ends`, or that came by itself (null). */
+export function acceptedClient(
+  socket: net.Socket,
+  tls: TlsFacts | null,
+  ends: NamedEnds | null,
+): AcceptedClient {
+  const peer = ends?.clientIp ?? plainAddress(socket.remoteAddress);
+  const facts: ConnectionFacts = {
     clientIp: peer,
-    clientPort: socket.remotePort ?? 0,
+    clientPort: ends?.clientPort ?? socket.remotePort ?? 0,
     peerIp: peer,
-    serverIp: plainAddress(socket.localAddress),
-    serverPort: socket.localPort ?? 0,
+    serverIp: ends?.serverIp ?? plainAddress(socket.localAddress),
+    serverPort: ends?.serverPort ?? socket.localPort ?? 0,
     scheme: tls === null ? 'http' : 'https',
   };
+  return { socket, facts, tls };
 }
 
 /** Ready header lines about a connection for origins. */

@@ -48,6 +48,11 @@ export class FrontCounters {
     count(this.deltaOf('', ''), 'refusal', `tls_${why}`);
   }
 
+  /** Counts a client that was closed for its PROXY header. */
+  addRefusedProxyHeader(): void {
+    count(this.deltaOf('', ''), 'refusal', 'proxy_header');
+  }
+
   /** What was counted since the last call; [] when there was nothing. */
   drain(): CounterDelta[] {
     const deltas = [...this.bySite.values()].flat();

@@ -10,6 +10,7 @@ import { TARGET_FORM } from '../http/request-head.ts';
 import type { ClientPort } from './client-port.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
+import type { RequestClient } from './request-client.ts';
 
 /** An answer of ours in place of what the site would do. */
 export interface DeliveryAnswer {
@@ -33,17 +34,19 @@ export function certificateFor(
 }
 
 /** What an answer says of TLS: nothing over plain HTTP (RFC 6797 section 7.2). */
-export function strictTransportOf(client: ClientPort, route: Route | null): string {
-  return client.tls === null ? '' : (route?.site.tls?.strictTransportSecurity ?? '');
+export function strictTransportOf({ facts }: RequestClient, route: Route | null): string {
+  return facts.scheme === 'http' ? '' : (route?.site.tls?.strictTransportSecurity ?? '');
 }
 
 /**
- * What a request gets because of how it came; null to serve it. Cost: two comparisons for a plain
+ * What a request gets because of how it came; null to serve it. A trusted proxy says how it came
+ * there. Cost: two comparisons for a plain
  * request of a site without TLS.
  */
 export function deliveryAnswer(
   front: FrontContext,
   client: ClientPort,
+  { facts }: RequestClient,
   route: Route | null,
   bytes: Buffer,
 ): DeliveryAnswer | null {
@@ -51,9 +54,9 @@ export function deliveryAnswer(
   if (client.parser.refusal !== null) return null;
   if (client.tls === null) {
     const token = front.acmeTokens.empty ? null : acmeAnswer(front, client.parser, bytes);
-    return token ?? plainAnswer(front, client, route, bytes);
-  }
-  return route === null || fits(front.generation, client.tls, route) ? null : misdirected;
+    if (token !== null) return token;
+  } else if (route !== null && !fits(front.generation, client.tls, route)) return misdirected;
+  return facts.scheme === 'https' ? null : plainAnswer(front, client, route, bytes);
 }
 
 const misdirected: DeliveryAnswer = {

@@ -83,8 +83,8 @@ export class Exchange implements PhaseHost, Owner {
     const route = this.generation.find(this.client.host());
     this.site = route;
     this.requestClient = requestClient(this.front, route, this.client, this.bytes);
-    this.response.relay.strictTransport = strictTransportOf(this.client, route);
-    const decided = deliveryAnswer(this.front, this.client, route, this.bytes);
+    this.response.relay.strictTransport = strictTransportOf(this.requestClient, route);
+    const decided = deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes);
     if (decided === null) this.phases.start(route);
     else this.endings.answerDelivery(decided);
   }

@@ -20,6 +20,7 @@ export interface FrontSettings extends HeadLimits {
   readonly requestBodyBytesMax: number;
   readonly heldBytesMax: number;
   readonly handshakeTimeoutMs: number;
+  readonly proxyHeaderTimeoutMs: number;
   readonly headTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyProgressTimeoutMs: number;
@@ -53,6 +54,8 @@ export interface FrontContext {
   readonly tls: SecureContexts;
   /** A TLS handshake ended. */
   readonly onHandshake: (outcome: HandshakeFailure | 'complete') => void;
+  /** A client was closed because its PROXY header was missing, malformed or late. */
+  readonly onProxyHeaderRefused: () => void;
   /** Answers to certificate authorities that prove names over plain HTTP. */
   readonly acmeTokens: AcmeTokens;
   /** Port that redirects to TLS name; 0 while no listener for TLS is open. */

@@ -5,7 +5,7 @@
 
 import { systemClock, type Clock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { frontLimits, httpLimits, tlsLimits } from '../base/delivery-limits.ts';
+import { frontLimits, httpLimits, proxyHeaderLimits, tlsLimits } from '../base/delivery-limits.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { Inspector } from '../contract/inspection.ts';
@@ -52,6 +52,8 @@ export interface FrontOptions extends NextGeneration {
   readonly guardKinds?: readonly GuardKind[];
   /** Called for every TLS handshake that ended. */
   readonly onHandshake?: FrontContext['onHandshake'];
+  /** Called for every client that was closed for its PROXY header. */
+  readonly onProxyHeaderRefused?: () => void;
 }
 
 /** A front of one thread. */
@@ -95,7 +97,8 @@ class ThreadFront implements Front {
   constructor(options: FrontOptions) {
     const clock = options.clock ?? systemClock;
     const { handshakeTimeoutMs } = tlsLimits;
-    const limits = { ...frontLimits, ...httpLimits, handshakeTimeoutMs };
+    const { timeoutMs: proxyHeaderTimeoutMs } = proxyHeaderLimits;
+    const limits = { ...frontLimits, ...httpLimits, handshakeTimeoutMs, proxyHeaderTimeoutMs };
     const settings: FrontSettings = { ...limits, ...options.settings };
     const deadlines = new Deadlines(clock, settings.sweepIntervalMs);
     this.upstreams = new UpstreamRegistry(deadlines);
@@ -111,6 +114,7 @@ class ThreadFront implements Front {
       clientWatch: options.clientWatch ?? new ClientWatch(),
       tls: new SecureContexts(),
       onHandshake: options.onHandshake ?? (() => undefined),
+      onProxyHeaderRefused: options.onProxyHeaderRefused ?? (() => undefined),
       acmeTokens: new AcmeTokens(),
       securePort: 0,
       onRequestDone: options.onRequestDone,

@@ -9,7 +9,7 @@ import { http2Limits } from '../base/delivery-limits.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { HTTP2_CODE, HTTP2_EVENT, Http2Session } from '../http2/session.ts';
-import { connectionFacts, forwardedLines } from './client-facts.ts';
+import { forwardedLines, type AcceptedClient } from './client-facts.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
 import { Http2Stream, type StreamOwner } from './http2-stream.ts';
@@ -43,14 +43,13 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
 
   constructor(
     front: FrontContext,
-    socket: net.Socket,
-    tls: TlsFacts | null,
+    { socket, facts, tls }: AcceptedClient,
     onClosed: (connection: Http2Connection) => void,
   ) {
     this.front = front;
     this.socket = socket;
     this.tls = tls;
-    this.facts = connectionFacts(socket, tls);
+    this.facts = facts;
     this.forwardedLines = forwardedLines(this.facts);
     this.onClosed = onClosed;
     this.session = new Http2Session({ ...http2Limits, headBytesMax: front.settings.headBytesMax });

@@ -8,15 +8,20 @@ import { lookup } from 'node:dns/promises';
 import net from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { frontLimits } from '../base/delivery-limits.ts';
+import { parseAddress } from '../base/ip-address.ts';
+import { rangeTest } from '../base/ip-ranges.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { acceptClients, listenReusePort } from '../system/sockets.ts';
 import { Handshake, type HandshakeParts } from '../tls/handshake.ts';
 import { ClientConnection } from './client-connection.ts';
+import { acceptedClient, type AcceptedClient } from './client-facts.ts';
 import { certificateFor } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
 import { Http2Connection } from './http2-connection.ts';
 import { listenError } from './port-probe.ts';
 import type { ListenAddress, Listener } from './listener.ts';
+import type { NamedEnds } from './proxy-header.ts';
+import { ProxyIntro } from './proxy-intro.ts';
 
 /** The listener's view of a client, whichever protocol it speaks. */
 interface Client {
@@ -25,6 +30,9 @@ interface Client {
   destroy(): void;
 }
 
+/** Whether a client of an address begins with a PROXY header. */
+type HeaderTest = (address: string) => boolean;
+
 /** Read into by every client socket of the thread: what a read gives is used or copied at once. */
 const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
 
@@ -32,7 +40,9 @@ const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
 export class StrictListener implements Listener {
   private readonly context: FrontContext;
   private readonly clients = new Set<Client>();
-  private readonly handshakes = new Set<Handshake>();
+  private readonly intros = new Set<ProxyIntro>();
+  /** With what a balancer said of the client. */
+  private readonly handshakes = new Map<Handshake, NamedEnds | null>();
   private readonly handshakeParts: HandshakeParts;
   private readonly acceptors: (() => void)[] = [];
   private whenEmpty: (() => void) | null = null;
@@ -54,7 +64,7 @@ export class StrictListener implements Listener {
   }
 
   get connections(): number {
-    return this.clients.size + this.handshakes.size;
+    return this.clients.size + this.handshakes.size + this.intros.size;
   }
 
   /** The descriptor of a client that there is room for. */
@@ -65,43 +75,88 @@ export class StrictListener implements Listener {
     return false;
   }
 
-  private accept(fd: number): void {
+  private accept(fd: number, headerOf: HeaderTest): void {
     if (!this.admit(fd)) return;
     const onread = {
       buffer: readBuffer,
       callback: (count: number): boolean => {
-        client.onRead(readBuffer, count);
+        reader.onRead(readBuffer, count);
         return true;
       },
     };
     // A client may close its side and still want its answer; see ClientConnection.onEnd.
     const options = { fd, readable: true, writable: true, allowHalfOpen: true, onread };
-    const client = this.connect(new net.Socket(options), null, false);
+    const socket = new net.Socket(options);
+    let reader: Pick<Client, 'onRead'>;
+    if (headerOf(socket.remoteAddress ?? '')) {
+      reader = this.introduce(socket, (ends, rest) => {
+        const client = this.connect(acceptedClient(socket, null, ends), false);
+        reader = client;
+        if (rest.length > 0) client.onRead(rest, rest.length);
+        if (this.context.draining) client.drain();
+      });
+    } else reader = this.connect(acceptedClient(socket, null, null), false);
   }
 
-  private acceptSecure(fd: number): void {
+  private acceptSecure(fd: number, headerOf: HeaderTest): void {
     if (!this.admit(fd)) return;
-    const options = { fd, readable: true, writable: true, allowHalfOpen: true };
-    this.handshakes.add(new Handshake(this.handshakeParts, new net.Socket(options)));
+    const socket = new net.Socket({ fd, readable: true, writable: true, allowHalfOpen: true });
+    if (!headerOf(socket.remoteAddress ?? '')) return this.shakeHands(socket, null);
+    const read = (): void => {
+      const bytes = socket.read() as Buffer | null;
+      if (bytes !== null) intro.onRead(bytes, bytes.length);
+    };
+    const intro = this.introduce(socket, (ends, rest) => {
+      socket.removeListener('readable', read);
+      if (rest.length > 0) socket.unshift(rest);
+      this.shakeHands(socket, ends);
+    });
+    socket.on('readable', read);
+  }
+
+  /** Waits for the PROXY header of a client; `next` continues with what follows it. */
+  private introduce(
+    socket: net.Socket,
+    next: (ends: NamedEnds | null, rest: Buffer) => void,
+  ): ProxyIntro {
+    const { deadlines, settings } = this.context;
+    const intro = new ProxyIntro(deadlines, socket, settings.proxyHeaderTimeoutMs, {
+      introduced: (_, ends, rest) => {
+        next(ends, rest);
+        this.intros.delete(intro);
+      },
+      notIntroduced: () => {
+        this.context.onProxyHeaderRefused();
+        this.intros.delete(intro);
+        this.checkEmpty();
+      },
+    });
+    this.intros.add(intro);
+    return intro;
+  }
+
+  private shakeHands(socket: net.Socket, ends: NamedEnds | null): void {
+    this.handshakes.set(new Handshake(this.handshakeParts, socket), ends);
   }
 
   private onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void {
     this.context.onHandshake('complete');
-    const client = this.connect(socket, facts, socket.alpnProtocol === 'h2');
+    const ends = this.handshakes.get(handshake) ?? null;
+    const client = this.connect(acceptedClient(socket, facts, ends), socket.alpnProtocol === 'h2');
     this.handshakes.delete(handshake);
     // Decrypted bytes come in memory of their own.
     socket.on('data', (bytes: Buffer) => client.onRead(bytes, bytes.length));
     if (this.context.draining) client.drain();
   }
 
-  private connect(socket: net.Socket, tls: TlsFacts | null, http2: boolean): Client {
+  private connect(accepted: AcceptedClient, http2: boolean): Client {
     const onClosed = (): void => {
       this.clients.delete(client);
       this.checkEmpty();
     };
     const client = http2
-      ? new Http2Connection(this.context, socket, tls, onClosed)
-      : new ClientConnection(this.context, socket, tls, onClosed);
+      ? new Http2Connection(this.context, accepted, onClosed)
+      : new ClientConnection(this.context, accepted, onClosed);
     this.clients.add(client);
     return client;
   }
@@ -122,7 +177,9 @@ export class StrictListener implements Listener {
         address.fd === undefined
           ? listenReusePort(await numericHost(host), port)
           : { fd: address.fd, port };
-      const accept = (fd: number): void => (secure ? this.acceptSecure(fd) : this.accept(fd));
+      const headerOf = headerTest(address.proxyHeaderFrom ?? []);
+      const accept = (fd: number): void =>
+        secure ? this.acceptSecure(fd, headerOf) : this.accept(fd, headerOf);
       this.acceptors.push(acceptClients(bound.fd, accept));
       return bound.port;
     } catch (cause) {
@@ -145,11 +202,21 @@ export class StrictListener implements Listener {
 
   close(): void {
     this.stopAccepting();
-    for (const handshake of this.handshakes) handshake.destroy();
+    for (const intro of this.intros) intro.destroy();
+    for (const handshake of this.handshakes.keys()) handshake.destroy();
     for (const client of this.clients) client.destroy();
   }
 }
 
 async function numericHost(host: string): Promise<string> {
   return net.isIP(host) === 0 ? (await lookup(host)).address : host;
+}
+
+function headerTest(networks: readonly string[]): HeaderTest {
+  if (networks.length === 0) return () => false;
+  const holds = rangeTest(networks);
+  return (address) => {
+    const key = parseAddress(address);
+    return key !== null && holds(key);
+  };
 }

@@ -46,6 +46,10 @@ export class UwsListener implements Listener {
       const text = 'TLS needs the listener strict: leave --listener out';
       throw new AppError('bad_option', text, { source: 'config' });
     }
+    if ((address.proxyHeaderFrom ?? []).length > 0) {
+      const text = 'PROXY headers need the listener strict: leave --listener out';
+      throw new AppError('bad_option', text, { source: 'config' });
+    }
     const { default: uws } = await import('uWebSockets.js');
     this.closeSocket = uws.us_listen_socket_close;
     this.app = uws.App().any('/*', (response, request) => this.accept(response, request, address));

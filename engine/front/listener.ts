@@ -9,6 +9,8 @@ export interface ListenAddress {
   readonly secure?: boolean;
   /** With `secure`: the port by which clients reach it, where that is another. */
   readonly publicPort?: number;
+  /** Networks, as keys, whose clients begin with a PROXY header; absent or empty for nobody. */
+  readonly proxyHeaderFrom?: readonly string[];
 }
 
 /** Accepts clients, whatever library reads their bytes. */

@@ -38,10 +38,16 @@ const trust = (...networks: string[]): TrustConfig => ({
 });
 
 /** Sends one request that claims to be 203.0.113.9; what inspection, origin and event saw. */
-async function ask(change: Partial<SiteConfig>, clientWatch = new ClientWatch()) {
+async function ask(
+  change: Partial<SiteConfig>,
+  clientWatch = new ClientWatch(),
+  lines = 'X-Forwarded-For: 1.1.1.1, 203.0.113.9\r\n',
+) {
   let forwarded: unknown = '';
+  let proto: unknown = '';
   const origin = await httpOrigin(closing, (request, response) => {
     forwarded = request.headers['x-forwarded-for'];
+    proto = request.headers['x-forwarded-proto'];
     response.end('ok');
   });
   const opened: RequestSnapshot[] = [];
@@ -63,10 +69,9 @@ async function ask(change: Partial<SiteConfig>, clientWatch = new ClientWatch())
   closing.add(() => front.close());
   const port = await front.listen({ host: '127.0.0.1', port: 0 });
   const client = new RawClient(port);
-  client.send('GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1, 203.0.113.9\r\n');
-  client.send('Connection: close\r\n\r\n');
+  client.send(`GET / HTTP/1.1\r\nHost: a\r\n${lines}Connection: close\r\n\r\n`);
   expect(await client.all()).toContain('200 OK');
-  return { forwarded, connection: opened[0]?.connection, event: events[0] };
+  return { forwarded, proto, connection: opened[0]?.connection, event: events[0] };
 }
 
 test('without a profile the peer is the client', async () => {
@@ -81,6 +86,40 @@ test('a trusted proxy names the client: to the rules, to the origin, in the even
   expect(connection).toMatchObject({ clientIp: '203.0.113.9', peerIp: '127.0.0.1' });
   expect(event?.clientIp).toBe('203.0.113.9');
   expect(forwarded).toBe('203.0.113.9, 127.0.0.1');
+});
+
+const trusted = trust('127.0.0.0/8');
+const stranger = trust('10.0.0.0/8');
+const client = 'X-Forwarded-For: 203.0.113.9\r\n';
+const untrustedRule: TrustConfig = {
+  ...stranger,
+  rules: stranger.rules.map((rule) => ({ ...rule, allowUntrusted: true })),
+};
+
+test.each<[string, TrustConfig | undefined, string, string]>([
+  ['of a trusted proxy', trusted, `${client}X-Forwarded-Proto: https\r\n`, 'https'],
+  ['in capitals', trusted, `${client}X-Forwarded-Proto: HTTPS\r\n`, 'https'],
+  ['without an address beside it', trusted, 'X-Forwarded-Proto: https\r\n', 'https'],
+  ['of nobody trusted', stranger, `${client}X-Forwarded-Proto: https\r\n`, 'http'],
+  ['without a profile', undefined, `${client}X-Forwarded-Proto: https\r\n`, 'http'],
+  [
+    'where the client is believed without proof',
+    untrustedRule,
+    `${client}X-Forwarded-Proto: https\r\n`,
+    'http',
+  ],
+  ['as a list', trusted, `${client}X-Forwarded-Proto: https, http\r\n`, 'http'],
+  [
+    'sent twice',
+    trusted,
+    `${client}X-Forwarded-Proto: https\r\nX-Forwarded-Proto: https\r\n`,
+    'http',
+  ],
+  ['of another protocol', trusted, `${client}X-Forwarded-Proto: wss\r\n`, 'http'],
+])('X-Forwarded-Proto %s', async (_, profile, lines, told) => {
+  const change = profile === undefined ? {} : { trust: profile };
+  const { proto, connection } = await ask(change, new ClientWatch(), lines);
+  expect([proto, connection?.scheme]).toEqual([told, told]);
 });
 
 test('a forged header is ignored and noted once an hour', async () => {

@@ -9,6 +9,7 @@ import type { ClientIpFinding } from '../contract/trust.ts';
 import { addressHeaders } from '../base/address-headers.ts';
 import { trustLimits } from '../base/guard-limits.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
+import { forwardedLines } from './client-facts.ts';
 import type { ClientPort } from './client-port.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Route } from './generation.ts';
@@ -36,10 +37,29 @@ export function requestClient(
   if (finding.spoofed) {
     front.clientWatch.addSpoof(id, peerIp, finding.spoofedHeader, front.clock.nowMs());
   }
-  return finding.sourceHeader === '' ? connection : clientOf(connection.facts, finding);
+  const scheme = schemeOf(connection.facts, finding, values);
+  if (finding.sourceHeader === '' && scheme === connection.facts.scheme) return connection;
+  return clientOf({ ...connection.facts, scheme }, finding);
+}
+
+/**
+ * How the client spoke to the first proxy: only where all proxies on the way are proved, and one
+ * of them says it in exactly one word.
+ */
+function schemeOf(
+  { scheme }: ConnectionFacts,
+  { verifiedNodeIds, untrustedRule }: ClientIpFinding,
+  values: ReadonlyMap<string, readonly string[]>,
+): ConnectionFacts['scheme'] {
+  if (verifiedNodeIds.length === 0 || untrustedRule) return scheme;
+  const said = values.get('x-forwarded-proto');
+  if (said?.length !== 1) return scheme;
+  const word = said[0]!.toLowerCase();
+  return word === 'http' || word === 'https' ? word : scheme;
 }
 
 function clientOf(facts: ConnectionFacts, finding: ClientIpFinding): RequestClient {
+  if (finding.sourceHeader === '') return { facts, forwardedLines: forwardedLines(facts) };
   const proxies = Math.max(1, finding.verifiedNodeIds.length);
   const hops = [finding.ip, ...finding.hops.slice(-proxies)].join(', ');
   return {

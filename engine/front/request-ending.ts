@@ -14,6 +14,7 @@ import { strictTransportOf, type DeliveryAnswer } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Generation, Route } from './generation.ts';
 import { writeOwnAnswer } from './own-answer.ts';
+import type { RequestClient } from './request-client.ts';
 import type { RequestTexts } from './request-texts.ts';
 
 /** What an ending needs of the request. */
@@ -21,6 +22,7 @@ export interface EndingOwner {
   readonly requestId: string;
   readonly texts: RequestTexts;
   readonly site: Route | null;
+  readonly requestClient: RequestClient;
   readonly generation: Generation;
   /** True when the body was read to its end. */
   readonly bodyComplete: boolean;
@@ -150,7 +152,7 @@ export class RequestEnding implements PhaseEndings {
       location,
       guard,
       text: this.text,
-      strictTransport: strictTransportOf(this.client, owner.site),
+      strictTransport: strictTransportOf(owner.requestClient, owner.site),
       plain: this.outcome === 'unrouted',
       keepAlive,
       http10: parser.version === 10,

@@ -47,9 +47,10 @@ export async function startSecureFront(
   settings: Partial<FrontSettings> = {},
   publicPort?: number,
   inspector: Inspector | null = null,
+  proxyHeaderFrom: readonly string[] = [],
 ): Promise<SecureRunning> {
   const running = await startFront(closing, sites, inspector, settings);
-  const address = { host: '127.0.0.1', port: 0, secure: true };
+  const address = { host: '127.0.0.1', port: 0, secure: true, proxyHeaderFrom };
   const listen = publicPort === undefined ? address : { ...address, publicPort };
   const securePort = await running.front.listen(listen);
   return { ...running, securePort };

@@ -3,6 +3,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
+import { parseNetwork } from '../base/ip-address.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from './fixture.ts';
 import { askSecure, getText, secureSite, startSecureFront, tlsFor } from './secure-fixture.ts';
 
@@ -15,6 +16,12 @@ const echoOrigin = (): Promise<number> =>
     const { host, 'x-forwarded-proto': proto, 'x-forwarded-for': client } = request.headers;
     response.end(`host=${host} proto=${String(proto)} for=${String(client)} url=${request.url}`);
   });
+
+function askPlain(port: number, text: string): Promise<string> {
+  const client = new RawClient(port);
+  client.send(text);
+  return client.all();
+}
 
 test('a request over TLS reaches the origin, which learns that it was https', async () => {
   const { securePort, eventsReach } = await startSecureFront(closing, [
@@ -339,6 +346,29 @@ test('HSTS: over TLS alone, in place of the origin, on our own answers too', asy
   expect(await over('shop.test', '*')).toEqual([strictTransportSecurity]);
   expect(await over('silent.test')).toEqual(['max-age=1']);
   expect(said(await new RawClient(port).send(getText('shop.test')).all())).toEqual(['max-age=1']);
+});
+
+test('HTTP behavior: what reached a trusted proxy over TLS is served, not redirected', async () => {
+  const ranges = [parseNetwork('127.0.0.0/8')!];
+  const trust = {
+    nodes: [{ id: 'lb', ranges, xffMode: '' }],
+    edges: [
+      { from: 'internet', to: 'lb' },
+      { from: 'lb', to: 'waf' },
+    ],
+    rules: [],
+  };
+  const tls = { httpBehavior: 'redirect', strictTransportSecurity: 'max-age=9' } as const;
+  const site = { ...secureSite(await echoOrigin(), 'shop.test', tls), trust };
+  const { port, securePort } = await startSecureFront(closing, [site]);
+  const said = (proto: string): string =>
+    getText('shop.test').replace('\r\n\r\n', `\r\nX-Forwarded-Proto: ${proto}\r\n\r\n`);
+  const served = await askPlain(port, said('https'));
+  expect(served).toMatch(/^HTTP\/1\.1 200 .*Strict-Transport-Security: max-age=9.*proto=https/s);
+  expect(await askPlain(port, said('http'))).toMatch(/^HTTP\/1\.1 308 /);
+  const options = { servername: 'shop.test' };
+  const { text } = await askSecure(securePort, said('http'), options);
+  expect(text).toMatch(/^HTTP\/1\.1 308 .*Location: https:\/\/shop\.test/s);
 });
 
 test('without a listener for TLS nobody is redirected to it', async () => {

@@ -160,6 +160,7 @@ class FrontWorker {
         if (fate !== 'kept') this.counters.addFate(fate);
       },
       onClientRefused: () => this.counters.addRefusedClient(),
+      onProxyHeaderRefused: () => this.counters.addRefusedProxyHeader(),
       onHandshake: (outcome) => {
         if (outcome !== 'complete') this.counters.addFailedHandshake(outcome);
       },

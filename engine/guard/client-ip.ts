@@ -5,7 +5,8 @@
  * the same code.
  */
 
-import { maskKey, parseAddress, prefixOf, textOfKey } from '../base/ip-address.ts';
+import { parseAddress, textOfKey } from '../base/ip-address.ts';
+import { rangeTest } from '../base/ip-ranges.ts';
 import { trustLimits } from '../base/guard-limits.ts';
 import { proxyPaths } from '../base/proxy-paths.ts';
 import type {
@@ -270,21 +271,4 @@ function toTrace(rule: ClientIpRuleConfig, outcome: Outcome): ClientIpTrace {
 function fallbackTrace(peer: string): ClientIpTrace {
   const reason = 'no rule decided: the peer is the client';
   return { ruleId: '', header: '', status: 'fallback', reason, candidateIp: peer, pathNodeIds: [] };
-}
-
-/** Whether an address lies in any of the ranges. Cost: one set look-up a prefix length in use. */
-function rangeTest(ranges: readonly string[]): (key: string) => boolean {
-  const byPrefix = new Map<number, Set<string>>();
-  for (const range of ranges) {
-    const prefix = prefixOf(range);
-    const known = byPrefix.get(prefix);
-    if (known === undefined) byPrefix.set(prefix, new Set([range]));
-    else known.add(range);
-  }
-  return (key) => {
-    for (const [prefix, keys] of byPrefix) {
-      if (prefix <= prefixOf(key) && keys.has(maskKey(key, prefix))) return true;
-    }
-    return false;
-  };
 }

@@ -1,6 +1,7 @@
 /** Holds the engine's command line to saying which flag is wrong. */
 
 import { expect, test } from 'vitest';
+import { textOfKey } from '../base/ip-address.ts';
 import { readOptions } from './options.ts';
 
 test('block lists are off unless they are named', () => {
@@ -42,4 +43,29 @@ test.each([
   ['--access-log-keep', '1000'],
 ])('refuses %s %s', (flag, value) => {
   expect(() => readOptions([flag, value])).toThrow(flag);
+});
+
+test('PROXY headers are read from nobody unless networks are named, for each listener', () => {
+  expect(readOptions([]).proxyHeaderFrom).toEqual([]);
+  const secure = ['--https-listen', '0.0.0.0:8443'];
+  const given = readOptions([
+    ...['--proxy-protocol', '10.0.0.0/8, 192.0.2.1', ...secure],
+    ...['--https-proxy-protocol', '2001:db8::/32'],
+  ]);
+  expect(given.proxyHeaderFrom.map(textOfKey)).toEqual(['10.0.0.0/8', '192.0.2.1']);
+  expect(given.secure?.proxyHeaderFrom.map(textOfKey)).toEqual(['2001:db8::/32']);
+});
+
+test.each([
+  ['--proxy-protocol', 'balancer.example'],
+  ['--proxy-protocol', '10.0.0.0/33'],
+  ['--proxy-protocol', Array.from({ length: 65 }, (_, at) => `10.0.0.${at}`).join(',')],
+])('refuses %s %s', (flag, value) => {
+  expect(() => readOptions([flag, value])).toThrow(flag);
+});
+
+test('uWebSockets.js reads no PROXY headers', () => {
+  expect(() => readOptions(['--listener', 'uws', '--proxy-protocol', '10.0.0.0/8'])).toThrow(
+    '--proxy-protocol needs --listener strict',
+  );
 });

@@ -3,6 +3,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { AppError } from '../base/errors.ts';
+import { proxyHeaderLimits } from '../base/delivery-limits.ts';
+import { parseNetwork } from '../base/ip-address.ts';
 import { accessLogLimits } from '../base/observation-limits.ts';
 import { blockListLimits } from '../base/rule-limits.ts';
 import type { LogLevel } from '../base/log.ts';
@@ -16,6 +18,8 @@ export interface EngineOptions {
   readonly data: string;
   readonly host: string;
   readonly port: number;
+  /** Networks, as keys, whose clients begin with a PROXY header. */
+  readonly proxyHeaderFrom: readonly string[];
   /** Sockets bound to it that were inherited, one a front thread; none: it binds its own. */
   readonly listenFds: readonly number[];
   /** Where clients speak TLS; null for nowhere. */
@@ -43,6 +47,8 @@ export interface SecureOptions {
   readonly port: number;
   /** The port in redirects to TLS, where clients reach it by another than `port`. */
   readonly publicPort?: number;
+  /** As `EngineOptions.proxyHeaderFrom`. */
+  readonly proxyHeaderFrom: readonly string[];
   /** As `EngineOptions.listenFds`. */
   readonly fds: readonly number[];
 }
@@ -56,6 +62,7 @@ export function readOptions(args: readonly string[]): EngineOptions {
     data: values.data,
     host,
     port,
+    proxyHeaderFrom: networks('--proxy-protocol', values['proxy-protocol'], values.listener),
     listenFds: descriptors('--listen-fds', values['listen-fds'], workers),
     secure: secureOptions(values, workers),
     controller: values.controller === undefined ? null : socketPath(values.controller),
@@ -87,6 +94,8 @@ function parse(args: readonly string[]) {
         'https-listen': { type: 'string' },
         'https-listen-fds': { type: 'string' },
         'https-public-port': { type: 'string' },
+        'proxy-protocol': { type: 'string' },
+        'https-proxy-protocol': { type: 'string' },
         controller: { type: 'string' },
         workers: { type: 'string' },
         'pool-threads': { type: 'string' },
@@ -138,6 +147,11 @@ function secureOptions(
   return {
     ...address('--https-listen', text),
     ...(publicPort === 0 ? {} : { publicPort }),
+    proxyHeaderFrom: networks(
+      '--https-proxy-protocol',
+      values['https-proxy-protocol'],
+      values['listener'],
+    ),
     fds: descriptors('--https-listen-fds', values['https-listen-fds'], workers),
   };
 }
@@ -161,6 +175,22 @@ function descriptors(flag: string, text: string | undefined, workers: number): r
     throw bad(`${flag} has ${fds.length} descriptors for ${workers} --workers`);
   }
   return fds;
+}
+
+/** Keys of networks with commas between. */
+function networks(flag: string, text = '', listener = 'strict'): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  const given = parts.filter((part) => part !== '');
+  if (given.length > 0 && listener === 'uws') {
+    throw bad(`${flag} needs --listener strict: uWebSockets.js reads no PROXY headers`);
+  }
+  const { networksMax } = proxyHeaderLimits;
+  if (given.length > networksMax) throw bad(`${flag} takes at most ${networksMax} networks`);
+  return given.map((part) => {
+    const key = parseNetwork(part);
+    if (key === null) throw bad(`${flag} takes addresses or networks in CIDR form, not ${part}`);
+    return key;
+  });
 }
 
 /** Names of zones with commas between. */
