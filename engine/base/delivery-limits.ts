@@ -203,6 +203,10 @@ export const upstreamLimits = {
   /** Failing addresses that are remembered, and how long after their last failure. */
   originsWatchedMax: 10_000,
   originForgottenMs: 600_000,
+  /** An endpoint that comes back gets its share of requests step by step over this time. */
+  slowReturnMs: 10_000,
+  /** Its first share, of its weight. */
+  returnShareMin: 0.1,
   /** How long an endpoint that refused is tried last. */
   downAfterFailureMs: 3_000,
   /** Endpoints or connections tried for one request. */
@@ -217,4 +221,20 @@ export const proxyHeaderLimits = {
   timeoutMs: 5_000,
   /** Networks whose headers one listener takes. */
   networksMax: 64,
+} as const;
+
+/** Names of origins, per front thread. */
+export const originNameLimits = {
+  /** Names that are remembered; the one asked first goes first. */
+  namesMax: 1_000,
+  /** How long an answer holds: where DNS says nothing, and whatever it says. */
+  ttlSecondsDefault: 10,
+  ttlSecondsMin: 1,
+  ttlSecondsMax: 300,
+  /** Pause after an answer that failed. */
+  failureSeconds: 1,
+  /** How long the last good answer serves while the server fails. */
+  staleMs: 300_000,
+  /** Asking DNS for the time to live; the default counts when it takes longer. */
+  ttlTimeoutMs: 1_000,
 } as const;

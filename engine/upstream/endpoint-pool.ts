@@ -3,11 +3,13 @@
  * chooses between addresses.
  */
 
+import net from 'node:net';
 import type tls from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { upstreamLimits } from '../base/delivery-limits.ts';
 import type { EndpointConfig } from '../contract/site.ts';
-import { OriginConnection, type ConnectionOwner } from './origin-connection.ts';
+import { OriginConnection, type ConnectionOwner, type ConnectTarget } from './origin-connection.ts';
+import type { OriginNames } from './origin-names.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
 
 interface Waiter {
@@ -52,13 +54,17 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   readonly deadlines: Deadlines;
   /** Not asked before this time unless nothing else is left. */
   downUntilMs = 0;
-  /** What probes found last; true where there are none. */
-  healthy = true;
   /** Some thread saw it fail: an answer is worth a note, whoever saw the failures. */
   failing = false;
   deadlineMs = Infinity;
 
-  private readonly target: { host: string; port: number; tls: tls.ConnectionOptions | null };
+  private readonly target: ConnectTarget;
+  /** Where the address is a name. */
+  private readonly names: OriginNames | null;
+  /** What probes found last; true where there are none. */
+  private isHealthy = true;
+  /** When it came back from being left alone; 0 for long ago. */
+  private returnedMs = 0;
   private readonly idle: OriginConnection[] = [];
   private readonly all = new Set<OriginConnection>();
   private waiters: Waiter[] = [];
@@ -79,12 +85,36 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     config: EndpointConfig,
     tlsOptions: tls.ConnectionOptions | null,
     tolerance: FailureTolerance = standardTolerance,
+    names: OriginNames | null = null,
   ) {
     this.tolerance = tolerance;
     this.deadlines = deadlines;
-    this.target = { host: config.host, port: config.port, tls: tlsOptions };
+    const { host, port } = config;
+    this.names = net.isIP(host) === 0 ? names : null;
+    this.target = { host, port, tls: tlsOptions, ...(this.names && { lookup: this.names.lookup }) };
     this.name = endpointName(config);
     deadlines.add(this);
+  }
+
+  get healthy(): boolean {
+    return this.isHealthy;
+  }
+
+  set healthy(healthy: boolean) {
+    if (healthy && !this.isHealthy) this.returnedMs = this.deadlines.nowMs;
+    this.isHealthy = healthy;
+  }
+
+  /**
+   * The part of its weight that it gets: who comes back is not met by all of its share at once.
+   * Cost: one comparison for an address that did not fail.
+   */
+  share(nowMs: number): number {
+    if (this.returnedMs === 0) return 1;
+    const { slowReturnMs, returnShareMin } = upstreamLimits;
+    const part = (nowMs - this.returnedMs) / slowReturnMs;
+    if (part >= 1) this.returnedMs = 0;
+    return Math.min(1, Math.max(part, returnShareMin));
   }
 
   /**
@@ -93,7 +123,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
    */
   acquire(sink: OriginSink, toHead: boolean, fresh: boolean): void {
     if (!fresh) {
-      const connection = this.idle.pop();
+      const connection = this.takeIdle();
       if (connection !== undefined) return this.hand(connection, sink, toHead);
     }
     if (this.waiters.length >= upstreamLimits.waitingPerEndpointMax) {
@@ -153,6 +183,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
 
   requestAnswered(): void {
     this.fails = 0;
+    if (this.downUntilMs > this.deadlines.nowMs) this.returnedMs = this.deadlines.nowMs;
     this.downUntilMs = 0;
     this.answered = true;
   }
@@ -176,7 +207,19 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     // What lies further back than an address is left alone for says nothing any more.
     this.fails = now - this.lastFailMs > downMs ? 1 : this.fails + 1;
     this.lastFailMs = now;
-    if (failsMax > 0 && this.fails >= failsMax) this.downUntilMs = now + downMs;
+    if (failsMax === 0 || this.fails < failsMax) return;
+    this.downUntilMs = now + downMs;
+    this.returnedMs = this.downUntilMs;
+  }
+
+  /** A kept connection; those whose address is no longer that of the name are closed. */
+  private takeIdle(): OriginConnection | undefined {
+    const { names, idle, target } = this;
+    for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
+      if (names === null || names.holds(target.host, last.address)) return last;
+      last.destroy();
+    }
+    return undefined;
   }
 
   private onConnectFailed(failure: OriginFailure): void {

@@ -37,6 +37,8 @@ export interface ConnectTarget {
   readonly host: string;
   readonly port: number;
   readonly tls: tls.ConnectionOptions | null;
+  /** Finds the addresses of a name; absent for the system's way. */
+  readonly lookup?: net.LookupFunction;
 }
 
 const PHASE = { CONNECTING: 0, IDLE: 1, HEAD: 2, BODY: 3, GONE: 4 } as const;
@@ -90,13 +92,14 @@ export class OriginConnection implements DeadlineHolder {
         return true;
       },
     };
-    const { host, port } = target;
+    const { host, port, lookup } = target;
+    const place = lookup === undefined ? { host, port } : { host, port, lookup };
     this.secure = target.tls !== null;
     const opened = (): void => this.onOpened();
     if (target.tls === null) {
-      this.socket = net.connect({ host, port, noDelay: true, onread }, opened);
+      this.socket = net.connect({ ...place, noDelay: true, onread }, opened);
     } else {
-      this.socket = tls.connect({ ...target.tls, host, port }, opened);
+      this.socket = tls.connect({ ...target.tls, ...place }, opened);
       this.socket.setNoDelay(true);
       this.socket.on('data', (chunk: Buffer) => this.onRead(chunk, chunk.length));
     }
@@ -107,6 +110,11 @@ export class OriginConnection implements DeadlineHolder {
     this.socket.on('close', () => this.onGone());
     this.deadlineMs = owner.deadlines.nowMs + upstreamLimits.connectTimeoutMs;
     owner.deadlines.add(this);
+  }
+
+  /** Where it leads; undefined while it is not connected. */
+  get address(): string | undefined {
+    return this.socket.remoteAddress;
   }
 
   /** Gives it a request; write the head next. */

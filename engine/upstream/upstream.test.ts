@@ -9,7 +9,8 @@ import { upstreamLimits } from '../base/delivery-limits.ts';
 import type { UpstreamConfig } from '../contract/site.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { OriginConnection } from './origin-connection.ts';
-import type { OriginFailure, OriginSink } from './origin-sink.ts';
+import { OriginNames, type FoundAddress } from './origin-names.ts';
+import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
 import { connectAddress } from './probe-address.ts';
 import { makeCertificate } from './test-certificate.ts';
 import { Upstream, UpstreamRegistry } from './upstream.ts';
@@ -107,6 +108,33 @@ describe('a pool', () => {
     pool.acquire(fresh, false, true);
     await fresh.done;
     expect(connections()).toBe(2);
+    pool.close();
+  });
+
+  test('follows a name to another address, and leaves connections to the one before', async () => {
+    const { port, connections } = await origin(hello);
+    let address = '127.0.0.1';
+    let nowMs = 0;
+    const names = new OriginNames({
+      lookup: async (): Promise<FoundAddress[]> => [{ address, family: 4 }],
+      ttlSeconds: async () => 1,
+      nowMs: () => nowMs,
+    });
+    const config = { host: 'origin.test', port, weight: 1 };
+    const pool = new EndpointPool(deadlines(), config, null, undefined, names);
+    const ask = async (): Promise<string> => {
+      const request = new Collector();
+      pool.acquire(request, false, false);
+      const { body, failure } = await request.done;
+      return failure ?? body;
+    };
+    expect([await ask(), await ask(), connections()]).toEqual(['hello', 'hello', 1]);
+    // Nobody listens there.
+    address = '127.0.0.2';
+    nowMs = 2_000;
+    await ask();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask()).toBe('origin_connect');
     pool.close();
   });
 
@@ -208,6 +236,37 @@ describe('an upstream', () => {
     const upstream = new Upstream(deadlines(), config([1, 2], [3, 1]));
     const picks = Array.from({ length: 8 }, () => upstream.pick(0, null)!.name.slice(-1));
     expect(picks.join('')).toBe('11211121');
+  });
+
+  test('what comes back from failing gets its share step by step', () => {
+    const sweeps = deadlines();
+    const upstream = new Upstream(sweeps, config([1, 2], [1, 1]));
+    const first = upstream.pick(sweeps.nowMs, null)!;
+    first.requestFailed(ORIGIN_FAILURE.connect);
+    const back = first.downUntilMs;
+    const sharePerCent = (nowMs: number): number =>
+      Array.from({ length: 200 }, () => upstream.pick(nowMs, null)).filter((one) => one === first)
+        .length / 2;
+    expect(sharePerCent(back - 1)).toBe(0);
+    const shares = [0, 0.25, 0.5, 1].map((part) =>
+      sharePerCent(back + part * upstreamLimits.slowReturnMs),
+    );
+    const wanted = [0.1, 0.25, 0.5, 1].map((part) => (100 * part) / (part + 1));
+    for (const [at, share] of shares.entries()) {
+      expect(Math.abs(share - wanted[at]!)).toBeLessThanOrEqual(1.5);
+    }
+  });
+
+  test('so does what probes found unhealthy before', () => {
+    const sweeps = deadlines();
+    const upstream = new Upstream(sweeps, config([1, 2], [1, 1]));
+    upstream.setUnhealthy(new Set(['127.0.0.1:1']));
+    upstream.setUnhealthy(new Set());
+    const picks = Array.from({ length: 22 }, () => upstream.pick(sweeps.nowMs, null)!.name);
+    expect(picks.filter((name) => name === '127.0.0.1:1').length).toBeLessThanOrEqual(3);
+    const later = sweeps.nowMs + upstreamLimits.slowReturnMs;
+    const settled = Array.from({ length: 20 }, () => upstream.pick(later, null)!.name);
+    expect(settled.filter((name) => name === '127.0.0.1:1').length).toBeGreaterThanOrEqual(9);
   });
 
   test('asks last what just refused', () => {

@@ -10,6 +10,7 @@ import type { OriginNote } from '../contract/health.ts';
 import type { EndpointConfig, UpstreamConfig } from '../contract/site.ts';
 import { upstreamLimits } from '../base/delivery-limits.ts';
 import { EndpointPool } from './endpoint-pool.ts';
+import { OriginNames } from './origin-names.ts';
 import { originFields, type OriginFields } from './origin-fields.ts';
 
 interface WeightedPool {
@@ -28,7 +29,7 @@ export class Upstream {
   private readonly pools: readonly WeightedPool[];
   private readonly scheme: 'http' | 'https';
 
-  constructor(deadlines: Deadlines, config: UpstreamConfig) {
+  constructor(deadlines: Deadlines, config: UpstreamConfig, names: OriginNames | null = null) {
     const { resilience } = config;
     this.scheme = config.scheme;
     this.fields = originFields(config.requestHeaders);
@@ -42,7 +43,9 @@ export class Upstream {
       downMs: resilience.passiveFailDurationSeconds * 1000,
     };
     this.pools = config.endpoints.map((endpoint) => ({
-      pool: new EndpointPool(deadlines, endpoint, tlsOptions(config, endpoint), tolerance),
+      pool: new EndpointPool(
+        ...([deadlines, endpoint, tlsOptions(config, endpoint), tolerance, names] as const),
+      ),
       weight: endpoint.weight,
       current: 0,
     }));
@@ -57,9 +60,11 @@ export class Upstream {
     const first = this.pools[0];
     if (this.pools.length === 1 && first !== undefined) return first.pool;
     return (
-      this.turn(({ pool }) => pool !== avoid && pool.healthy && pool.downUntilMs <= nowMs) ??
-      this.turn(({ pool }) => pool !== avoid && pool.healthy) ??
-      this.turn(({ pool }) => pool !== avoid) ??
+      this.turn(nowMs, ({ pool }) => {
+        return pool !== avoid && pool.healthy && pool.downUntilMs <= nowMs;
+      }) ??
+      this.turn(nowMs, ({ pool }) => pool !== avoid && pool.healthy) ??
+      this.turn(nowMs, ({ pool }) => pool !== avoid) ??
       first?.pool ??
       null
     );
@@ -84,13 +89,14 @@ export class Upstream {
   }
 
   /** Every eligible address gains its weight, the richest is taken and pays the total. */
-  private turn(eligible: (entry: WeightedPool) => boolean): EndpointPool | null {
+  private turn(nowMs: number, eligible: (entry: WeightedPool) => boolean): EndpointPool | null {
     let best: WeightedPool | null = null;
     let total = 0;
     for (const entry of this.pools) {
       if (!eligible(entry)) continue;
-      entry.current += entry.weight;
-      total += entry.weight;
+      const weight = entry.weight * entry.pool.share(nowMs);
+      entry.current += weight;
+      total += weight;
       if (best === null || entry.current > best.current) best = entry;
     }
     if (best === null) return null;
@@ -116,6 +122,7 @@ interface Held {
 export class UpstreamRegistry {
   private readonly deadlines: Deadlines;
   private readonly held = new Map<string, Held>();
+  private readonly names = new OriginNames();
   private unhealthy: UnhealthyAddresses = new Map();
   private failing: UnhealthyAddresses = new Map();
 
@@ -128,7 +135,11 @@ export class UpstreamRegistry {
     const key = keyOf(config);
     let entry = this.held.get(key);
     if (entry === undefined) {
-      entry = { id: config.id, upstream: new Upstream(this.deadlines, config), holders: 0 };
+      entry = {
+        id: config.id,
+        upstream: new Upstream(this.deadlines, config, this.names),
+        holders: 0,
+      };
       entry.upstream.setUnhealthy(this.unhealthy.get(config.id) ?? none);
       entry.upstream.setFailing(this.failing.get(config.id) ?? none);
       this.held.set(key, entry);
