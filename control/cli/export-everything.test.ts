@@ -13,6 +13,8 @@ import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import { writeSmallRuleset } from '../../test/support/small-ruleset.ts';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import { AgentGroupSchema } from '../../proto/gen/waf/v1/agent_group_pb.ts';
+import { ACMEDNSProviderSchema } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CountryAccessRuleSchema } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { PolicyCrsExclusionPluginSchema } from '../../proto/gen/waf/v1/crs_pb.ts';
 import { CustomRuleSchema } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
@@ -29,6 +31,7 @@ import {
   PolicySchema,
 } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitEndpointRecordSchema } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { RoleSchema } from '../../proto/gen/waf/v1/role_pb.ts';
 import { RuleOverrideSchema } from '../../proto/gen/waf/v1/rule_override_pb.ts';
 import {
   BotProtectionConfigSchema,
@@ -46,6 +49,7 @@ import {
   UpstreamSchema,
   UpstreamTlsSchema,
 } from '../../proto/gen/waf/v1/upstream_pb.ts';
+import { UserSchema } from '../../proto/gen/waf/v1/user_pb.ts';
 import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
 
@@ -166,6 +170,7 @@ function objectsAt(path: string): Json[] {
 
 const given = ['id', 'tenantId', 'createdAt', 'updatedAt', 'deletedAt', 'policyId', 'siteId'];
 const renamed: Readonly<Record<string, string>> = {
+  username: '',
   name: '',
   revision: '',
   crsRulesetId: 'crsRulesetRef',
@@ -178,6 +183,10 @@ const renamed: Readonly<Record<string, string>> = {
 
 /** Fields of a message that have no place at the given path, with the reason. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
+  'Role.spec': ['builtin', 'memberCount'],
+  'User.spec': ['lastLoginAt', 'totpEnabled'],
+  'DnsProvider.spec': ['lastError', 'health', 'healthCheckedAt'],
+  'AgentGroup.spec': ['memberCount'],
   'Policy.spec': ['isTemplate', 'isDefault', 'builtin', 'bundleSha256'],
   'Policy.spec.exclusionPlugins[]': ['pluginId', 'pluginSlug', 'txVariable'],
   'Policy.spec.ipListBindings[]': ['ipListName', 'scope'],
@@ -186,6 +195,10 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
 };
 
 test.each<[string, DescMessage]>([
+  ['Role.spec', RoleSchema],
+  ['User.spec', UserSchema],
+  ['DnsProvider.spec', ACMEDNSProviderSchema],
+  ['AgentGroup.spec', AgentGroupSchema],
   ['Upstream.spec', UpstreamSchema],
   ['Upstream.spec.healthCheck', UpstreamHealthCheckSchema],
   ['Upstream.spec.resilience', UpstreamResiliencePolicySchema],

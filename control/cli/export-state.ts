@@ -2,6 +2,8 @@
 
 import { toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { AgentGroupSchema } from '../../proto/gen/waf/v1/agent_group_pb.ts';
+import { ACMEDNSProviderSchema } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CountryAccessRuleSchema } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { PolicyCrsExclusionPluginSchema } from '../../proto/gen/waf/v1/crs_pb.ts';
 import { CustomRuleSchema } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
@@ -12,6 +14,7 @@ import {
 } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { PolicySchema, type PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitEndpointRecordSchema } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { RoleSchema } from '../../proto/gen/waf/v1/role_pb.ts';
 import { RuleOverrideSchema } from '../../proto/gen/waf/v1/rule_override_pb.ts';
 import {
   SitePolicyOverrideSchema,
@@ -25,8 +28,69 @@ import type { ExportedState } from '../publish/manifest-export.ts';
 import { allPages } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';
 
-/** Everything, as the API shows it. */
-export async function readExportedState(api: ApiClient): Promise<ExportedState> {
+type Accounts = Pick<
+  ExportedState,
+  'roles' | 'users' | 'settings' | 'dnsProviders' | 'agentGroups'
+>;
+
+/** Everything that the caller may read, as the API shows it, and what was left out. */
+export async function readExportedState(
+  api: ApiClient,
+): Promise<{ readonly state: ExportedState; readonly leftOut: readonly string[] }> {
+  const leftOut: string[] = [];
+  const state = { ...(await readResources(api)), ...(await readAccounts(api, leftOut)) };
+  return { state, leftOut };
+}
+
+/** Who may not read one of these exports the rest. */
+async function readAccounts(api: ApiClient, leftOut: string[]): Promise<Accounts> {
+  const allowed = async <T>(what: string, read: () => Promise<T>, none: T): Promise<T> => {
+    try {
+      return await read();
+    } catch (error) {
+      const denied = error instanceof ConnectError && error.code === Code.PermissionDenied;
+      if (!denied) throw error;
+      leftOut.push(`${what}: ${error.rawMessage}`);
+      return none;
+    }
+  };
+  const roles = await allowed('roles', () => allPages((page) => api.roles.listRoles({ page })), []);
+  const users = await allowed('users', () => allPages((page) => api.users.listUsers({ page })), []);
+  const dns = await allowed('DNS providers', () => readDnsProviders(api), []);
+  const groups = await allowed(
+    'groups of nodes',
+    () => allPages((page) => api.agentGroups.listAgentGroups({ page })),
+    [],
+  );
+  return {
+    roles: roles.map((one) => toJson(RoleSchema, one)),
+    users: users.map((user) => ({
+      id: user.id,
+      name: user.username,
+      email: user.email,
+      displayName: user.displayName,
+      roleIds: user.roles.map(({ id }) => id),
+      externalProviders: user.externalProviders,
+      locked: user.locked,
+    })),
+    settings: await allowed('settings', () => readSettings(api), {}),
+    dnsProviders: dns,
+    agentGroups: groups.map((one) => toJson(AgentGroupSchema, one)),
+  };
+}
+
+async function readDnsProviders(api: ApiClient): Promise<Accounts['dnsProviders']> {
+  const { items } = await api.certs.listDNSProviders({});
+  return items.map((one) => toJson(ACMEDNSProviderSchema, one));
+}
+
+/** Settings that are stored; the others are what they are without. */
+async function readSettings(api: ApiClient): Promise<Readonly<Record<string, unknown>>> {
+  const { values = {}, sources = {} } = (await api.system.getSystemSettings({})).settings ?? {};
+  return Object.fromEntries(Object.entries(values).filter(([key]) => sources[key] === 'stored'));
+}
+
+async function readResources(api: ApiClient): Promise<Omit<ExportedState, keyof Accounts>> {
   const pools = await allPages((page) => api.upstreams.listUpstreams({ page }));
   const sites = await allPages((page) => api.sites.listSites({ page }));
   const policies = await allPages((page) => api.policies.listPolicies({ page }));

@@ -7,8 +7,9 @@ export const exportCommand: CommandDefinition = {
   path: ['export'],
   summary: 'Write the resources as a manifest that apply reads back',
   help: `Pools, IP lists and their sources, policies and sites with all that is set in them, country
-rules, and what decides for the whole deployment. Certificates and rulesets are named, secrets stand
-as configured: apply keeps what is stored and says what is missing.
+rules, what decides for the whole deployment, settings, roles, users, groups of nodes and accounts
+at DNS providers. Certificates and rulesets are named, secrets stand as configured, passwords are
+left out: apply keeps what is stored and says what is missing.
 Example: waf export -o waf.yaml`,
   arguments: [],
   flags: [{ flags: '-o, --out <file>', summary: 'file to write; default is standard output' }],
@@ -17,7 +18,9 @@ Example: waf export -o waf.yaml`,
   run: async (context, _args, flags) => {
     const { exportDocuments, toManifestText } = await import('../publish/manifest-export.ts');
     const { readExportedState } = await import('./export-state.ts');
-    const documents = exportDocuments(await readExportedState(await context.api()));
+    const { state, leftOut } = await readExportedState(await context.api());
+    for (const one of leftOut) context.output.note(`not exported: ${one}`);
+    const documents = exportDocuments(state);
     const out = textFlag(flags, 'out');
     if (out !== undefined) {
       const { writeFileSync } = await import('node:fs');

@@ -187,6 +187,54 @@ export function rolesHandedOut(values: Values): string[] {
     });
 }
 
+/** Settings with the roles that they hand out mapped, where they have the form of such settings. */
+export function mapRolesHandedOut(
+  values: Values,
+  map: (role: string) => string,
+): Record<string, unknown> {
+  const mapped: Record<string, unknown> = { ...values };
+  const mapText = (role: unknown): unknown => (typeof role === 'string' ? map(role) : role);
+  const mapOne = (one: unknown): unknown => {
+    if (typeof one !== 'object' || one === null) return one;
+    const { defaultRoleIds, roleMappings, ...rest } = one as Record<string, unknown>;
+    const isMap = typeof roleMappings === 'object' && roleMappings !== null;
+    const pairs = isMap ? Object.entries(roleMappings) : [];
+    return {
+      ...rest,
+      ...(defaultRoleIds === undefined ? {} : { defaultRoleIds: eachOf(defaultRoleIds, mapText) }),
+      ...(roleMappings === undefined
+        ? {}
+        : {
+            roleMappings: isMap
+              ? Object.fromEntries(pairs.map(([group, role]) => [group, mapText(role)]))
+              : roleMappings,
+          }),
+    };
+  };
+  for (const key of [identityKeys.radius, identityKeys.oidc, identityKeys.saml]) {
+    const value = mapped[key];
+    if (value !== undefined)
+      mapped[key] = Array.isArray(value) ? eachOf(value, mapOne) : mapOne(value);
+  }
+  return mapped;
+}
+
+function eachOf(value: unknown, map: (one: unknown) => unknown): unknown {
+  return Array.isArray(value) ? value.map(map) : value;
+}
+
+/** Keys and fields of secrets that read `configured` although nothing is stored. */
+export function missingSecrets(values: Values, before: Values): string[] {
+  const missing: string[] = [];
+  mapSecrets(values, (secret, key, id) => {
+    if (secret === secretShown && secretOf(before, key, id) === '') {
+      missing.push(`${key}${id === '' ? '' : `[${id}]`}.${secretFields[key] ?? ''}`);
+    }
+    return secret;
+  });
+  return missing;
+}
+
 const secretFields: Readonly<Record<string, string>> = {
   [identityKeys.radius]: 'secret',
   [identityKeys.oidc]: 'clientSecret',

@@ -12,6 +12,11 @@ export const manifestApiVersion = 'waf.io/v1';
 
 /** What documents may be, in the order in which they depend on each other. */
 export const manifestKinds = [
+  'Role',
+  'User',
+  'Settings',
+  'DnsProvider',
+  'AgentGroup',
   'Upstream',
   'IpList',
   'Policy',

@@ -4,6 +4,8 @@
  */
 
 import { stringify } from 'yaml';
+import type { AgentGroupJson } from '../../proto/gen/waf/v1/agent_group_pb.ts';
+import type { ACMEDNSProviderJson } from '../../proto/gen/waf/v1/cert_pb.ts';
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { CountryAccessRuleJson } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import type { PolicyCrsExclusionPluginJson } from '../../proto/gen/waf/v1/crs_pb.ts';
@@ -15,6 +17,7 @@ import type {
   IpListJson,
 } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
+import type { RoleJson } from '../../proto/gen/waf/v1/role_pb.ts';
 import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
 import type {
   SiteJson,
@@ -22,6 +25,14 @@ import type {
   SiteRoutingJson,
 } from '../../proto/gen/waf/v1/site_pb.ts';
 import type { UpstreamJson } from '../../proto/gen/waf/v1/upstream_pb.ts';
+import {
+  dnsSpec,
+  groupSpec,
+  roleSpec,
+  settingsSpec,
+  userSpec,
+  type UserSpec,
+} from './manifest-accounts.ts';
 import { manifestApiVersion, type ManifestKind } from './manifest-documents.ts';
 import type { Spec } from './manifest-fields.ts';
 import {
@@ -39,6 +50,13 @@ import { filled, ipListSpec, policySpec, upstreamSpec } from './manifest-specs.t
 
 /** What there is, as the API shows it. */
 export interface ExportedState {
+  /** Built-in ones too, by which others are named. */
+  readonly roles: readonly RoleJson[];
+  readonly users: readonly (UserSpec & { readonly id: string; readonly name: string })[];
+  /** Those that are stored. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly dnsProviders: readonly ACMEDNSProviderJson[];
+  readonly agentGroups: readonly AgentGroupJson[];
   readonly upstreams: readonly UpstreamJson[];
   readonly ipLists: readonly {
     readonly list: IpListJson;
@@ -91,7 +109,13 @@ export function exportDocuments(state: ExportedState): ExportedDocument[] {
     metadata: { name, id },
     spec,
   });
+  const own = state.roles.filter(({ builtin }) => builtin !== true);
   return [
+    ...own.map((role) => of('Role', role, roleSpec(role))),
+    ...state.users.map((user) => of('User', user, userSpec(user, references))),
+    ...settingsDocuments(state, references),
+    ...state.dnsProviders.map((one) => of('DnsProvider', one, dnsSpec(one))),
+    ...state.agentGroups.map((one) => of('AgentGroup', one, groupSpec(one))),
     ...state.upstreams.map((pool) => of('Upstream', pool, upstreamSpec(pool))),
     ...state.ipLists.map(({ list, entries }) => of('IpList', list, listSpec(list, entries))),
     ...state.policies.map((one) => of('Policy', one.policy, wholePolicySpec(one, references))),
@@ -143,6 +167,17 @@ function wholeSiteSpec(
   };
 }
 
+function settingsDocuments(
+  { settings }: ExportedState,
+  references: References,
+): ExportedDocument[] {
+  if (Object.keys(settings).length === 0) return [];
+  const spec = settingsSpec(settings, references);
+  return [
+    { apiVersion: manifestApiVersion, kind: 'Settings', metadata: { name: 'default' }, spec },
+  ];
+}
+
 /** None where nothing decides for the whole deployment. */
 function deploymentDocuments(
   { deployment }: ExportedState,
@@ -173,6 +208,7 @@ export function toManifestText(documents: readonly ExportedDocument[]): string {
 
 function referencesOf(state: ExportedState): References {
   const references = new References();
+  for (const { id = '', name = '' } of state.roles) references.add('role', id, name);
   for (const { id = '', name = '' } of state.upstreams) references.add('upstream', id, name);
   for (const { list } of state.ipLists) references.add('ip list', list.id ?? '', list.name ?? '');
   for (const { policy } of state.policies) {

@@ -7,7 +7,17 @@ import { invalid } from './manifest-fields.ts';
 
 /** What documents may name. */
 export type ReferenceKind =
-  'upstream' | 'policy' | 'certificate' | 'ruleset' | 'ip list' | 'site' | 'country rule';
+  | 'upstream'
+  | 'policy'
+  | 'certificate'
+  | 'ruleset'
+  | 'ip list'
+  | 'site'
+  | 'country rule'
+  | 'role'
+  | 'user'
+  | 'DNS provider'
+  | 'agent group';
 
 /** What to do about a resource that manifests name and never hold. */
 const remedies: Partial<Record<ReferenceKind, string>> = {

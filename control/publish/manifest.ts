@@ -18,7 +18,7 @@ import {
   type BundleUpstream,
 } from './build-bundle.ts';
 import { readPolicySettings } from './manifest-policy.ts';
-import { readManifest, type ManifestDocument } from './manifest-documents.ts';
+import { manifestKinds, readManifest, type ManifestDocument } from './manifest-documents.ts';
 import {
   choice,
   invalid,
@@ -71,7 +71,8 @@ export function buildBundleFromManifest(
   for (const document of documents.filter(({ kind }) => kind === 'Site')) {
     sites.push(readSite(document, upstreams, policies, sites));
   }
-  for (const unused of ['IpList', 'CountryRule', 'Deployment'] as const) {
+  for (const unused of manifestKinds) {
+    if (['Upstream', 'Policy', 'Site'].includes(unused)) continue;
     if (!documents.some(({ kind }) => kind === unused)) continue;
     warnings.push(`${unused} documents are for waf apply: a bundle made of a file holds none`);
   }

@@ -8,17 +8,17 @@ import {
   type AgentGroupService,
 } from '../../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentSchema } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { checkGroupName, checkSelector, membersOf } from '../../domain/agent-groups.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
 import type { AgentGroupRecord, AgentRecord } from '../../domain/resource-records.ts';
 import { agentGroups, agents } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { fitsQuery, isoNow, pageOf, requireText, toMessage, toRecord } from '../convert.ts';
 import type { Built } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
+import { groupNote, groupsOf, refuseMoreGroups, refuseSameGroupName } from './stored-group.ts';
 
 type Methods = Required<Built<typeof AgentGroupService>>;
 
@@ -46,7 +46,7 @@ export function agentGroupService(parts: ApiParts): Built<typeof AgentGroupServi
       await store.write((tx) => {
         const before = storedGroup(tx, caller, id, 'id');
         tx.remove(agentGroups, before.id);
-        tx.audit({ ...note(caller, before), action: 'delete', before });
+        tx.audit({ ...groupNote(caller, before), action: 'delete', before });
       });
       return { result: { id, changed: true } };
     },
@@ -83,12 +83,10 @@ function createGroup(parts: ApiParts): Methods['createAgentGroup'] {
       updatedAt: now,
     };
     await parts.store.write((tx) => {
-      if (groupsOf(tx, caller).length >= resourceLimits.agentGroupsMax) {
-        throw refusal('resource_exhausted', 'there are too many groups: remove some first');
-      }
-      refuseSameName(tx, caller, record);
+      refuseMoreGroups(tx, caller);
+      refuseSameGroupName(tx, caller, record);
       tx.put(agentGroups, record);
-      tx.audit({ ...note(caller, record), action: 'create', after: record });
+      tx.audit({ ...groupNote(caller, record), action: 'create', after: record });
     });
     return { group: show(record, agentsOf(parts.store, caller)) };
   };
@@ -108,9 +106,9 @@ function updateGroup(parts: ApiParts): Methods['updateAgentGroup'] {
         selector: checkSelector(asked),
         updatedAt: nextUpdate(before, parts.clock),
       };
-      refuseSameName(tx, caller, after);
+      refuseSameGroupName(tx, caller, after);
       tx.put(agentGroups, after);
-      tx.audit({ ...note(caller, after), action: 'update', before, after });
+      tx.audit({ ...groupNote(caller, after), action: 'update', before, after });
       return after;
     });
     return { group: show(stored, agentsOf(parts.store, caller)) };
@@ -129,26 +127,6 @@ function storedGroup(store: ReadStore, caller: Caller, id: string, field: string
   return group;
 }
 
-function groupsOf(store: ReadStore, caller: Caller): AgentGroupRecord[] {
-  return store.list(agentGroups).filter((one) => one.tenantId === caller.tenantId);
-}
-
 function agentsOf(store: ReadStore, caller: Caller): AgentRecord[] {
   return store.list(agents).filter((one) => one.tenantId === caller.tenantId);
-}
-
-function refuseSameName(store: ReadStore, caller: Caller, group: AgentGroupRecord): void {
-  const taken = groupsOf(store, caller).some(
-    (other) => other.id !== group.id && other.name === group.name,
-  );
-  if (taken) throw refusal('already_exists', 'group.name: another group has it');
-}
-
-function note(caller: Caller, group: AgentGroupRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'agent_group',
-    resourceId: group.id,
-    resourceName: group.name,
-  };
 }

@@ -9,7 +9,6 @@ import {
   type ACMEDNSProvider,
   type CertService,
 } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import {
   checkDnsCredentials,
@@ -17,17 +16,23 @@ import {
   dnsProviderDrivers,
   providersFor,
 } from '../../domain/dns-providers.ts';
-import { invalidField, refusal } from '../../domain/errors.ts';
+import { invalidField } from '../../domain/errors.ts';
 import type { DnsProviderRecord } from '../../domain/resource-records.ts';
 import { hostsOf } from '../../domain/site.ts';
 import { refuseUsed, type User } from '../../domain/usage.ts';
 import { dnsCredentials, dnsProviders, sites } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import type { Built } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
 import { storedDnsProvider } from './stored-cert.ts';
+import {
+  dnsProviderNote,
+  providersOf,
+  refuseMoreDnsProviders,
+  refuseSameDnsName,
+} from './stored-dns-provider.ts';
 
 type DnsMethods = Pick<
   Required<Built<typeof CertService>>,
@@ -68,7 +73,7 @@ export function dnsProviderMethods(parts: ApiParts): DnsMethods {
         refuseUsed('id', sitesThatNeed(tx, caller, before));
         tx.remove(dnsProviders, before.id);
         tx.remove(dnsCredentials, before.id);
-        tx.audit({ ...note(caller, before), action: 'delete', before });
+        tx.audit({ ...dnsProviderNote(caller, before), action: 'delete', before });
       });
       return { result: { id, changed: true } };
     },
@@ -84,9 +89,7 @@ function createProvider(parts: ApiParts): DnsMethods['createDNSProvider'] {
     const credentialsJson = checkDnsCredentials(request.credentialsJson);
     const now = isoNow(parts.clock);
     const stored = await parts.store.write((tx) => {
-      if (providersOf(tx, caller).length >= resourceLimits.dnsProvidersMax) {
-        throw refusal('resource_exhausted', 'there are too many DNS providers: remove some first');
-      }
+      refuseMoreDnsProviders(tx, caller);
       const record: DnsProviderRecord = {
         ...checked,
         id: `dns-${randomUUID()}`,
@@ -95,10 +98,10 @@ function createProvider(parts: ApiParts): DnsMethods['createDNSProvider'] {
         createdAt: now,
         updatedAt: now,
       };
-      refuseSameName(tx, caller, record);
+      refuseSameDnsName(tx, caller, record);
       tx.put(dnsProviders, record);
       tx.put(dnsCredentials, { id: record.id, credentialsJson });
-      tx.audit({ ...note(caller, record), action: 'create', after: record });
+      tx.audit({ ...dnsProviderNote(caller, record), action: 'create', after: record });
       return record;
     });
     return { provider: show(stored) };
@@ -125,11 +128,11 @@ function updateProvider(parts: ApiParts): DnsMethods['updateDNSProvider'] {
       const anew: Partial<DnsProviderRecord> =
         credentialsJson === null ? {} : { health: 'unknown', lastError: '' };
       const after: DnsProviderRecord = { ...before, ...checked, ...anew, updatedAt };
-      refuseSameName(tx, caller, after);
+      refuseSameDnsName(tx, caller, after);
       tx.put(dnsProviders, after);
       if (credentialsJson !== null) tx.put(dnsCredentials, { id: after.id, credentialsJson });
       const metadata = { credentialsReplaced: String(credentialsJson !== null) };
-      tx.audit({ ...note(caller, after), action: 'update', before, after, metadata });
+      tx.audit({ ...dnsProviderNote(caller, after), action: 'update', before, after, metadata });
       return after;
     });
     return { provider: show(stored) };
@@ -149,24 +152,4 @@ function sitesThatNeed(store: ReadStore, caller: Caller, provider: DnsProviderRe
     .filter((site) => site.tenantId === caller.tenantId)
     .filter((site) => site.tls?.mode === 'TLS_MODE_MANAGED_ACME' && hostsOf(site).some(needs))
     .map(({ id }) => ({ kind: 'site', id }));
-}
-
-function providersOf(store: ReadStore, caller: Caller): DnsProviderRecord[] {
-  return store.list(dnsProviders).filter((one) => one.tenantId === caller.tenantId);
-}
-
-function refuseSameName(store: ReadStore, caller: Caller, record: DnsProviderRecord): void {
-  const taken = providersOf(store, caller).some(
-    (other) => other.id !== record.id && other.name === record.name,
-  );
-  if (taken) throw refusal('already_exists', 'name: another DNS provider has it');
-}
-
-function note(caller: Caller, record: DnsProviderRecord) {
-  return {
-    ...actorNote(caller),
-    resourceType: 'dns_provider',
-    resourceId: record.id,
-    resourceName: record.name,
-  };
 }

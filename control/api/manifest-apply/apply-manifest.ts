@@ -12,11 +12,14 @@ import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
 import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
+import { dnsKind, groupKind, roleKind, userKind } from './apply-accounts.ts';
 import { applyCountryRule } from './apply-country-rule.ts';
 import { applyDeployment } from './apply-deployment.ts';
 import { applyIpList } from './apply-ip-list.ts';
+import { applyNamed } from './apply-named.ts';
 import { applyPolicy } from './apply-policy.ts';
 import { applyPolicyRules } from './apply-policy-rules.ts';
+import { applySettings } from './apply-settings.ts';
 import { applySite } from './apply-site.ts';
 import { applyUpstream } from './apply-upstream.ts';
 import { openRun, type ApplyRun, type DocumentChange } from './context.ts';
@@ -123,6 +126,16 @@ function applyPolicyExtras(
 
 function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
   switch (document.kind) {
+    case 'Role':
+      return applyNamed(run, document, roleKind);
+    case 'User':
+      return applyNamed(run, document, userKind);
+    case 'Settings':
+      return applySettings(run, document);
+    case 'DnsProvider':
+      return applyNamed(run, document, dnsKind);
+    case 'AgentGroup':
+      return applyNamed(run, document, groupKind);
     case 'Upstream':
       return applyUpstream(run, document);
     case 'IpList':
@@ -207,8 +220,11 @@ function asRefusal(error: unknown, where: string, toField = specField): unknown 
 /** Names of API fields in front of a message, as documents call them. */
 function specField(message: string): string {
   return message
-    .replace(/^(?:site|upstream|ipList|policy)\.name:/, 'metadata.name:')
-    .replace(/^(?:site|upstream|ipList|policy)\./, 'spec.')
+    .replace(
+      /^(?:(?:site|upstream|ipList|policy|role|group)\.name:|user\.username:)/,
+      'metadata.name:',
+    )
+    .replace(/^(?:site|upstream|ipList|policy|role|group|user)\./, 'spec.')
     .replace(
       /^(?:routing|override)\b/,
       (name) => `spec.${name === 'override' ? 'policyOverride' : name}`,

@@ -10,13 +10,17 @@ import type { ManifestDocument, ManifestKind } from '../../publish/manifest-docu
 import type { Spec } from '../../publish/manifest-fields.ts';
 import { References } from '../../publish/manifest-references.ts';
 import {
+  agentGroups,
   certificates,
   countryRules,
+  dnsProviders,
   ipLists,
   policies,
+  roles,
   rulesets,
   sites,
   upstreams,
+  users,
 } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { surroundingsIn } from '../site-service/surroundings.ts';
@@ -123,6 +127,14 @@ export function openRun(
   }
   for (const { id, name } of list(countryRules).filter(ours)) {
     references.add('country rule', id, name);
+  }
+  for (const { id, name } of list(roles).filter(ours)) references.add('role', id, name);
+  for (const { id, username } of list(users).filter(ours)) references.add('user', id, username);
+  for (const { id, name } of list(dnsProviders).filter(ours)) {
+    references.add('DNS provider', id, name);
+  }
+  for (const { id, name } of list(agentGroups).filter(ours)) {
+    references.add('agent group', id, name);
   }
   const warnings = new Set<string>();
   return {

@@ -56,7 +56,7 @@ export function updateRole(parts: ApiParts): Method<typeof RoleService, 'updateR
       const before = storedRole(tx, caller, change.id ?? '', 'role.id');
       requireUnchanged(request.expectedUpdatedAt, before);
       refuseBuiltIn(before);
-      refuseStronger(caller, before);
+      refuseStrongerRole(caller, before);
       const masked = applyMask(before, change, request.updateMask, maskFields);
       const after: RoleRecord = {
         ...masked,
@@ -80,7 +80,7 @@ export function deleteRole(parts: ApiParts): Method<typeof RoleService, 'deleteR
     const removed = await parts.store.write((tx) => {
       const before = storedRole(tx, caller, request.id, 'id');
       refuseBuiltIn(before);
-      refuseStronger(caller, before);
+      refuseStrongerRole(caller, before);
       if (tx.list(users).some((user) => user.roleIds.includes(before.id))) {
         throw refusal('failed_precondition', 'id: users have this role; assign others first');
       }
@@ -95,7 +95,8 @@ export function deleteRole(parts: ApiParts): Method<typeof RoleService, 'deleteR
   };
 }
 
-function checkRole(store: ReadStore, caller: Caller, role: RoleRecord): void {
+/** Errors: invalid_argument, already_exists, permission_denied for what the caller lacks. */
+export function checkRole(store: ReadStore, caller: Caller, role: RoleRecord): void {
   if (role.name === '') throw invalidField('role.name', 'is required');
   if (role.name.length > nameCharactersMax) {
     throw invalidField('role.name', `has at most ${nameCharactersMax} characters`);
@@ -115,20 +116,22 @@ function checkRole(store: ReadStore, caller: Caller, role: RoleRecord): void {
   });
 }
 
-function refuseBuiltIn(role: RoleRecord): void {
+/** Errors: failed_precondition. */
+export function refuseBuiltIn(role: RoleRecord): void {
   if (role.builtin === true) {
     throw refusal('failed_precondition', 'built-in roles are fixed: create one of your own');
   }
 }
 
 /** Errors: permission_denied when the role gives more than the caller holds. */
-function refuseStronger({ permissions }: Caller, role: RoleRecord): void {
+export function refuseStrongerRole({ permissions }: Caller, role: RoleRecord): void {
   if (permissions.has(superadmin)) return;
   if (role.permissions.every((code) => permissions.has(code))) return;
   throw refusal('permission_denied', 'this role holds permissions that you do not hold');
 }
 
-function roleNote(caller: Caller, role: RoleRecord) {
+/** The audit note of a change of a role. */
+export function roleNote(caller: Caller, role: RoleRecord) {
   return {
     ...actorNote(caller),
     resourceType: 'role',

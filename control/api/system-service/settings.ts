@@ -9,10 +9,11 @@ import { checkSettings, settings } from '../../domain/settings.ts';
 import { settingsId, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';
-import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { callerOf, type ApiParts } from '../context.ts';
 import { applyNow, deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
 import { nextUpdate, requireUnchanged } from '../unchanged.ts';
+import { isPublished, keepSettings } from './keep-settings.ts';
 
 /** All settings with their sources. */
 export function getSystemSettings(
@@ -34,24 +35,9 @@ export function updateSystemSettings(
       requireUnchanged(expectedUpdatedAt, stored);
       checkIdentityChange(tx, caller, values);
       const before = stored?.values ?? {};
-      const after: Record<string, unknown> = { ...before };
       const wanted = keepIdentitySecrets(values, before);
       checkSettings(wanted);
-      for (const [key, value] of Object.entries(wanted)) {
-        if (value === null) delete after[key];
-        else after[key] = value;
-      }
-      const published = isPublished(values);
-      const updatedAt = nextUpdate(stored, parts.clock);
-      tx.put(systemSettings, { id: settingsId, values: after, updatedAt, published });
-      tx.audit({
-        ...actorNote(caller),
-        action: 'update',
-        resourceType: 'system_settings',
-        resourceId: settingsId,
-        before: hideIdentitySecrets(before),
-        after: hideIdentitySecrets(after),
-      });
+      keepSettings(tx, caller, wanted, nextUpdate(stored, parts.clock));
     });
     const heard = isPublished(values);
     if (heard) await applyNow(parts);
@@ -68,11 +54,6 @@ interface Application {
 
 const notRequired: Application = { application: 'not_required', applyError: '' };
 const applied: Application = { application: 'applied', applyError: '' };
-
-/** Whether nodes have to hear of a change. */
-function isPublished(values: Readonly<Record<string, unknown>>): boolean {
-  return settings.some(({ key, published }) => published && Object.hasOwn(values, key));
-}
 
 /** What became of the last change, by what the node answered. */
 function applicationOf(parts: ApiParts): Application {

@@ -150,7 +150,8 @@ export function refuseStronger(store: ReadStore, caller: Caller, user: UserRecor
   throw refusal('permission_denied', 'this user holds permissions that you do not hold');
 }
 
-function checkUser(store: ReadStore, user: UserRecord): void {
+/** Errors: invalid_argument naming the field, already_exists. */
+export function checkUser(store: ReadStore, user: UserRecord): void {
   checkUserFields(user);
   if ((user.externalProviders?.length ?? 0) > providersMax) {
     throw invalidField('user.externalProviders', `has at most ${providersMax} entries`);
@@ -161,7 +162,8 @@ function checkUser(store: ReadStore, user: UserRecord): void {
   }
 }
 
-function checkRoles(
+/** Errors: invalid_argument for no role, permission_denied for what the caller lacks. */
+export function checkRoles(
   store: ReadStore,
   caller: Caller,
   roleIds: readonly string[],
