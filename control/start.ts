@@ -20,20 +20,14 @@ import { openAccessTokens } from './auth/access-tokens.ts';
 import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
 import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
-import { openCounterStore } from './observe/counter-store.ts';
-import { startRetention } from './observe/event-retention.ts';
-import { openEventStore } from './observe/event-store.ts';
-import { openNodeLoadStore } from './observe/node-load.ts';
-import { ObservationPipeline } from './observe/pipeline.ts';
+import { openObserved } from './open-observed.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
-import { retentionDays } from './publish/log-parts.ts';
 import { openManifestReader } from './publish/manifest-reader.ts';
 import { startPublisher } from './publish/publisher.ts';
 import { sessionTimesOf } from './domain/settings.ts';
 import { settingsId, systemSettings } from './store/collections.ts';
 import { ensureInstallation } from './store/installation.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
-import { openLogs } from './store/open-logs.ts';
 import { careForMemory } from './store/memory-care.ts';
 import { settleRestore } from './store/settle-restore.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -80,7 +74,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     clock,
   );
   const installation = await ensureInstallation(store, clock);
-  const { observed, events, retention } = openObserved(join(dataFolder, 'events'), store, logger);
+  const observed = openObserved(dataFolder, store, logger);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);
@@ -101,10 +95,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     logger,
     sessions: openSessions(store, tokens, clock, () => sessionTimes(store)),
     signIn: openSignIn(store, clock),
-    events,
-    counters: openCounterStore(observed),
-    load: openNodeLoadStore(observed),
-    pipeline: new ObservationPipeline(),
+    ...observed.parts,
     publisher,
     engine,
     readManifest: openManifestReader(),
@@ -119,12 +110,12 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
   const running: RunningServer[] = [];
-  const closing: Closing[] = [acme, retention, publisher, subscriptions, careForMemory()];
+  const closing: Closing[] = [acme, observed.retention, publisher, subscriptions, careForMemory()];
   closing.push({ close: keepWatch });
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));
-    await events.close();
+    await observed.close();
     await store.close();
   };
   try {
@@ -139,14 +130,6 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     await close();
     throw error;
   }
-}
-
-/** Opens what was observed, and removes what is too old from now on. */
-function openObserved(folder: string, store: Store, logger: Logger) {
-  const observed = openLogs(folder, logger);
-  const events = openEventStore(observed, folder);
-  const retention = startRetention(events, () => retentionDays(store), systemClock, logger);
-  return { observed, events, retention };
 }
 
 function sessionTimes(store: Store): SessionTimes {

@@ -22,6 +22,7 @@ import { IpSets } from './bundle/ip-set.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
+import { standardLogging } from './contract/logging.ts';
 import type { RequestError } from './contract/request-error.ts';
 import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { ClientMemory } from './front/client-memory.ts';
@@ -168,6 +169,8 @@ class Engine {
       onRoutes: (routes) => {
         this.origins.watch(routes, this.rollouts.serving);
         this.guards.use(routes);
+        const { evidence } = (routes.logging ?? standardLogging).standard;
+        if (evidence !== null) this.link?.boundEvidence(evidence.queueBytesMax);
       },
       isPlanned: (sha256) => !eager && mark.names(sha256),
       keepPlanned: (sha256) => mark.keep(sha256),
@@ -195,6 +198,7 @@ class Engine {
         this.events?.write(events);
         this.accessLog?.write(events);
       },
+      onEvidence: (records, dropped) => this.link?.evidence(records, dropped),
       onCounters: (deltas) => this.link?.count(deltas),
       onRankings: (deltas) => this.link?.rank(deltas),
       onClientNotes: (notes) => this.clientMemory.receive(notes),

@@ -15,6 +15,7 @@ import type { SignIn } from '../auth/sign-in.ts';
 import { refusal } from '../domain/errors.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import type { EventStore } from '../observe/event-store.ts';
+import type { EvidenceStore } from '../observe/evidence/evidence-store.ts';
 import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
 import type { ManifestReader } from '../publish/manifest-reader.ts';
@@ -34,6 +35,7 @@ export interface ApiParts {
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly events: EventStore;
+  readonly evidence: EvidenceStore;
   readonly counters: CounterStore;
   readonly load: NodeLoadStore;
   readonly pipeline: ObservationPipeline;

@@ -37,6 +37,7 @@ import type { ApiParts } from './context.ts';
 import { countryAccessService } from './country-access-service/service.ts';
 import { crsService } from './crs-service/service.ts';
 import { customRuleService } from './custom-rule-service/service.ts';
+import { evidenceUploadService } from './evidence-upload-service/service.ts';
 import { ipListService } from './ip-list-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
@@ -77,7 +78,7 @@ export const services: readonly ServiceEntry[] = [
   entry(AgentService, agentService),
   entry(AgentGroupService, agentGroupService),
   entry(AgentStreamService, agentStreamService),
-  entry(EvidenceUploadService, nothing),
+  entry(EvidenceUploadService, evidenceUploadService),
   entry(TrustService, trustService),
   entry(UserService, userService),
   entry(RoleService, roleService),

@@ -191,6 +191,7 @@ function underPressure(policy: FullLogPolicy): Partial<FullLogPolicy> {
 /** Combinations that can fill the disk, in words. */
 export function storageRisks(policy: FullLogPolicy): string[] {
   const risks: string[] = [];
+  if (policy.requestEvidenceMode === 'REQUEST_EVIDENCE_MODE_OFF') return risks;
   if (policy.requestEvidenceBodyMode === 'REQUEST_EVIDENCE_BODY_MODE_FULL') {
     risks.push('whole request bodies are kept');
   }

@@ -58,3 +58,19 @@ export const observationLimits = {
   /** Different values counted in one ranking. */
   summaryKeysMax: 100_000,
 } as const;
+
+/** Evidence of requests: headers and bodies. */
+export const evidenceStoreLimits = {
+  /** Bytes of all evidence; new evidence past it is kept without content. */
+  quotaBytes: 2 * 1024 * 1024 * 1024,
+  /** Bytes of a body that are stored, read and sent together. */
+  bodyPieceBytes: 64 * 1024,
+  /** Bytes of one body; nodes capture no more. */
+  bodyBytesMax: 32 * 1024 * 1024,
+  /** Header fields of one request; heads of 64 KB hold fewer. */
+  headerFieldsMax: 20_000,
+  /** Evidence that one write removes. */
+  forgottenPerWrite: 100,
+  /** Requests with one id that are looked at: clients may choose ids. */
+  sameRequestIdMax: 100,
+} as const;

@@ -13,7 +13,7 @@ export type RetentionDays = Readonly<Record<EventLane, number>>;
 
 /** Looks at regular times; `close` ends that when nothing is being removed. */
 export function startRetention(
-  events: EventStore,
+  events: Pick<EventStore, 'forget'>,
   days: () => RetentionDays,
   clock: Clock,
   logger: Logger,
@@ -32,7 +32,7 @@ export function startRetention(
 
 /** Removes once. Never rejects: a disk that refuses is asked again the next time. */
 export async function forgetOld(
-  events: EventStore,
+  events: Pick<EventStore, 'forget'>,
   days: RetentionDays,
   nowMs: number,
   logger: Logger,

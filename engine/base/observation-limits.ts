@@ -69,6 +69,26 @@ export const loggingLimits = {
   windowsKeptMs: 3_600_000,
 } as const;
 
+/** Evidence: headers and bodies of requests, on their way to control. */
+export const evidenceLimits = {
+  /** Bytes of a body that is kept whole; a request with more is marked as cut. */
+  wholeBodyBytesMax: 32 * 1024 * 1024,
+  /** Finished evidence of one thread that the main thread has not taken; then without content. */
+  threadBytesMax: 16 * 1024 * 1024,
+  /** Evidence that leaves a thread together, and the longest wait. */
+  batchBytesMax: 512 * 1024,
+  batchRecordsMax: 128,
+  batchDelayMs: 100,
+  /** About what a record weighs beside its content. */
+  recordBytes: 512,
+  /** Finished evidence in memory of the main thread, whatever the policy allows. */
+  queueBytesMax: 128 * 1024 * 1024,
+  /** Bytes of one message of an upload. */
+  chunkBytesMax: 256 * 1024,
+  /** Evidence that was sent and is not acknowledged yet. */
+  uploadsInFlightMax: 32,
+} as const;
+
 /** Lines in the log for requests that failed; those past the bound of a period are counted. */
 export const errorLineLimits = { linesMax: 20, periodMs: 10_000 } as const;
 

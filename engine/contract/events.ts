@@ -1,5 +1,6 @@
 /** Owns what remains of every request when it ended, whatever the path; plain data. */
 
+import type { EvidenceSource } from './evidence.ts';
 import type { GuardNote } from './guard.ts';
 import type { EventSelection } from './logging.ts';
 import type { TlsFacts } from './tls.ts';
@@ -70,4 +71,4 @@ export interface RequestEvent {
  * Takes finished requests with the policy that inspected them ('' for none); must not throw and
  * must not block.
  */
-export type RequestDone = (event: RequestEvent, policyId: string) => void;
+export type RequestDone = (event: RequestEvent, policyId: string, evidence: EvidenceSource) => void;

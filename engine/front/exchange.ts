@@ -2,6 +2,7 @@
  * One live request: joins the client's connection, the phase driver and the origin, and ends in one event on every path. Bytes in, bytes out; each side is a part of its own.
  */
 
+import type { CapturedBody, EvidenceSource } from '../contract/evidence.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import type { RequestView } from '../guard/request-view.ts';
@@ -25,7 +26,7 @@ import { ResponseSide, type ResponseOwner } from './response-side.ts';
 type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest;
 
 /** One request; see the header. */
-export class Exchange implements PhaseHost, Owner {
+export class Exchange implements PhaseHost, Owner, EvidenceSource {
   readonly head: RequestHeadParser;
   readonly bytes: Buffer;
   readonly generation: Generation;
@@ -44,6 +45,8 @@ export class Exchange implements PhaseHost, Owner {
   private readonly client: ClientPort;
   private readonly startedUs: number;
   private described: RequestTexts | null = null;
+  /** Header lines of a request whose inspection ends after it. */
+  private lateLines: Uint8Array | null = null;
 
   constructor(front: FrontContext, client: ClientPort, bytes: Buffer, startedUs: number) {
     this.front = front;
@@ -82,6 +85,10 @@ export class Exchange implements PhaseHost, Owner {
     this.describe();
     const route = this.generation.find(this.client.host());
     this.site = route;
+    const { captures } = this.front;
+    if (captures !== null && this.hasBody) {
+      this.request.captured = captures.open(route?.site.id ?? '');
+    }
     this.requestClient = requestClient(this.front, route, this.client, this.bytes);
     this.response.relay.strictTransport = strictTransportOf(this.requestClient, route);
     const decided = deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes);
@@ -206,6 +213,16 @@ export class Exchange implements PhaseHost, Owner {
     this.response.turnEnd();
   }
 
+  // ---- what evidence is made of
+
+  headerLines(): Uint8Array {
+    return this.lateLines ?? this.head.fieldLines(this.bytes);
+  }
+
+  capturedBody(): CapturedBody | null {
+    return this.request.captured?.captured() ?? null;
+  }
+
   // ---- what the sides ask
 
   get texts(): RequestTexts {
@@ -269,9 +286,11 @@ export class Exchange implements PhaseHost, Owner {
     const unread = this.phases.finish((record) => {
       this.generation.release();
       const policyId = this.site?.inspector ? (this.site.site.waf.policyId ?? '') : '';
-      this.front.onRequestDone(requestEvent(this, durationUs, record), policyId);
+      this.front.onRequestDone(requestEvent(this, durationUs, record), policyId, this);
+      this.request.captured?.drop();
     });
     if (unread) this.request.recycle();
+    else if (this.front.captures !== null) this.lateLines = new Uint8Array(this.headerLines());
     this.client.exchangeEnded(keep);
   }
 

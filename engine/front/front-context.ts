@@ -7,6 +7,7 @@ import type { RequestView } from '../guard/request-view.ts';
 import type { SecureContexts } from '../tls/secure-contexts.ts';
 import type { HandshakeFailure } from '../tls/handshake.ts';
 import type { AcmeTokens } from './acme-tokens.ts';
+import type { CaptureRoom } from './body-capture.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import type { Generation } from './generation.ts';
@@ -48,6 +49,8 @@ export interface FrontContext {
   /** A client was closed when it was accepted: one more than may be. */
   readonly onClientRefused: () => void;
   readonly clientWatch: ClientWatch;
+  /** Copies of bodies for evidence; null where nobody takes them. */
+  readonly captures: CaptureRoom | null;
   /** What guards read of the request that they are asked about. */
   readonly view: RequestView;
   /** What TLS connections are made with. */

@@ -15,6 +15,7 @@ import { noGuardServices, type GuardKind, type GuardServices } from '../guard/gu
 import { RequestView } from '../guard/request-view.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
 import { UpstreamRegistry, type UnhealthyAddresses } from '../upstream/upstream.ts';
+import type { CaptureRoom } from './body-capture.ts';
 import type { FrontContext, FrontSettings } from './front-context.ts';
 import { Generation } from './generation.ts';
 import { HeldBudget } from './held-budget.ts';
@@ -46,6 +47,8 @@ export interface FrontOptions extends NextGeneration {
   readonly listener?: ListenerKind;
   /** What notes facts about clients; one of its own when left out. */
   readonly clientWatch?: ClientWatch;
+  /** Copies of bodies for evidence; default none. */
+  readonly captures?: CaptureRoom;
   /** What guards look things up in; default nothing. */
   readonly guardServices?: GuardServices;
   /** Default: all kinds of guards. */
@@ -112,6 +115,7 @@ class ThreadFront implements Front {
       ids: new RequestIds(),
       held: new HeldBudget(settings.heldBytesMax),
       clientWatch: options.clientWatch ?? new ClientWatch(),
+      captures: options.captures ?? null,
       tls: new SecureContexts(),
       onHandshake: options.onHandshake ?? (() => undefined),
       onProxyHeaderRefused: options.onProxyHeaderRefused ?? (() => undefined),

@@ -114,7 +114,7 @@ export class LogSampler {
 }
 
 /** As the link decides which requests become security facts. */
-function isSecurity({ transaction, outcome, blocked, guards }: RequestEvent): boolean {
+export function isSecurity({ transaction, outcome, blocked, guards }: RequestEvent): boolean {
   if (blocked || guards !== undefined || outcome === 'refused' || outcome === 'inspection_failed')
     return true;
   if (transaction === null) return false;

@@ -10,6 +10,7 @@ import { BODY } from '../http/head-scanner.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
+import type { BodyCapture } from './body-capture.ts';
 import { BodyReader } from './body-reader.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
@@ -72,6 +73,11 @@ export class RequestRelay {
     const reader = this.reader!;
     this.fault = reader.read(bytes, start, end);
     return this.fault === null ? reader.next : end;
+  }
+
+  /** Copies the content that `read` found from `start` on; what a WebSocket carries is none. */
+  capture(copy: BodyCapture, bytes: Buffer, start: number): void {
+    if (this.tunnelled < 0) copy.add(bytes, start, this.reader!.dataEnd);
   }
 
   /** Keeps the content that `read` found from `start` on; false when that is over its share. */

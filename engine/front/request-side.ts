@@ -8,6 +8,7 @@ import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { PhaseDriver } from '../phases/phase-driver.ts';
 import type { OriginConnection } from '../upstream/origin-connection.ts';
+import type { BodyCapture } from './body-capture.ts';
 import type { ClientPort } from './client-port.ts';
 import type { RequestHeadFacts } from './forward-heads.ts';
 import type { FrontContext } from './front-context.ts';
@@ -22,6 +23,8 @@ const noRoom: Pick<Refusal, 'status' | 'reason'> = { status: 503, reason: 'memor
 
 /** The request to one response; see the header. */
 export class RequestSide {
+  /** Copies the body for evidence; null for no copy. */
+  captured: BodyCapture | null = null;
   private readonly relay: RequestRelay;
   private readonly head: RequestHeadParser;
   private readonly client: ClientPort;
@@ -68,6 +71,7 @@ export class RequestSide {
   accept(bytes: Buffer, start: number): Pick<Refusal, 'status' | 'reason'> | null {
     const { relay } = this;
     if (relay.fault !== null) return relay.fault;
+    if (this.captured !== null) relay.capture(this.captured, bytes, start);
     if (this.state === UP.FLOW) {
       relay.forward(bytes, start);
       if (relay.bodyRead) this.end();

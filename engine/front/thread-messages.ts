@@ -1,6 +1,7 @@
 /** Owns the messages between the main thread and its front threads; structured-cloneable data. */
 
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
+import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
@@ -22,6 +23,8 @@ export interface FrontThreadData {
   readonly listenSecure: ListenAddress | null;
   readonly settings: Partial<FrontSettings>;
   readonly listener: ListenerKind;
+  /** Front threads of the process. */
+  readonly threads: number;
   readonly extra: unknown;
 }
 
@@ -29,6 +32,7 @@ export interface FrontThreadData {
 export type ToFrontThread =
   | { readonly kind: 'routes'; readonly id: number; readonly routes: RoutesConfig }
   | { readonly kind: 'events_taken' }
+  | { readonly kind: 'evidence_taken' }
   | { readonly kind: 'databases'; readonly groups: SharedImages }
   | { readonly kind: 'health'; readonly unhealthy: UnhealthyAddresses }
   | { readonly kind: 'failing'; readonly failing: UnhealthyAddresses }
@@ -55,6 +59,12 @@ export type FromFrontThread =
   | { readonly kind: 'applied'; readonly id: number }
   | { readonly kind: 'released'; readonly revision: string }
   | { readonly kind: 'events'; readonly batch: EventBatch }
+  | {
+      readonly kind: 'evidence';
+      readonly records: readonly EvidenceRecord[];
+      /** Lost since the last message. */
+      readonly dropped: number;
+    }
   | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
   | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
   | { readonly kind: 'connections'; readonly count: number }

@@ -9,6 +9,7 @@ import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits, tlsLimits } from '../base/delivery-limits.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
+import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
@@ -50,6 +51,8 @@ export interface FrontThreadsOptions {
   readonly extra?: unknown;
   /** Finished requests; `dropped` counts those that were lost since the last call. */
   readonly onEvents: (events: readonly RequestEvent[], dropped: number) => void;
+  /** Evidence of finished requests; `dropped` counts what was lost since the last call. */
+  readonly onEvidence?: (records: readonly EvidenceRecord[], dropped: number) => void;
   /** What was counted since the last call, exactly, whatever became of the events. */
   readonly onCounters?: (deltas: readonly CounterDelta[]) => void;
   /** The most frequent values since the last call. */
@@ -292,6 +295,7 @@ class Threads implements FrontThreads {
         : null,
       settings: this.options.settings ?? {},
       listener: this.options.listener ?? 'strict',
+      threads: this.options.count,
       extra: this.options.extra,
     };
     const thread = new FrontThread(this.makeWorker(workerData), fd, secureFd);
@@ -328,6 +332,10 @@ class Threads implements FrontThreads {
         this.options.onEvents(unpackEvents(message.batch), message.batch.dropped);
         // After a turn of the event loop: sockets to control come between batches.
         setImmediate(() => thread.send({ kind: 'events_taken' }));
+        return;
+      case 'evidence':
+        this.options.onEvidence?.(message.records, message.dropped);
+        setImmediate(() => thread.send({ kind: 'evidence_taken' }));
         return;
       case 'counters':
         return this.options.onCounters?.(message.deltas);

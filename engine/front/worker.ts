@@ -14,8 +14,10 @@ import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import type { GuardServices } from '../guard/guard.ts';
 import { shareListening } from '../system/sockets.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
+import { CaptureRoom } from './body-capture.ts';
 import { FrontCounters } from './counters.ts';
 import { EventBatcher } from './event-batcher.ts';
+import { EvidenceBatcher } from './evidence-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
 import { LogSampler } from './log-sampler.ts';
@@ -68,6 +70,8 @@ class FrontWorker {
   private readonly counters = new FrontCounters();
   private readonly rankings = new FrontRankings();
   private readonly sampler = new LogSampler();
+  private readonly captures = new CaptureRoom();
+  private readonly evidence: EvidenceBatcher;
   private readonly clientWatch = new ClientWatch();
   private readonly counting: NodeJS.Timeout;
   private readonly ranking: NodeJS.Timeout;
@@ -86,6 +90,9 @@ class FrontWorker {
     this.data = data;
     this.parts = parts;
     this.batcher = new EventBatcher((batch) => this.send({ kind: 'events', batch }));
+    this.evidence = new EvidenceBatcher((records, dropped) =>
+      this.send({ kind: 'evidence', records, dropped }),
+    );
     this.counting = setInterval(() => this.sendCounts(), frontLimits.counterIntervalMs);
     this.ranking = setInterval(() => this.sendRankings(), frontLimits.rankingIntervalMs);
     this.ended = new Promise((resolve) => (this.end = resolve));
@@ -103,6 +110,7 @@ class FrontWorker {
 
   private receive(message: ToFrontThread): void {
     if (message.kind === 'events_taken') return this.batcher.taken();
+    if (message.kind === 'evidence_taken') return this.evidence.taken();
     if (message.kind === 'health') {
       this.unhealthy = message.unhealthy;
       this.front?.setUnhealthy(message.unhealthy);
@@ -149,10 +157,15 @@ class FrontWorker {
       listener: this.data.listener,
       clientWatch: this.clientWatch,
       guardServices: this.parts.guardServices,
-      onRequestDone: (event, policyId) => {
+      ...(this.parts.samples === true ? { captures: this.captures } : {}),
+      onRequestDone: (event, policyId, evidence) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
         const selection = this.parts.samples === true ? this.sampler.select(event) : null;
+        if (this.parts.samples === true) {
+          const settings = this.captures.settingsOf(event.siteId);
+          this.evidence.add(event, settings, selection, evidence);
+        }
         const kept = selection !== null && selection.access !== 0;
         if (!kept && !this.parts.wantsEvent(event)) return;
         const told = hideValues(event);
@@ -187,7 +200,9 @@ class FrontWorker {
 
   private async generationFor(routes: RoutesConfig): Promise<NextGeneration> {
     const { inspectorOf, release } = await this.parts.prepare(routes);
-    this.sampler.use(routes.logging ?? standardLogging);
+    const logging = routes.logging ?? standardLogging;
+    this.sampler.use(logging);
+    this.captures.use(logging, this.data.threads);
     const onReleased = (): void => {
       release();
       this.send({ kind: 'released', revision: routes.revision });
@@ -200,6 +215,7 @@ class FrontWorker {
     if (this.front === null) return;
     await this.front.drain();
     this.batcher.flush(true);
+    this.evidence.flush();
     this.sendCounts();
     this.sendRankings();
     this.send({ kind: 'drained' });

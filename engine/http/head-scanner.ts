@@ -106,6 +106,14 @@ export abstract class HeadScanner {
     return this.state === 0;
   }
 
+  /** The lines of fields that were read to their end. */
+  fieldLines(bytes: Buffer): Buffer {
+    const first = this.spans[SPAN.fields]!;
+    if (this.fieldCount === 0) return bytes.subarray(0, 0);
+    const lastEnd = this.spans[SPAN.fields + 4 * this.fieldCount - 1]!;
+    return bytes.subarray(first, lastEnd);
+  }
+
   /** Copy of the spans in use, for whoever keeps the head. */
   copySpans(): Int32Array {
     return this.spans.slice(0, SPAN.fields + 4 * this.fieldCount);

@@ -7,7 +7,7 @@
 import { connect as connectSocket } from 'node:net';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampNow } from '@bufbuild/protobuf/wkt';
-import { createClient, type Client } from '@connectrpc/connect';
+import { createClient, type Client, type Transport } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
@@ -33,8 +33,10 @@ import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { RequestError } from '../contract/request-error.ts';
 import type { HealthReport } from '../contract/health.ts';
+import { EvidenceUploads } from './evidence-uploads.ts';
 import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from './outbox.ts';
@@ -76,6 +78,10 @@ export interface ControllerLink {
    * Takes a finished request; never throws, never blocks. Cost: one small object when it matters.
    */
   observe(event: RequestEvent): void;
+  /** Takes evidence of requests; never throws, never blocks. */
+  evidence(records: readonly EvidenceRecord[], dropped: number): void;
+  /** How many bytes of evidence may wait for control. */
+  boundEvidence(bytes: number): void;
   /** A fault that concerns no request; never throws, never blocks. */
   fault(error: RequestError): void;
   /** Takes counts of front threads; never throws, never blocks. */
@@ -98,6 +104,8 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
   return {
     connect: () => void link.run(),
     observe: (event) => link.observations.observe(event),
+    evidence: (records, dropped) => link.uploads.add(records, dropped),
+    boundEvidence: (bytes) => link.uploads.bound(bytes),
     fault: (error) => link.observations.fault(error),
     count: (deltas) => link.count(deltas),
     rank: (deltas) => link.observations.rank(deltas),
@@ -109,6 +117,7 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
 
 class Link {
   readonly observations: Observations;
+  readonly uploads: EvidenceUploads;
   readonly #options: LinkOptions;
   readonly #meter: LoadMeter;
   #outbox: Outbox<ConnectRequest> | null = null;
@@ -120,6 +129,8 @@ class Link {
   constructor(options: LinkOptions) {
     this.#options = options;
     this.observations = new Observations(options.spools);
+    const { agentId, logger } = options;
+    this.uploads = new EvidenceUploads({ agentId, logger, transport: () => this.#transport() });
     this.#meter = new LoadMeter(options.frontThreads ?? 1);
   }
 
@@ -133,7 +144,7 @@ class Link {
   }
 
   async close(): Promise<void> {
-    await this.observations.close();
+    await Promise.all([this.observations.close(), this.uploads.close()]);
     this.#stopped = true;
     this.#outbox?.close();
     this.#wakeUp?.();
@@ -160,14 +171,18 @@ class Link {
     }
   }
 
-  async #stream(): Promise<void> {
-    this.#abort = new AbortController();
+  #transport(): Transport {
     const { socketPath } = this.#options;
-    const transport = createConnectTransport({
+    return createConnectTransport({
       baseUrl: 'http://control',
       httpVersion: '2',
       nodeOptions: { createConnection: () => connectSocket(socketPath) },
     });
+  }
+
+  async #stream(): Promise<void> {
+    this.#abort = new AbortController();
+    const transport = this.#transport();
     const outbox = new Outbox<ConnectRequest>();
     this.#send(outbox, {
       case: 'hello',

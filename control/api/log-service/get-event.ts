@@ -13,12 +13,13 @@ import type { HandlerContext } from '@connectrpc/connect';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { withEvidence } from './request-evidence.ts';
 
 /** One security event with its messages. */
 export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'getSecurityEvent'> {
   return async ({ id }, context) => {
     const event = await findEvent(parts, context, 'security', id, 'security event');
-    return { event: toMessage(SecurityEventSchema, event) };
+    return { event: toMessage(SecurityEventSchema, withEvidence(parts, [event])[0]!) };
   };
 }
 
@@ -26,7 +27,7 @@ export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'ge
 export function getAccessEvent(parts: ApiParts): Method<typeof LogService, 'getAccessEvent'> {
   return async ({ id }, context) => {
     const event = await findEvent(parts, context, 'access', id, 'access event');
-    return { event: toMessage(AccessEventSchema, event) };
+    return { event: toMessage(AccessEventSchema, withEvidence(parts, [event])[0]!) };
   };
 }
 

@@ -5,6 +5,7 @@ import { accessFilter, queryEvents } from '../../observe/query.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { withEvidence } from './request-evidence.ts';
 
 /** Access events of the caller's tenant, newest first. */
 export function queryAccessEvents(parts: ApiParts): Method<typeof LogService, 'queryAccessEvents'> {
@@ -14,7 +15,7 @@ export function queryAccessEvents(parts: ApiParts): Method<typeof LogService, 'q
     const found = await queryEvents(events, 'access', filter, request.page, context.signal);
     const { items, nextCursor, hasMore } = found;
     return {
-      items: items.map((event) => toMessage(AccessEventSchema, event)),
+      items: withEvidence(parts, items).map((event) => toMessage(AccessEventSchema, event)),
       page: { nextCursor, hasMore },
     };
   };

@@ -5,6 +5,7 @@ import { queryEvents, securityFilter } from '../../observe/query.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { withEvidence } from './request-evidence.ts';
 
 /** Security events of the caller's tenant, newest first. */
 export function querySecurityEvents(
@@ -16,7 +17,7 @@ export function querySecurityEvents(
     const found = await queryEvents(events, 'security', filter, request.page, context.signal);
     const { items, nextCursor, hasMore } = found;
     return {
-      items: items.map((event) => toMessage(SecurityEventSchema, event)),
+      items: withEvidence(parts, items).map((event) => toMessage(SecurityEventSchema, event)),
       page: { nextCursor, hasMore },
     };
   };

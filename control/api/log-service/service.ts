@@ -18,6 +18,12 @@ import { getSecurityLogSummary } from './get-security-log-summary.ts';
 import { queryAccessEvents } from './query-access-events.ts';
 import { queryErrorEvents } from './query-error-events.ts';
 import { querySecurityEvents } from './query-security-events.ts';
+import {
+  downloadRequestEvidenceBody,
+  getRequestEvidenceHeaders,
+  getRequestEvidenceMetadata,
+  streamRequestEvidenceBody,
+} from './request-evidence.ts';
 import { tailSecurityEvents } from './tail-security-events.ts';
 
 /** LogService. */
@@ -28,6 +34,10 @@ export function logService(parts: ApiParts): Built<typeof LogService> {
     getSiteLogPolicy: getSiteLogPolicy(parts),
     upsertSiteLogPolicyOverride: upsertSiteLogPolicyOverride(parts),
     deleteSiteLogPolicyOverride: deleteSiteLogPolicyOverride(parts),
+    getRequestEvidenceMetadata: getRequestEvidenceMetadata(parts),
+    getRequestEvidenceHeaders: getRequestEvidenceHeaders(parts),
+    streamRequestEvidenceBody: streamRequestEvidenceBody(parts),
+    downloadRequestEvidenceBody: downloadRequestEvidenceBody(parts),
     querySecurityEvents: querySecurityEvents(parts),
     queryAccessEvents: queryAccessEvents(parts),
     queryErrorEvents: queryErrorEvents(parts),

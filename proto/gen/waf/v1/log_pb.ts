@@ -2682,7 +2682,7 @@ export type StreamRequestEvidenceBodyResponse = Message<"waf.v1.StreamRequestEvi
   offset: bigint;
 
   /**
-   * True on the last message.
+   * The end of the body is reached.
    *
    * @generated from field: bool eof = 3;
    */
@@ -2710,7 +2710,7 @@ export type StreamRequestEvidenceBodyResponseJson = {
   offset?: string;
 
   /**
-   * True on the last message.
+   * The end of the body is reached.
    *
    * @generated from field: bool eof = 3;
    */
@@ -2808,7 +2808,7 @@ export type DownloadRequestEvidenceBodyResponse = Message<"waf.v1.DownloadReques
   offset: bigint;
 
   /**
-   * True on the last message.
+   * The end of the body is reached.
    *
    * @generated from field: bool eof = 3;
    */
@@ -2836,7 +2836,7 @@ export type DownloadRequestEvidenceBodyResponseJson = {
   offset?: string;
 
   /**
-   * True on the last message.
+   * The end of the body is reached.
    *
    * @generated from field: bool eof = 3;
    */

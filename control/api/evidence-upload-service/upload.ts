@@ -1,0 +1,134 @@
+/**
+ * Takes evidence of requests from nodes: hello, then for each request a manifest, pieces of its
+ * body and a commit. Each is acknowledged once it is kept, or never will be.
+ */
+
+import { toJson, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  EvidenceAckStatus,
+  type EvidenceChunk,
+  type EvidenceCommit,
+  type EvidenceManifest,
+  type EvidenceUploadHello,
+  type EvidenceUploadService,
+  type UploadResponseSchema,
+} from '../../../proto/gen/waf/v1/evidence_upload_pb.ts';
+import {
+  RequestEvidenceHeaderSchema,
+  RequestEvidenceMetadataSchema,
+  type RequestEvidenceHeaderJson,
+  type RequestEvidenceMetadataJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import { crc32c } from '../../../engine/base/crc32c.ts';
+import type { HandlerContext } from '@connectrpc/connect';
+import { refusal } from '../../domain/errors.ts';
+import { defaultTenantId } from '../../domain/records.ts';
+import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
+import { isEvidenceId, type EvidenceStore } from '../../observe/evidence/evidence-store.ts';
+import { entranceKey, peerKey, type ApiParts } from '../context.ts';
+import type { Method } from '../method.ts';
+
+const localNodeId = 'local';
+
+/** One stream of one node. */
+export function upload(parts: ApiParts): Method<typeof EvidenceUploadService, 'upload'> {
+  return async function* (requests, context) {
+    let staged: StagedEvidence | null = null;
+    let nodeId = '';
+    for await (const { message } of requests) {
+      if (nodeId === '') {
+        if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
+        nodeId = admit(message.value, context);
+        context.values.get(peerKey)?.endless();
+      } else if (message.case === 'manifest') staged = new StagedEvidence(message.value, nodeId);
+      else if (message.case === 'chunk') staged?.add(message.value);
+      else if (message.case === 'commit') {
+        yield await commit(parts, staged, message.value, nodeId);
+        staged = null;
+      } else throw refusal('invalid_argument', 'message: manifest, chunk or commit is expected');
+    }
+  };
+}
+
+/** Errors: permission_denied. Remote nodes are not enrolled yet. */
+function admit(hello: EvidenceUploadHello, context: HandlerContext): string {
+  const local = context.values.get(entranceKey) === 'socket';
+  if (local && hello.agentId === localNodeId) return localNodeId;
+  throw refusal('permission_denied', 'hello: this node is not enrolled');
+}
+
+/** Evidence of which some is there. */
+class StagedEvidence {
+  readonly id: string;
+  private readonly manifest: EvidenceManifest;
+  private readonly nodeId: string;
+  private readonly pieces: Uint8Array[] = [];
+  private bytes = 0;
+  private fault = '';
+
+  constructor(manifest: EvidenceManifest, nodeId: string) {
+    this.manifest = manifest;
+    this.nodeId = nodeId;
+    this.id = manifest.metadata?.evidenceId ?? '';
+    const { bodyBytesMax, headerFieldsMax } = evidenceStoreLimits;
+    if (!isEvidenceId(this.id)) this.fault = 'evidenceId: is not one of a node';
+    else if (manifest.bodySize > BigInt(bodyBytesMax)) this.fault = 'bodySize: is too large';
+    else if (manifest.headers.length > headerFieldsMax) this.fault = 'headers: there are too many';
+  }
+
+  add({ evidenceId, offset, data, crc32c: sum }: EvidenceChunk): void {
+    if (this.fault !== '') return;
+    const size = Number(this.manifest.bodySize);
+    if (evidenceId !== this.id || offset !== BigInt(this.bytes))
+      this.fault = 'offset: leaves a gap';
+    else if (crc32c(data) !== sum) this.fault = 'crc32c: differs';
+    else if (this.bytes + data.length > size) this.fault = 'data: is longer than bodySize';
+    if (this.fault !== '') return;
+    this.pieces.push(data);
+    this.bytes += data.length;
+  }
+
+  /** Keeps it. Gives what is wrong with it; '' for nothing. */
+  async keep(store: EvidenceStore, { evidenceId, totalBytes }: EvidenceCommit): Promise<string> {
+    const { manifest } = this;
+    if (this.fault !== '') return this.fault;
+    const whole = BigInt(this.bytes) === manifest.bodySize && totalBytes === manifest.bodySize;
+    if (evidenceId !== this.id || !whole) return 'commit: the body is not complete';
+    const body = Buffer.concat(this.pieces);
+    if (crc32c(body) !== manifest.bodyCrc32c) return 'bodyCrc32c: differs';
+    await store.put({ metadata: this.metadata(), headers: headersOf(manifest), body });
+    return '';
+  }
+
+  private metadata(): RequestEvidenceMetadataJson {
+    const { metadata } = this.manifest;
+    const json = toJson(RequestEvidenceMetadataSchema, metadata!) as RequestEvidenceMetadataJson;
+    return { ...json, agentId: this.nodeId, tenantId: defaultTenantId };
+  }
+}
+
+function headersOf({ headers }: EvidenceManifest): RequestEvidenceHeaderJson[] {
+  return headers.map(
+    (one) => toJson(RequestEvidenceHeaderSchema, one) as RequestEvidenceHeaderJson,
+  );
+}
+
+async function commit(
+  parts: ApiParts,
+  staged: StagedEvidence | null,
+  message: EvidenceCommit,
+  nodeId: string,
+): Promise<MessageInitShape<typeof UploadResponseSchema>> {
+  const { evidenceId } = message;
+  try {
+    const error =
+      staged === null ? 'manifest: is missing' : await staged.keep(parts.evidence, message);
+    const status = error === '' ? EvidenceAckStatus.DURABLE : EvidenceAckStatus.FATAL;
+    const durableThroughOffset = error === '' ? message.totalBytes : 0n;
+    return { durableAck: { evidenceId, status, durableThroughOffset, error } };
+  } catch {
+    parts.logger.error('evidence could not be kept', { node: nodeId });
+    const error = 'the disk does not take it';
+    return { durableAck: { evidenceId, status: EvidenceAckStatus.RETRYABLE, error } };
+  }
+}

@@ -1,0 +1,45 @@
+/** What is kept of requests themselves, beside their events. Plain data. */
+
+/** What was captured of a body. */
+export interface CapturedBody {
+  /** Owned by whoever takes it. */
+  readonly bytes: Uint8Array;
+  /** There was no room for more among requests that run. */
+  readonly crowded: boolean;
+}
+
+/** Where evidence of a finished request is read from; valid during the call only. */
+export interface EvidenceSource {
+  /** Lines of header fields, as they came; empty when none was read. */
+  headerLines(): Uint8Array;
+  /** What was captured of the body. */
+  capturedBody(): CapturedBody | null;
+}
+
+/** Why there is less than was asked for; '' for no reason. */
+export type EvidenceLack =
+  | ''
+  /** Requests that ran held too much. */
+  | 'inflight_limit'
+  /** Finished evidence waited for control. */
+  | 'queue_full';
+
+/** Evidence of one request. Texts from outside are byte strings. */
+export interface EvidenceRecord {
+  readonly id: string;
+  readonly requestId: string;
+  readonly siteId: string;
+  readonly receivedAtMs: number;
+  readonly completedAtMs: number;
+  readonly reason: 'security' | 'access';
+  readonly method: string;
+  readonly host: string;
+  readonly target: string;
+  /** Bytes of header lines that came. */
+  readonly headerBytes: number;
+  readonly headers: Uint8Array;
+  /** Bytes of the body that came. */
+  readonly bodyBytes: number;
+  readonly body: Uint8Array;
+  readonly lack: EvidenceLack;
+}
