@@ -9,6 +9,7 @@ import { noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { readCount } from './paging.ts';
 import { lastHours, printable, showMessage } from './show.ts';
+import { limitedNote } from './system-top-commands.ts';
 
 const rangeFlags: readonly FlagDefinition[] = [
   { flags: '--hours <n>', summary: 'how far back', default: '24' },
@@ -148,6 +149,7 @@ export const systemCommands: readonly CommandDefinition[] = [
           one.topTags.join(' '),
         ]),
       });
+      if (response.coverageLimited) context.output.note(limitedNote);
       return 0;
     },
   },
@@ -170,6 +172,7 @@ export const systemCommands: readonly CommandDefinition[] = [
         columns: ['ATTACK', 'EVENTS'],
         rows: response.items.map((one) => [one.tag, String(one.count)]),
       });
+      if (response.coverageLimited) context.output.note(limitedNote);
       return 0;
     },
   },

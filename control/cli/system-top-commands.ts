@@ -32,6 +32,10 @@ const ofEvents: Readonly<Record<string, (one: Overview) => DashboardSecurityTopK
   target: (one) => one.securityTopTargets,
 };
 
+/** Says that a ranking does not hold every value. */
+export const limitedNote =
+  'There were too many different values to count each: rare ones may be missing, counts too low.';
+
 const names = [...Object.keys(ofRequests), ...Object.keys(ofEvents)];
 
 /** Commands on rankings. */
@@ -75,6 +79,7 @@ export const systemTopCommands: readonly CommandDefinition[] = [
       const ranking = events?.(overview) ?? create(DashboardSecurityTopKSchema);
       await showMessage(context, DashboardSecurityTopKSchema, ranking, eventTable(what, ranking));
       if (ranking.unavailableReason !== '') context.output.note(ranking.unavailableReason);
+      if (overview.coverageLimited) context.output.note(limitedNote);
       return 0;
     },
   },

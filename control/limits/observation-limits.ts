@@ -55,8 +55,10 @@ export const observationLimits = {
   loadForgottenMax: 100,
   /** Points of one series. */
   seriesPointsMax: 2_000,
-  /** Different values counted in one ranking. */
+  /** Different values counted in one ranking, some 20 MB; of more the rarest are evicted. */
   summaryKeysMax: 100_000,
+  /** Families of attacks counted of one address; rulesets know some twenty. */
+  tagsOfAddressMax: 200,
 } as const;
 
 /** Evidence of requests: headers and bodies. */

@@ -10,6 +10,7 @@ import { crc32c } from '../../engine/base/crc32c.ts';
 import { durationBoundsUs } from '../../engine/contract/counters.ts';
 import { metricsText, trafficMetrics } from '../api/metrics-text.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
 import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
 import { durationBoundsSeconds, openCounterStore } from './counter-store.ts';
 
@@ -42,6 +43,21 @@ test('adds up by site and policy, and takes each batch once', async () => {
   expect(a?.durations.slice(0, 4)).toEqual([0, 0, 5, 0]);
   expect(b?.requests).toBe(1);
   expect(none).toBeUndefined();
+});
+
+test('what has no place of its own is counted among the others', async () => {
+  const store = openCounterStore(openMemoryKv());
+  const many = delta('a', 1n, '200');
+  const { countedKeysMax } = observationLimits;
+  for (let at = 0; at < countedKeysMax + 5; at++) {
+    const entry = { family: 'reason', key: `reason-${at}`, count: 2n };
+    many.entries.push(create(CounterDeltaSchema, { entries: [entry] }).entries[0]!);
+  }
+  await store.ingest(batchOf(1n, [many]), metricPayloadVersion);
+  const reasons = store.list()[0]?.entries['reason'] ?? {};
+  expect(reasons['(other)']).toBe(10);
+  const sum = Object.values(reasons).reduce((all, one) => all + one, 0);
+  expect(sum).toBe(2 * (countedKeysMax + 5));
 });
 
 test('another run of a node counts from one again', async () => {

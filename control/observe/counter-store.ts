@@ -131,13 +131,16 @@ function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
   for (const { family, key: name, count } of delta.entries) {
     if (family.startsWith(rankedPrefix)) continue;
     const counts = (sum.entries[family] ??= {});
-    const known = counts[name];
-    if (known === undefined && Object.keys(counts).length >= observationLimits.countedKeysMax)
-      continue;
-    counts[name] = (known ?? 0) + Number(count);
+    const full = Object.keys(counts).length >= observationLimits.countedKeysMax;
+    // What has no place of its own is counted still.
+    const place = full && !Object.hasOwn(counts, name) ? otherCounts : name;
+    counts[place] = (counts[place] ?? 0) + Number(count);
   }
   writer.put(key, encoder.encode(JSON.stringify(sum)));
 }
+
+/** Where counts go whose names are too many. */
+const otherCounts = '(other)';
 
 function nothing(tenantId: string, siteId: string, policyId: string): SiteCounts {
   const zero = { requests: 0, bytesIn: 0, bytesOut: 0, durationUs: 0 };

@@ -4,7 +4,7 @@ import type {
   SecurityEventJson,
   SecuritySummaryDimensionJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
-import { observationLimits } from '../limits/observation-limits.ts';
+import { BoundedCounts } from './bounded-counts.ts';
 import { isAttack } from './security-event.ts';
 
 /** One line of a ranking. */
@@ -27,6 +27,8 @@ export interface SecuritySummary {
   readonly blocked: number;
   readonly trend: readonly TrendStep[];
   readonly top: ReadonlyMap<SecuritySummaryDimensionJson, readonly TopEntry[]>;
+  /** Rankings that had more values than are counted. */
+  readonly limited: readonly SecuritySummaryDimensionJson[];
 }
 
 type KeysOf = (event: SecurityEventJson) => readonly (readonly [key: string, label: string])[];
@@ -53,7 +55,7 @@ const ofRules: SecuritySummaryDimensionJson = 'SECURITY_SUMMARY_DIMENSION_RULE';
 
 /**
  * Adds up `events`: totals, the trend and the ranking of rules count all of them, other rankings
- * attacks alone. Cost: one pass; at most 100,000 keys a dimension are counted.
+ * attacks alone. Cost: one pass; `limited` names rankings of more than 100,000 values.
  */
 export async function summarise(
   events: AsyncIterable<SecurityEventJson>,
@@ -71,16 +73,13 @@ type Seconds = Map<number, [count: number, blocked: number]>;
 
 /** Sums of events and of their values, however they are read. */
 export class SummarySums {
-  readonly #counts: ReadonlyMap<
-    SecuritySummaryDimensionJson,
-    Map<string, [count: bigint, label: string]>
-  >;
+  readonly #counts: ReadonlyMap<SecuritySummaryDimensionJson, BoundedCounts>;
   readonly #seconds: Seconds | null;
   #total = 0;
   #blocked = 0;
 
   constructor(wanted: readonly SecuritySummaryDimensionJson[], withTrend: boolean) {
-    this.#counts = new Map(wanted.map((one) => [one, new Map()]));
+    this.#counts = new Map(wanted.map((one) => [one, new BoundedCounts()]));
     this.#seconds = withTrend ? new Map() : null;
   }
 
@@ -92,20 +91,20 @@ export class SummarySums {
 
   /** An event has a value in a dimension. */
   addValue(dimension: SecuritySummaryDimensionJson, key: string, label: string): void {
-    const found = this.#counts.get(dimension);
-    const known = found?.get(key);
-    if (known !== undefined) known[0]++;
-    else if (found !== undefined && found.size < observationLimits.summaryKeysMax) {
-      found.set(key, [1n, label]);
-    }
+    this.#counts.get(dimension)?.add(key, label);
   }
 
   result(topLimit: number): SecuritySummary {
     const top = new Map(
-      [...this.#counts].map(([dimension, found]) => [dimension, highest(found, topLimit)] as const),
+      [...this.#counts].map(
+        ([dimension, found]) => [dimension, entriesOf(found, topLimit)] as const,
+      ),
+    );
+    const limited = [...this.#counts].flatMap(([dimension, found]) =>
+      found.limited ? [dimension] : [],
     );
     const trend = this.#seconds === null ? [] : trendOf(this.#seconds);
-    return { total: this.#total, blocked: this.#blocked, trend, top };
+    return { total: this.#total, blocked: this.#blocked, trend, top, limited };
   }
 }
 
@@ -145,11 +144,9 @@ function addSecond(seconds: Seconds, atMs: number, blocked: number): void {
   }
 }
 
-function highest(counts: ReadonlyMap<string, [bigint, string]>, limit: number): TopEntry[] {
-  return [...counts]
-    .map(([key, [count, label]]) => ({ key, count, label }))
-    .sort((left, right) => Number(right.count - left.count) || (left.key < right.key ? -1 : 1))
-    .slice(0, limit);
+/** The highest counts as answers give them. */
+export function entriesOf(counts: BoundedCounts, limit: number): TopEntry[] {
+  return counts.top(limit).map((one) => ({ ...one, count: BigInt(one.count) }));
 }
 
 function trendOf(seconds: Seconds): TrendStep[] {

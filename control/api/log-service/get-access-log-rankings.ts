@@ -24,13 +24,14 @@ export function getAccessLogRankings(
     if (field === undefined) throw invalidField('dimension', 'is required');
     const filter = plainFilter(callerOf(context).tenantId, timeRange, siteId);
     const question = { ask: 'ranking', filter, field, limit: topMax } as const;
-    const { entries, events } = await parts.events.ask(question, context.signal);
+    const { entries, events, limited } = await parts.events.ask(question, context.signal);
     const placeOf = field === 'client' ? openNetworkGeo(parts.store) : null;
     return {
       entries: entries.map((one) =>
         placeOf === null ? one : { ...one, ...geoOf(placeOf(one.key)) },
       ),
       retainedDetailCount: BigInt(events),
+      coverageLimited: limited,
     };
   };
 }

@@ -40,7 +40,10 @@ export function getSecurityLogSummary(
       topLimit: topLimit || defaultTop,
       withTrend: includeTrend,
     };
-    const { total, blocked, trend, top } = await parts.events.ask(question, context.signal);
+    const { total, blocked, trend, top, limited } = await parts.events.ask(
+      question,
+      context.signal,
+    );
     const ranking = (dimension: Dimension) => [
       ...(top.get(names.get(dimension) ?? 'SECURITY_SUMMARY_DIMENSION_UNSPECIFIED') ?? []),
     ];
@@ -61,6 +64,9 @@ export function getSecurityLogSummary(
       topAttackTypes: ranking(Dimension.ATTACK_TYPE),
       topTargets: ranking(Dimension.TARGET),
       topSites: ranking(Dimension.SITE),
+      limitedDimensions: dimensions.filter((one) =>
+        limited.some((name) => name === names.get(one)),
+      ),
     };
   };
 }

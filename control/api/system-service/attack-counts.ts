@@ -5,6 +5,7 @@
 
 import type { SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
+import { BoundedCounts } from '../../observe/bounded-counts.ts';
 import { isAttack } from '../../observe/security-event.ts';
 import { geoOf, type NetworkPlace } from '../../access/network-geo.ts';
 
@@ -15,37 +16,44 @@ export type PlaceOf = (address: string) => NetworkPlace | null;
 
 /** Families of attacks by events. */
 export class AttackCounts {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new BoundedCounts();
+
+  get limited(): boolean {
+    return this.#counts.limited;
+  }
 
   add(event: SecurityEventJson): void {
-    if (isAttack(event)) for (const tag of tagsOf(event)) raise(this.#counts, tag);
+    if (isAttack(event)) for (const tag of tagsOf(event)) this.#counts.add(tag);
   }
 
   result(limit: number) {
-    return highest(this.#counts, limit).map(([tag, count]) => ({ tag, count: BigInt(count) }));
+    return this.#counts.top(limit).map(({ key, count }) => ({ tag: key, count: BigInt(count) }));
   }
 }
 
 /** Addresses by events, with what each tried most. */
 export class AttackerCounts {
-  readonly #counts = new Map<string, number>();
-  readonly #tags = new Map<string, Map<string, number>>();
+  readonly #tags = new Map<string, BoundedCounts>();
+  readonly #counts = new BoundedCounts(undefined, (ip) => this.#tags.delete(ip));
+
+  get limited(): boolean {
+    return this.#counts.limited;
+  }
 
   add(event: SecurityEventJson): void {
     const ip = event.clientIp ?? '';
-    if (ip === '' || !isAttack(event) || !raise(this.#counts, ip)) return;
-    const own = this.#tags.get(ip) ?? new Map<string, number>();
+    if (ip === '' || !isAttack(event)) return;
+    this.#counts.add(ip);
+    const own = this.#tags.get(ip) ?? new BoundedCounts(observationLimits.tagsOfAddressMax);
     this.#tags.set(ip, own);
-    for (const tag of tagsOf(event)) raise(own, tag);
+    for (const tag of tagsOf(event)) own.add(tag);
   }
 
   result(limit: number, placeOf: PlaceOf) {
-    return highest(this.#counts, limit).map(([clientIp, count]) => ({
+    return this.#counts.top(limit).map(({ key: clientIp, count }) => ({
       clientIp,
       count: BigInt(count),
-      topTags: highest(this.#tags.get(clientIp) ?? new Map<string, number>(), tagsShown).map(
-        ([tag]) => tag,
-      ),
+      topTags: (this.#tags.get(clientIp)?.top(tagsShown) ?? []).map(({ key }) => key),
       ...geoOf(placeOf(clientIp)),
     }));
   }
@@ -69,29 +77,18 @@ export class CountryCounts {
       if (this.#codes.size < observationLimits.summaryKeysMax) this.#codes.set(clientIp, code);
     }
     if (code === '') this.#none++;
-    else raise(this.#counts, code);
+    else this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
   }
 
   result(): { readonly ranked: readonly (readonly [string, number])[]; readonly none: number } {
-    return { ranked: highest(this.#counts, this.#counts.size), none: this.#none };
+    const ranked = [...this.#counts].sort(
+      ([one, left], [other, right]) => right - left || (one < other ? -1 : 1),
+    );
+    return { ranked, none: this.#none };
   }
 }
 
 function tagsOf({ attackTypes, attackType }: SecurityEventJson): readonly string[] {
   if (attackTypes !== undefined && attackTypes.length > 0) return attackTypes;
   return attackType === undefined || attackType === '' ? [] : [attackType];
-}
-
-/** Counts `key`; false when there are too many keys to begin another. */
-function raise(counts: Map<string, number>, key: string): boolean {
-  const count = counts.get(key);
-  if (count === undefined && counts.size >= observationLimits.summaryKeysMax) return false;
-  counts.set(key, (count ?? 0) + 1);
-  return true;
-}
-
-function highest(counts: ReadonlyMap<string, number>, limit: number): [string, number][] {
-  return [...counts]
-    .sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1))
-    .slice(0, limit);
 }

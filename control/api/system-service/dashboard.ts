@@ -71,7 +71,7 @@ export function getAttackDistribution(
     const limit = limitOf(request.limit, 'limit');
     const counts = new AttackCounts();
     for await (const event of eventsOf(parts, context, request)) counts.add(event);
-    return { items: counts.result(limit) };
+    return { items: counts.result(limit), coverageLimited: counts.limited };
   };
 }
 
@@ -81,7 +81,8 @@ export function getTopAttackers(parts: ApiParts): Method<typeof SystemService, '
     const limit = limitOf(request.limit, 'limit');
     const counts = new AttackerCounts();
     for await (const event of eventsOf(parts, context, request)) counts.add(event);
-    return { items: counts.result(limit, openNetworkGeo(parts.store)) };
+    const items = counts.result(limit, openNetworkGeo(parts.store));
+    return { items, coverageLimited: counts.limited };
   };
 }
 

@@ -78,6 +78,7 @@ export function getDashboardOverview(
       securityTopCountries: toCountries(countries.result(), limit),
       freshness: freshnessOf(parts, buckets),
       trafficQuality: toQuality(total),
+      coverageLimited: summary.limited.length > 0 || attacks.limited || attackers.limited,
     };
   };
 }

@@ -5,10 +5,10 @@
 
 import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { AccessEventJson, SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { observationLimits } from '../../limits/observation-limits.ts';
 import { paced } from '../paced.ts';
 import { isAttackBy, ruleTextSeparator } from '../security-event.ts';
-import { SummarySums, type SecuritySummary, type TopEntry } from '../summary.ts';
+import { BoundedCounts } from '../bounded-counts.ts';
+import { entriesOf, SummarySums, type SecuritySummary, type TopEntry } from '../summary.ts';
 import { addressCheck, prepareFilter, type EventFilter } from './event-filter.ts';
 import type { StoredEvent } from './event-kind.ts';
 import { eventOfEntry, spanOf, type LaneSource } from './event-scan.ts';
@@ -26,6 +26,8 @@ export interface SummaryWishes {
 export interface Ranked {
   readonly entries: readonly TopEntry[];
   readonly events: number;
+  /** Whether there were more values than are counted. */
+  readonly limited: boolean;
 }
 
 const fieldOf: Readonly<Partial<Record<SecuritySummaryDimensionJson, string>>> = {
@@ -71,22 +73,14 @@ export async function rankAccess(
   wishes: { readonly filter: EventFilter; readonly field: string; readonly limit: number },
   signal: AbortSignal | undefined,
 ): Promise<Ranked> {
-  const counts = new Map<string, bigint>();
+  const counts = new BoundedCounts();
   let events = 0;
   for await (const event of paced(pickEvents(sources, wishes.filter), signal)) {
     if (event === null) continue;
     events++;
-    event.each(wishes.field, (text) => {
-      const known = counts.get(text);
-      if (known === undefined && counts.size >= observationLimits.summaryKeysMax) return;
-      counts.set(text, (known ?? 0n) + 1n);
-    });
+    event.each(wishes.field, (text) => counts.add(text));
   }
-  const entries = [...counts]
-    .map(([key, count]) => ({ key, count, label: '' }))
-    .sort((left, right) => Number(right.count - left.count) || (left.key < right.key ? -1 : 1))
-    .slice(0, wishes.limit);
-  return { entries, events };
+  return { entries: entriesOf(counts, wishes.limit), events, limited: counts.limited };
 }
 
 function labelled(field: string, text: string): [key: string, label: string] {
