@@ -14,8 +14,9 @@ import type {
   SharedGroup,
 } from '../../contract/shared-images.ts';
 import { Compilations } from './compilations.ts';
-import { compileExpressions, expressionsOf, longestOf, narrowMasks } from './expressions.ts';
+import { compileExpressions, expressionsOf, longestOf } from './expressions.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
+import { narrowMasksOf } from './value-tiers.ts';
 
 /** Where compiled databases are kept between starts. A port: the state room writes files. */
 export interface DatabaseCache {
@@ -55,15 +56,16 @@ export function compileGroups(
   if (ready === list.length) return list as CompiledGroup[];
   const compilations = new Compilations();
   const work = groups.flatMap((group, at) => {
-    return list[at] === null
-      ? [{ group, at, expressions: group.patterns.flatMap(expressionsOf) }]
-      : [];
+    if (list[at] !== null) return [];
+    const masks = narrowMasksOf(group.classes);
+    const expressions = group.patterns.flatMap((pattern) => expressionsOf(pattern, masks));
+    return [{ group, at, masks, expressions }];
   });
   // What takes longest begins first, so that no thread is left alone with it at the end.
   work.sort((left, right) => longestOf(right.expressions) - longestOf(left.expressions));
   try {
-    for (const { group, at, expressions } of work) {
-      compileExpressions(expressions, compilations, (compiled) => {
+    for (const { group, at, masks, expressions } of work) {
+      compileExpressions(expressions, masks, compilations, (compiled) => {
         const key = cacheKey(group);
         cache.put(key, writeEntry(compiled, key));
         list[at] = compiled;
@@ -126,7 +128,7 @@ function ownersOf(pattern: ScanPattern): { readonly pattern: ScanPattern }[] {
 /** Names all that decides the entry's content, but for this file's own ways: `cacheFormat`. */
 export function cacheKey(group: ScanGroup): string {
   const hash = createHash('sha256');
-  hash.update(`${cacheFormat}\n${platformKey()}\n${narrowMasks.join()}\n`);
+  hash.update(`${cacheFormat}\n${platformKey()}\n${narrowMasksOf(group.classes).join()}\n`);
   for (const { filter, negated, apart } of group.patterns) {
     if (filter.kind !== 'pattern' && filter.kind !== 'words') continue;
     hash.update(`${filter.kind}|${filter.caseless}|${negated}|${apart === true}|`);

@@ -5,7 +5,7 @@
 
 import { AppError } from '../../base/errors.ts';
 import type { CompiledTier, ExpressionMode } from '../../contract/shared-images.ts';
-import { byteClassOf, maskOfClasses } from '../../match/byte-class.ts';
+import { byteClassOf } from '../../match/byte-class.ts';
 import {
   printForScan,
   restrictTo,
@@ -24,41 +24,6 @@ import type { LineExpression, LinePattern } from './line-guards.ts';
 import type { ScanPattern } from './scan-draft.ts';
 
 const baseFlags = HS_FLAG.dotall | HS_FLAG.singleMatch;
-const plainClasses = ['lower', 'upper', 'digit', 'underscore'] as const;
-/**
- * What most sentences are written with. Measured with CRS 4 on 825 bytes of them: 5.5 us a scan, 14
- * where every byte is allowed. Tiers between and below (no apostrophes; parentheses, quotes and
- * equals signs too) gained less than a microsecond a request for a third of all memory.
- */
-const proseClasses = [
-  ...plainClasses,
-  'space',
-  'hyphen',
-  'dot',
-  'comma',
-  'colon',
-  'slash',
-  'semicolon',
-  'punctuation',
-  'singleQuote',
-  'plus',
-  'percent',
-  'ampersand',
-  'high',
-  'nbsp',
-] as const;
-
-/** Masks of the tiers below the one that covers every value, narrowest first; none has newlines. */
-export const narrowMasks: readonly number[] = [
-  maskOfClasses(...plainClasses),
-  maskOfClasses(...proseClasses),
-];
-
-/** Values of these bytes alone are plain words: nothing in them is an injection. */
-export const plainMask = narrowMasks[0]!;
-/** Values of these bytes alone hold no markup: neither a tag nor an attribute's value. */
-export const markupFreeMask = ~maskOfClasses('angle', 'equals') >>> 0;
-
 /** One expression, as each tier searches for it. */
 export interface Expression {
   readonly pattern: ScanPattern;
@@ -75,13 +40,13 @@ export interface Expression {
 
 const asWhole = Symbol('as whole');
 
-/** The expressions that a pattern is searched for by; a word list has one a word. */
-export function expressionsOf(pattern: ScanPattern): Expression[] {
+/** The expressions that a pattern is searched for by, with tiers of these masks; one a word. */
+export function expressionsOf(pattern: ScanPattern, masks: readonly number[]): Expression[] {
   const { filter, negated } = pattern;
   if (filter.kind === 'pattern') {
     const caseless = filter.caseless ? HS_FLAG.caseless : 0;
     const flags = baseFlags | HS_FLAG.allowEmpty | caseless;
-    return [{ pattern, literal: false, flags, ...patternTiers(filter, negated) }];
+    return [{ pattern, literal: false, flags, ...patternTiers(filter, negated, masks) }];
   }
   if (filter.kind !== 'words') return [];
   return filter.words.map((word) => ({
@@ -89,7 +54,7 @@ export function expressionsOf(pattern: ScanPattern): Expression[] {
     literal: true,
     flags: baseFlags | (filter.caseless ? HS_FLAG.caseless : 0),
     whole: word,
-    narrow: narrowMasks.map((mask) => {
+    narrow: masks.map((mask) => {
       if (negated) return asWhole;
       return wordWithin(word, mask, filter.caseless) ? { text: word } : null;
     }),
@@ -103,11 +68,12 @@ export function expressionsOf(pattern: ScanPattern): Expression[] {
 function patternTiers(
   { pattern, caseless }: Extract<Prefilter, { kind: 'pattern' }>,
   negated: boolean,
+  masks: readonly number[],
 ): Pick<Expression, 'whole' | 'narrow'> {
   const multiline = /\(\?[a-zA-Z]*m/.test(pattern);
   const whole = multiline ? pattern : spellEndAnchors(pattern);
   const tree = multiline || negated ? null : readRegexTree(pattern, { caseless, dotall: true });
-  const narrow = narrowMasks.map((mask) => {
+  const narrow = masks.map((mask) => {
     if (tree === null) return asWhole;
     const allowed = bytesWithin(mask);
     const cut = restrictTo(tree.root, allowed);
@@ -155,15 +121,16 @@ export interface CompiledExpressions {
 /** Has a group's databases compiled: the widest first, for it says how exact each pattern is. */
 export function compileExpressions(
   expressions: readonly Expression[],
+  masks: readonly number[],
   compilations: Compilations,
   onDone: (compiled: CompiledExpressions) => void,
 ): void {
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
   const tiers: CompiledTier<Uint8Array>[] = [];
-  let open = narrowMasks.length;
+  let open = masks.length;
   compilations.run(compileWidest(expressions, modes), (database) => {
-    tiers[narrowMasks.length] = { allowedMask: 0xffffffff, database, ...noLines };
-    for (const [tier, mask] of narrowMasks.entries()) {
+    tiers[masks.length] = { allowedMask: 0xffffffff, database, ...noLines };
+    for (const [tier, mask] of masks.entries()) {
       compilations.run(compileNarrow(expressions, modes, mask, tier), (compiled) => {
         tiers[tier] = compiled;
         if (--open === 0) onDone({ expressions, modes, tiers });

@@ -5,11 +5,11 @@
 
 import { readsLastCapture } from './liveness.ts';
 import { isLoose } from './prefilter-choice.ts';
-import { markupFreeMask, plainMask } from './expressions.ts';
 import type { CompiledGroup } from './databases.ts';
 import type { ClassImage, GroupImage, ScanImage, TestImage } from './plan-image.ts';
 import { patternId } from './scan-draft.ts';
 import type { ScanClass, ScanDraft, ScanGroup, ScanPattern } from './scan-draft.ts';
+import { asciiMask, escapeFreeMask, markupFreeMask, maskWithin, plainMask } from './value-tiers.ts';
 
 /** What to scan for; `keys` name the groups' databases. */
 export function drawScan(
@@ -69,19 +69,29 @@ function drawTest(pattern: ScanPattern, chainIndex: (chain: string) => number): 
   if (filter.kind === 'pattern' || filter.kind === 'words') return [];
   const chain = chainIndex(pattern.chain);
   const base = { chain, targetId, negated };
+  const without = (mask: number): number => (negated ? 0 : mask);
   switch (filter.kind) {
     case 'byteRange':
-      return [{ ...base, kind: 'byteRange', table: filter.allowed, skipMask: 0 }];
+      return [
+        {
+          ...base,
+          kind: 'byteRange',
+          table: filter.allowed,
+          skipMask: without(maskWithin(filter.allowed)),
+        },
+      ];
     case 'present':
     case 'within':
     case 'number':
       return [{ ...base, ...filter, skipMask: 0 }];
     case 'xss':
-      return [{ ...base, kind: 'xss', skipMask: negated ? 0 : markupFreeMask }];
+      return [{ ...base, kind: 'xss', skipMask: without(markupFreeMask) }];
     case 'sqli':
+      return [{ ...base, kind: 'sqli', skipMask: without(plainMask) }];
     case 'urlEncoding':
+      return [{ ...base, kind: 'urlEncoding', skipMask: without(escapeFreeMask) }];
     case 'utf8':
-      return [{ ...base, kind: filter.kind, skipMask: negated ? 0 : plainMask }];
+      return [{ ...base, kind: 'utf8', skipMask: without(asciiMask) }];
   }
 }
 
