@@ -21,6 +21,7 @@
         "native-bindings/scan-program-api.cc",
         "native-bindings/scan-program-spec.cc",
         "native-bindings/scan-rows.cc",
+        "native-bindings/sql-words.cc",
         "native-bindings/transformations.cc",
         "native-bindings/transformations-decode.cc",
         "native-bindings/transformations-digest.cc",
@@ -37,7 +38,8 @@
         "NAPI_VERSION=8",
         "NAPI_DISABLE_CPP_EXCEPTIONS",
         "NODE_ADDON_API_DISABLE_DEPRECATED",
-        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS"
+        "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
+        "WAF_SQL_PHRASES=<!(node native-bindings/find-libinjection.mjs --phrases)"
       ],
       "cflags": ["<!@(pkg-config --cflags libhs libnghttp2 libpcre2-8)", "-Wall", "-Wextra", "-Werror", "-O3"],
       "cflags_cc": ["-std=c++17", "-fno-exceptions", "-fvisibility=hidden"],

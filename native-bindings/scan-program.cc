@@ -11,6 +11,15 @@
 
 namespace waf {
 
+namespace {
+
+// Classes that look at the same value share what its transformations make of it, up to this length
+// of the value and this number of outputs: all of it is in memory at once.
+constexpr uint32_t kSharedValueMax = 16 * 1024;
+constexpr size_t kSharedOutputs = 128;
+
+}  // namespace
+
 uint8_t* Arena::Reserve(size_t size) {
   if (!blocks_.empty() && blocks_.back().size - offset_ >= size) {
     return blocks_.back().bytes.get() + offset_;
@@ -52,7 +61,7 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
       if (widest.allowed_mask == 0xFFFFFFFFu) group.whole = widest.database;
     }
   }
-  outputs_.resize(steps);
+  outputs_.resize(std::max(steps, kSharedOutputs));
   output_of_step_.resize(steps);
   pattern_stamp_.resize(patterns, 0);
   batches_.resize(databases_.size());
@@ -75,6 +84,8 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
   uint32_t mask = 0;
   const uint8_t* masked = nullptr;
   uint32_t masked_size = 0;
+  // True where outputs_ holds what other classes' chains made of the value.
+  bool transformed = false;
   for (size_t i = 0; i < item_count; ++i) {
     const ScanItem& item = items[i];
     class_ = &classes_[item.class_id];
@@ -82,7 +93,10 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
     location_ = item.location;
     NextRow();
     // Classes that look at the same value follow each other.
-    if (item.data != masked || item.size != masked_size) mask = MaskOfBytes(item.data, item.size);
+    if (item.data != masked || item.size != masked_size) {
+      mask = MaskOfBytes(item.data, item.size);
+      transformed = false;
+    }
     masked = item.data;
     masked_size = item.size;
     if (!class_->always && (mask & class_->trigger_union) == 0) {
@@ -90,7 +104,8 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
       ScanOutput(item.data, item.size, mask, class_->unchanged_chains);
       continue;
     }
-    Transform(item.data, item.size, mask);
+    Transform(item.data, item.size, mask, !transformed);
+    transformed = item.size <= kSharedValueMax;
     for (size_t k = 0; k < output_count_; ++k) {
       const Output& output = outputs_[k];
       if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
@@ -102,12 +117,18 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
   return count_;
 }
 
-// Fills outputs_ with the distinct values of the row, each with the chains that end in it.
-void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask) {
-  arena_.Reset();
-  output_count_ = 0;
+// Fills outputs_ with the distinct values of the row, each with the chains of the class that end in
+// it. Where the value is not new, what other classes' chains made of it stays, with no chains.
+void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new) {
   const std::vector<ScanStep>& steps = class_->steps;
-  output_of_step_[0] = AddOutput(data, size, mask, steps[0].chains);
+  if (is_new || output_count_ + steps.size() > outputs_.size()) {
+    arena_.Reset();
+    output_count_ = 0;
+    AddOutput(data, size, mask);
+  }
+  for (size_t k = 0; k < output_count_; ++k) outputs_[k].chains = 0;
+  output_of_step_[0] = 0;
+  outputs_[0].chains = steps[0].chains;
   for (size_t i = 1; i < steps.size(); ++i) {
     const ScanStep& step = steps[i];
     uint16_t at = output_of_step_[step.parent];
@@ -126,13 +147,12 @@ void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask) {
   }
 }
 
-uint16_t ScanProgram::AddOutput(const uint8_t* data, uint32_t size, uint32_t mask,
-                                uint64_t chains) {
+uint16_t ScanProgram::AddOutput(const uint8_t* data, uint32_t size, uint32_t mask) {
   Output& output = outputs_[output_count_];
   output.data = data;
   output.size = size;
   output.mask = mask;
-  output.chains = chains;
+  output.chains = 0;
   output.tried = 0;
   return static_cast<uint16_t>(output_count_++);
 }
@@ -157,7 +177,7 @@ uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
     }
   }
   arena_.Commit(size);
-  return AddOutput(out, static_cast<uint32_t>(size), MaskOfBytes(out, size), 0);
+  return AddOutput(out, static_cast<uint32_t>(size), MaskOfBytes(out, size));
 }
 
 void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains) {
@@ -281,11 +301,12 @@ bool HasArgument(TestKind kind) {
   return kind == TestKind::kByteRange || kind == TestKind::kWithin || kind == TestKind::kNumber;
 }
 
-bool RunTest(const ScanTest& test, const uint8_t* data, size_t size) {
+bool RunTest(const ScanTest& test, const uint8_t* data, size_t size, uint32_t mask,
+             SqlWords* sql_words) {
   char fingerprint[8];
   switch (test.kind) {
     case TestKind::kSqli:
-      return IsSqli(data, size, fingerprint);
+      return !sql_words->AreNames(data, size, mask) && IsSqli(data, size, fingerprint);
     case TestKind::kXss:
       return IsXss(data, size);
     case TestKind::kByteRange:
@@ -318,7 +339,7 @@ void ScanProgram::RunTests(const uint8_t* data, uint32_t size, uint32_t mask) {
       int8_t& memory = known[static_cast<size_t>(test.kind)];
       if (memory < 0 || HasArgument(test.kind)) {
         ++stats_.tests;
-        memory = RunTest(test, data, size) ? 1 : 0;
+        memory = RunTest(test, data, size, mask, &sql_words_) ? 1 : 0;
       }
       match = memory == 1;
     }

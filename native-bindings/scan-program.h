@@ -1,9 +1,10 @@
 // The hot path: values in, (target id, row) hits out. Knows nothing of N-API.
 //
-// For a row the transformation trie of its class is walked once; equal outputs are scanned once a
-// group, with the smallest database that can match them; a match counts when its chain ends in
-// that output. Plain outputs of many rows are joined, a line each, and scanned at once. No
-// allocation beyond growth of the arena; one program per thread.
+// For a row the transformation trie of each of its classes is walked once; the classes of a value
+// share what transformations make of it. Equal outputs are scanned once a group, with the smallest
+// database that can match them; a match counts when its chain ends in that output. Plain outputs of
+// many rows are joined, a line each, and scanned at once. No allocation beyond growth of the arena;
+// one program per thread.
 #ifndef WAF_NATIVE_SCAN_PROGRAM_H
 #define WAF_NATIVE_SCAN_PROGRAM_H
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "hyperscan.h"
+#include "sql-words.h"
 #include "transformations.h"
 
 namespace waf {
@@ -219,9 +221,9 @@ class ScanProgram {
 
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                      void* context);
-  void Transform(const uint8_t* data, uint32_t size, uint32_t mask);
+  void Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new);
   uint16_t RunStep(const ScanStep& step, uint16_t parent);
-  uint16_t AddOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
+  uint16_t AddOutput(const uint8_t* data, uint32_t size, uint32_t mask);
   void ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
   void ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size, uint32_t mask);
   void Search(size_t database, const uint8_t* data, size_t size, match_event_handler on_match);
@@ -236,6 +238,7 @@ class ScanProgram {
   TransformContext context_;
   Scratch scratch_;
   Arena arena_;
+  SqlWords sql_words_;
   std::vector<Output> outputs_;  // as many as a class has steps; the first output_count_ count
   size_t output_count_ = 0;
   std::vector<uint16_t> output_of_step_;
