@@ -3,32 +3,58 @@
  * small, without a document type. Never says what it means.
  */
 
-import { SaxesParser } from 'saxes';
+import { XmlSyntax, type XmlBound } from '../../engine/base/xml-syntax.ts';
 import { signInLimits } from '../limits/sign-in-limits.ts';
 
 /** Errors: a plain Error that says which bound was crossed; its text is not for clients. */
 export function checkBoundedXml(xml: string): void {
-  const { samlDepthMax, samlElementsMax, samlAttributesMax } = signInLimits;
-  const parser = new SaxesParser({ xmlns: true });
-  let depth = 0;
-  let elements = 0;
-  let attributes = 0;
-  parser.on('error', (error) => {
-    throw error;
-  });
-  parser.on('doctype', () => {
+  new BoundedXml().check(Buffer.from(xml));
+}
+
+/** What a bound that is crossed is called. */
+const crossed: Readonly<Record<XmlBound, string>> = {
+  elements: 'too many elements',
+  depth: 'elements too deep in each other',
+  attributes: 'too many attributes',
+};
+
+class BoundedXml extends XmlSyntax {
+  constructor() {
+    super({
+      elementsMax: signInLimits.samlElementsMax,
+      depthMax: signInLimits.samlDepthMax,
+      attributesMax: signInLimits.samlAttributesMax,
+    });
+  }
+
+  check(bytes: Uint8Array): void {
+    // The reader writes text and attribute values after the document.
+    const slab = new Uint8Array(3 * bytes.length);
+    slab.set(bytes);
+    this.readSyntax(slab, [0, bytes.length], bytes.length, false);
+  }
+
+  protected fault(): void {
+    throw new Error('not well-formed');
+  }
+
+  protected reach(bound: XmlBound): void {
+    throw new Error(crossed[bound]);
+  }
+
+  protected meetDoctype(): void {
     throw new Error('a document type');
-  });
-  parser.on('processinginstruction', () => {
-    throw new Error('a processing instruction');
-  });
-  parser.on('opentagstart', () => {
-    if (++depth > samlDepthMax) throw new Error('elements too deep in each other');
-    if (++elements > samlElementsMax) throw new Error('too many elements');
-  });
-  parser.on('attribute', () => {
-    if (++attributes > samlAttributesMax) throw new Error('too many attributes');
-  });
-  parser.on('closetag', () => depth--);
-  parser.write(xml).close();
+  }
+
+  protected meetInstruction(isDeclaration: boolean): void {
+    if (!isDeclaration) throw new Error('a processing instruction');
+  }
+
+  protected openElement(): void {}
+
+  protected addAttribute(): void {}
+
+  protected closeElements(): void {}
+
+  protected noteOutside(): void {}
 }

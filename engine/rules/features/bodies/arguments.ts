@@ -3,6 +3,7 @@
  * limit that all sources share. Works on the slab in place; never makes strings.
  */
 
+import { hexValue } from '../../../base/hex-value.ts';
 import { valueLimits } from '../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
@@ -21,9 +22,6 @@ const SEPARATOR = 3;
 
 /** Shorter pairs are left out past the limit of arguments. */
 const shortPairBytes = 4;
-
-/** Value of a hexadecimal digit, or -1. */
-export const hexValue: Int8Array = makeHexTable();
 
 /** Byte classes of a query string, one table a separator byte; 256 tables at most. */
 const classTables: (Uint8Array | undefined)[] = [];
@@ -192,12 +190,3 @@ function makeClassTable(separator: number): Uint8Array {
   return table;
 }
 
-function makeHexTable(): Int8Array {
-  const table = new Int8Array(256).fill(-1);
-  for (let digit = 0; digit < 10; digit++) table[0x30 + digit] = digit;
-  for (let digit = 0; digit < 6; digit++) {
-    table[0x41 + digit] = 10 + digit;
-    table[0x61 + digit] = 10 + digit;
-  }
-  return table;
-}

@@ -9,7 +9,7 @@ import type { Transaction } from '../../transaction/transaction.ts';
 import type { ValueTable } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';
 import { isDigit, isSeparator, isWordByte, plainEscape, readUnit } from './json-bytes.ts';
-import { writeUtf8 } from './utf8.ts';
+import { writeUtf8 } from '../../../base/utf8.ts';
 
 const QUOTE = 0x22;
 const APOSTROPHE = 0x27;

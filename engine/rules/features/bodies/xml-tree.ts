@@ -1,13 +1,13 @@
 /**
- * The tree of an XML body and building it from text, within limits. Refuses document types and
- * every entity beyond the five of the standard. Knows nothing of rules.
+ * The tree of an XML body, for selectors, within limits. Refuses document types and every entity
+ * beyond the five of the standard. Knows nothing of rules.
  */
 
-import { SaxesParser, type SaxesTagPlain } from 'saxes';
-
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { decodeUtf8, toByteString } from '../../../base/byte-string.ts';
+import { XmlSyntax, type XmlBound } from '../../../base/xml-syntax.ts';
 import type { InspectionLimitName } from '../../transaction/inspection-limits.ts';
 import type { XmlAttribute, XmlElement } from '../../transaction/xml-element.ts';
+import { isNamespaceDeclaration, xmlBodyBounds, xmlLimitOf } from './xml-bounds.ts';
 
 /** What was read; `reason` says what was wrong first, null when nothing was. */
 export interface XmlDocument {
@@ -17,39 +17,17 @@ export interface XmlDocument {
   readonly limit: InspectionLimitName | null;
 }
 
-/** Errors read past; the parser makes an object for each, so it has to end. */
-const errorsMax = 16;
-
 /** Shared by all elements without attributes; never written to. */
 const none: XmlAttribute[] = [];
 
-class StopReading extends Error {}
-
 /**
- * Builds the tree of `text`. Reads on after errors and keeps what it has when a limit is reached.
- * `truncated`: the text was cut, so that its end is no error; an open attribute is closed there.
- * Errors: never throws.
+ * Builds the tree of a document in UTF-8. Reads on after errors and keeps what it has when a limit
+ * is reached. `truncated`: the document was cut, so that its end is no error; an open attribute is
+ * closed there. Errors: never throws.
  */
-export function readXml(text: string, truncated: boolean): XmlDocument {
+export function readXml(bytes: Uint8Array, truncated: boolean): XmlDocument {
   const builder = new TreeBuilder();
-  const parser = new SaxesParser({ xmlns: false, position: false });
-  parser.on('error', () => builder.fault('XML: not well-formed'));
-  parser.on('doctype', () => builder.fault('XML: a document type is not accepted'));
-  parser.on('opentag', (tag) => builder.open(tag));
-  parser.on('closetag', () => builder.close());
-  parser.on('text', (part) => builder.text(part));
-  parser.on('cdata', (part) => builder.text(part));
-  try {
-    parser.write(text);
-    if (truncated) {
-      builder.ignoreFaults = true;
-      parser.write(text.lastIndexOf('<') > text.lastIndexOf('>') ? '\'"><' : '<');
-    } else {
-      parser.close();
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof StopReading)) builder.reason ??= 'XML: not readable';
-  }
+  builder.read(bytes, truncated);
   return { root: builder.root, reason: builder.reason, limit: builder.limit };
 }
 
@@ -65,62 +43,97 @@ export function textOf(element: XmlElement): string {
   return parts.join('');
 }
 
-class TreeBuilder {
+class TreeBuilder extends XmlSyntax {
   root: XmlElement | null = null;
   reason: string | null = null;
   limit: InspectionLimitName | null = null;
-  ignoreFaults = false;
-  private current: XmlElement | null = null;
-  private depth = 0;
-  private elements = 0;
-  private attributes = 0;
-  private faults = 0;
+  /** The innermost open element, and how many are open. */
+  private current: TreeElement | null = null;
+  private openCount = 0;
+  /** Text up to here belongs to an element already. */
+  private taken = 0;
 
-  fault(reason: string): void {
-    if (this.ignoreFaults) return;
-    this.reason ??= reason;
-    if (++this.faults > errorsMax) throw new StopReading();
+  constructor() {
+    super(xmlBodyBounds);
   }
 
-  open(tag: SaxesTagPlain): void {
-    if (++this.elements > valueLimits.xmlElementsMax)
-      this.stop('xml-elements', 'XML: too many elements');
-    if (++this.depth > valueLimits.xmlDepthMax) this.stop('xml-depth', 'XML: nesting too deep');
+  read(bytes: Uint8Array, truncated: boolean): void {
+    // The document, its text, its decoded attribute values.
+    const slab = Buffer.allocUnsafe(3 * bytes.length);
+    slab.set(bytes);
+    this.taken = bytes.length;
+    this.readSyntax(slab, [0, bytes.length], bytes.length, truncated);
+    this.takeText();
+  }
+
+  protected fault(): void {
+    this.reason ??= 'XML: not well-formed';
+  }
+
+  protected reach(bound: XmlBound): void {
+    const [limit, reason] = xmlLimitOf[bound];
+    this.limit = limit;
+    this.reason ??= reason;
+    this.stopped = true;
+  }
+
+  protected meetDoctype(): void {
+    this.reason ??= 'XML: a document type is not accepted';
+  }
+
+  protected meetInstruction(): void {}
+
+  protected noteOutside(): void {}
+
+  protected openElement(name: number, nameEnd: number): void {
+    this.takeText();
     const parent = this.current;
-    const { name } = tag;
-    let attributes = none;
-    let declarations = none;
-    for (const key in tag.attributes) {
-      if (++this.attributes > valueLimits.xmlAttributesMax) {
-        this.stop('xml-attributes', 'XML: too many attributes');
-      }
-      const attribute = { name: key, value: tag.attributes[key]! };
-      if (key === 'xmlns' || key.startsWith('xmlns:')) {
-        declarations = withAttribute(declarations, attribute);
-      } else {
-        attributes = withAttribute(attributes, attribute);
-      }
-    }
-    const element: XmlElement = { name, attributes, declarations, children: [], parent };
+    const element: TreeElement = {
+      name: this.textOf(name, nameEnd),
+      attributes: none,
+      declarations: none,
+      children: [],
+      parent,
+    };
     if (parent !== null) parent.children.push(element);
     else this.root ??= element;
     this.current = element;
+    this.openCount++;
   }
 
-  close(): void {
-    this.depth--;
-    this.current = this.current?.parent ?? null;
+  protected addAttribute(name: number, nameEnd: number, from: number, to: number): void {
+    const attribute = { name: this.textOf(name, nameEnd), value: this.textOf(from, to) };
+    const element = this.current!;
+    if (isNamespaceDeclaration(this.slab, name, nameEnd)) {
+      element.declarations = withAttribute(element.declarations, attribute);
+    } else {
+      element.attributes = withAttribute(element.attributes, attribute);
+    }
   }
 
-  text(part: string): void {
-    this.current?.children.push(part);
+  protected closeElements(depth: number): void {
+    this.takeText();
+    for (; this.openCount > depth; this.openCount--) this.current = this.current?.parent ?? null;
   }
 
-  private stop(limit: InspectionLimitName, reason: string): never {
-    this.limit = limit;
-    this.reason ??= reason;
-    throw new StopReading();
+  /** Gives the innermost element what was read since the last tag. */
+  private takeText(): void {
+    if (this.textEnd > this.taken) {
+      this.current?.children.push(this.textOf(this.taken, this.textEnd));
+    }
+    this.taken = this.textEnd;
   }
+
+  private textOf(start: number, end: number): string {
+    return decodeUtf8(toByteString(this.slab, start, end));
+  }
+}
+
+/** An element whose attributes are still being read. */
+interface TreeElement extends XmlElement {
+  attributes: XmlAttribute[];
+  declarations: XmlAttribute[];
+  readonly parent: TreeElement | null;
 }
 
 function withAttribute(list: XmlAttribute[], attribute: XmlAttribute): XmlAttribute[] {

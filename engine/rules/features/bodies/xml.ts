@@ -41,7 +41,7 @@ export const xmlBody: BodyProcessorDefinition = {
       reader.read(tx, start, end, truncated);
       return;
     }
-    const { root, reason, limit } = readXml(decode(bytes, encoding), truncated);
+    const { root, reason, limit } = readXml(utf8Of(bytes, encoding), truncated);
     if (reason !== null) failBody(tx, reason);
     if (limit !== null) {
       reachLimit(tx, limit);
@@ -60,7 +60,7 @@ export const xmlBody: BodyProcessorDefinition = {
 export function xmlRootOf(tx: Transaction): XmlElement | null {
   if (!tx.xmlPresent || tx.xmlRoot !== null) return tx.xmlRoot;
   const bytes = tx.values.slab.subarray(tx.bodyStart, tx.bodyStart + tx.requestBodyBytes);
-  tx.xmlRoot = readXml(decode(bytes, encodingOf(bytes)), tx.xmlTruncated).root;
+  tx.xmlRoot = readXml(utf8Of(bytes, encodingOf(bytes)), tx.xmlTruncated).root;
   tx.xmlPresent = tx.xmlRoot !== null;
   return tx.xmlRoot;
 }
@@ -79,18 +79,14 @@ function encodingOf(bytes: Buffer): Encoding {
   return /^(?:utf-?8|us-ascii)$/.test(name) ? 'utf-8' : 'unknown';
 }
 
-function decode(bytes: Buffer, encoding: Encoding): string {
-  if (encoding === 'utf-16le') return new TextDecoder('utf-16le').decode(bytes);
+/** The document in UTF-8; the reader passes over a mark before it. */
+function utf8Of(bytes: Buffer, encoding: Encoding): Buffer {
+  if (encoding === 'utf-16le') return Buffer.from(new TextDecoder('utf-16le').decode(bytes));
   if (encoding === 'utf-16be') {
     const swapped = Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();
-    return new TextDecoder('utf-16le').decode(swapped);
+    return Buffer.from(new TextDecoder('utf-16le').decode(swapped));
   }
-  if (encoding === 'latin1') return bytes.toString('latin1');
-  return bytes.toString('utf8', startsWithMark(bytes) ? 3 : 0);
-}
-
-function startsWithMark(bytes: Buffer): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return encoding === 'latin1' ? Buffer.from(bytes.latin1Slice()) : bytes;
 }
 
 function addAttributes(tx: Transaction, root: XmlElement): void {

@@ -1,6 +1,6 @@
 /** The byte classes of XML 1.0 and its character references, for ASCII-compatible text. */
 
-import { hexValue } from './arguments.ts';
+import { hexValue } from './hex-value.ts';
 
 const SPACE = 1;
 const NAME = 2;
