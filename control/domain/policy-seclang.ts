@@ -63,8 +63,10 @@ export function renderPolicy(
     defaultActionSection(policy, ruleset),
     renderBodyRules(settings),
   ];
-  if (ruleset === null) warnings.push('the policy has no ruleset: only its own rules run');
-  else parts.push(renderCrsSetup(settings, ruleset.version));
+  if (ruleset === null) {
+    warnings.push('the policy has no ruleset: only its own rules run');
+    if (isSampled(settings)) warnings.push(notSampled);
+  } else parts.push(renderCrsSetup(settings, ruleset.version));
   parts.push(added.beforeCrs ?? '');
   if (ruleset !== null) {
     parts.push(includeSection(ruleset.includes, added));
@@ -75,6 +77,14 @@ export function renderPolicy(
   }
   parts.push(added.afterCrs ?? '');
   return { seclang: joinParts(parts), warnings };
+}
+
+const notSampled =
+  'crsCore.samplingPercentage: sampling is of the rules of a ruleset; the own rules run for all requests';
+
+function isSampled({ crsCore }: CrsSettings): boolean {
+  const share = crsCore.samplingPercentage ?? 100;
+  return share > 0 && share < 100;
 }
 
 function joinParts(parts: readonly string[]): string {

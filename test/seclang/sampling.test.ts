@@ -1,0 +1,92 @@
+/**
+ * `samplingPercentage` under both versions of CRS: the share of requests that is inspected, one lot
+ * a request for all its phases, and rule 901450 reports what is left out.
+ */
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { renderPolicy } from '../../control/domain/policy-seclang.ts';
+import { builtInTemplates } from '../../control/domain/policy-templates.ts';
+import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
+import { systemClock } from '../../engine/base/clock.ts';
+import { createLogger } from '../../engine/base/log.ts';
+import { buildEngine } from '../../engine/policies/policy-build.ts';
+import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
+import { headFrom } from '../../engine/rules/load/test-sample.ts';
+import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
+import { policyAlone, simulateRequest } from '../../engine/simulate/simulated-request.ts';
+import { DatabaseFiles } from '../../engine/state/database-files.ts';
+import { compileAlone, databaseFolder } from '../support/databases.ts';
+import { corpusRoot } from './corpus.ts';
+
+const crs4Folder = path.join(corpusRoot, 'crs', '4.28.0');
+const rulesets = [debianCrsFolder, crs4Folder].filter((folder) => existsSync(folder));
+const requests = 400;
+/** CRS's own rule that leaves a request out. */
+const leftOutRule = 901_450;
+
+async function engineOf(folder: string, samplingPercentage: number): Promise<PolicyEngine> {
+  const template = builtInTemplates.find(({ name }) => name === 'Standard')!;
+  const policy = { ...template, crsCore: { ...template.crsCore, samplingPercentage } };
+  const { version, includes, files } = readRulesetFolder(folder);
+  const { seclang } = renderPolicy(policy, { version, includes });
+  const log = createLogger('test', 'error');
+  const ports = { clock: systemClock, collections: null, geo: null, rbl: null, env: new Map() };
+  const texts = new Map(files.map((file) => [file.path, file.content]));
+  const source = { id: 's', name: 's', revision: '1', seclangEntry: seclang, files: texts };
+  return compileAlone(`sampling ${version}`, () =>
+    buildEngine(source, { cache: new DatabaseFiles(databaseFolder, log), log, ports }),
+  );
+}
+
+/** The attack stands in the body: phase 1 draws the lot, phase 2 goes by it. */
+function send(engine: PolicyEngine, requestId: string, receivedAtMs: number, ...more: string[]) {
+  const body = Buffer.from('a=%3Cscript%3Ealert(1)%3C/script%3E');
+  const lines = [
+    ...['POST / HTTP/1.1', 'Host: a.example', 'User-Agent: M', 'Accept: */*', ...more],
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+  ];
+  const snapshot = {
+    ...{ requestId, receivedAtMs, siteId: 's' },
+    connection: makeConnection(),
+    head: headFrom(lines.join('\r\n')),
+  };
+  const { status, record } = simulateRequest(policyAlone(engine), { snapshot, body });
+  return { status, rules: record!.matchedRules.map(({ ruleId }) => ruleId) };
+}
+
+test.each(rulesets)('%s', { timeout: 600_000 }, async (folder) => {
+  for (const share of [1, 30, 99]) {
+    const engine = await engineOf(folder, share);
+    let inspected = 0;
+    for (let at = 0; at < requests; at++) {
+      const { status, rules } = send(engine, `request-${at}`, at);
+      if (status === 403) inspected++;
+      expect(rules.includes(leftOutRule)).toBe(status === 0);
+      expect(send(engine, `request-${at}`, at).status).toBe(status);
+    }
+    // The ids are the same each time, so this is no matter of luck.
+    expect(Math.abs((100 * inspected) / requests - share)).toBeLessThan(6);
+    engine.retire();
+  }
+});
+
+test.each(rulesets)('%s: no client chooses its lot', { timeout: 600_000 }, async (folder) => {
+  const engine = await engineOf(folder, 50);
+  const chosen = 'chosen-by-the-client';
+  const statuses = Array.from({ length: 50 }, (_, at) => {
+    return send(engine, chosen, at, `X-Request-Id: ${chosen}`).status;
+  });
+  expect(new Set(statuses)).toEqual(new Set([0, 403]));
+  engine.retire();
+});
+
+test('a policy without a ruleset says that nothing is sampled', () => {
+  const policy = (samplingPercentage: number) => ({ crsCore: { samplingPercentage } });
+  const warned = (share: number): boolean =>
+    renderPolicy(policy(share), null).warnings.some((text) => text.includes('samplingPercentage'));
+  expect([1, 99].map(warned)).toEqual([true, true]);
+  expect([0, 100].map(warned)).toEqual([false, false]);
+});
