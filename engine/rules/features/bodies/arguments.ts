@@ -189,4 +189,3 @@ function makeClassTable(separator: number): Uint8Array {
   table[separator] = SEPARATOR;
   return table;
 }
-
