@@ -130,9 +130,8 @@ export const ruleRunLimits = {
   secretsMax: 64,
   /** Bytes of a body without named values that are looked through for such fields. */
   secretTextBytesMax: 65_536,
-  /** Names of fields whose being secret a thread remembers, and characters of the longest. */
-  secretNamesKept: 1_024,
-  secretNameCharsKept: 64,
+  /** Characters of one such value as written; three for each that reports show at most. */
+  secretWrittenCharsMax: 6_144,
   /** Variables listed with one matched rule, and bytes shown of each. */
   reportedVariablesMax: 16,
   reportedValueBytesMax: 2_048,

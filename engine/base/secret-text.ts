@@ -4,6 +4,7 @@
  * secrets by their names alone; a value that stands under no name is not found.
  */
 
+import { ruleRunLimits } from './rule-limits.ts';
 import { isSecretName } from './secret-names.ts';
 
 /** Stands for a secret; it does not tell how long that is. */
@@ -31,29 +32,39 @@ function decode(text: string): string {
   });
 }
 
+/** Where the value begins whose head ends at `from`; -1 where there is none. */
+type FindBeginning = (text: string, from: number) => number;
+
+/**
+ * Clients write these texts, so that each pattern has to be linear: what may repeat before a part
+ * that has to come never holds that part, and a run of backslashes is entered at its start alone.
+ */
 interface Field {
-  /** What stands before a value, with its name as the group. */
+  /** What stands before a value, with its name as one of the groups. */
   readonly head: RegExp;
-  /** The value, from where the head ends. */
+  /** The value, from where the head ends, or from where `begins` says. */
   readonly value: RegExp;
+  /** For each text anew. */
+  readonly begins?: () => FindBeginning;
 }
 
 const fields: readonly Field[] = [
   // "name": "value", also with escaped or percent-encoded quotes, cut off, or without quotes.
   {
-    head: /(?:\\*["']|%22|%27)([^"'\\\s:=]{1,128}?)(?:\\*["']|%22|%27)(?:\s|\+|%20){0,8}(?::|%3a|=>)(?:\s|\+|%20){0,8}/gi,
+    head: /(?:["']([^"'\\\s:=]{1,128})\\*["']|%2[27]((?:[^"'\\\s:=%]|%(?!2[27])){1,128})%2[27])(?:\s|\+|%20){0,8}(?::|%3a|=>)(?:\s|\+|%20){0,8}/gi,
     value:
-      /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|%22.*?(?:%22|$)|\\+".*?(?:\\+"|$)|[^\s,}\]&"']+/isy,
+      /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|%22.*?(?:%22|$)|\\+".*?(?:(?<!\\)\\+"|$)|[^\s,}\]&"']+/isy,
   },
   // <name>value</name>, also CDATA.
   {
     head: /<([\w:.-]{1,128})(?:\s[^<>]{0,512})?>/g,
     value: /<!\[CDATA\[.*?(?:\]\]>|$)|[^<]+/sy,
   },
-  // A field of multipart, up to the next boundary.
+  // A field of multipart, from the next empty line up to the next boundary.
   {
-    head: /\bname="?([^"\r\n;]{1,128})"?[^\r\n]{0,512}(?:\r?\n[^\r\n]{1,512}){0,8}\r?\n\r?\n/g,
+    head: /\bname="?([^"\r\n;]{1,128})/g,
     value: /.*?(?=\r?\n--|$)/sy,
+    begins: partBegins,
   },
   // A header line.
   { head: /(?:^|[\r\n])([\w-]{1,128}):[ \t]{0,8}/g, value: /[^\r\n]+/y },
@@ -64,23 +75,59 @@ const fields: readonly Field[] = [
   },
 ];
 
+/** Header lines after the one that names a part, and characters of each. */
+const partLinesMax = 8;
+const partLineCharsMax = 512;
+
+/**
+ * Finds where a part begins: behind the empty line that ends its header lines. The line looked at
+ * last is remembered: many names may stand in one.
+ */
+function partBegins(): FindBeginning {
+  let lineFrom = 0;
+  let lineEnd = -1;
+  let answer = -1;
+  return (text, from) => {
+    if (from < lineFrom || from > lineEnd) {
+      lineFrom = from;
+      lineEnd = text.indexOf('\n', from);
+      answer = lineEnd < 0 ? -1 : behindHeaders(text, lineEnd + 1);
+    }
+    return lineEnd - from > partLineCharsMax ? -1 : answer;
+  };
+}
+
+function behindHeaders(text: string, start: number): number {
+  let at = start;
+  for (let lines = 0; lines <= partLinesMax; lines++) {
+    const end = text.indexOf('\n', at);
+    if (end < 0 || end - at > partLineCharsMax) return -1;
+    if (end === at || (end === at + 1 && text[at] === '\r')) return end + 1;
+    at = end + 1;
+  }
+  return -1;
+}
+
 function hideFields(text: string): string {
   return fields.reduce(hideField, text);
 }
 
 /** What stands in the value of a field that is none is looked at, too. */
-function hideField(text: string, { head, value }: Field): string {
+function hideField(text: string, { head, value, begins }: Field): string {
+  const find = begins?.();
   let out = '';
   let kept = 0;
   head.lastIndex = 0;
   for (let found = head.exec(text); found !== null; found = head.exec(text)) {
     // The separator of this field may begin the next.
     head.lastIndex = Math.max(found.index + 1, head.lastIndex - 1);
-    if (!names(found[1] ?? '')) continue;
-    value.lastIndex = found.index + found[0].length;
+    if (!names(found[1] ?? found[2] ?? '')) continue;
+    const end = found.index + found[0].length;
+    const from = find === undefined ? end : find(text, end);
+    if (from < 0) continue;
+    value.lastIndex = from;
     const written = value.exec(text)?.[0] ?? '';
     if (written === '') continue;
-    const from = found.index + found[0].length;
     const quote = /^(?:\\*["']|%22)/.exec(written)?.[0] ?? '';
     out += `${text.slice(kept, from)}${quote}${hiddenText}${quote}`;
     kept = from + written.length;
@@ -91,20 +138,28 @@ function hideField(text: string, { head, value }: Field): string {
 
 /**
  * The values of secrets in a text, as they are written and decoded.
- * Limits: `valuesMax` of them.
+ * Limits: `valuesMax` of them, each up to `secretWrittenCharsMax` of what is written, and
+ * `secretTextBytesMax` of all.
  */
 export function secretsIn(text: string, valuesMax: number): string[] {
   const found = new Set<string>();
   if (!hint.test(text)) return [];
-  for (const { head, value } of fields) {
+  let room: number = ruleRunLimits.secretTextBytesMax;
+  for (const { head, value, begins } of fields) {
+    const find = begins?.();
     head.lastIndex = 0;
     for (let match = head.exec(text); match !== null; match = head.exec(text)) {
-      const from = head.lastIndex;
-      head.lastIndex = Math.max(match.index + 1, from - 1);
-      if (!names(match[1] ?? '')) continue;
-      value.lastIndex = from;
-      const written = (value.exec(text)?.[0] ?? '').replace(/^["']|["']$/g, '');
-      if (found.size >= valuesMax) return [...found];
+      const end = head.lastIndex;
+      head.lastIndex = Math.max(match.index + 1, end - 1);
+      if (!names(match[1] ?? match[2] ?? '')) continue;
+      const from = find === undefined ? end : find(text, end);
+      if (from < 0) continue;
+      value.lastIndex = 0;
+      const rest = text.slice(from, from + ruleRunLimits.secretWrittenCharsMax);
+      const written = (value.exec(rest)?.[0] ?? '').replace(/^["']|["']$/g, '');
+      // Values may hold each other: all of them together are read no further than a text is.
+      room -= written.length;
+      if (found.size >= valuesMax || room < 0) return [...found];
       found
         .add(written)
         .add(resolveReferences(written))
