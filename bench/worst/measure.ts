@@ -1,9 +1,10 @@
 /**
- * Owns the measurement of one exchange: the CPU time of reading its head and running every phase,
- * as the front does on its own thread. Never decides what is worth measuring.
+ * Owns the measurement of one exchange: the CPU time of reading its head, running every phase and
+ * making its event, as the front does on its own thread. Never decides what is worth measuring.
  */
 
 import type { BodySnapshot, ResponseSnapshot } from '../../engine/contract/message.ts';
+import { hideInMatches } from '../../engine/front/hide-secrets.ts';
 import { SCAN } from '../../engine/http/head-scanner.ts';
 import { RequestHeadParser } from '../../engine/http/request-head.ts';
 import { ResponseHeadParser } from '../../engine/http/response-head.ts';
@@ -44,6 +45,8 @@ export function measureOnce(engine: PolicyEngine, exchange: RenderedExchange): C
     failure = thrown instanceof Error ? thrown.message : String(thrown);
   }
   const record = session.finish();
+  // What its event shows is made on the same thread.
+  hideInMatches(record.matchedRules, record.secrets ?? []);
   const { user, system } = process.cpuUsage(before);
   return {
     cpuMs: (user + system) / 1000,

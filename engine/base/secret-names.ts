@@ -13,10 +13,7 @@ const telling = [
 ];
 
 /** Parts that do so where no letter follows. */
-const numbers = products(
-  products(['card', 'cc', 'credit'], ['_', '']),
-  ['number', 'num', 'no'],
-);
+const numbers = products(products(['card', 'cc', 'credit'], ['_', '']), ['number', 'num', 'no']);
 
 /** Parts that mark a name only as a whole word: `compass` is no password. */
 const words = [

@@ -55,8 +55,18 @@ export function matchName(target: Target, key: ByteString): ByteString {
   }
   // The XML tree as a whole has no key; an argument may have an empty one.
   const keyed = variable.shape === 'collection' && (key !== '' || variable.select === undefined);
-  return keyed ? `${variable.name}:${key}` : variable.name;
+  if (!keyed) return variable.name;
+  if (key.length > ruleRunLimits.rememberedNameBytesMax) return `${variable.name}:${key}`;
+  if (lastName.key !== key || lastName.variable !== variable.name) {
+    lastName.key = key;
+    lastName.variable = variable.name;
+    lastName.name = `${variable.name}:${key}`;
+  }
+  return lastName.name;
 }
+
+/** Items of a list have one name, of kilobytes perhaps: what is made of it is made once. */
+const lastName = { variable: '', key: '', name: ':' };
 
 /** Records that a rule and its whole chain matched. */
 export function finishMatch(tx: Transaction, rule: Rule): void {

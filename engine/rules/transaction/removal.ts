@@ -66,7 +66,9 @@ function covers(exclusion: Target, target: Target, key: ByteString): boolean {
   const { selector } = exclusion;
   if (selector === null) return true;
   if (selector.kind === 'regex') return selector.regex.test(key);
-  if (selector.kind === 'key') return lowerBytes(key) === selector.key;
+  if (selector.kind === 'key') {
+    return selector.key.length === key.length && lowerBytes(key) === selector.key;
+  }
   return target.selector?.kind === 'xpath' && target.selector.text === selector.text;
 }
 

@@ -155,10 +155,19 @@ export function secretsOf(tx: Transaction): readonly ByteString[] {
   const found = new Set<ByteString>();
   if (tx.matchedRules.length === 0) return noSecrets;
   const { values } = tx;
+  let asked: ByteString | null = null;
+  let secret = false;
   for (const [source] of namedSources) {
     for (const row of values.rowsOf(source)) {
       if (found.size >= ruleRunLimits.secretsMax) return [...found];
-      if (values.end[row] === values.start[row] || !isSecretName(values.key(row))) continue;
+      if (values.end[row] === values.start[row]) continue;
+      const key = values.key(row);
+      // Items of a list share one name.
+      if (key !== asked) {
+        asked = key;
+        secret = isSecretName(key);
+      }
+      if (!secret) continue;
       found.add(shorten(values.value(row)));
     }
   }

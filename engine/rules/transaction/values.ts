@@ -169,9 +169,19 @@ export class ValueTable {
     return (this.values[row] ??= this.slab.latin1Slice(this.start[row], this.end[row]));
   }
 
-  /** The row's key as sent; made once. */
+  /** The row's key as sent; made once, also for rows after each other that share its bytes. */
   key(row: number): ByteString {
-    return (this.keys[row] ??= this.slab.latin1Slice(this.keyStart[row], this.keyEnd[row]));
+    return (this.keys[row] ??= this.makeKey(row));
+  }
+
+  private makeKey(row: number): ByteString {
+    const start = this.keyStart[row]!;
+    const end = this.keyEnd[row]!;
+    if (row > 0 && this.keyStart[row - 1] === start && this.keyEnd[row - 1] === end) {
+      const before = this.keys[row - 1];
+      if (before !== undefined) return before;
+    }
+    return this.slab.latin1Slice(start, end);
   }
 
   private replaceSlab(slab: Buffer): void {

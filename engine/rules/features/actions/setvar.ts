@@ -8,7 +8,7 @@ import {
   isPersistentName,
   setStored,
 } from '../../transaction/collections.ts';
-import { expandMacro, lowerBytes } from '../../transaction/macro.ts';
+import { expandMacro, lowerBytes, resolveReference } from '../../transaction/macro.ts';
 import { readInteger } from '../operators/operator-common.ts';
 import type { PersistentName, Transaction } from '../../transaction/transaction.ts';
 import type {
@@ -46,16 +46,18 @@ function bindSetvar(argument: ByteString, context: BindContext): BoundAction | B
   const assignment = parseAssignment(argument, context);
   if (!assignment) return { failure: 'expected collection.name, optionally with =value' };
   const { collection, name, op, value } = assignment;
+  const keyOf = keyReader(name);
   if (collection !== 'tx' && !isPersistentName(collection)) {
     return { failure: 'expected a variable of tx, ip, global, session, user or resource' };
   }
+  const bound: BoundAssignment = { collection, keyOf, op, value };
   const effect: ActionEffect =
     collection === 'tx' ? { kind: 'setTx', name, op, value } : { kind: 'isolated' };
   return {
     definition: setvar,
     argument,
     effect,
-    run: (tx) => assign({ collection, name, op, value }, tx),
+    run: (tx) => assign(bound, tx),
   };
 }
 
@@ -82,8 +84,39 @@ function lowerLiterals(text: MacroText): MacroText {
   };
 }
 
-function assign({ collection, name, op, value }: Assignment, tx: Transaction): void {
-  const key = name.literal ?? lowerBytes(expandMacro(name, tx));
+/**
+ * How a name is found. The same reference gives the same name: the arguments of a long list share
+ * theirs, which may be of kilobytes.
+ */
+function keyReader(name: MacroText): (tx: Transaction) => ByteString {
+  const { literal, parts } = name;
+  if (literal !== null) return () => literal;
+  const references = parts.filter((part) => typeof part === 'object');
+  const [reference] = references;
+  if (reference === undefined || references.length > 1) {
+    return (tx) => lowerBytes(expandMacro(name, tx));
+  }
+  let lastText: ByteString | null = null;
+  let lastKey = '';
+  return (tx) => {
+    const text = resolveReference(reference, tx);
+    if (text === lastText) return lastKey;
+    const key = lowerBytes(parts.map((part) => (part === reference ? text : part)).join(''));
+    if (text.length > ruleRunLimits.rememberedNameBytesMax) return key;
+    lastText = text;
+    return (lastKey = key);
+  };
+}
+
+interface BoundAssignment {
+  readonly collection: 'tx' | PersistentName;
+  readonly keyOf: (tx: Transaction) => ByteString;
+  readonly op: Op;
+  readonly value: MacroText;
+}
+
+function assign({ collection, keyOf, op, value }: BoundAssignment, tx: Transaction): void {
+  const key = keyOf(tx);
   if (op === 'unset') {
     if (collection === 'tx') tx.tx.delete(key);
     else deleteStored(tx, collection, key);

@@ -31,6 +31,9 @@ const emptyKey = Buffer.from('empty-key');
 const listStep: Uint8Array = Buffer.from('.array_');
 const rootName: Uint8Array = Buffer.from('json');
 
+/** Longer paths are compared natively. */
+const longPathBytes = 128;
+
 /** Shorter items of lists are left out past the limit of arguments. */
 const shortValueBytes = 4;
 
@@ -43,7 +46,7 @@ const IN_OBJECT = -1;
  */
 export class JsonReader extends JsonWords {
   // Where we are: the name of the value that comes next, and the containers around it.
-  private readonly path = new Uint8Array(valueLimits.jsonPathBytesMax + 16);
+  private readonly path = Buffer.alloc(valueLimits.jsonPathBytesMax + 16);
   private pathLength = 0;
   // The last argument's name in the slab, and the bytes that names may still take.
   private nameStart = 0;
@@ -315,6 +318,11 @@ export class JsonReader extends JsonWords {
     const shortened = this.nameRoom < 0;
     const last = shortened ? this.lastPathLength : this.nameEnd - nameStart;
     if (last !== pathLength) return false;
+    if (pathLength > longPathBytes) {
+      const from = shortened ? 0 : nameStart;
+      const written = shortened ? lastPath : slab;
+      return path.compare(written, from, from + pathLength, 0, pathLength) === 0;
+    }
     // Names mostly differ at their ends.
     for (let i = pathLength - 1; i >= 0; i--) {
       if ((shortened ? lastPath[i] : slab[nameStart + i]) !== path[i]) return false;
