@@ -101,7 +101,7 @@ function keyReader(name: MacroText): (tx: Transaction) => ByteString {
   return (tx) => {
     const text = resolveReference(reference, tx);
     if (text === lastText) return lastKey;
-    const key = lowerBytes(parts.map((part) => (part === reference ? text : part)).join(''));
+    const key = lowerBytes(expandMacro(name, tx));
     if (text.length > ruleRunLimits.rememberedNameBytesMax) return key;
     lastText = text;
     return (lastKey = key);
