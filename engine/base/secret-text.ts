@@ -40,7 +40,7 @@ type FindBeginning = (text: string, from: number) => number;
  * that has to come never holds that part, and a run of backslashes is entered at its start alone.
  */
 interface Field {
-  /** What stands before a value, with its name as one of the groups. */
+  /** What stands before a value, with its name as the group. */
   readonly head: RegExp;
   /** The value, from where the head ends, or from where `begins` says. */
   readonly value: RegExp;
@@ -48,12 +48,21 @@ interface Field {
   readonly begins?: () => FindBeginning;
 }
 
+/** What follows a quoted name, and its value: quoted, cut off, or without quotes. */
+const colon = /(?:\s|\+|%20){0,8}(?::|%3a|=>)(?:\s|\+|%20){0,8}/.source;
+const quotedValue =
+  /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|%22.*?(?:%22|$)|\\+".*?(?:(?<!\\)\\+"|$)|[^\s,}\]&"']+/isy;
+
 const fields: readonly Field[] = [
-  // "name": "value", also with escaped or percent-encoded quotes, cut off, or without quotes.
+  // "name": "value", also with escaped quotes.
   {
-    head: /(?:["']([^"'\\\s:=]{1,128})\\*["']|%2[27]((?:[^"'\\\s:=%]|%(?!2[27])){1,128})%2[27])(?:\s|\+|%20){0,8}(?::|%3a|=>)(?:\s|\+|%20){0,8}/gi,
-    value:
-      /"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|%22.*?(?:%22|$)|\\+".*?(?:(?<!\\)\\+"|$)|[^\s,}\]&"']+/isy,
+    head: new RegExp(`["']([^"'\\\\\\s:=]{1,128})\\\\*["']${colon}`, 'gi'),
+    value: quotedValue,
+  },
+  // %22name%22:%22value%22
+  {
+    head: new RegExp(`%2[27]((?:[^"'\\\\\\s:=%]|%(?!2[27])){1,128})%2[27]${colon}`, 'gi'),
+    value: quotedValue,
   },
   // <name>value</name>, also CDATA.
   {
@@ -80,7 +89,7 @@ const partLinesMax = 8;
 const partLineCharsMax = 512;
 
 /**
- * Finds where a part begins: behind the empty line that ends its header lines. The line looked at
+ * Finds where a part begins: after the empty line that ends its header lines. The line looked at
  * last is remembered: many names may stand in one.
  */
 function partBegins(): FindBeginning {
@@ -91,13 +100,13 @@ function partBegins(): FindBeginning {
     if (from < lineFrom || from > lineEnd) {
       lineFrom = from;
       lineEnd = text.indexOf('\n', from);
-      answer = lineEnd < 0 ? -1 : behindHeaders(text, lineEnd + 1);
+      answer = lineEnd < 0 ? -1 : afterHeaders(text, lineEnd + 1);
     }
     return lineEnd - from > partLineCharsMax ? -1 : answer;
   };
 }
 
-function behindHeaders(text: string, start: number): number {
+function afterHeaders(text: string, start: number): number {
   let at = start;
   for (let lines = 0; lines <= partLinesMax; lines++) {
     const end = text.indexOf('\n', at);
@@ -121,7 +130,7 @@ function hideField(text: string, { head, value, begins }: Field): string {
   for (let found = head.exec(text); found !== null; found = head.exec(text)) {
     // The separator of this field may begin the next.
     head.lastIndex = Math.max(found.index + 1, head.lastIndex - 1);
-    if (!names(found[1] ?? found[2] ?? '')) continue;
+    if (!names(found[1] ?? '')) continue;
     const end = found.index + found[0].length;
     const from = find === undefined ? end : find(text, end);
     if (from < 0) continue;
@@ -151,7 +160,7 @@ export function secretsIn(text: string, valuesMax: number): string[] {
     for (let match = head.exec(text); match !== null; match = head.exec(text)) {
       const end = head.lastIndex;
       head.lastIndex = Math.max(match.index + 1, end - 1);
-      if (!names(match[1] ?? match[2] ?? '')) continue;
+      if (!names(match[1] ?? '')) continue;
       const from = find === undefined ? end : find(text, end);
       if (from < 0) continue;
       value.lastIndex = 0;
