@@ -16,6 +16,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   policy: 'Policies: settings, tests, versions, ruleset',
   'rate-limit': 'Limits of requests',
   role: 'What users may do',
+  patch: 'Virtual patches: rules that stop one known fault',
   rule: 'Custom rules, and exceptions from rules of the ruleset',
   seclang: 'The rule language',
   site: 'Sites: hosts, origins, routes, policy',

@@ -169,6 +169,7 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'crs rule <rule>',
     'crs test <file-or-folder>',
     'ip-list unbind <binding>',
+    'patch remove <id>',
     'policy diff <left>',
     'policy diff <right>',
     'policy rollback <version>',

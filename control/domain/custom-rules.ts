@@ -9,6 +9,8 @@ import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
 import { patternProblem, writtenProblem } from './pattern-size.ts';
 import type { AddedSecLang } from './policy-seclang.ts';
+import { writeOperand } from './seclang-operand.ts';
+import { readVirtualPatch, renderPatch } from './virtual-patch.ts';
 
 /** Numbers that the service gives to rules; lower ones are free for the operator's own. */
 export const customRuleIds = { first: 10_000, last: 99_999 } as const;
@@ -85,7 +87,10 @@ export function checkCustomRule(rule: CustomRuleJson): void {
  */
 function checkVisualSpec(spec: Readonly<Record<string, unknown>>): void {
   const at = 'rule.visualSpec';
-  onlyKnown(spec, ['conditions', 'action', 'status'], at);
+  onlyKnown(spec, ['conditions', 'action', 'status', 'patch'], at);
+  if (spec['patch'] !== undefined && spec['conditions'] !== undefined) {
+    throw invalidField(`${at}.conditions`, 'stand in the patch, if there is one');
+  }
   if (typeof (spec['action'] ?? '') !== 'string') {
     throw invalidField(`${at}.action`, `must be one of ${Object.keys(actions).join(', ')}`);
   }
@@ -111,7 +116,6 @@ function checkVisualSpec(spec: Readonly<Record<string, unknown>>): void {
 export function renderCustomRule(rule: CustomRuleJson): string {
   if (rule.visualSpec === undefined) return rule.seclang ?? '';
   const spec = rule.visualSpec as Readonly<Record<string, unknown>>;
-  const conditions = readConditions(spec['conditions']);
   const action = typeof spec['action'] === 'string' ? spec['action'] : 'block';
   const decision = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (decision === undefined) {
@@ -124,19 +128,26 @@ export function renderCustomRule(rule: CustomRuleJson): string {
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw invalidField('rule.visualSpec.status', 'must be between 400 and 599');
   }
-  const head = [
-    `id:${rule.ruleId}`,
-    `phase:${rule.phase || 2}`,
-    decision,
-    ...(action === 'block' ? [`status:${status}`] : []),
-    `msg:'${quoted(rule.name ?? '')}'`,
-    "tag:'custom'",
-    'severity:2',
-  ].join(',');
+  const decided = [decision, ...(action === 'block' ? [`status:${status}`] : [])].join(',');
+  const phase = rule.phase || 2;
+  const message = quoted(rule.name ?? '');
+  const { patch } = spec;
+  return patch === undefined
+    ? renderConditions(spec, `id:${rule.ruleId},phase:${phase},${decided},msg:'${message}'`)
+    : renderPatch(
+        readVirtualPatch(patch, 'rule.visualSpec.patch'),
+        { ruleId: rule.ruleId ?? '', phase, message },
+        decided,
+      );
+}
+
+function renderConditions(spec: Readonly<Record<string, unknown>>, head: string): string {
+  const conditions = readConditions(spec['conditions']);
   return conditions
     .map((condition, at) => {
       const chain = at < conditions.length - 1 ? 'chain' : '';
-      const list = [at === 0 ? head : '', transformations(condition), chain];
+      const actions = at === 0 ? `${head},tag:'custom',severity:2` : '';
+      const list = [actions, transformations(condition), chain];
       const start = at === 0 ? '' : '  ';
       return `${start}${conditionText(condition)} "${list.filter((one) => one !== '').join(',')}"`;
     })
@@ -283,27 +294,11 @@ function conditionText(condition: Condition): string {
   if (ipListId !== '') {
     return `SecRule ${target} "${negate ? '!' : ''}@ipMatchFromFile ${listFile(ipListId)}"`;
   }
-  const { operator, value } = withoutMacros(condition);
-  const argument = operator.startsWith('detect') ? '' : ` ${value.replaceAll('"', '\\"')}`;
-  return `SecRule ${target} "${negate ? '!' : ''}@${operator}${argument}"`;
-}
-
-/** SecLang has no way to write `%{` as it is, except inside a regular expression. */
-function withoutMacros({ operator, value }: Condition): { operator: string; value: string } {
-  if (!value.includes('%{')) return { operator, value };
-  if (operator === 'rx') return { operator, value: value.replaceAll('%{', '%\\x7b') };
-  const literal = value.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll('%\\{', '%\\x7b');
-  const patterns: Readonly<Record<string, string>> = {
-    contains: literal,
-    streq: `^${literal}$`,
-    beginsWith: `^${literal}`,
-    endsWith: `${literal}$`,
-  };
-  const pattern = patterns[operator];
-  if (pattern === undefined) {
-    throw invalidField('rule.visualSpec.conditions', `@${operator} cannot compare with %{`);
-  }
-  return { operator: 'rx', value: pattern };
+  const { operator, value } = condition;
+  const operand = operator.startsWith('detect')
+    ? `@${operator}`
+    : writeOperand(operator, value, 'rule.visualSpec.conditions');
+  return `SecRule ${target} "${negate ? '!' : ''}${operand}"`;
 }
 
 function transformations({ transformations: names }: Condition): string {

@@ -3,6 +3,7 @@
 import type { RequestEvent } from '../contract/events.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';
+import { withPatchNotes } from '../phases/patch-notes.ts';
 import type { PhaseDriver } from '../phases/phase-driver.ts';
 import type { Route } from './generation.ts';
 import type { OriginSide } from './origin-side.ts';
@@ -34,7 +35,7 @@ export function requestEvent(
 ): RequestEvent {
   const { facts } = finished.requestClient;
   const { texts, origin, endings, tls } = finished;
-  const { notes } = finished.phases;
+  const notes = withPatchNotes(finished.phases.notes, transaction, endings.blocked);
   const event: RequestEvent = {
     requestId: finished.requestId,
     siteId: finished.site?.site.id ?? '',

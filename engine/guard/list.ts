@@ -15,5 +15,5 @@ export const guardKinds: readonly GuardKind[] = [
   ipAccess,
   countryAccess,
   // Resource guards.
-  // Virtual patches.
+  // Virtual patches are rules: engine/phases/patch-notes.ts.
 ];

@@ -12,6 +12,7 @@ import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contrac
 import { passVerdict, type TransactionRecord, type Verdict } from '../contract/verdict.ts';
 import { RequestView, type ViewedHead } from '../guard/request-view.ts';
 import type { Refusal } from '../http/refusal.ts';
+import { withPatchNotes } from '../phases/patch-notes.ts';
 import {
   PhaseDriver,
   type PhaseEndings,
@@ -91,7 +92,8 @@ class Simulation implements PhaseHost, PhaseEndings {
     this.ended = true;
     this.phases.finish((kept) => (record = kept));
     const { outcome, status, refusal, verdict, guardTrace } = this;
-    return { outcome, status, refusal, verdict, record, notes: this.phases.notes, guardTrace };
+    const notes = withPatchNotes(this.phases.notes, record, outcome === 'blocked');
+    return { outcome, status, refusal, verdict, record, notes, guardTrace };
   }
 
   // ---- what the phase driver asks

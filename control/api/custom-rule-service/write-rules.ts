@@ -17,9 +17,9 @@ import { customRules } from '../../store/collections.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
-import { refuseUncompiledRule } from '../policy-service/compile.ts';
 import { refuseTemplate, storedPolicy } from '../policy-service/stored-policy.ts';
 import { refuseOtherPolicy, storedSite } from '../site-service/stored-site.ts';
+import { refuseFaultyRule } from './rule-trial.ts';
 import {
   checkLists,
   keepRule,
@@ -99,7 +99,7 @@ export function updateCustomRule(
     const after = settleRule(parts.store, { ...masked, updatedAt: isoNow(parts.clock) });
     const policy = storedPolicy(parts.store, caller, before.policyId, 'rule.policyId');
     const others = rulesOfPolicy(parts.store, policy.id).filter(({ id }) => id !== after.id);
-    await refuseUncompiledRule(parts, policy, after, others);
+    await refuseFaultyRule(parts, policy, after, others);
     const stored = await parts.store.write((tx) => {
       const current = storedRule(tx, caller, before.id, 'rule.id');
       return keepRule(tx, caller, current, settleRule(tx, after));
@@ -178,6 +178,6 @@ async function create(
   const settled = settleRule(parts.store, rule);
   checkLists(parts.store, caller, settled);
   const others = rulesOfPolicy(parts.store, policy.id);
-  await refuseUncompiledRule(parts, policy, settled, others);
+  await refuseFaultyRule(parts, policy, settled, others);
   return parts.store.write((tx) => keepRule(tx, caller, null, settleRule(tx, settled)));
 }

@@ -10,7 +10,8 @@ import { refusal } from '../../domain/errors.ts';
 import { manifestKinds, type ManifestDocument } from '../../publish/manifest-documents.ts';
 import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
-import { refuseUncompiled, refuseUncompiledRule } from '../policy-service/compile.ts';
+import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
+import { refuseUncompiled } from '../policy-service/compile.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
 import { dnsKind, groupKind, roleKind, userKind } from './apply-accounts.ts';
 import { applyCountryRule } from './apply-country-rule.ts';
@@ -170,7 +171,7 @@ async function refuseUncompilable(parts: ApiParts, run: ApplyRun): Promise<void>
     if (policy === undefined) continue;
     await namedLater(
       where,
-      () => refuseUncompiledRule(parts, policy, rule, others),
+      () => refuseFaultyRule(parts, policy, rule, others),
       (message) => message.replace(/^rule\./, `spec.customRules[${at}].`),
     );
   }
