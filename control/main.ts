@@ -14,6 +14,7 @@ import { startControl, type Control } from './start.ts';
 
 const usage =
   'control --data DIR --management HOST:PORT --admin-socket PATH [--engine-socket PATH] ' +
+  '[--management-fd DESCRIPTOR] ' +
   '[--management-tls own|off] [--management-cert FILE --management-key FILE] ' +
   '[--no-demo] [--demo-origin URL] [--log-level LEVEL]';
 
@@ -22,6 +23,7 @@ async function main(): Promise<void> {
     options: {
       data: { type: 'string', default: 'var' },
       management: { type: 'string', default: '127.0.0.1:9080' },
+      'management-fd': { type: 'string' },
       'management-tls': { type: 'string', default: 'own' },
       'management-cert': { type: 'string' },
       'management-key': { type: 'string' },
@@ -45,7 +47,10 @@ async function main(): Promise<void> {
   const demoOrigin = values['no-demo'] ? null : (values['demo-origin'] ?? null);
   control = await startControl({
     dataFolder: values.data,
-    management: readAddress(values.management),
+    management: {
+      ...readAddress(values.management),
+      fd: readDescriptor(values['management-fd']),
+    },
     managementTls: readTls(
       values['management-tls'],
       values['management-cert'],
@@ -65,6 +70,13 @@ function readAddress(text: string): { host: string; port: number } {
   const port = Number(found?.[3]);
   if (found === null || port > 65_535) throw new Error(`--management wants HOST:PORT\n${usage}`);
   return { host: found[1] ?? found[2] ?? '', port };
+}
+
+/** A socket that the supervisor bound and keeps while this process is replaced. */
+function readDescriptor(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,6}$/.test(text) && Number(text) > 2) return Number(text);
+  throw new Error(`--management-fd wants the number of an inherited socket\n${usage}`);
 }
 
 /** Files win; one without the other is a mistake. */

@@ -35,7 +35,12 @@ import { openStore, type Store } from './store/store.ts';
 /** Where control keeps things and listens. */
 export interface ControlOptions {
   readonly dataFolder: string;
-  readonly management: { readonly host: string; readonly port: number };
+  readonly management: {
+    readonly host: string;
+    readonly port: number;
+    /** A socket that is bound there; without one the address is bound. */
+    readonly fd?: number | undefined;
+  };
   /** How the management listener is secured; our own certificate when left out. */
   readonly managementTls?: ManagementTls;
   readonly adminSocket: string;

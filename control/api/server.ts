@@ -4,7 +4,7 @@
  */
 
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo, type Server, type ListenOptions } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { MethodImpl } from '@connectrpc/connect';
@@ -38,7 +38,14 @@ export interface RunningServer {
 }
 
 /** Where to listen. */
-export type ListenAt = { readonly path: string } | { readonly host: string; readonly port: number };
+export type ListenAt =
+  | { readonly path: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      /** A socket that is bound there; whoever bound it keeps it while this process is replaced. */
+      readonly fd?: number | undefined;
+    };
 
 /** Starts one entrance; with `tls` it serves nothing else. Errors: AppError address_in_use. */
 export async function startServer(
@@ -141,7 +148,7 @@ async function listen(server: Server, at: ListenAt): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen('path' in at ? { path: at.path } : { host: at.host, port: at.port }, resolve);
+      server.listen(placeOf(at), resolve);
     });
   } catch (error) {
     throw listenError(error, at);
@@ -149,6 +156,11 @@ async function listen(server: Server, at: ListenAt): Promise<void> {
     process.umask(before);
   }
   if ('path' in at) chmodSync(at.path, 0o600);
+}
+
+function placeOf(at: ListenAt): ListenOptions & { fd?: number } {
+  if ('path' in at) return { path: at.path };
+  return at.fd === undefined ? { host: at.host, port: at.port } : { fd: at.fd };
 }
 
 function listenError(error: unknown, at: ListenAt): AppError {

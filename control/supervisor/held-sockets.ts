@@ -1,6 +1,7 @@
 /**
- * The proxy's listening sockets. The supervisor binds them and keeps them open while engines come
- * and go, so that clients wait in the kernel's queue instead of being refused. It never accepts.
+ * The listening sockets of the proxy and of the management API. The supervisor binds them and keeps
+ * them open while engine and control come and go, so that clients wait in the kernel's queue
+ * instead of being refused. It never accepts.
  */
 
 import { closeSync } from 'node:fs';
@@ -9,17 +10,17 @@ import { isIP } from 'node:net';
 import { bindReusePort } from '../../native-bindings/listen/listen.ts';
 import { portError, type Address } from './address.ts';
 
-/** Sockets bound to one port, one for each front thread. */
+/** Sockets bound to one port, one for each thread that serves it. */
 export interface HeldSockets {
   /** Where they are bound, with the port that port 0 became. */
   readonly address: Address;
   readonly fds: readonly number[];
-  /** Lets go; when the engine has let go, too, clients are refused. Twice is as good as once. */
+  /** Lets go; when the child has let go, too, clients are refused. Twice is as good as once. */
   close(): void;
 }
 
 /**
- * Binds `count` sockets. They refuse clients until an engine listens on them for the first time.
+ * Binds `count` sockets. They refuse clients until a child listens on them for the first time.
  * Errors: AppError port_busy, port_forbidden or bad_address, each naming the address and `flag`.
  */
 export async function holdSockets(

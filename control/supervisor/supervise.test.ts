@@ -70,12 +70,15 @@ test('control and engine get their configuration, and the engine stops first', a
   const port = Number(readFileSync(join(folder, 'var', 'demo-origin'), 'utf8'));
   await product.stop();
   expect(await product.ended).toBe(0);
-  const notes = readFileSync(join(folder, 'notes'), 'utf8').trim().split('\n');
+  const notes = readFileSync(join(folder, 'notes'), 'utf8')
+    .replace(/(--management 127\.0\.0\.1):[1-9]\d*/, '$1:PORT')
+    .trim()
+    .split('\n');
   const socket = join(folder, 'var', 'admin.sock');
   // They start side by side: their first lines may come in either order.
   expect([...notes.slice(0, 2).toSorted(), ...notes.slice(2)]).toEqual([
-    `control start --data ${join(folder, 'var')} --log-level warn --management 127.0.0.1:0 ` +
-      `--admin-socket ${socket} --demo-origin http://127.0.0.1:${port}`,
+    `control start --data ${join(folder, 'var')} --log-level warn --management 127.0.0.1:PORT ` +
+      `--management-fd 4 --admin-socket ${socket} --demo-origin http://127.0.0.1:${port}`,
     `engine start --data ${join(folder, 'var')} --log-level warn --listen 127.0.0.1:${product.proxy.port} ` +
       `--workers 2 --listen-fds 4,5 --controller unix:${socket} --inspection inline`,
     'engine stop',

@@ -71,6 +71,8 @@ interface Parts {
   demo: DemoOrigin | null;
   sockets: HeldSockets | null;
   secureSockets: HeldSockets | null;
+  /** Of control: callers of the API wait while it is replaced. */
+  management: HeldSockets | null;
 }
 
 /**
@@ -79,7 +81,13 @@ interface Parts {
  */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const data = claimDataFolder(options.data, options.adminSocket);
-  const parts: Parts = { children: [], demo: null, sockets: null, secureSockets: null };
+  const parts: Parts = {
+    children: [],
+    demo: null,
+    sockets: null,
+    secureSockets: null,
+    management: null,
+  };
   const ended = deferred<number>();
   const stop = stopOnce(parts, data, () => ended.resolve(0));
   try {
@@ -130,15 +138,15 @@ async function startAll(
     parts.secureSockets = await holdSockets(options.secureProxy, held, '--https');
   }
   await requireFreePort(options.management, '--management', patienceMs);
+  parts.management = await holdSockets(options.management, 1, '--management');
   options.prepareData?.(data.path);
   if (options.demo) parts.demo = await startDemoOrigin(data.demoOriginFile);
   if (options.stopAsked?.aborted === true) {
     await parts.demo?.close();
-    sockets.close();
-    parts.secureSockets?.close();
+    closeSockets(parts);
     return '';
   }
-  return startBoth(options, data, parts, sockets);
+  return startBoth(options, data, parts, sockets, parts.management);
 }
 
 /** Starts control and engine. Resolves to the password file's path. */
@@ -147,12 +155,14 @@ async function startBoth(
   data: DataFolder,
   parts: Parts,
   sockets: HeldSockets,
+  management: HeldSockets,
 ): Promise<string> {
   let passwordFile = join(data.path, 'admin-password');
   const demoFlag = parts.demo === null ? ['--no-demo'] : ['--demo-origin', parts.demo.url];
   const shared = ['--data', data.path, '--log-level', options.logLevel];
   const controlArgs = [
-    ['--management', formatAddress(options.management)],
+    ['--management', formatAddress(management.address)],
+    listenFds('--management-fd', management, 0),
     ['--admin-socket', data.adminSocket],
     demoFlag,
     options.controlArgs ?? [],
@@ -168,7 +178,7 @@ async function startBoth(
   const { children } = parts;
   // Side by side: an engine with a bundle from before serves it without waiting for control.
   const [ready] = await Promise.all([
-    startOne(options, children, 'control', [...shared, ...controlArgs.flat()]),
+    startOne(options, children, 'control', [...shared, ...controlArgs.flat()], management.fds),
     startOne(
       options,
       children,
@@ -283,15 +293,18 @@ async function restartBoth(children: readonly SupervisedChild[], logger: Logger)
 function stopOnce(parts: Parts, data: DataFolder, done: () => void): () => Promise<void> {
   let stopped: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
-    // The engine closes its own descriptors when it stops: then clients are refused.
-    parts.sockets?.close();
-    parts.secureSockets?.close();
+    // Children close their own descriptors when they stop: then clients are refused.
+    closeSockets(parts);
     for (const child of parts.children.toReversed()) await child.stop(supervisorLimits.stopGraceMs);
     await parts.demo?.close();
     data.release();
     done();
   };
   return () => (stopped ??= stop());
+}
+
+function closeSockets({ sockets, secureSockets, management }: Parts): void {
+  for (const held of [sockets, secureSockets, management]) held?.close();
 }
 
 interface Deferred<T> {
