@@ -18,6 +18,7 @@ import type { EventStore } from '../observe/event-store.ts';
 import type { EvidenceStore } from '../observe/evidence/evidence-store.ts';
 import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
+import type { StorageMonitor } from '../observe/storage-monitor.ts';
 import type { ManifestReader } from '../publish/manifest-reader.ts';
 import type { Publisher } from '../publish/publisher.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
@@ -36,6 +37,8 @@ export interface ApiParts {
   readonly signIn: SignIn;
   readonly events: EventStore;
   readonly evidence: EvidenceStore;
+  /** How full the log store is. */
+  readonly storage: StorageMonitor;
   readonly counters: CounterStore;
   readonly load: NodeLoadStore;
   readonly pipeline: ObservationPipeline;

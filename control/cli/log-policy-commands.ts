@@ -1,6 +1,10 @@
 /** `waf log policy`: what is recorded of requests, and for how long. */
 
-import type { LogPolicyJson, SiteLogPolicyOverrideJson } from '../../proto/gen/waf/v1/log_pb.ts';
+import type {
+  LogPolicyJson,
+  LogStorageHealth,
+  SiteLogPolicyOverrideJson,
+} from '../../proto/gen/waf/v1/log_pb.ts';
 import type { ApiClient } from './api-client.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { switchFlag, textFlag } from './command.ts';
@@ -158,6 +162,8 @@ async function showGlobal(context: CommandContext, logs: Logs): Promise<number> 
   const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, json)]);
   const table = { columns: ['SETTING', 'VALUE'], rows };
   await showMessage(context, GetGlobalLogPolicyResponseSchema, response, table);
+  const { storageHealth } = response;
+  if (storageHealth !== undefined) context.output.note(await healthText(storageHealth));
   return 0;
 }
 
@@ -253,4 +259,18 @@ function wordOf({ field, prefix = '', onOff }: FieldFlag, policy: LogPolicyJson)
   if (onOff === true) return value === true ? 'on' : 'off';
   if (typeof value === 'string') return value.replace(prefix, '').toLowerCase();
   return String(value ?? 0);
+}
+
+/** The store in one line. */
+async function healthText(health: LogStorageHealth): Promise<string> {
+  const { LogStorageHealthStatus } = await loadLog();
+  const gigabytes = (bytes: bigint): string => `${(Number(bytes) / 2 ** 30).toFixed(1)} GB`;
+  const states = Object.entries(LogStorageHealthStatus);
+  const status = (states.find(([, value]) => value === health.status)?.[0] ?? '').toLowerCase();
+  const days = Number(health.estimatedRemainingSeconds) / 86_400;
+  return (
+    `log store: ${status}; ${gigabytes(health.managedBytes)} used, ` +
+    `${gigabytes(health.filesystemAvailableBytes)} of the disk free` +
+    (days > 0 ? `, full in ${days.toFixed(0)} days at the present rate` : '')
+  );
 }

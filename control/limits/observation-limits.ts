@@ -55,6 +55,8 @@ export const observationLimits = {
   loadForgottenMax: 100,
   /** Points of one series. */
   seriesPointsMax: 2_000,
+  /** Sites whose details one answer annotates. */
+  annotatedSitesMax: 200,
   /** Different values counted in one ranking, some 20 MB; of more the rarest are evicted. */
   summaryKeysMax: 100_000,
   /** Families of attacks counted of one address; rulesets know some twenty. */
@@ -75,4 +77,25 @@ export const evidenceStoreLimits = {
   forgottenPerWrite: 100,
   /** Requests with one id that are looked at: clients may choose ids. */
   sameRequestIdMax: 100,
+} as const;
+
+/** How the fill of the log store is measured and judged. */
+export const storageHealthLimits = {
+  /** Interval of measurements, and of the samples that are kept. */
+  measureEveryMs: 60_000,
+  everyMs: 10 * 60_000,
+  /** Growth is measured over at most this time: it covers the rhythm of a day. */
+  windowMs: 24 * 3_600_000,
+  /** An estimate from less is none; one from less than the second is preliminary. */
+  preliminaryAfterMs: 10 * 60_000,
+  readyAfterMs: 6 * 3_600_000,
+  /** Details stop below this share of the disk, or below the bytes where the disk is large. */
+  criticalShare: 0.05,
+  criticalBytes: 1024 * 1024 * 1024,
+  warningShare: 0.15,
+  warningBytes: 8 * 1024 * 1024 * 1024,
+  /** A disk that lasts for less is worth a warning. */
+  warningRemainingMs: 3 * 24 * 3_600_000,
+  /** Details come back once there is more room by this factor: the state must not flicker. */
+  recoveryFactor: 1.5,
 } as const;

@@ -35,17 +35,24 @@ export function upload(parts: ApiParts): Method<typeof EvidenceUploadService, 'u
   return async function* (requests, context) {
     let staged: StagedEvidence | null = null;
     let nodeId = '';
-    for await (const { message } of requests) {
-      if (nodeId === '') {
-        if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
-        nodeId = admit(message.value, context);
-        context.values.get(peerKey)?.endless();
-      } else if (message.case === 'manifest') staged = new StagedEvidence(message.value, nodeId);
-      else if (message.case === 'chunk') staged?.add(message.value);
-      else if (message.case === 'commit') {
-        yield await commit(parts, staged, message.value, nodeId);
-        staged = null;
-      } else throw refusal('invalid_argument', 'message: manifest, chunk or commit is expected');
+    try {
+      for await (const { message } of requests) {
+        if (nodeId === '') {
+          if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
+          nodeId = admit(message.value, context);
+          context.values.get(peerKey)?.endless();
+        } else if (message.case === 'manifest') {
+          staged?.drop();
+          staged = new StagedEvidence(message.value, nodeId, parts.evidence);
+        } else if (message.case === 'chunk') staged?.add(message.value);
+        else if (message.case === 'commit') {
+          yield await commit(parts, staged, message.value, nodeId);
+          staged?.drop();
+          staged = null;
+        } else throw refusal('invalid_argument', 'message: manifest, chunk or commit is expected');
+      }
+    } finally {
+      staged?.drop();
     }
   };
 }
@@ -62,11 +69,13 @@ class StagedEvidence {
   readonly id: string;
   private readonly manifest: EvidenceManifest;
   private readonly nodeId: string;
+  private readonly store: EvidenceStore;
   private readonly pieces: Uint8Array[] = [];
   private bytes = 0;
   private fault = '';
 
-  constructor(manifest: EvidenceManifest, nodeId: string) {
+  constructor(manifest: EvidenceManifest, nodeId: string, store: EvidenceStore) {
+    this.store = store;
     this.manifest = manifest;
     this.nodeId = nodeId;
     this.id = manifest.metadata?.evidenceId ?? '';
@@ -86,17 +95,25 @@ class StagedEvidence {
     if (this.fault !== '') return;
     this.pieces.push(data);
     this.bytes += data.length;
+    this.store.stage(data.length);
+  }
+
+  /** Gives up what is there. */
+  drop(): void {
+    this.store.stage(-this.bytes);
+    this.pieces.length = 0;
+    this.bytes = 0;
   }
 
   /** Keeps it. Gives what is wrong with it; '' for nothing. */
-  async keep(store: EvidenceStore, { evidenceId, totalBytes }: EvidenceCommit): Promise<string> {
+  async keep({ evidenceId, totalBytes }: EvidenceCommit): Promise<string> {
     const { manifest } = this;
     if (this.fault !== '') return this.fault;
     const whole = BigInt(this.bytes) === manifest.bodySize && totalBytes === manifest.bodySize;
     if (evidenceId !== this.id || !whole) return 'commit: the body is not complete';
     const body = Buffer.concat(this.pieces);
     if (crc32c(body) !== manifest.bodyCrc32c) return 'bodyCrc32c: differs';
-    await store.put({ metadata: this.metadata(), headers: headersOf(manifest), body });
+    await this.store.put({ metadata: this.metadata(), headers: headersOf(manifest), body });
     return '';
   }
 
@@ -121,8 +138,7 @@ async function commit(
 ): Promise<MessageInitShape<typeof UploadResponseSchema>> {
   const { evidenceId } = message;
   try {
-    const error =
-      staged === null ? 'manifest: is missing' : await staged.keep(parts.evidence, message);
+    const error = staged === null ? 'manifest: is missing' : await staged.keep(message);
     const status = error === '' ? EvidenceAckStatus.DURABLE : EvidenceAckStatus.FATAL;
     const durableThroughOffset = error === '' ? message.totalBytes : 0n;
     return { durableAck: { evidenceId, status, durableThroughOffset, error } };

@@ -105,6 +105,7 @@ test('the policy of the deployment moves by its revision, and risks are acknowle
     requestEvidenceBodyMode: 'REQUEST_EVIDENCE_BODY_MODE_FULL',
   };
   const update = (fields: object) => waf.call('LogService/UpdateGlobalLogPolicy', fields);
+  expect(read.body['storageHealth']).toMatchObject({ evidenceQuotaBytes: String(2 ** 31) });
   const refused = await update({ policy, expectedRevision: '1' });
   expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_argument' } });
   expect(refused.body['message']).toContain('acknowledgeStorageRisk: must be true');
@@ -167,6 +168,19 @@ test('a change of the deployment that makes a site risky is acknowledged, too', 
     ...{ policy, expectedRevision: '3' },
   });
   expect(refused.body['message']).toContain('of a site that overrides the policy');
+});
+
+test('answers on access events name what is kept of each site, and by whom', async () => {
+  const { body } = await waf.call('LogService/QueryAccessEvents', { siteId });
+  expect(body['detailPolicyAnnotations']).toMatchObject([
+    {
+      siteId,
+      configured: 'LOG_DETAIL_MODE_ALL',
+      configuredSource: 'LOG_POLICY_SOURCE_SITE',
+      reason: 'no_node',
+    },
+  ]);
+  expect(body['observationCoverage']).toEqual({});
 });
 
 test('events stay for the longest time that a policy names', () => {

@@ -3,6 +3,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   LogPolicySchema,
+  LogStorageHealthSchema,
   ResolvedLogPolicySchema,
   SiteLogPolicyOverrideSchema,
   type LogPolicyJson,
@@ -27,13 +28,14 @@ import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { isoNow, nextRevision, toMessage, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { pendingBytesOf } from './coverage.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 
 /** The policy of the deployment. */
 export function getGlobalLogPolicy(
   parts: ApiParts,
 ): Method<typeof LogService, 'getGlobalLogPolicy'> {
-  return () => ({ policy: showGlobal(parts.store) });
+  return () => ({ policy: showGlobal(parts.store), storageHealth: showHealth(parts) });
 }
 
 /** Replaces the policy of the deployment. */
@@ -58,7 +60,7 @@ export function updateGlobalLogPolicy(
       const change = { before: before.policy, after: wanted };
       tx.audit({ ...note(caller, globalLogPolicyId, risks), action: 'update', ...change });
     });
-    return { policy: showGlobal(parts.store) };
+    return { policy: showGlobal(parts.store), storageHealth: showHealth(parts) };
   };
 }
 
@@ -159,6 +161,10 @@ function newRisksOfSites(
     }
   }
   return [...found];
+}
+
+function showHealth(parts: ApiParts) {
+  return toMessage(LogStorageHealthSchema, parts.storage.health(pendingBytesOf(parts)));
 }
 
 function showGlobal(store: ReadStore) {

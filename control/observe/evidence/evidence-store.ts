@@ -24,6 +24,8 @@ export type EvidenceResult = 'stored' | 'repeated' | 'quota';
 /** How much there is. */
 export interface EvidenceUse {
   readonly storedBytes: number;
+  /** Of uploads that are not complete. */
+  readonly stagedBytes: number;
   readonly quotaBytes: number;
   /** Since the start. */
   readonly quotaRejected: number;
@@ -43,6 +45,8 @@ export interface EvidenceStore {
   /** Removes what came before a time. */
   forget(beforeMs: number): Promise<void>;
   use(): EvidenceUse;
+  /** Notes bytes of uploads that come (or, below 0, go). */
+  stage(bytes: number): void;
   close(): Promise<void>;
 }
 
@@ -64,7 +68,7 @@ interface StoredMetadata {
 
 /** Opens the evidence in `kv`. */
 export function openEvidenceStore(kv: Kv, quota: number = quotaBytes): EvidenceStore {
-  const counts = { quotaRejected: 0, writeFailed: 0 };
+  const counts = { quotaRejected: 0, writeFailed: 0, stagedBytes: 0 };
   return {
     put: async (evidence) => {
       try {
@@ -88,6 +92,9 @@ export function openEvidenceStore(kv: Kv, quota: number = quotaBytes): EvidenceS
       while ((await kv.write((writer) => forgetSome(writer, end))) > 0) continue;
     },
     use: () => ({ storedBytes: readUse(kv), quotaBytes: quota, ...counts }),
+    stage: (bytes) => {
+      counts.stagedBytes += bytes;
+    },
     close: () => kv.close(),
   };
 }
