@@ -21,6 +21,7 @@
         "native-bindings/scan-program-api.cc",
         "native-bindings/scan-program-spec.cc",
         "native-bindings/scan-rows.cc",
+        "native-bindings/scan-workspace.cc",
         "native-bindings/sql-words.cc",
         "native-bindings/transformations.cc",
         "native-bindings/transformations-decode.cc",

@@ -6,6 +6,8 @@
 #include <napi.h>
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,8 @@ struct pcre2_real_jit_stack_8;
 namespace waf {
 
 // One per JavaScript environment (main thread or worker); nothing here is shared between threads.
+struct ScanWorkspace;
+
 struct InstanceData {
   Napi::FunctionReference database_class;
   // 65536 bytes or empty (SecUnicodeMapFile for the slow path).
@@ -21,6 +25,8 @@ struct InstanceData {
   // Scratch for strings and transformation outputs; cut back when it grew beyond kScratchKept.
   std::vector<uint8_t> scratch[3];
   pcre2_real_jit_stack_8* jit_stack = nullptr;
+  // By the entries that a scan program may remember; gone with the last program.
+  std::map<size_t, std::weak_ptr<ScanWorkspace>> scan_workspaces;
   ~InstanceData();
 };
 

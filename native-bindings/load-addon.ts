@@ -112,6 +112,7 @@ export interface NativeAddon {
     spec: object,
     arenaBytesMax: number,
     memoEntries: number,
+    memoEntriesMax: number,
   ) => NativeScanProgram;
   readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
   readonly Http2Session: new (settings: object) => NativeHttp2Session;

@@ -30,10 +30,10 @@ constexpr size_t kSuspectMatchesMax = 64;
 // Every line ends with a newline, the last too: `^` finds no empty line after the final newline.
 void ScanProgram::AddLine(int32_t lines, int32_t whole, const uint8_t* data, uint32_t size) {
   const auto database = static_cast<size_t>(lines);
-  LineBatch& batch = batches_[database];
-  if (batch.lines.empty()) waiting_.push_back(database);
+  LineBatch& batch = work_.batches[database];
+  if (batch.lines.empty()) work_.waiting.push_back(database);
   batch.lines.push_back(
-      Line{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_, whole});
+      ScanLine{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_, whole});
   batch.wholes = batch.wholes && whole >= 0;
   batch.text.insert(batch.text.end(), data, data + size);
   batch.text.push_back('\n');
@@ -42,14 +42,14 @@ void ScanProgram::AddLine(int32_t lines, int32_t whole, const uint8_t* data, uin
 
 void ScanProgram::ScanFullBatches() {
   lines_full_ = false;
-  for (size_t i = waiting_.size(); i-- > 0;) {
-    if (batches_[waiting_[i]].text.size() >= kLinesMax) ScanLines(waiting_[i]);
+  for (size_t i = work_.waiting.size(); i-- > 0;) {
+    if (work_.batches[work_.waiting[i]].text.size() >= kLinesMax) ScanLines(work_.waiting[i]);
   }
 }
 
 void ScanProgram::ScanLines(size_t database) {
-  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), database));
-  LineBatch& batch = batches_[database];
+  work_.waiting.erase(std::find(work_.waiting.begin(), work_.waiting.end(), database));
+  LineBatch& batch = work_.batches[database];
   const size_t before = count_;
   if (batch.guard >= 0) KeepSuspects(&batch);
   const size_t bound = batch.lines.size() * kLineMatchesMax + batch.text.size() * kMatchesPerByte;
@@ -61,35 +61,38 @@ void ScanProgram::ScanLines(size_t database) {
   batch.text.clear();
   batch.lines.clear();
   batch.wholes = true;
+  // Another program's database of this number may need no guard.
+  batch.guard = -1;
   if (batch.text.capacity() > kLinesKept) batch.text.shrink_to_fit();
+  if (batch.lines.capacity() * sizeof(ScanLine) > kLinesKept) batch.lines.shrink_to_fit();
 }
 
 // Leaves only the lines in which the guard finds something, or all of them where it finds much.
 void ScanProgram::KeepSuspects(LineBatch* batch) {
-  const std::vector<Line>& lines = batch->lines;
+  const std::vector<ScanLine>& lines = batch->lines;
   batch_ = batch;
   batch->at = 0;
   batch->at_start = batch->at_end = 0;
   batch->matches = 0;
   batch->bound = kSuspectMatchesMax + lines.size();
-  suspects_.assign(lines.size(), 0);
+  work_.suspects.assign(lines.size(), 0);
   Search(static_cast<size_t>(batch->guard), batch->text.data(), batch->text.size(), OnSuspect);
   stats_.matches += batch->matches;
   if (batch->matches > batch->bound || end_ == ScanEnd::kFailed) return;
   size_t size = 0;
-  suspect_lines_.clear();
+  work_.suspect_lines.clear();
   for (size_t i = 0; i < lines.size(); ++i) {
-    if (suspects_[i] == 0) continue;
+    if (work_.suspects[i] == 0) continue;
     const size_t start = lines[i].start;
     const size_t end = i + 1 < lines.size() ? lines[i + 1].start : batch->text.size();
-    suspect_lines_.push_back(lines[i]);
-    suspect_lines_.back().start = static_cast<uint32_t>(size);
+    work_.suspect_lines.push_back(lines[i]);
+    work_.suspect_lines.back().start = static_cast<uint32_t>(size);
     std::memmove(batch->text.data() + size, batch->text.data() + start, end - start);
     size += end - start;
   }
-  stats_.skipped += lines.size() - suspect_lines_.size();
+  stats_.skipped += lines.size() - work_.suspect_lines.size();
   batch->text.resize(size);
-  batch->lines.swap(suspect_lines_);
+  batch->lines.swap(work_.suspect_lines);
 }
 
 int ScanProgram::OnSuspect(unsigned, unsigned long long, unsigned long long to, unsigned,
@@ -98,7 +101,7 @@ int ScanProgram::OnSuspect(unsigned, unsigned long long, unsigned long long to, 
   LineBatch& batch = *self->batch_;
   if (++batch.matches > batch.bound) return 1;
   if (to < batch.at_start || to >= batch.at_end) self->FindLine(to);
-  self->suspects_[batch.at] = 1;
+  self->work_.suspects[batch.at] = 1;
   return 0;
 }
 
@@ -109,7 +112,7 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
   batch->at_start = batch->at_end = 0;
   batch->matches = 0;
   batch->bound = bound;
-  std::fill(last_location_.begin(), last_location_.end(), -1);
+  std::fill_n(work_.last_location.begin(), target_count_, -1);
   Search(database, batch->text.data(), batch->text.size(), OnLineMatch);
   stats_.matches += batch->matches;
   return batch->matches <= bound;
@@ -119,12 +122,12 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
 void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
   LineBatch rest;
   for (size_t i = 0; i < batch->lines.size(); ++i) {
-    const Line& line = batch->lines[i];
+    const ScanLine& line = batch->lines[i];
     const size_t end = i + 1 < batch->lines.size() ? batch->lines[i + 1].start : batch->text.size();
     const size_t size = end - 1 - line.start;
     const uint8_t* data = batch->text.data() + line.start;
     if (size < kApartMin) {
-      Line short_line = line;
+      ScanLine short_line = line;
       short_line.start = static_cast<uint32_t>(rest.text.size());
       rest.lines.push_back(short_line);
       rest.text.insert(rest.text.end(), data, data + size + 1);
@@ -147,8 +150,10 @@ int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long
   if (++batch.matches > batch.bound) return 1;
   // Most often a pattern matches once more, some bytes on in the same line.
   if (to < batch.at_start || to >= batch.at_end) self->FindLine(to);
-  if (id >= self->pattern_stamp_.size() || self->pattern_stamp_[id] == self->scan_epoch_) return 0;
-  self->pattern_stamp_[id] = self->scan_epoch_;
+  if (id >= self->work_.pattern_stamp.size() ||
+      self->work_.pattern_stamp[id] == self->work_.scan_epoch)
+    return 0;
+  self->work_.pattern_stamp[id] = self->work_.scan_epoch;
   self->NoteLine(id);
   return 0;
 }
@@ -157,7 +162,7 @@ int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long
 // say "seen in this line".
 void ScanProgram::FindLine(uint64_t to) {
   LineBatch& batch = *batch_;
-  const std::vector<Line>& lines = batch.lines;
+  const std::vector<ScanLine>& lines = batch.lines;
   size_t at = batch.at;
   if (lines[at].start > to) at = 0;
   while (at + 1 < lines.size() && lines[at + 1].start <= to) {
@@ -172,13 +177,14 @@ void ScanProgram::FindLine(uint64_t to) {
 }
 
 void ScanProgram::NoteLine(unsigned id) {
-  const Line& line = batch_->lines[batch_->at];
-  if (id >= line.owner->patterns.size()) return;
-  const ScanPattern& pattern = line.owner->patterns[id];
+  const ScanLine& line = batch_->lines[batch_->at];
+  const int64_t number = line.owner->PatternOf(id);
+  if (number < 0) return;
+  const ScanPattern& pattern = line.owner->patterns[static_cast<size_t>(number)];
   if (pattern.target_id == kNoTarget || pattern.negated) return;
   if (((line.chains >> pattern.chain) & 1) == 0) return;
-  if (last_location_[pattern.target_id] == line.location) return;
-  last_location_[pattern.target_id] = line.location;
+  if (work_.last_location[pattern.target_id] == line.location) return;
+  work_.last_location[pattern.target_id] = line.location;
   if (count_ < capacity_) {
     hits_[2 * count_] = static_cast<int32_t>(pattern.target_id);
     hits_[2 * count_ + 1] = line.location;

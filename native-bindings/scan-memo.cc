@@ -35,14 +35,21 @@ size_t PowerOfTwoBelow(size_t n) {
 
 }  // namespace
 
-ScanMemo::ScanMemo(size_t entries, uint64_t seed) : entries_(entries), seed_(seed) {
+ScanMemo::ScanMemo(size_t entries, uint64_t seed) : seed_(seed) { Reserve(entries); }
+
+void ScanMemo::Reserve(size_t entries) {
+  if (entries <= entries_) return;
+  entries_ = entries;
   for (size_t i = 0; i < kAreas; ++i) {
+    areas_[i] = Area{};
     areas_[i].cell = kCells[i];
     areas_[i].sets = PowerOfTwoBelow(entries * kCells[0] / kCells[i] / kWays + 1);
   }
+  std::vector<uint64_t>().swap(seen_);
+  marks_ = 0;
 }
 
-uint64_t ScanMemo::HashOf(uint32_t profile, const uint8_t* data, size_t size) const {
+uint64_t ScanMemo::HashOf(uint64_t profile, const uint8_t* data, size_t size) const {
   uint64_t hash = Mix(seed_ ^ profile, kMixA ^ size);
   size_t at = 0;
   for (; at + 8 <= size; at += 8) hash = Mix(hash ^ Load(data + at, 8), kMixA);
@@ -50,7 +57,7 @@ uint64_t ScanMemo::HashOf(uint32_t profile, const uint8_t* data, size_t size) co
   return Mix(hash, kMixB);
 }
 
-const ScanMemo::Entry* ScanMemo::Find(uint64_t hash, uint32_t profile, const uint8_t* data,
+const ScanMemo::Entry* ScanMemo::Find(uint64_t hash, uint64_t profile, const uint8_t* data,
                                       size_t size) {
   Area& area = AreaOf(size);
   if (area.entries.empty()) return nullptr;
@@ -81,7 +88,7 @@ bool ScanMemo::SeenBefore(uint64_t hash) {
   return false;
 }
 
-void ScanMemo::Keep(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+void ScanMemo::Keep(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                     const uint32_t* target_ids, size_t hit_count) {
   Area& area = AreaOf(size);
   if (area.entries.empty()) {

@@ -4,7 +4,8 @@
 // no choice of values can make it answer wrongly.
 //
 // Bounded: cells of fixed size, sets of four, the least recently used one goes. A value is kept
-// when it is met for the second time, more or less; what never comes again costs a bit.
+// when it is met for the second time, more or less; what never comes again costs a bit. One memo
+// serves all programs of a thread: a program's number is part of the profile.
 #ifndef WAF_NATIVE_SCAN_MEMO_H
 #define WAF_NATIVE_SCAN_MEMO_H
 
@@ -22,7 +23,7 @@ class ScanMemo {
 
   struct Entry {
     uint64_t hash = 0;
-    uint32_t profile = 0;
+    uint64_t profile = 0;
     uint16_t size = 0;
     uint8_t hit_count = 0;
     uint8_t live = 0;
@@ -35,12 +36,14 @@ class ScanMemo {
   ScanMemo(size_t entries, uint64_t seed);
 
   bool enabled() const { return entries_ > 0; }
-  // `profile` names what is looked for in the value.
-  uint64_t HashOf(uint32_t profile, const uint8_t* data, size_t size) const;
-  const Entry* Find(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size);
+  // Makes room for at least `entries`; what is remembered is forgotten where it grows.
+  void Reserve(size_t entries);
+  // `profile` names what is looked for in the value, and by which program.
+  uint64_t HashOf(uint64_t profile, const uint8_t* data, size_t size) const;
+  const Entry* Find(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size);
   // True when the value was met before (some that were not count, too): it is worth keeping.
   bool SeenBefore(uint64_t hash);
-  void Keep(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+  void Keep(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
             const uint32_t* target_ids, size_t hit_count);
 
  private:
@@ -59,7 +62,7 @@ class ScanMemo {
     return areas_[i];
   }
 
-  size_t entries_;
+  size_t entries_ = 0;
   uint64_t seed_;
   uint32_t clock_ = 0;
   Area areas_[kAreas];

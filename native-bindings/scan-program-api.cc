@@ -11,6 +11,18 @@ namespace {
 // Value tables that may be attached at once: requests in flight in one thread.
 constexpr uint32_t kTablesMax = 1 << 16;
 
+// The workspace that the programs of this thread share.
+std::shared_ptr<ScanWorkspace> WorkspaceOf(Napi::Env env, MemoSize size) {
+  std::weak_ptr<ScanWorkspace>& known = DataOf(env).scan_workspaces[size.entries];
+  std::shared_ptr<ScanWorkspace> workspace = known.lock();
+  if (workspace != nullptr) return workspace;
+  std::random_device random;
+  const uint64_t seed = uint64_t{random()} << 32 | random();
+  workspace = std::make_shared<ScanWorkspace>(size, seed);
+  known = workspace;
+  return workspace;
+}
+
 class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
  public:
   static void Register(Napi::Env env, Napi::Object exports) {
@@ -27,12 +39,12 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
                              InstanceMethod<&ScanProgramObject::Close>("close")}));
   }
 
-  // (spec, arenaBytesMax, memoEntries)
+  // (spec, arenaBytesMax, memoEntries, memoEntriesMax)
   explicit ScanProgramObject(const Napi::CallbackInfo& info)
       : Napi::ObjectWrap<ScanProgramObject>(info) {
     Napi::Env env = info.Env();
-    if (!info[0].IsObject() || !info[1].IsNumber() || !info[2].IsNumber()) {
-      FailType(env, "expected a specification and two limits");
+    if (!info[0].IsObject() || !info[1].IsNumber() || !info[2].IsNumber() || !info[3].IsNumber()) {
+      FailType(env, "expected a specification and three limits");
       return;
     }
     ScanProgramParts parts;
@@ -41,17 +53,14 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
       if (!env.IsExceptionPending()) Fail(env, "bad_scan_program", error);
       return;
     }
-    const auto limit = static_cast<size_t>(info[1].As<Napi::Number>().Int64Value());
-    const auto memo = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
-    program_ =
-        std::make_unique<ScanProgram>(std::move(parts.databases), std::move(parts.classes),
-                                      parts.target_count, std::move(parts.unicode_map), limit);
-    const uint64_t seed = reinterpret_cast<uintptr_t>(program_.get()) ^ std::random_device()();
-    scanner_ = std::make_unique<RowScanner>(program_.get(), std::move(parts.row_parts), memo, seed);
-    if (program_->Prepare()) {
-      external_ = std::make_unique<ExternalBytes>(env, program_->scratch_size());
-      return;
-    }
+    const auto sizeOf = [&](size_t at) {
+      return static_cast<size_t>(info[at].As<Napi::Number>().Int64Value());
+    };
+    program_ = std::make_unique<ScanProgram>(
+        std::move(parts.databases), std::move(parts.classes), parts.target_count,
+        std::move(parts.unicode_map), sizeOf(1), WorkspaceOf(env, MemoSize{sizeOf(2), sizeOf(3)}));
+    scanner_ = std::make_unique<RowScanner>(program_.get(), std::move(parts.row_parts));
+    if (program_->Prepare()) return;
     scanner_.reset();
     program_.reset();
     Fail(env, "out_of_memory", "no memory for Hyperscan scratch space");
@@ -198,7 +207,6 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
 
   Napi::Value Close(const Napi::CallbackInfo& info) {
     tables_.clear();
-    external_.reset();
     scanner_.reset();
     program_.reset();
     return info.Env().Undefined();
@@ -210,7 +218,6 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
   size_t hit_length_ = 0;
   std::unique_ptr<ScanProgram> program_;
   std::unique_ptr<RowScanner> scanner_;
-  std::unique_ptr<ExternalBytes> external_;
 };
 
 }  // namespace

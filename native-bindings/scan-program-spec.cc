@@ -27,8 +27,8 @@ class SpecReader {
         env_(env) {}
 
   bool Read(const Napi::Object& spec) {
-    return ReadNodes(spec) && ReadDatabases(spec) && ReadMap(spec) && ReadClasses(spec) &&
-           ReadRowParts(spec);
+    return ReadNodes(spec) && ReadDatabases(spec) && ReadMap(spec) && ReadOwners(spec) &&
+           ReadClasses(spec) && ReadRowParts(spec);
   }
 
   std::vector<std::shared_ptr<DatabaseHandle>>& databases;
@@ -86,6 +86,39 @@ class SpecReader {
     return true;
   }
 
+  // Absent: expression ids are pattern numbers everywhere.
+  bool ReadOwners(const Napi::Object& spec) {
+    Napi::Value value = spec.Get("owners");
+    if (value.IsEmpty() || value.IsUndefined()) return true;
+    Napi::Array list;
+    if (!ReadArray(spec, "owners", &list)) return Refuse("owners must be an array");
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      int32_t* data = nullptr;
+      size_t length = 0;
+      if (!ReadInt32Array(env_, list.Get(i), &data, &length)) {
+        return Refuse("owners must be Int32Arrays");
+      }
+      owners_.push_back(std::make_shared<const ExpressionOwners>(data, data + length));
+    }
+    return true;
+  }
+
+  // Call when the patterns of the class are read.
+  bool ReadOwnersOf(const Napi::Object& object, ScanClass* target) {
+    Napi::Value value = object.Get("owners");
+    if (value.IsEmpty() || value.IsUndefined()) return true;
+    const int64_t at = ReadInteger(object, "owners", -1);
+    if (at < 0 || at >= static_cast<int64_t>(owners_.size())) {
+      return Refuse("a class names no owners");
+    }
+    target->owners = owners_[static_cast<size_t>(at)];
+    const auto count = static_cast<int32_t>(target->patterns.size());
+    for (const int32_t owner : *target->owners) {
+      if (owner < -1 || owner >= count) return Refuse("an expression belongs to no pattern");
+    }
+    return true;
+  }
+
   bool ReadClasses(const Napi::Object& spec) {
     Napi::Array list;
     if (!ReadArray(spec, "classes", &list)) return Refuse("classes must be an array");
@@ -97,7 +130,8 @@ class SpecReader {
       classes.emplace_back();
       ScanClass& target = classes.back();
       if (!ReadChains(object, &target) || !ReadPatterns(object, &target) ||
-          !ReadGroups(object, &target) || !ReadTests(object, &target)) {
+          !ReadOwnersOf(object, &target) || !ReadGroups(object, &target) ||
+          !ReadTests(object, &target)) {
         return false;
       }
     }
@@ -217,6 +251,7 @@ class SpecReader {
     if (!ReadInt32Array(env_, object.Get("patterns"), &data, &length) || length % 3 != 0) {
       return Refuse("patterns must be an Int32Array of triples");
     }
+    target->patterns.reserve(length / 3);
     for (size_t i = 0; i < length; i += 3) {
       ScanPattern pattern{kNoTarget, 0, false};
       if (data[i] != -1) {
@@ -346,6 +381,7 @@ class SpecReader {
 
   Napi::Env env_;
   std::vector<int32_t> nodes_;
+  std::vector<std::shared_ptr<const ExpressionOwners>> owners_;
   size_t chain_count_ = 0;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "byte-class.h"
 #include "injection.h"
@@ -14,63 +13,43 @@ namespace waf {
 namespace {
 
 // Classes that look at the same value share what its transformations make of it, up to this length
-// of the value and this number of outputs: all of it is in memory at once.
+// of the value; all of it is in memory at once.
 constexpr uint32_t kSharedValueMax = 16 * 1024;
-constexpr size_t kSharedOutputs = 128;
 
 }  // namespace
 
-uint8_t* Arena::Reserve(size_t size) {
-  if (!blocks_.empty() && blocks_.back().size - offset_ >= size) {
-    return blocks_.back().bytes.get() + offset_;
-  }
-  const size_t block = std::max(size, next_block_);
-  if (total_ + block > limit_) return nullptr;
-  uint8_t* bytes = new (std::nothrow) uint8_t[block];
-  if (bytes == nullptr) return nullptr;
-  blocks_.push_back(Block{std::unique_ptr<uint8_t[]>(bytes), block});
-  total_ += block;
-  offset_ = 0;
-  return bytes;
-}
-
-// Forgets all blocks; the next one is as large as they were together, within reason.
-void Arena::Shrink() {
-  next_block_ = std::min(std::max(total_, kFirstBlock), kKept);
-  blocks_.clear();
-  total_ = 0;
-}
-
 ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
                          std::vector<ScanClass> classes, uint32_t target_count,
-                         std::vector<uint8_t> unicode_map, size_t arena_limit)
+                         std::vector<uint8_t> unicode_map, size_t arena_limit,
+                         std::shared_ptr<ScanWorkspace> workspace)
     : databases_(std::move(databases)),
       classes_(std::move(classes)),
       unicode_map_(std::move(unicode_map)),
-      arena_(arena_limit),
-      target_stamp_(target_count, 0) {
+      target_count_(target_count),
+      arena_limit_(arena_limit),
+      workspace_(std::move(workspace)),
+      work_(*workspace_),
+      number_(work_.AddProgram()) {
   if (!unicode_map_.empty()) context_.unicode_map = unicode_map_.data();
-  size_t steps = 1;
-  size_t patterns = 0;
   for (ScanClass& c : classes_) {
-    steps = std::max(steps, c.steps.size());
-    patterns = std::max(patterns, c.patterns.size());
     for (ScanGroup& group : c.groups) {
       if (group.tiers.empty()) continue;
       const ScanTier& widest = group.tiers.back();
       if (widest.allowed_mask == 0xFFFFFFFFu) group.whole = widest.database;
     }
   }
-  outputs_.resize(std::max(steps, kSharedOutputs));
-  output_of_step_.resize(steps);
-  pattern_stamp_.resize(patterns, 0);
-  batches_.resize(databases_.size());
-  last_location_.resize(target_count, -1);
 }
 
 bool ScanProgram::Prepare() {
+  size_t steps = 1;
+  size_t expressions = 0;
+  for (const ScanClass& c : classes_) {
+    steps = std::max(steps, c.steps.size());
+    expressions = std::max({expressions, c.ExpressionCount(), c.patterns.size()});
+  }
+  work_.Fit(steps, expressions, target_count_, databases_.size());
   for (const auto& database : databases_) {
-    if (!scratch_.Grow(database->get())) return false;
+    if (!work_.scratch.Grow(database->get())) return false;
   }
   return true;
 }
@@ -84,7 +63,7 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
   uint32_t mask = 0;
   const uint8_t* masked = nullptr;
   uint32_t masked_size = 0;
-  // True where outputs_ holds what other classes' chains made of the value.
+  // True where the outputs are what other classes' chains made of the value.
   bool transformed = false;
   for (size_t i = 0; i < item_count; ++i) {
     const ScanItem& item = items[i];
@@ -106,33 +85,33 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
     }
     Transform(item.data, item.size, mask, !transformed);
     transformed = item.size <= kSharedValueMax;
-    for (size_t k = 0; k < output_count_; ++k) {
-      const Output& output = outputs_[k];
+    for (size_t k = 0; k < work_.output_count; ++k) {
+      const RowOutput& output = work_.outputs[k];
       if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
     }
     // Between rows: what is known of a row's scans does not outlive other scans.
     if (lines_full_) ScanFullBatches();
   }
-  while (!waiting_.empty()) ScanLines(waiting_.back());
+  while (!work_.waiting.empty()) ScanLines(work_.waiting.back());
   return count_;
 }
 
-// Fills outputs_ with the distinct values of the row, each with the chains of the class that end in
-// it. Where the value is not new, what other classes' chains made of it stays, with no chains.
+// Fills the outputs with the distinct values of the row, each with the chains of the class that end
+// in it. Where the value is not new, what other classes' chains made of it stays, with no chains.
 void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new) {
   const std::vector<ScanStep>& steps = class_->steps;
-  if (is_new || output_count_ + steps.size() > outputs_.size()) {
-    arena_.Reset();
-    output_count_ = 0;
+  if (is_new || work_.output_count + steps.size() > work_.outputs.size()) {
+    work_.arena.Reset();
+    work_.output_count = 0;
     AddOutput(data, size, mask);
   }
-  for (size_t k = 0; k < output_count_; ++k) outputs_[k].chains = 0;
-  output_of_step_[0] = 0;
-  outputs_[0].chains = steps[0].chains;
+  for (size_t k = 0; k < work_.output_count; ++k) work_.outputs[k].chains = 0;
+  work_.output_of_step[0] = 0;
+  work_.outputs[0].chains = steps[0].chains;
   for (size_t i = 1; i < steps.size(); ++i) {
     const ScanStep& step = steps[i];
-    uint16_t at = output_of_step_[step.parent];
-    Output& parent = outputs_[at];
+    uint16_t at = work_.output_of_step[step.parent];
+    RowOutput& parent = work_.outputs[at];
     if (step.always || (parent.mask & step.trigger) != 0) {
       const uint64_t bit = uint64_t{1} << step.transformation;
       if ((parent.tried & bit) == 0) {
@@ -141,28 +120,28 @@ void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, b
       }
       at = parent.result[step.transformation];
     }
-    output_of_step_[i] = at;
-    if (step.changed_only && at == output_of_step_[step.parent]) continue;
-    outputs_[at].chains |= step.chains;
+    work_.output_of_step[i] = at;
+    if (step.changed_only && at == work_.output_of_step[step.parent]) continue;
+    work_.outputs[at].chains |= step.chains;
   }
 }
 
 uint16_t ScanProgram::AddOutput(const uint8_t* data, uint32_t size, uint32_t mask) {
-  Output& output = outputs_[output_count_];
+  RowOutput& output = work_.outputs[work_.output_count];
   output.data = data;
   output.size = size;
   output.mask = mask;
   output.chains = 0;
   output.tried = 0;
-  return static_cast<uint16_t>(output_count_++);
+  return static_cast<uint16_t>(work_.output_count++);
 }
 
 // Runs one transformation; the index of its output among the distinct ones.
 uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
   const Transformation& t = kTransformations[step.transformation];
-  const uint8_t* data = outputs_[parent].data;
-  const uint32_t length = outputs_[parent].size;
-  uint8_t* out = arena_.Reserve(OutputBound(t, length) + 1);
+  const uint8_t* data = work_.outputs[parent].data;
+  const uint32_t length = work_.outputs[parent].size;
+  uint8_t* out = work_.arena.Reserve(OutputBound(t, length) + 1, arena_limit_);
   if (out == nullptr) {
     ++stats_.overflows;
     end_ = ScanEnd::kArenaFull;
@@ -170,13 +149,13 @@ uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
   }
   ++stats_.transforms;
   const size_t size = t.run(data, length, out, context_);
-  for (size_t k = 0; k < output_count_; ++k) {
-    const Output& other = outputs_[k];
+  for (size_t k = 0; k < work_.output_count; ++k) {
+    const RowOutput& other = work_.outputs[k];
     if (other.size == size && std::memcmp(other.data, out, size) == 0) {
       return static_cast<uint16_t>(k);
     }
   }
-  arena_.Commit(size);
+  work_.arena.Commit(size);
   return AddOutput(out, static_cast<uint32_t>(size), MaskOfBytes(out, size));
 }
 
@@ -190,7 +169,7 @@ void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, 
   for (const uint32_t id : class_->negated) {
     const ScanPattern& pattern = class_->patterns[id];
     const bool present = ((chains_ >> pattern.chain) & 1) != 0;
-    if (present && pattern_stamp_[id] != scan_epoch_) Emit(pattern.target_id);
+    if (present && work_.pattern_stamp[id] != work_.scan_epoch) Emit(pattern.target_id);
   }
   if (!class_->tests.empty()) RunTests(data, size, mask);
 }
@@ -210,7 +189,7 @@ void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint3
   if (found->lines >= 0) AddLine(found->lines, group.whole, data, size);
   if (found->guarded >= 0) {
     AddLine(found->guarded, group.whole, data, size);
-    batches_[static_cast<size_t>(found->guarded)].guard = found->guard;
+    work_.batches[static_cast<size_t>(found->guarded)].guard = found->guard;
   }
   if (found->database < 0) return;
   Search(static_cast<size_t>(found->database), data, size, OnMatch);
@@ -222,8 +201,9 @@ void ScanProgram::Search(size_t database, const uint8_t* data, size_t size,
                          match_event_handler on_match) {
   ++stats_.scans;
   stats_.bytes += size;
-  const hs_error_t error = hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(data),
-                                   static_cast<unsigned>(size), 0, scratch_.get(), on_match, this);
+  const hs_error_t error =
+      hs_scan(databases_[database]->get(), reinterpret_cast<const char*>(data),
+              static_cast<unsigned>(size), 0, work_.scratch.get(), on_match, this);
   if (error != HS_SUCCESS && error != HS_SCAN_TERMINATED) end_ = ScanEnd::kFailed;
 }
 
@@ -231,11 +211,12 @@ int ScanProgram::OnMatch(unsigned id, unsigned long long, unsigned long long, un
                          void* context) {
   auto* self = static_cast<ScanProgram*>(context);
   ++self->stats_.matches;
-  if (id >= self->class_->patterns.size()) return 0;
-  const ScanPattern& pattern = self->class_->patterns[id];
+  const int64_t number = self->class_->PatternOf(id);
+  if (number < 0) return 0;
+  const ScanPattern& pattern = self->class_->patterns[static_cast<size_t>(number)];
   if (((self->chains_ >> pattern.chain) & 1) == 0 || pattern.target_id == kNoTarget) return 0;
   if (pattern.negated) {
-    self->pattern_stamp_[id] = self->scan_epoch_;
+    self->work_.pattern_stamp[static_cast<size_t>(number)] = self->work_.scan_epoch;
   } else {
     self->Emit(pattern.target_id);
   }
@@ -339,7 +320,7 @@ void ScanProgram::RunTests(const uint8_t* data, uint32_t size, uint32_t mask) {
       int8_t& memory = known[static_cast<size_t>(test.kind)];
       if (memory < 0 || HasArgument(test.kind)) {
         ++stats_.tests;
-        memory = RunTest(test, data, size, mask, &sql_words_) ? 1 : 0;
+        memory = RunTest(test, data, size, mask, &work_.sql_words) ? 1 : 0;
       }
       match = memory == 1;
     }
@@ -348,8 +329,8 @@ void ScanProgram::RunTests(const uint8_t* data, uint32_t size, uint32_t mask) {
 }
 
 void ScanProgram::Emit(uint32_t target_id) {
-  if (target_stamp_[target_id] == row_epoch_) return;
-  target_stamp_[target_id] = row_epoch_;
+  if (work_.target_stamp[target_id] == work_.row_epoch) return;
+  work_.target_stamp[target_id] = work_.row_epoch;
   if (count_ < capacity_) {
     hits_[2 * count_] = static_cast<int32_t>(target_id);
     hits_[2 * count_ + 1] = location_;
@@ -358,17 +339,17 @@ void ScanProgram::Emit(uint32_t target_id) {
 }
 
 void ScanProgram::NextRow() {
-  if (++row_epoch_ != 0) return;
-  std::fill(target_stamp_.begin(), target_stamp_.end(), 0);
-  row_epoch_ = 1;
+  if (++work_.row_epoch != 0) return;
+  std::fill(work_.target_stamp.begin(), work_.target_stamp.end(), 0);
+  work_.row_epoch = 1;
 }
 
 uint32_t ScanProgram::NextScan() {
-  if (++scan_epoch_ == 0) {
-    std::fill(pattern_stamp_.begin(), pattern_stamp_.end(), 0);
-    scan_epoch_ = 1;
+  if (++work_.scan_epoch == 0) {
+    std::fill(work_.pattern_stamp.begin(), work_.pattern_stamp.end(), 0);
+    work_.scan_epoch = 1;
   }
-  return scan_epoch_;
+  return work_.scan_epoch;
 }
 
 }  // namespace waf

@@ -3,8 +3,8 @@
 // For a row the transformation trie of each of its classes is walked once; the classes of a value
 // share what transformations make of it. Equal outputs are scanned once a group, with the smallest
 // database that can match them; a match counts when its chain ends in that output. Plain outputs of
-// many rows are joined, a line each, and scanned at once. No allocation beyond growth of the arena;
-// one program per thread.
+// many rows are joined, a line each, and scanned at once. No allocation beyond growth of the
+// workspace, which all programs of a thread share.
 #ifndef WAF_NATIVE_SCAN_PROGRAM_H
 #define WAF_NATIVE_SCAN_PROGRAM_H
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "hyperscan.h"
-#include "sql-words.h"
+#include "scan-workspace.h"
 #include "transformations.h"
 
 namespace waf {
@@ -86,16 +86,29 @@ struct ScanStep {
   bool changed_only;  // they count only where the step changes the value
 };
 
+// By expression id of a database: the number of its pattern, -1 where nothing uses it.
+using ExpressionOwners = std::vector<int32_t>;
+
 struct ScanClass {
   std::vector<ScanStep> steps;
+  // By pattern number; a word list is one pattern of many expressions.
   std::vector<ScanPattern> patterns;
-  std::vector<uint32_t> negated;  // ids of negated patterns
+  // Null: expression ids are pattern numbers.
+  std::shared_ptr<const ExpressionOwners> owners;
+  std::vector<uint32_t> negated;  // numbers of negated patterns
   std::vector<ScanGroup> groups;
   std::vector<ScanTest> tests;
   uint64_t all_chains = 0;
   uint64_t unchanged_chains = 0;  // what holds for values that no step changes
   uint32_t trigger_union = 0;
   bool always = false;
+
+  // The number of the pattern that an expression belongs to; -1 when it is of none.
+  int64_t PatternOf(unsigned expression) const {
+    if (owners != nullptr) return expression < owners->size() ? (*owners)[expression] : -1;
+    return expression < patterns.size() ? static_cast<int64_t>(expression) : -1;
+  }
+  size_t ExpressionCount() const { return owners != nullptr ? owners->size() : patterns.size(); }
 };
 
 // How a call ended. After anything but kDone its hits are not all there are.
@@ -118,93 +131,29 @@ struct ScanStats {
   uint64_t abandoned = 0;   // scans of lines broken off because they told too many
 };
 
-// Bump allocation that is reset for every row; pointers stay valid within the row.
-class Arena {
- public:
-  explicit Arena(size_t limit) : limit_(limit) {}
-  // Room for `size` bytes, or nullptr beyond the limit.
-  uint8_t* Reserve(size_t size);
-  // Gives back what the last Reserve did not use.
-  void Commit(size_t used) { offset_ += used; }
-  void Reset() {
-    if (blocks_.size() > 1 || total_ > kKept) Shrink();
-    offset_ = 0;
-  }
-
- private:
-  static constexpr size_t kFirstBlock = 64 * 1024;
-  // What stays allocated between rows at most.
-  static constexpr size_t kKept = 4 * 1024 * 1024;
-  struct Block {
-    std::unique_ptr<uint8_t[]> bytes;
-    size_t size;
-  };
-  void Shrink();
-
-  size_t limit_;
-  size_t next_block_ = kFirstBlock;
-  size_t total_ = 0;
-  size_t offset_ = 0;
-  std::vector<Block> blocks_;
-};
-
-// One value that one class is to look at; `location` comes back with its hits.
-struct ScanItem {
-  const uint8_t* data;  // never null
-  uint32_t size;
-  uint16_t class_id;
-  int32_t location;
-};
-
 class ScanProgram {
  public:
   ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
               std::vector<ScanClass> classes, uint32_t target_count,
-              std::vector<uint8_t> unicode_map, size_t arena_limit);
-  // Scratch for all databases; false when memory ran out.
+              std::vector<uint8_t> unicode_map, size_t arena_limit,
+              std::shared_ptr<ScanWorkspace> workspace);
+  ScanProgram(const ScanProgram&) = delete;
+  ScanProgram& operator=(const ScanProgram&) = delete;
+  ~ScanProgram() { work_.RemoveProgram(); }
+  // Makes room for calls in the workspace; false when memory ran out.
   bool Prepare();
 
   size_t class_count() const { return classes_.size(); }
-  uint32_t target_count() const { return static_cast<uint32_t>(target_stamp_.size()); }
+  uint32_t target_count() const { return target_count_; }
+  ScanWorkspace& workspace() { return *workspace_; }
+  uint32_t number() const { return number_; }
   // Writes pairs [target id, location], at most `capacity` of them; returns how many there are.
   // They are complete only where `end()` says kDone.
   size_t Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity);
   ScanEnd end() const { return end_; }
   const ScanStats& stats() const { return stats_; }
-  size_t scratch_size() const { return scratch_.Size(); }
 
  private:
-  struct Output {
-    const uint8_t* data;
-    uint32_t size;
-    uint32_t mask;
-    uint64_t chains;
-    // Transformations that ran on this value already (a bit each) and the outputs they gave: trie
-    // nodes that were left unchanged lead to the same work again.
-    uint64_t tried;
-    uint16_t result[64];
-  };
-
-  // One value that waits to be scanned as a line.
-  struct Line {
-    uint32_t start;
-    int32_t location;
-    const ScanClass* owner;
-    uint64_t chains;
-    int32_t whole;  // of its group
-  };
-  struct LineBatch {
-    std::vector<uint8_t> text;
-    std::vector<Line> lines;
-    int32_t guard = -1;  // finds the lines that need the scan; -1: all do
-    size_t at = 0;       // the line of the last match, and where it starts and ends
-    uint64_t at_start = 0;
-    uint64_t at_end = 0;
-    size_t matches = 0;  // told by the scan that runs
-    size_t bound = 0;    // of them, before the scan is broken off
-    bool wholes = true;  // every line has a database of its group
-  };
-
   static int OnLineMatch(unsigned id, unsigned long long from, unsigned long long to,
                          unsigned flags, void* context);
   static int OnSuspect(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
@@ -236,29 +185,17 @@ class ScanProgram {
   std::vector<ScanClass> classes_;
   std::vector<uint8_t> unicode_map_;
   TransformContext context_;
-  Scratch scratch_;
-  Arena arena_;
-  SqlWords sql_words_;
-  std::vector<Output> outputs_;  // as many as a class has steps; the first output_count_ count
-  size_t output_count_ = 0;
-  std::vector<uint16_t> output_of_step_;
-  // Stamps say "seen in this row / scan or line" without clearing.
-  std::vector<uint32_t> target_stamp_;
-  std::vector<uint32_t> pattern_stamp_;
-  uint32_t row_epoch_ = 0;
-  uint32_t scan_epoch_ = 0;
-
-  // Lines by database, and the databases that have some.
-  std::vector<LineBatch> batches_;
-  std::vector<size_t> waiting_;
-  LineBatch* batch_ = nullptr;
-  bool lines_full_ = false;
-  std::vector<uint8_t> suspects_;  // by line: 1 where the guard found something
-  std::vector<Line> suspect_lines_;
-  std::vector<int32_t> last_location_;  // by target id, within one batch
+  uint32_t target_count_;
+  size_t arena_limit_;
+  // Of the thread; `work_` is the same.
+  std::shared_ptr<ScanWorkspace> workspace_;
+  ScanWorkspace& work_;
+  uint32_t number_;
 
   // The state of the running call.
   const ScanClass* class_ = nullptr;
+  LineBatch* batch_ = nullptr;
+  bool lines_full_ = false;
   uint64_t chains_ = 0;
   int32_t location_ = 0;
   int32_t* hits_ = nullptr;

@@ -70,8 +70,10 @@ export interface ScanGroup {
 export interface ScanClass {
   /** Chain index to trie node; at most 64. */
   readonly chains: Int32Array;
-  /** By Hyperscan expression id: triples [target id (-1 = unused), chain, negated 0|1]. */
+  /** By pattern number: triples [target id (-1 = unused), chain, negated 0|1]. */
   readonly patterns: Int32Array;
+  /** Index into the program's `owners`; absent: expression ids are pattern numbers. */
+  readonly owners?: number;
   /** One group of all chains; ignored when there are `groups`. */
   readonly tiers: readonly ScanTier[];
   /** Expression ids are one numbering over all groups; groups may share chains and databases. */
@@ -92,6 +94,8 @@ export interface ScanProgramSpec {
   /** The transformation trie: pairs [parent node, transformation id]; node 0 is [-1, -1]. */
   readonly nodes: Int32Array;
   readonly databases: readonly HsDatabase[];
+  /** By Hyperscan expression id: the number of its pattern, -1 where nothing uses it. */
+  readonly owners?: readonly Int32Array[];
   readonly classes: readonly ScanClass[];
   /** For `scanRows`: two a source, its values' and its names'. */
   readonly rowParts?: readonly ScanRowPart[];
@@ -143,6 +147,18 @@ const emptyTable: ScanTable = {
   end: noOffsets,
 };
 
+/** Bounds of a program. */
+export interface ScanOptions {
+  /** How much memory the outputs of one row's transformations may take. */
+  readonly arenaBytesMax?: number;
+  /**
+   * Values that the thread remembers for each program it has at a time, and for all together.
+   * Programs that give the same number share what they remember in, and all that a call needs.
+   */
+  readonly memoEntries?: number;
+  readonly memoEntriesMax?: number;
+}
+
 /** How much memory the outputs of one row's transformations may take unless the caller says. */
 const arenaBytesMaxDefault = 64 * 1024 * 1024;
 
@@ -159,13 +175,11 @@ export class ScanProgram {
   readonly #attached: ScanTable[] = [];
   readonly #free: number[] = [];
 
-  constructor(
-    spec: ScanProgramSpec,
-    options: { readonly arenaBytesMax?: number; readonly memoEntries?: number } = {},
-  ) {
+  constructor(spec: ScanProgramSpec, options: ScanOptions = {}) {
     const native = { ...spec, databases: spec.databases.map(nativeDatabaseOf) };
     const { arenaBytesMax = arenaBytesMaxDefault, memoEntries = 0 } = options;
-    this.#native = new addon.ScanProgram(native, arenaBytesMax, memoEntries);
+    const { memoEntriesMax = memoEntries } = options;
+    this.#native = new addon.ScanProgram(native, arenaBytesMax, memoEntries, memoEntriesMax);
     this.#native.bindHits(this.hits);
   }
 
@@ -194,8 +208,13 @@ export class ScanProgram {
     this.#native.attach(id, slab, source, keyStart, keyEnd, start, end);
   }
 
-  releaseTable(id: number): void {
+  /** Lets go of the table; its place stays. */
+  detach(id: number): void {
     this.attach(id, emptyTable);
+  }
+
+  releaseTable(id: number): void {
+    this.detach(id);
     this.#free.push(id);
   }
 

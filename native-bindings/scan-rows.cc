@@ -24,6 +24,10 @@ bool SameKey(const std::string& lower, const uint8_t* key, size_t size) {
   return true;
 }
 
+// A profile is the program's number, the position of the name plus one, and the row part.
+constexpr int kNumberShift = 32;
+constexpr int kNamedShift = 8;
+
 const uint8_t kNothing = 0;
 
 // Shorter names cost less than it takes to compare them.
@@ -54,9 +58,11 @@ int RowPart::Find(const uint8_t* key, size_t size) const {
   return -1;
 }
 
-RowScanner::RowScanner(ScanProgram* program, std::vector<RowPart> row_parts, size_t memo_entries,
-                       uint64_t seed)
-    : program_(program), row_parts_(std::move(row_parts)), memo_(memo_entries, seed) {
+RowScanner::RowScanner(ScanProgram* program, std::vector<RowPart> row_parts)
+    : program_(program),
+      row_parts_(std::move(row_parts)),
+      work_(program->workspace()),
+      number_(uint64_t{program->number()} << kNumberShift) {
   for (RowPart& row_part : row_parts_) row_part.Finish();
 }
 
@@ -78,26 +84,27 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   hits_ = hits;
   capacity_ = capacity;
   count_ = 0;
-  items_.clear();
-  pending_.clear();
-  sharers_.clear();
-  if (!names_.empty()) {
-    names_.clear();
-    std::fill(name_at_.begin(), name_at_.end(), -1);
+  work_.items.clear();
+  work_.pending.clear();
+  work_.sharers.clear();
+  if (!work_.names.empty()) {
+    work_.names.clear();
+    std::fill(work_.name_at.begin(), work_.name_at.end(), -1);
   }
   for (size_t row = from; row < to; ++row) {
     const size_t row_part = 2 * size_t{table.source[row]};
     if (!row_parts_[row_part].empty()) AddRowPart(table, row, row_part);
     if (!row_parts_[row_part + 1].empty()) AddRowPart(table, row, row_part + 1);
   }
-  if (items_.empty()) return count_;
+  if (work_.items.empty()) return count_;
   const size_t room = capacity > count_ ? capacity - count_ : 0;
   int32_t* own = hits + 2 * std::min(count_, capacity);
-  const size_t found = program_->Scan(items_.data(), items_.size(), own, room);
+  const size_t found = program_->Scan(work_.items.data(), work_.items.size(), own, room);
   count_ += found;
-  if (!sharers_.empty()) EmitShared(own, std::min(found, room));
+  if (!work_.sharers.empty()) EmitShared(own, std::min(found, room));
   // What was not looked at completely is not remembered.
   if (found <= room && program_->end() == ScanEnd::kDone) KeepPending(own, found);
+  work_.TrimRows();
   return count_;
 }
 
@@ -115,70 +122,72 @@ void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) 
   }
   if (size == 0) data = &kNothing;
   const auto location = static_cast<int32_t>(row * 2 + (row_part & 1));
-  const uint32_t profile = static_cast<uint32_t>(row_part) | static_cast<uint32_t>(named + 1) << 8;
-  const bool remembers = memo_.enabled() && size <= ScanMemo::kValueMax;
+  const uint64_t profile =
+      number_ | static_cast<uint32_t>(row_part) | static_cast<uint32_t>(named + 1) << kNamedShift;
+  const bool remembers = work_.memo.enabled() && size <= ScanMemo::kValueMax;
   const bool shares = (row_part & 1) == 1 && size >= kSharedNameMin;
-  const uint64_t hash = remembers || shares ? memo_.HashOf(profile, data, size) : 0;
+  const uint64_t hash = remembers || shares ? work_.memo.HashOf(profile, data, size) : 0;
   if (remembers) {
-    const ScanMemo::Entry* known = memo_.Find(hash, profile, data, size);
+    const ScanMemo::Entry* known = work_.memo.Find(hash, profile, data, size);
     if (known != nullptr) {
       ++remembered_;
       for (size_t i = 0; i < known->hit_count; ++i) Emit(known->target_ids[i], location);
       return;
     }
     if (shares && SharesName(hash, profile, data, size, location)) return;
-    if (memo_.SeenBefore(hash)) {
-      pending_.push_back(Pending{hash, data, static_cast<uint32_t>(size), profile, location, -1});
+    if (work_.memo.SeenBefore(hash)) {
+      work_.pending.push_back(
+          PendingValue{hash, data, static_cast<uint32_t>(size), profile, location, -1});
     }
   }
   if (shares && !remembers && SharesName(hash, profile, data, size, location)) return;
   const auto add = [&](uint16_t id) {
-    items_.push_back(ScanItem{data, static_cast<uint32_t>(size), id, location});
+    work_.items.push_back(ScanItem{data, static_cast<uint32_t>(size), id, location});
   };
   for (const uint16_t id : plan.any) add(id);
   if (named < 0) return;
   for (const uint16_t id : plan.named[static_cast<size_t>(named)].classes) add(id);
 }
 
-bool RowScanner::SharesName(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+bool RowScanner::SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                             int32_t location) {
-  if (2 * names_.size() >= name_at_.size()) GrowNames();
-  const size_t mask = name_at_.size() - 1;
+  if (2 * work_.names.size() >= work_.name_at.size()) GrowNames();
+  const size_t mask = work_.name_at.size() - 1;
   size_t at = hash & mask;
-  for (; name_at_[at] >= 0; at = (at + 1) & mask) {
-    Name& known = names_[static_cast<size_t>(name_at_[at])];
+  for (; work_.name_at[at] >= 0; at = (at + 1) & mask) {
+    NameOfCall& known = work_.names[static_cast<size_t>(work_.name_at[at])];
     if (known.hash != hash || known.profile != profile || known.size != size) continue;
     if (std::memcmp(known.data, data, size) != 0) continue;
-    sharers_.push_back(Sharer{location, known.sharer});
-    known.sharer = static_cast<int32_t>(sharers_.size() - 1);
+    work_.sharers.push_back(NameSharer{location, known.sharer});
+    known.sharer = static_cast<int32_t>(work_.sharers.size() - 1);
     ++shared_;
     return true;
   }
-  name_at_[at] = static_cast<int32_t>(names_.size());
-  names_.push_back(Name{hash, data, static_cast<uint32_t>(size), profile, location, -1});
+  work_.name_at[at] = static_cast<int32_t>(work_.names.size());
+  work_.names.push_back(NameOfCall{hash, data, static_cast<uint32_t>(size), profile, location, -1});
   return false;
 }
 
 void RowScanner::GrowNames() {
-  name_at_.assign(std::max(kNamesAtFirst, 4 * names_.size()), -1);
-  const size_t mask = name_at_.size() - 1;
-  for (size_t i = 0; i < names_.size(); ++i) {
-    size_t at = names_[i].hash & mask;
-    while (name_at_[at] >= 0) at = (at + 1) & mask;
-    name_at_[at] = static_cast<int32_t>(i);
+  work_.name_at.assign(std::max(kNamesAtFirst, 4 * work_.names.size()), -1);
+  const size_t mask = work_.name_at.size() - 1;
+  for (size_t i = 0; i < work_.names.size(); ++i) {
+    size_t at = work_.names[i].hash & mask;
+    while (work_.name_at[at] >= 0) at = (at + 1) & mask;
+    work_.name_at[at] = static_cast<int32_t>(i);
   }
 }
 
-// `names_` is in order of locations, as rows are.
+// `work_.names` is in order of locations, as rows are.
 void RowScanner::EmitShared(const int32_t* hits, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const int32_t location = hits[2 * i + 1];
-    const auto found =
-        std::lower_bound(names_.begin(), names_.end(), location,
-                         [](const Name& one, int32_t wanted) { return one.location < wanted; });
-    if (found == names_.end() || found->location != location) continue;
+    const auto found = std::lower_bound(
+        work_.names.begin(), work_.names.end(), location,
+        [](const NameOfCall& one, int32_t wanted) { return one.location < wanted; });
+    if (found == work_.names.end() || found->location != location) continue;
     for (int32_t sharer = found->sharer; sharer >= 0;) {
-      const Sharer& one = sharers_[static_cast<size_t>(sharer)];
+      const NameSharer& one = work_.sharers[static_cast<size_t>(sharer)];
       Emit(static_cast<uint32_t>(hits[2 * i]), one.location);
       sharer = one.next;
     }
@@ -193,30 +202,30 @@ void RowScanner::Emit(uint32_t target_id, int32_t location) {
   ++count_;
 }
 
-// `pending_` is in order of locations: rows are taken in order, values before names.
+// `work_.pending` is in order of locations: rows are taken in order, values before names.
 void RowScanner::KeepPending(const int32_t* hits, size_t count) {
-  if (pending_.empty()) return;
-  next_.resize(count);
+  if (work_.pending.empty()) return;
+  work_.next.resize(count);
   for (size_t i = 0; i < count; ++i) {
     const int32_t location = hits[2 * i + 1];
-    const auto found =
-        std::lower_bound(pending_.begin(), pending_.end(), location,
-                         [](const Pending& one, int32_t wanted) { return one.location < wanted; });
-    if (found == pending_.end() || found->location != location) continue;
-    next_[i] = found->hit;
+    const auto found = std::lower_bound(
+        work_.pending.begin(), work_.pending.end(), location,
+        [](const PendingValue& one, int32_t wanted) { return one.location < wanted; });
+    if (found == work_.pending.end() || found->location != location) continue;
+    work_.next[i] = found->hit;
     found->hit = static_cast<int32_t>(i);
   }
-  for (const Pending& one : pending_) {
+  for (const PendingValue& one : work_.pending) {
     uint32_t target_ids[ScanMemo::kHitsMax];
     size_t kept = 0;
     bool fits = true;
-    for (int32_t hit = one.hit; hit >= 0 && fits; hit = next_[static_cast<size_t>(hit)]) {
+    for (int32_t hit = one.hit; hit >= 0 && fits; hit = work_.next[static_cast<size_t>(hit)]) {
       const auto target_id = static_cast<uint32_t>(hits[2 * hit]);
       if (std::find(target_ids, target_ids + kept, target_id) != target_ids + kept) continue;
       fits = kept < ScanMemo::kHitsMax;
       if (fits) target_ids[kept++] = target_id;
     }
-    if (fits) memo_.Keep(one.hash, one.profile, one.data, one.size, target_ids, kept);
+    if (fits) work_.memo.Keep(one.hash, one.profile, one.data, one.size, target_ids, kept);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "scan-memo.h"
 #include "scan-program.h"
 
 namespace waf {
@@ -48,8 +47,7 @@ struct RowPart {
 
 class RowScanner {
  public:
-  RowScanner(ScanProgram* program, std::vector<RowPart> row_parts, size_t memo_entries,
-             uint64_t seed);
+  RowScanner(ScanProgram* program, std::vector<RowPart> row_parts);
 
   // False when a row of [from, to) does not lie in its table or has no known source.
   bool Valid(const RowTable& table, size_t from, size_t to) const;
@@ -59,34 +57,9 @@ class RowScanner {
   uint64_t shared() const { return shared_; }
 
  private:
-  // A value that is to be kept once its hits are known.
-  struct Pending {
-    uint64_t hash;
-    const uint8_t* data;
-    uint32_t size;
-    uint32_t profile;
-    int32_t location;
-    int32_t hit;  // newest of its hits, -1 when none
-  };
-
-  // A name of this call, by its hash; later rows with the same name get its hits.
-  struct Name {
-    uint64_t hash;
-    const uint8_t* data;
-    uint32_t size;
-    uint32_t profile;
-    int32_t location;
-    int32_t sharer;  // newest of the rows that share it, -1 when none
-  };
-  // One row that shares a name.
-  struct Sharer {
-    int32_t location;
-    int32_t next;
-  };
-
   void AddRowPart(const RowTable& table, size_t row, size_t row_part);
   // True when an earlier row of the call has the same name.
-  bool SharesName(uint64_t hash, uint32_t profile, const uint8_t* data, size_t size,
+  bool SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                   int32_t location);
   void GrowNames();
   void EmitShared(const int32_t* hits, size_t count);
@@ -95,14 +68,8 @@ class RowScanner {
 
   ScanProgram* program_;
   std::vector<RowPart> row_parts_;
-  ScanMemo memo_;
-  std::vector<ScanItem> items_;
-  std::vector<Pending> pending_;
-  std::vector<int32_t> next_;
-  // Names in order of their rows, those that share them, and a hash table of indices into names_.
-  std::vector<Name> names_;
-  std::vector<Sharer> sharers_;
-  std::vector<int32_t> name_at_;
+  ScanWorkspace& work_;
+  uint64_t number_;
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;

@@ -37,11 +37,13 @@ export const matchLimits = {
   /** Outputs of one value's transformations together; inspection of what needs more fails. */
   arenaBytesMax: 64 * 1024 * 1024,
   /**
-   * Values of up to 64 bytes whose hits a plan remembers, in one thread; a quarter as many of 256,
-   * an eighth of 512 and a thirty-second of 2,048 bytes, as session tokens have. Some 700 KB when
-   * all are taken.
+   * Values of up to 64 bytes whose hits a thread remembers for each policy it has; a quarter as
+   * many of 256, an eighth of 512 and a thirty-second of 2,048 bytes, as session tokens have. Some
+   * 700 KB when all are taken.
    */
   memoEntries: 2_048,
+  /** The same for all policies of a thread together: 6 MB. Those that are busy use the most. */
+  memoEntriesMax: 16_384,
   /** Longer values are scanned each time (`kValueMax` in native-bindings/scan-memo.h). */
   memoValueBytesMax: 2_048,
 } as const;
@@ -105,6 +107,12 @@ export const valueLimits = {
 export const ruleRunLimits = {
   /** Evaluations between two looks at the clock; a regex at its limits takes 10 ms. */
   evaluationsPerLook: 16,
+  /** Transactions, and runners of one policy, that a thread keeps for requests to come. */
+  idleTransactionsMax: 256,
+  idleRunnersMax: 256,
+  /** Transactions that hold more bytes of values than these; most requests have a few thousand. */
+  largeTransactionsKept: 16,
+  transactionBytesKept: 65_536,
   /** TX names per regex selector whose answer is remembered; CRS makes some hundred. */
   rememberedNamesMax: 1024,
   /** Courses of phases worked out ahead per policy and thread; traffic takes some ten. */

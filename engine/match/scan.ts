@@ -30,6 +30,6 @@ export type {
  * Errors: code `bad_scan_program` when the specification contradicts itself.
  */
 export function createScanProgram(spec: ScanProgramSpec): ScanProgram {
-  const { arenaBytesMax, memoEntries } = matchLimits;
-  return new ScanProgram(spec, { arenaBytesMax, memoEntries });
+  const { arenaBytesMax, memoEntries, memoEntriesMax } = matchLimits;
+  return new ScanProgram(spec, { arenaBytesMax, memoEntries, memoEntriesMax });
 }

@@ -24,6 +24,7 @@ import { readPlanImage, writePlanImage } from '../rules/plan/plan-image.ts';
 import { buildProgramInSteps, closeProgram } from '../rules/program/build-program.ts';
 import type { BuildResult } from '../rules/program/build-program.ts';
 import { SharedRules } from '../rules/program/shared-rules.ts';
+import type { IdleTransactions } from '../rules/run/idle-transactions.ts';
 import { PolicyEngine } from '../rules/run/policy-engine.ts';
 
 /** What building a policy needs from outside. */
@@ -33,6 +34,8 @@ export interface BuildOptions {
   readonly ports: RulePorts;
   /** Rules that the policies of a thread share; by default a policy has its own. */
   readonly rules?: SharedRules;
+  /** Transactions that the policies of a thread take in turn; by default a policy has its own. */
+  readonly transactions?: IdleTransactions;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -142,7 +145,7 @@ export function* buildEngineInSteps(
 /** `groups` are databases that were made just now. */
 function* engineOf(
   policy: PolicySource,
-  { rules = new SharedRules(), ports, cache, log }: BuildOptions,
+  { rules = new SharedRules(), transactions, ports, cache, log }: BuildOptions,
   plan: SharedArrayBuffer,
   groups: MadePlan['groups'],
 ): Steps<PolicyEngine> {
@@ -154,5 +157,5 @@ function* engineOf(
   const components = attached.settings.componentSignatures.join(', ');
   // Each thread builds it: at the usual level the engine says once what serves.
   log.debug('policy is ready', { policy: policy.id, components, ...attached.facts });
-  return new PolicyEngine(attached, ports);
+  return new PolicyEngine(attached, ports, transactions);
 }

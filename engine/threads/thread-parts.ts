@@ -12,6 +12,7 @@ import { planName, type SharedImage, type SharedImages } from '../contract/share
 import type { KeyedPolicy } from '../contract/policy.ts';
 import { buildEngineInSteps } from '../policies/policy-build.ts';
 import type { RulePorts } from '../rules/transaction/ports.ts';
+import { IdleTransactions } from '../rules/run/idle-transactions.ts';
 import { SharedRules } from '../rules/program/shared-rules.ts';
 import type { DatabaseCache } from '../rules/plan/databases.ts';
 import type { ThreadSettings } from './thread-settings.ts';
@@ -75,7 +76,8 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     attached = new Map();
     return taken;
   };
-  const options = { cache, log, ports, rules: new SharedRules() };
+  const transactions = new IdleTransactions();
+  const options = { cache, log, ports, rules: new SharedRules(), transactions };
   const build = (policy: KeyedPolicy): PolicyEngine =>
     runAtOnce(buildEngineInSteps(policy.source, options, planOf(policy)));
   const buildInSlices = (policy: KeyedPolicy): Promise<PolicyEngine> =>

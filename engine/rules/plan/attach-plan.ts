@@ -176,6 +176,7 @@ function createScan(
   return createScanProgram({
     nodes: scan.nodes,
     databases,
+    owners: scan.groups.map(({ owners }) => owners),
     classes: scan.classes.map((one) => classSpec(one, scan.groups[one.group]!.owners, tiers)),
     rowParts: rowParts.map(rowPartSpec),
     ...(settings.unicodeMap ? { unicodeMap: settings.unicodeMap } : {}),
@@ -187,13 +188,11 @@ function classSpec(
   owners: Int32Array,
   tiers: readonly ScanTier[][],
 ): ScanClass {
-  const byExpression = new Int32Array(owners.length * 3);
-  for (let id = 0; id < owners.length; id++) {
-    const owner = owners[id]!;
-    byExpression[id * 3] = -1;
-    if (owner >= 0) byExpression.set(patterns.subarray(owner * 3, owner * 3 + 3), id * 3);
-  }
-  return { chains, patterns: byExpression, tiers: tiers[group]!, tests };
+  // A pattern that Hyperscan refused is searched for by nobody: it has no expression.
+  const searched = new Set(owners);
+  const used = Int32Array.from(patterns);
+  for (let at = 0; at < used.length; at += 3) if (!searched.has(at / 3)) used[at] = -1;
+  return { chains, patterns: used, owners: group, tiers: tiers[group]!, tests };
 }
 
 /** By row part: the classes for any key, and those by key. */

@@ -4,6 +4,7 @@
  */
 
 import { poolLimits } from '../../base/limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { InspectionSession, Inspector } from '../../contract/inspection.ts';
 import { failureOf, inspectionFailed } from '../../contract/inspection-failure.ts';
@@ -27,11 +28,9 @@ import type { Transaction } from '../transaction/transaction.ts';
 import type { ProgramSettings } from '../transaction/types.ts';
 import { SOURCE } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
+import { IdleTransactions } from './idle-transactions.ts';
 import { PhaseMemo } from './phase-memo.ts';
 import { LinkEvaluators, Runner } from './runner.ts';
-
-/** Runners kept for reuse in one thread; more exist while more requests are in flight. */
-const idleRunnersMax = 256;
 
 const noBody: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 
@@ -41,12 +40,15 @@ export class PolicyEngine implements Inspector {
   readonly ports: RulePorts;
   private readonly links: LinkEvaluators;
   private readonly memo: PhaseMemo;
+  private readonly transactions: IdleTransactions;
   private readonly idle: Runner[] = [];
   private open_ = 0;
   private retired = false;
 
-  constructor(plan: RulePlan, ports: RulePorts) {
+  /** `transactions` are those of the thread; by default the engine has its own. */
+  constructor(plan: RulePlan, ports: RulePorts, transactions = new IdleTransactions()) {
     this.plan = plan;
+    this.transactions = transactions;
     this.links = new LinkEvaluators(plan);
     this.ports = ports;
     this.memo = new PhaseMemo(plan, ports);
@@ -56,9 +58,11 @@ export class PolicyEngine implements Inspector {
   open(request: RequestSnapshot, recordOnly = false): RuleSession {
     const runner = this.idle.pop() ?? new Runner(this.plan, this.links, this.memo);
     this.open_++;
+    runner.tx = this.transactions.take();
     try {
       runner.tx.begin(request, this.plan.settings, this.ports, this.plan.txBase);
     } catch (thrown) {
+      this.release(runner);
       this.ports.reportFailure?.(thrown);
       throw thrown;
     }
@@ -76,8 +80,11 @@ export class PolicyEngine implements Inspector {
   /** Called by a session that finished. */
   release(runner: Runner): void {
     this.open_--;
-    if (this.idle.length < idleRunnersMax) this.idle.push(runner);
-    else runner.prescan.close();
+    this.transactions.giveBack(runner.tx);
+    if (this.idle.length < ruleRunLimits.idleRunnersMax) {
+      runner.prescan.rest();
+      this.idle.push(runner);
+    } else runner.prescan.close();
     this.closeWhenIdle();
   }
 

@@ -3,7 +3,9 @@
  * became candidates on which rows. Makes no decision; a candidate may still not match.
  */
 
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
+import type { ValueTable } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 
 /** Reused between transactions of one plan; memory grows with the largest one seen. */
@@ -14,8 +16,9 @@ export class Prescan {
   readonly ruledOut: readonly Uint32Array[];
   private readonly plan: RulePlan;
   private scannedRows = 0;
-  /** The scanner's name for this transaction's value table, and which version of it it knows. */
+  /** The scanner's name for a value table, which table that is, and which version of it. */
   private readonly table: number;
+  private known: ValueTable | null = null;
   private knownVersion = -1;
   /** Per scan target: newest hit, -1 when none; `next` chains the older ones. */
   private readonly head: Int32Array;
@@ -48,6 +51,13 @@ export class Prescan {
     this.scannedRows = 0;
   }
 
+  /** The request is over: what the scanner knows of its table keeps no large memory. */
+  rest(): void {
+    if (this.known === null || this.known.slab.length <= ruleRunLimits.transactionBytesKept) return;
+    this.plan.scan?.detach(this.table);
+    this.known = null;
+  }
+
   /** Gives the table's place back; the object must not be used again. */
   close(): void {
     this.plan.scan?.releaseTable(this.table);
@@ -58,8 +68,9 @@ export class Prescan {
     const { scan } = this.plan;
     const { values } = tx;
     if (scan === null || this.scannedRows === values.count) return;
-    if (this.knownVersion !== values.version) {
+    if (this.known !== values || this.knownVersion !== values.version) {
       scan.attach(this.table, values);
+      this.known = values;
       this.knownVersion = values.version;
     }
     const found = scan.scanRows(this.table, this.scannedRows, values.count);

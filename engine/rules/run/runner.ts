@@ -10,7 +10,7 @@ import { expandMacro } from '../transaction/macro.ts';
 import { finishMatch } from '../transaction/matching.ts';
 import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
 import { isRuleRemoved } from '../transaction/removal.ts';
-import { Transaction } from '../transaction/transaction.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import type { DeferredTx } from '../transaction/tx-collection.ts';
 import type { Rule } from '../transaction/types.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
@@ -52,7 +52,8 @@ export class LinkEvaluators {
 
 /** One transaction on its way through the phases; reused from request to request. */
 export class Runner implements DeferredTx {
-  readonly tx = new Transaction();
+  /** Of the request that runs; between requests it may be another runner's. */
+  tx!: Transaction;
   readonly prescan: Prescan;
   readonly written: ReadonlySet<string>;
   readonly used: ReadonlySet<string>;
@@ -79,7 +80,7 @@ export class Runner implements DeferredTx {
     this.prescan = new Prescan(plan);
   }
 
-  /** Call after `tx.begin`. */
+  /** Call after `tx` was set and begun. */
   reset(): void {
     this.prescan.reset();
     this.memoState = this.memo.start;
