@@ -45,6 +45,28 @@ bool BreaksLine(const uint8_t* data, size_t size) {
   return false;
 }
 
+// Reads fields from the line end at `at` to an empty line.
+bool ReadLines(size_t at, ResponseFields* out) {
+  std::string& text = out->text;
+  uint8_t* base = reinterpret_cast<uint8_t*>(&text[0]);
+  while (at != std::string::npos) {
+    const size_t start = at + 2;
+    at = text.find("\r\n", start);
+    if (at == std::string::npos || at == start) break;
+    const size_t colon = text.find(':', start);
+    if (colon == std::string::npos || colon > at) return false;
+    for (size_t i = start; i < colon; ++i) text[i] = Lower(text[i]);
+    size_t from = colon + 1;
+    size_t to = at;
+    while (from < to && (text[from] == ' ' || text[from] == '\t')) ++from;
+    while (to > from && (text[to - 1] == ' ' || text[to - 1] == '\t')) --to;
+    if (BelongsToOneConnection(text, start, colon - start)) continue;
+    out->fields.push_back(
+        {base + start, base + from, colon - start, to - from, NGHTTP2_NV_FLAG_NONE});
+  }
+  return at != std::string::npos;
+}
+
 }  // namespace
 
 void RequestFields::Add(const uint8_t* name, size_t name_size, const uint8_t* value,
@@ -104,27 +126,16 @@ bool ReadResponseHead(const uint8_t* data, size_t size, ResponseFields* out) {
   }
   out->text.assign(reinterpret_cast<const char*>(data), size);
   out->fields.clear();
-  std::string& text = out->text;
   static uint8_t status_name[] = ":status";
-  uint8_t* base = reinterpret_cast<uint8_t*>(&text[0]);
+  uint8_t* base = reinterpret_cast<uint8_t*>(&out->text[0]);
   out->fields.push_back({status_name, base + 9, 7, 3, NGHTTP2_NV_FLAG_NONE});
-  size_t at = text.find("\r\n");
-  while (at != std::string::npos) {
-    const size_t start = at + 2;
-    at = text.find("\r\n", start);
-    if (at == std::string::npos || at == start) break;
-    const size_t colon = text.find(':', start);
-    if (colon == std::string::npos || colon > at) return false;
-    for (size_t i = start; i < colon; ++i) text[i] = Lower(text[i]);
-    size_t from = colon + 1;
-    size_t to = at;
-    while (from < to && (text[from] == ' ' || text[from] == '\t')) ++from;
-    while (to > from && (text[to - 1] == ' ' || text[to - 1] == '\t')) --to;
-    if (BelongsToOneConnection(text, start, colon - start)) continue;
-    out->fields.push_back(
-        {base + start, base + from, colon - start, to - from, NGHTTP2_NV_FLAG_NONE});
-  }
-  return at != std::string::npos;
+  return ReadLines(out->text.find("\r\n"), out);
+}
+
+bool ReadTrailers(const uint8_t* data, size_t size, ResponseFields* out) {
+  out->text.assign("\r\n").append(reinterpret_cast<const char*>(data), size).append("\r\n");
+  out->fields.clear();
+  return ReadLines(0, out) && !out->fields.empty();
 }
 
 }  // namespace waf

@@ -53,6 +53,9 @@ struct ResponseFields {
 // (RFC 9113 section 8.2.2). False when it is no such head.
 bool ReadResponseHead(const uint8_t* data, size_t size, ResponseFields* out);
 
+// Reads trailer lines that the engine wrote, each with its end. False when they are none.
+bool ReadTrailers(const uint8_t* data, size_t size, ResponseFields* out);
+
 }  // namespace waf
 
 #endif  // WAF_NATIVE_HTTP2_HEADS_H

@@ -36,6 +36,8 @@ struct Stream {
   size_t sent = 0;
   size_t queued = 0;
   bool ended = false;
+  // Fields that follow the content; empty for none.
+  ResponseFields trailers;
   // True while the writer waits for the queue to empty.
   bool full = false;
 };
@@ -48,6 +50,7 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
                                              InstanceMethod<&Http2Session::Heads>("heads"),
                                              InstanceMethod<&Http2Session::Respond>("respond"),
                                              InstanceMethod<&Http2Session::Data>("data"),
+                                             InstanceMethod<&Http2Session::Trailers>("trailers"),
                                              InstanceMethod<&Http2Session::Pull>("pull"),
                                              InstanceMethod<&Http2Session::Events>("events"),
                                              InstanceMethod<&Http2Session::Consume>("consume"),
@@ -211,8 +214,8 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
     return 0;
   }
 
-  static ssize_t ReadQueue(nghttp2_session*, int32_t id, uint8_t* out, size_t size, uint32_t* flags,
-                           nghttp2_data_source* source, void* data) {
+  static ssize_t ReadQueue(nghttp2_session* session, int32_t id, uint8_t* out, size_t size,
+                           uint32_t* flags, nghttp2_data_source* source, void* data) {
     auto* stream = static_cast<Stream*>(source->ptr);
     size_t done = 0;
     while (done < size && !stream->queue.empty()) {
@@ -232,6 +235,11 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
     }
     if (stream->ended && stream->queue.empty()) {
       *flags |= NGHTTP2_DATA_FLAG_EOF;
+      const auto& fields = stream->trailers.fields;
+      if (!fields.empty() &&
+          nghttp2_submit_trailer(session, id, fields.data(), fields.size()) == 0) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      }
     } else if (done == 0) {
       return NGHTTP2_ERR_DEFERRED;
     }
@@ -327,6 +335,20 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
     nghttp2_session_resume_data(session_, id);
     if (!stream->ended && stream->queued > queue_bytes_max_) stream->full = true;
     return Napi::Boolean::New(env, !stream->full);
+  }
+
+  // (stream, bytes, start, end): lines of trailers, sent after the content.
+  Napi::Value Trailers(const Napi::CallbackInfo& info) {
+    Napi::Env env = info.Env();
+    uint8_t* bytes = nullptr;
+    size_t size = 0;
+    if (!ReadUint8Array(env, info[1], &bytes, &size)) return FailType(env, "expected bytes");
+    const auto start = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
+    const auto end = static_cast<size_t>(info[3].As<Napi::Number>().Int64Value());
+    Stream* stream = session_ == nullptr ? nullptr : Find(info[0].As<Napi::Number>().Int32Value());
+    if (stream == nullptr || end > size || start > end) return env.Undefined();
+    if (!ReadTrailers(bytes + start, end - start, &stream->trailers)) stream->trailers = {};
+    return env.Undefined();
   }
 
   // (target) -> bytes written; negative is the library's error. What does not fit waits.

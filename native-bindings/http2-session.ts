@@ -76,6 +76,11 @@ export class Http2Session {
     return this.#native.data(stream, bytes, start, end, last);
   }
 
+  /** Lines in [start, end) follow the content as trailers; to be called before its end. */
+  trailers(stream: number, bytes: Uint8Array, start: number, end: number): void {
+    this.#native.trailers(stream, bytes, start, end);
+  }
+
   /** Writes what is to be sent into `target`; how many bytes, or a negative error. */
   pull(target: Uint8Array): number {
     return this.#native.pull(target);

@@ -61,6 +61,7 @@ export interface NativeHttp2Session {
   heads(): Uint8Array;
   respond(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean;
   data(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean;
+  trailers(stream: number, bytes: Uint8Array, start: number, end: number): void;
   pull(target: Uint8Array): number;
   consume(stream: number, bytes: number): void;
   reset(stream: number, code: number): void;

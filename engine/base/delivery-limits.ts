@@ -238,3 +238,14 @@ export const originNameLimits = {
   /** Asking DNS for the time to live; the default counts when it takes longer. */
   ttlTimeoutMs: 1_000,
 } as const;
+
+/** HTTP/2 towards origins, for each address in a front thread. */
+export const http2OriginLimits = {
+  sessionsMax: 8,
+  /** Requests of one session, where the origin does not take fewer. */
+  streamsMax: 100,
+  /** Head of an answer; as much as over HTTP/1.1. */
+  headBytesMax: 65_536,
+  /** What node may hold of one session, in MB. */
+  sessionMegabytesMax: 10,
+} as const;

@@ -15,6 +15,9 @@ export class AnswerReader {
   /** Content of the last piece is [start, end). */
   start = 0;
   end = 0;
+  /** Trailer lines of a finished answer are [trailerStart, trailerEnd) of the last piece. */
+  trailerStart = 0;
+  trailerEnd = 0;
   /** True once the answer is complete. */
   done = false;
 
@@ -46,9 +49,16 @@ export class AnswerReader {
     if (this.head.framing === BODY.CHUNKED) {
       this.done = this.decoder.decode(bytes, at, bytes.length) === SCAN.DONE;
       this.end = this.decoder.dataEnd;
+      if (this.done) this.findTrailers();
     } else {
       this.left -= this.end - this.start;
       this.done = this.left === 0;
     }
+  }
+
+  /** The last chunk and all trailers leave in one piece. */
+  private findTrailers(): void {
+    this.trailerEnd = this.decoder.consumed - 2;
+    this.trailerStart = this.decoder.consumed - this.decoder.trailerLength;
   }
 }

@@ -170,6 +170,10 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
     return free;
   }
 
+  trailers(stream: number, bytes: Uint8Array, start: number, end: number): void {
+    this.session.trailers(stream, bytes, start, end);
+  }
+
   consumed(stream: number, bytes: number): void {
     if (this.closed) return;
     this.waiting -= bytes;

@@ -23,6 +23,8 @@ export interface StreamOwner {
   respond(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): void;
   /** False until `drained`. */
   data(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean;
+  /** Trailer lines for the end of the answer; before its last `data`. */
+  trailers(stream: number, bytes: Uint8Array, start: number, end: number): void;
   /** The request took bytes of its body. */
   consumed(stream: number, bytes: number): void;
   reset(stream: number, code: number): void;
@@ -157,8 +159,10 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     answer.read(piece, this.parser.isHead);
     const { headEnd, start, end, done } = answer;
     const content = end > start;
-    if (headEnd > 0) owner.respond(id, piece, 0, headEnd, done && !content);
-    if (!content && (headEnd > 0 || !done)) return true;
+    const trailers = answer.trailerEnd > answer.trailerStart;
+    if (headEnd > 0) owner.respond(id, piece, 0, headEnd, done && !content && !trailers);
+    if (!content && !trailers && (headEnd > 0 || !done)) return true;
+    if (trailers) owner.trailers(id, piece, answer.trailerStart, answer.trailerEnd);
     const free = owner.data(id, piece, start, end, done);
     if (free || done) return true;
     this.blocked = true;

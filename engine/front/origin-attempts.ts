@@ -15,6 +15,13 @@ import {
 } from '../upstream/origin-sink.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
+/** What a request needs of a connection. */
+export interface OriginWish {
+  /** The request is HEAD: its answer has no body. */
+  readonly toHead: boolean;
+  readonly http2: boolean;
+}
+
 /** Attempts of one request. */
 export class OriginAttempts {
   /** The address that was asked last. */
@@ -22,7 +29,7 @@ export class OriginAttempts {
   private readonly sink: OriginSink;
   private readonly deadlines: Deadlines;
   private upstream: Upstream | null = null;
-  private toHead = false;
+  private wish: OriginWish = { toHead: false, http2: false };
   private attempts = 0;
   private waiting = false;
   private pause: NodeJS.Timeout | null = null;
@@ -33,9 +40,9 @@ export class OriginAttempts {
     this.deadlines = deadlines;
   }
 
-  start(upstream: Upstream, toHead: boolean): void {
+  start(upstream: Upstream, wish: OriginWish): void {
     this.upstream = upstream;
-    this.toHead = toHead;
+    this.wish = wish;
     this.untilMs = performance.now() + upstream.retryDurationMs;
     this.connect(null, false);
   }
@@ -94,6 +101,7 @@ export class OriginAttempts {
     this.attempts++;
     this.pool = pool;
     this.waiting = true;
-    pool.acquire(this.sink, this.toHead, fresh);
+    if (this.wish.http2) pool.acquireHttp2(this.sink);
+    else pool.acquire(this.sink, this.wish.toHead, fresh);
   }
 }

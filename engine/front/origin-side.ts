@@ -5,9 +5,9 @@
 
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { RouteResult } from '../phases/phase-driver.ts';
-import type { OriginConnection } from '../upstream/origin-connection.ts';
-import type { OriginFailure, OriginSink } from '../upstream/origin-sink.ts';
+import type { OriginFailure, OriginLink, OriginSink } from '../upstream/origin-sink.ts';
 import type { FrontContext } from './front-context.ts';
+import { isGrpc } from './grpc.ts';
 import { OriginAttempts } from './origin-attempts.ts';
 import type { OriginChoice, PathRoutes } from './path-routes.ts';
 import type { RequestSide } from './request-side.ts';
@@ -43,7 +43,7 @@ export class OriginSide implements OriginSink {
   private readonly bytes: Buffer;
   private readonly attempts: OriginAttempts;
   private choice: OriginChoice | null = null;
-  private connection: OriginConnection | null = null;
+  private connection: OriginLink | null = null;
   private sentUs = 0;
 
   constructor(front: FrontContext, owner: OriginOwner, head: RequestHeadParser, bytes: Buffer) {
@@ -70,7 +70,8 @@ export class OriginSide implements OriginSink {
 
   /** Looks for a connection to what was chosen. */
   connect(): void {
-    this.attempts.start(this.choice!.upstream, this.head.isHead);
+    const { head, bytes } = this;
+    this.attempts.start(this.choice!.upstream, { toHead: head.isHead, http2: isGrpc(bytes, head) });
   }
 
   /** The request ended: nothing of the origin is waited for any more. */
@@ -88,7 +89,7 @@ export class OriginSide implements OriginSink {
     this.connection?.resumeRead();
   }
 
-  originReady(connection: OriginConnection): void {
+  originReady(connection: OriginLink): void {
     const { owner } = this;
     if (owner.ended) return connection.abandon();
     this.connection = connection;
@@ -111,7 +112,7 @@ export class OriginSide implements OriginSink {
     this.owner.request.drained();
   }
 
-  originHead(connection: OriginConnection): void {
+  originHead(connection: OriginLink): void {
     const { owner } = this;
     this.originUs = this.front.clock.monotonicUs() - this.sentUs;
     this.status = connection.head.status;
@@ -123,10 +124,10 @@ export class OriginSide implements OriginSink {
     this.owner.response.take(bytes, start, end);
   }
 
-  originEnd(): void {
+  originEnd(trailers?: string): void {
     this.connection = null;
     this.owner.request.abandon();
-    this.owner.response.end();
+    this.owner.response.end(trailers);
   }
 
   originTurnEnd(): void {

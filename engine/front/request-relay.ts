@@ -9,7 +9,7 @@ import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
-import type { OriginConnection } from '../upstream/origin-connection.ts';
+import type { OriginLink } from '../upstream/origin-sink.ts';
 import type { BodyCapture } from './body-capture.ts';
 import { BodyReader } from './body-reader.ts';
 import type { FrontContext } from './front-context.ts';
@@ -33,7 +33,7 @@ export class RequestRelay {
   private readonly head: RequestHeadParser;
   private readonly reader: BodyReader | null;
   private readonly held: HeldBytes;
-  private origin: OriginConnection | null = null;
+  private origin: OriginLink | null = null;
   /** Bytes sent through a WebSocket; -1 while there is none. */
   private tunnelled = -1;
   private tunnelEnd = 0;
@@ -106,7 +106,7 @@ export class RequestRelay {
   }
 
   /** Writes the head and what is held; the rest of the body follows by `forward`. */
-  open(origin: OriginConnection, bytes: Buffer, facts: RequestHeadFacts): void {
+  open(origin: OriginLink, bytes: Buffer, facts: RequestHeadFacts): void {
     const { writer } = this;
     this.origin = origin;
     const held = this.held.take();

@@ -7,7 +7,7 @@ import type { BodySnapshot } from '../contract/message.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { PhaseDriver } from '../phases/phase-driver.ts';
-import type { OriginConnection } from '../upstream/origin-connection.ts';
+import type { OriginLink } from '../upstream/origin-sink.ts';
 import type { BodyCapture } from './body-capture.ts';
 import type { ClientPort } from './client-port.ts';
 import type { RequestHeadFacts } from './forward-heads.ts';
@@ -104,7 +104,7 @@ export class RequestSide {
   }
 
   /** Sends the head and what is held; what is missing of the body flows from now on. */
-  open(connection: OriginConnection, bytes: Buffer, facts: RequestHeadFacts): void {
+  open(connection: OriginLink, bytes: Buffer, facts: RequestHeadFacts): void {
     this.relay.open(connection, bytes, facts);
     if (this.state === UP.DONE) return;
     this.state = UP.FLOW;

@@ -27,6 +27,8 @@ export class ResponseRelay {
   hasBody = false;
   /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
   strictTransport = '';
+  /** Trailer lines with their ends, sent where chunks or frames carry them. */
+  trailers = '';
   /** Content bytes written so far. */
   bodyBytes = 0;
   /** Content bytes held back. */
@@ -170,7 +172,7 @@ export class ResponseRelay {
   }
 
   finish(): void {
-    if (this.chunked) this.writer.text('0\r\n\r\n');
+    if (this.chunked) this.writer.text(`0\r\n${this.trailers}\r\n`);
   }
 
   /** What was gathered, to be sent; null when there is nothing. */

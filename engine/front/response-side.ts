@@ -8,7 +8,7 @@ import { frontLimits } from '../base/delivery-limits.ts';
 import type { BodySnapshot } from '../contract/message.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { PhaseDriver, PhaseEndings } from '../phases/phase-driver.ts';
-import type { OriginConnection } from '../upstream/origin-connection.ts';
+import type { OriginLink } from '../upstream/origin-sink.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
 import { ResponseRelay } from './response-relay.ts';
@@ -57,7 +57,7 @@ export class ResponseSide {
 
   /** The head is complete. */
   begin(
-    connection: OriginConnection,
+    connection: OriginLink,
     request: RequestHeadParser,
     requestId: string,
     keep: boolean,
@@ -86,9 +86,10 @@ export class ResponseSide {
     }
   }
 
-  /** The origin has said all. */
-  end(): void {
+  /** The origin has said all; `trailers` are lines with their ends. */
+  end(trailers = ''): void {
     this.complete = true;
+    this.relay.trailers = trailers;
     if (this.state === DOWN.STREAM && !this.relay.releasing) return this.finish();
     if (this.state === DOWN.HOLD) this.phases.answerHeld(this.relay.heldBytes);
   }

@@ -95,6 +95,11 @@ export class ChunkedDecoder {
     return SCAN.MORE;
   }
 
+  /** Bytes of the trailer section of a finished body, its empty line included; it ends there. */
+  get trailerLength(): number {
+    return this.trailerBytes;
+  }
+
   private refuse(refusal: Refusal): number {
     this.refusal = refusal;
     return SCAN.REFUSED;

@@ -8,6 +8,7 @@ import type tls from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { upstreamLimits } from '../base/delivery-limits.ts';
 import type { EndpointConfig } from '../contract/site.ts';
+import { Http2Origin } from './http2-origin.ts';
 import { OriginConnection, type ConnectionOwner, type ConnectTarget } from './origin-connection.ts';
 import type { OriginNames } from './origin-names.ts';
 import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
@@ -68,6 +69,8 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   private readonly idle: OriginConnection[] = [];
   private readonly all = new Set<OriginConnection>();
   private waiters: Waiter[] = [];
+  /** Sessions for requests that need HTTP/2; null until there is one. */
+  private http2: Http2Origin | null = null;
   private busy = 0;
   private closed = false;
   private readonly tolerance: FailureTolerance;
@@ -135,14 +138,22 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     this.openMore();
   }
 
+  /** Finds room for `sink` on an HTTP/2 session. */
+  acquireHttp2(sink: OriginSink): void {
+    this.http2 ??= new Http2Origin(this, this.target);
+    this.http2.acquire(sink);
+  }
+
   /** Takes a request that still waits out of the queue. */
   cancel(sink: OriginSink): void {
+    this.http2?.cancel(sink);
     this.waiters = this.waiters.filter((waiter) => waiter.sink !== sink);
   }
 
   /** Closes idle connections now and the others when they become free. */
   close(): void {
     this.closed = true;
+    this.http2?.close();
     for (const connection of this.idle.splice(0)) connection.destroy();
     if (this.all.size === 0) this.deadlines.remove(this);
   }

@@ -13,7 +13,12 @@ import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { acceptsWebsocket } from '../http/websocket.ts';
 import { ResponseHeadParser } from '../http/response-head.ts';
 import { connectFailure } from './connect-failure.ts';
-import { ORIGIN_FAILURE, type OriginFailure, type OriginSink } from './origin-sink.ts';
+import {
+  ORIGIN_FAILURE,
+  type OriginFailure,
+  type OriginLink,
+  type OriginSink,
+} from './origin-sink.ts';
 
 /** What a connection reports to the pool it belongs to. */
 export interface ConnectionOwner {
@@ -55,7 +60,7 @@ function newSendBuffer(): Buffer {
 }
 
 /** One connection; see the header. */
-export class OriginConnection implements DeadlineHolder {
+export class OriginConnection implements OriginLink, DeadlineHolder {
   /** Head of the current response; valid in and after `originHead`, until the next read. */
   readonly head = new ResponseHeadParser();
   headBytes: Uint8Array = readBuffer;

@@ -1,6 +1,6 @@
 /** Owns what an origin connection tells whoever it works for, and the ways in which it fails. */
 
-import type { OriginConnection } from './origin-connection.ts';
+import type { ResponseHeadParser } from '../http/response-head.ts';
 
 /** Stable codes; `status` is what the client gets when nothing was sent to it yet. */
 export const ORIGIN_FAILURE = {
@@ -46,19 +46,48 @@ export function neverConnected(failure: OriginFailure): boolean {
   return beforeConnected.has(failure);
 }
 
+/** What a request does with the connection that it was given, whichever protocol that speaks. */
+export interface OriginLink {
+  /** Head of the current response; valid in and after `originHead`, until the next read. */
+  readonly head: ResponseHeadParser;
+  readonly headBytes: Uint8Array;
+  /** Key of the WebSocket that the request asks for; null for every other. */
+  websocketKey: string | null;
+  /** True once bytes go both ways as they are. */
+  readonly upgraded: boolean;
+  /** Sends request bytes, which stay as they are; false when it should wait for `originDrain`. */
+  write(bytes: Uint8Array): boolean;
+  /** Like `write`, of bytes that may change after this call. */
+  writeCopy(bytes: Uint8Array): boolean;
+  /** Sends a head that body bytes may follow in this turn. */
+  writeHead(bytes: Uint8Array): boolean;
+  /** The request was written to its end. */
+  endRequest(): void;
+  /** The connection serves no other request after the current one. */
+  closeAfterResponse(): void;
+  /** Stops reading the response; the client is slow. */
+  pauseRead(): void;
+  resumeRead(): void;
+  /** Gives the request up. */
+  abandon(): void;
+}
+
 /**
  * One request's side of an origin connection. Bytes are valid during the call only: the read buffer
  * is shared by all connections of a thread.
  */
 export interface OriginSink {
   /** A connection is at hand; write the request to it now. */
-  originReady(connection: OriginConnection): void;
+  originReady(connection: OriginLink): void;
   /** The final response head is complete: see `connection.head` and `connection.headBytes`. */
-  originHead(connection: OriginConnection): void;
+  originHead(connection: OriginLink): void;
   /** Body content, framing removed. */
   originBody(bytes: Uint8Array, start: number, end: number): void;
-  /** The response is complete. The connection no longer belongs to this request. */
-  originEnd(): void;
+  /**
+   * The response is complete. The connection no longer belongs to this request. `trailers`: lines
+   * with their ends; none where they are thrown away.
+   */
+  originEnd(trailers?: string): void;
   /** One read was handled to its end: what was gathered may be sent. */
   originTurnEnd(): void;
   /** The connection takes more request bytes. */
