@@ -3,6 +3,7 @@
  * publishes or a bundle file holds, and hands what was observed up. Wires rooms; holds no logic.
  */
 
+import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,6 +29,7 @@ import { noRoutes, type RoutesConfig } from './contract/site.ts';
 import { ClientMemory } from './front/client-memory.ts';
 import { startFrontThreads, type FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
+import { Challenges } from './guard/bot/challenges.ts';
 import { RateTable, randomSeed, shareRates } from './guard/rate-table.ts';
 import { RateFiles } from './state/rate-files.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
@@ -94,8 +96,10 @@ class Engine {
     const shared = shareRates(this.rates?.seed ?? randomSeed());
     const rates = new RateTable(shared);
     this.rates?.follow(rates);
-    this.settings = { ...threadSettings(options, this.folder), rates: shared };
-    this.guards = new SiteGuards({ countryOf: (ip) => this.countryOf(ip), rates });
+    const challengeKey = randomBytes(32);
+    this.settings = { ...threadSettings(options, this.folder), rates: shared, challengeKey };
+    const challenges = new Challenges(rates, challengeKey);
+    this.guards = new SiteGuards({ countryOf: (ip) => this.countryOf(ip), rates, challenges });
     this.bundles = new BundleKeeper(this.folder);
     this.planner = new Planner({
       entry: threadEntry('planner-thread'),

@@ -21,33 +21,6 @@ export interface UnenforcedControl {
 /** Every control that is stored but not enforced. */
 export const unenforcedControls: readonly UnenforcedControl[] = [
   {
-    says: 'challenges of rate limits are stored but not enforced yet: such a limit blocks instead',
-    collection: 'rate-limits',
-    messages: ['waf.v1.RateLimitEndpointRecord'],
-    states: ({ action }) => action === 'challenge',
-  },
-  {
-    says: 'bot protection is stored but not enforced yet: no client is checked or challenged',
-    collection: 'sites',
-    messages: ['waf.v1.Site'],
-    states: ({ botProtection }) =>
-      isOneOf(botProtection, 'mode', [
-        'BOT_PROTECTION_MODE_BROWSER_CHECK',
-        'BOT_PROTECTION_MODE_HUMAN_VERIFICATION',
-      ]),
-  },
-  {
-    says: 'answer pages for bots are stored but not enforced yet: no request gets them',
-    collection: 'settings',
-    messages: ['waf.v1.SystemSettings'],
-    states: ({ values }) => {
-      const responses = objectOf(objectOf(values)['security.responses.config']);
-      const scenarios = Object.keys(objectOf(responses['scenarios']));
-      const unused = ['bot_block'];
-      return scenarios.some((name) => unused.includes(name));
-    },
-  },
-  {
     says: 'details of schema violations are stored but not enforced yet: no schema is checked',
     collection: 'log-policies',
     messages: [
@@ -62,8 +35,12 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
 ];
 
 /** What an answer that shows `json` has to say; empty where all it states is enforced. */
-export function warningsFor(message: string, json: ControlJson): string[] {
-  return unenforcedControls
+export function warningsFor(
+  message: string,
+  json: ControlJson,
+  controls = unenforcedControls,
+): string[] {
+  return controls
     .filter(({ messages, states }) => messages.includes(message) && states(json))
     .map(({ says }) => says);
 }
@@ -74,17 +51,15 @@ export function warningsOf(collection: string): string[] {
 }
 
 /** What the store holds without effect, in words with counts. */
-export function unenforcedIn(recordsOf: (collection: string) => Iterable<ControlJson>): string[] {
-  return unenforcedControls.flatMap((control) => {
+export function unenforcedIn(
+  recordsOf: (collection: string) => Iterable<ControlJson>,
+  controls = unenforcedControls,
+): string[] {
+  return controls.flatMap((control) => {
     let count = 0;
     for (const record of recordsOf(control.collection)) if (control.states(record)) count += 1;
     return count === 0 ? [] : [`${control.says} (${count} stored)`];
   });
-}
-
-function isOneOf(value: unknown, field: string, words: readonly string[]): boolean {
-  const word = objectOf(value)[field];
-  return typeof word === 'string' && words.includes(word);
 }
 
 function objectOf(value: unknown): ControlJson {

@@ -27,6 +27,7 @@ export interface BotSurroundings {
 type TlsJson = NonNullable<SiteJson['tls']>;
 
 const exemptPathsMax = 100;
+const exemptMethodsMax = 16;
 const trustedListsMax = 100;
 
 /**
@@ -112,6 +113,14 @@ export function checkBotProtection(
     if (/^\/[^\s?#]{0,1023}$/.test(path)) return;
     throw invalidField(`${at}.exemptPaths[${index}]`, 'must be a path that begins with a slash');
   });
+  const exemptMethods = bot.exemptMethods ?? [];
+  if (exemptMethods.length > exemptMethodsMax) {
+    throw invalidField(`${at}.exemptMethods`, `has at most ${exemptMethodsMax} entries`);
+  }
+  exemptMethods.forEach((method, index) => {
+    if (/^[A-Za-z][A-Za-z-]{0,31}$/.test(method)) return;
+    throw invalidField(`${at}.exemptMethods[${index}]`, 'must be an HTTP method');
+  });
   const lists = bot.trustedIpListIds ?? [];
   if (lists.length > trustedListsMax) {
     throw invalidField(`${at}.trustedIpListIds`, `has at most ${trustedListsMax} entries`);
@@ -123,6 +132,9 @@ export function checkBotProtection(
   const mode = bot.mode ?? 'BOT_PROTECTION_MODE_UNSPECIFIED';
   return {
     ...bot,
+    ...(exemptMethods.length === 0
+      ? {}
+      : { exemptMethods: [...new Set(exemptMethods.map((one) => one.toUpperCase()))] }),
     mode: mode === 'BOT_PROTECTION_MODE_UNSPECIFIED' ? 'BOT_PROTECTION_MODE_OFF' : mode,
     challengeTtlSeconds: ttl || 120,
     clearanceTtlSeconds: clearance || 3600,

@@ -59,6 +59,11 @@ export const publishLimits = {
   publicationsForgottenMax: 50,
   /** What a publication says of policies that are held back. */
   heldNoteCharactersMax: 4_000,
+  /** A key of challenges seals for a month, and opens until the last clearance is over: a day. */
+  challengeKeySealsMs: 30 * 86_400_000,
+  challengeKeyOpensMs: 2 * 86_400_000,
+  /** How often their age is looked at. */
+  challengeKeyLookMs: 3_600_000,
   /** Pieces that a node asks for in one call. */
   partsPerCallMax: 10_000,
 } as const;

@@ -29,6 +29,7 @@ import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
 import type { TravelingTls } from '../domain/site-certificate.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site.ts';
 import { probeOf, resilienceOf } from '../domain/upstream-behaviour.ts';
+import { toRuntimeBot } from './site-bot.ts';
 import type { RulesetFile } from './ruleset-folder.ts';
 
 /** Version of the bundle's meaning; the engine knows the same number. */
@@ -66,7 +67,7 @@ export interface BundleUpstream {
 /** A site with what was resolved for it. */
 export interface BundleSite {
   readonly site: Pick<SiteRecord, 'id' | 'name' | 'primaryHost' | 'aliases' | 'upstreams' | 'waf'> &
-    Partial<Pick<SiteRecord, 'tenantId'>>;
+    Partial<Pick<SiteRecord, 'botProtection' | 'tenantId'>>;
   /** Policy that protects it; '' when the WAF is off. */
   readonly policyId: string;
   /** The policy that `policyId` is a variant of; '' where it is the policy itself. */
@@ -130,6 +131,7 @@ export function toRuntimeSite(
     upstreams.push(upstream);
     return upstream.id;
   };
+  const bot = toRuntimeBot(site);
   const made = create(RuntimeSiteSchema, {
     id: site.id,
     name: site.name,
@@ -148,6 +150,7 @@ export function toRuntimeSite(
     tenantId: site.tenantId ?? '',
     failOpen: one.failOpen,
     ...(one.tls === undefined ? {} : { tls: one.tls }),
+    ...(bot === undefined ? {} : { bot }),
   });
   return { site: made, upstreams };
 }

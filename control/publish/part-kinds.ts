@@ -2,6 +2,7 @@
 
 import { accessRuleKind, ipListKind, trustKind } from './access-parts.ts';
 import { certificateKind } from './certificate-parts.ts';
+import { challengeKeyKind } from './challenge-key-parts.ts';
 import { geoKind } from './geo-parts.ts';
 import { logPolicyKind } from './log-parts.ts';
 import type { PartKind } from './part-kind.ts';
@@ -12,6 +13,7 @@ import { responsesKind, siteKind, upstreamKind } from './site-parts.ts';
 export const partKinds: readonly PartKind[] = [
   accessRuleKind,
   certificateKind,
+  challengeKeyKind,
   geoKind,
   ipListKind,
   logPolicyKind,

@@ -19,6 +19,7 @@ import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
 import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import { bundleFormatVersion } from './build-bundle.ts';
+import { renewChallengeKeys } from './challenge-key-parts.ts';
 import {
   forgetSettled,
   hasNewGood,
@@ -76,6 +77,7 @@ export async function startPublisher(
   clock: Clock,
   logger: Logger,
 ): Promise<Publisher> {
+  await renewChallengeKeys(store, clock);
   const publisher = new LivePublisher(store, clock, logger, await signingKey(store, clock));
   await publisher.publish();
   return publisher;
@@ -95,6 +97,7 @@ class LivePublisher implements Publisher {
   readonly #parts = new PartCache(partKinds);
   readonly #listeners = new Set<(publication: Publication) => void>();
   readonly #undo: () => void;
+  readonly #keyTimer: NodeJS.Timeout;
   #current: Publication | null = null;
   /** Pieces of the current publication. */
   #published: readonly BuiltPart[] = [];
@@ -113,6 +116,7 @@ class LivePublisher implements Publisher {
     this.#key = key;
     this.publicKey = key.publicKey;
     this.#undo = store.onChange((changed) => this.#note(changed));
+    this.#keyTimer = setInterval(() => this.#renewKeys(), publishLimits.challengeKeyLookMs).unref();
   }
 
   current(): Publication | null {
@@ -182,7 +186,15 @@ class LivePublisher implements Publisher {
 
   close(): void {
     this.#undo();
+    clearInterval(this.#keyTimer);
     if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #renewKeys(): void {
+    renewChallengeKeys(this.#store, this.#clock).catch((error: unknown) => {
+      const reason = toAppError(error).message;
+      this.#logger.error('keys of challenges could not be renewed', { reason });
+    });
   }
 
   #note(changed: ReadonlySet<string>): void {

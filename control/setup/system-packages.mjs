@@ -93,6 +93,11 @@ export const testPackages = [
     present: () => onPath('pebble'),
   },
   {
+    name: 'chromium',
+    why: 'challenges are solved in it, on loopback',
+    present: () => onPath('chromium'),
+  },
+  {
     name: 'php-cli',
     why: 'what the rules inspect is compared with what PHP reads',
     present: () => onPath('php'),

@@ -104,8 +104,8 @@ export interface ExternalIdentityRecord {
 /** A key that the service made for itself. */
 export interface KeyRecord {
   readonly id: string;
-  readonly purpose: 'access_token' | 'bundle';
-  /** PKCS #8 PEM. */
+  readonly purpose: 'access_token' | 'bundle' | 'challenge';
+  /** PKCS #8 PEM; for challenges 32 random bytes in base64. */
   readonly privateKeyPem: string;
   readonly createdAt: string;
 }

@@ -8,6 +8,41 @@ export const guardLimits = {
   rememberedCountriesMax: 8_192,
 } as const;
 
+/** Challenges, and the clearances that they lead to. */
+export const botLimits = {
+  /** Challenges in a row before a visitor gets a plain page: settings that disagree end there. */
+  challengesInARow: 3,
+  /** A clearance that was issued this long ago and is refused counts as in a row. */
+  rowSpanMs: 120_000,
+  /** Wait of the check that needs no script; shorter than any time to solve. */
+  waitMs: 5_000,
+  /** Such checks that a client's network passes in an hour; from then on it needs script. */
+  waitsPerNetwork: 30,
+  waitsWindowSeconds: 3_600,
+  /** Wrong answers of a client's network to questions for people, and the time they count. */
+  wrongAnswersPerNetwork: 20,
+  wrongAnswersWindowSeconds: 600,
+  /** A clearance for which no proof of work was done lasts this long at most. */
+  waitClearanceSeconds: 300,
+  /** A longer path is not gone back to after a challenge. */
+  returnPathCharsMax: 1_024,
+  /** Longer tokens are none of ours. */
+  tokenCharsMax: 4_096,
+  /** Clearances of one name that are looked at: others may have set cookies of that name. */
+  cookiesPerNameMax: 3,
+  /** Clearances that a thread remembers as opened, some 500 bytes each. */
+  rememberedClearancesMax: 8_192,
+  /** Keys that open; the newest seals. */
+  keysMax: 4,
+  /** Addresses of crawlers that a thread remembers, and for how long. */
+  crawlersRememberedMax: 4_096,
+  crawlerTrustedMs: 6 * 3_600_000,
+  crawlerRefusedMs: 600_000,
+  /** Look-ups of crawlers' names under way in a thread. */
+  crawlerLookUpsMax: 8,
+  crawlerLookUpMs: 3_000,
+} as const;
+
 /** Counts of requests that rate limits need, in memory that all threads share. */
 export const rateLimits = {
   /** Sets of rows: two million rows of 64 bytes, twice the keys that are promised. */

@@ -17,6 +17,7 @@ import type { RuntimeConfig } from '../contract/runtime.ts';
 import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/site.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
+import { botOf } from './runtime-bot.ts';
 import { accessOf } from './runtime-access.ts';
 import { loggingOf } from './runtime-logging.ts';
 import { ratesOf } from './runtime-rates.ts';
@@ -44,12 +45,14 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const trust = trustOf(bundle);
   const rates = ratesOf(bundle);
   const tls = tlsOf(bundle);
+  const bot = botOf(bundle, sets);
   const access = accessOf(bundle, sets);
   const sites = bundle.sites.map((site) => ({
     ...toSite(site, upstreams, responses, trust(site.id)),
     ...optional('rates', rates(site)),
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
+    ...bot(site),
   }));
   return { revision, sha256, sites, policies, ...optional('logging', loggingOf(bundle)) };
 }

@@ -3,6 +3,7 @@
 import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { RuntimeRateLimit } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import { rateLimits as bounds } from '../base/guard-limits.ts';
+import type { ChallengeSettings } from '../contract/bot.ts';
 import type { RateKey, RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 
 /**
@@ -64,7 +65,13 @@ function readLimit(one: RuntimeRateLimit): RateLimitConfig[] {
       ? budget
       : { requests: one.verifiedRequestCount, windowSeconds: one.verifiedWindowSeconds };
   const named = { id, pathPattern, methods: [...methods], action, observe } as const;
-  return [{ ...named, key, budget, verifiedBudget, mitigationSeconds, banGlobally }];
+  const challenge = action === 'challenge' ? { challenge: challengeOf(one) } : {};
+  return [{ ...named, key, budget, verifiedBudget, mitigationSeconds, banGlobally, ...challenge }];
+}
+
+function challengeOf(one: RuntimeRateLimit): ChallengeSettings {
+  const { challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork } = one;
+  return { challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork };
 }
 
 function readKey(text: string): RateKey | null {

@@ -59,6 +59,8 @@ export interface GuardVerdict {
   /** Further fields of the answer; names and values are what HTTP can carry. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly page?: GuardPage;
+  /** The client is a program: the answer names the reason in JSON and is never a page. */
+  readonly forProgram?: boolean;
 }
 
 /** What an event keeps of a verdict. */

@@ -1,5 +1,7 @@
 /** Owns what a site's rate limits say, as the runtime bundle carries them; plain data. */
 
+import type { ChallengeSettings } from './bot.ts';
+
 /** What requests are counted by. */
 export type RateKey =
   | { readonly kind: 'ip' }
@@ -29,6 +31,8 @@ export interface RateLimitConfig {
   readonly verifiedBudget: RateBudget;
   /** How long the action lasts after the limit was passed; 0: as long as it is. */
   readonly mitigationSeconds: number;
+  /** For action `challenge`. */
+  readonly challenge?: ChallengeSettings;
   /** A ban holds on all sites. */
   readonly banGlobally: boolean;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { AccessConfig } from './access.ts';
+import type { BotConfig, ChallengeKey } from './bot.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
 import type { RateLimits } from './rate-limit.ts';
@@ -111,6 +112,10 @@ export interface SiteConfig {
   readonly access?: AccessConfig;
   /** How often clients may ask; absent for no limits. */
   readonly rates?: RateLimits;
+  /** What clients prove before they are served; absent for nothing. */
+  readonly bot?: BotConfig;
+  /** What seals challenges, the newest first; absent: a key that only this engine has. */
+  readonly challengeKeys?: readonly ChallengeKey[];
   /** Who may name the client; absent where only the peer counts. Shared between sites. */
   readonly trust?: TrustConfig;
   /** Absent where the site is served over plain HTTP only. */

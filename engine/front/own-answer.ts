@@ -80,6 +80,7 @@ function statusOf(answer: OwnAnswer): number {
 
 function pageOf(answer: OwnAnswer, status: number): Page {
   if (answer.guard?.page !== undefined) return answer.guard.page;
+  if (answer.guard?.forProgram === true) return programPage(answer, status, answer.guard.reason);
   if (answer.text !== null) {
     return { contentType: 'application/octet-stream', body: Buffer.from(answer.text) };
   }
@@ -105,4 +106,18 @@ function pageOf(answer: OwnAnswer, status: number): Page {
     answer.acceptsHtml,
     answer.settings,
   );
+}
+
+/** What programs read; an operator's wording counts, an operator's HTML does not. */
+function programPage(answer: OwnAnswer, status: number, reason: string): Page {
+  const { scenario, settings, requestId } = answer;
+  const plain = statusText(status);
+  const wording =
+    scenario === null
+      ? { title: plain.reason, message: plain.message }
+      : scenarioOf(scenario, settings);
+  const { title, message } = wording;
+  const error = { status, kind: scenario ?? plain.kind, reason, title, message };
+  const body = { error, requestId, time: new Date(answer.receivedAtMs).toISOString() };
+  return { contentType: 'application/json', body: Buffer.from(`${JSON.stringify(body)}\n`) };
 }

@@ -2,6 +2,8 @@
 
 import type { GuardName, GuardVerdict } from '../contract/guard.ts';
 import type { SiteConfig } from '../contract/site.ts';
+import type { Challenges } from './bot/challenges.ts';
+import type { CrawlerCheck } from './bot/crawlers.ts';
 import type { RateTable } from './rate-table.ts';
 import type { RequestView } from './request-view.ts';
 
@@ -24,6 +26,10 @@ export interface GuardServices {
   readonly countryOf: (ip: string) => string;
   /** Counts of requests; null where nothing is limited. */
   readonly rates: RateTable | null;
+  /** Challenges of the thread; absent: each site's guards have their own. */
+  readonly challenges?: Challenges;
+  /** Who knows crawlers; absent: nobody does. */
+  readonly crawlers?: CrawlerCheck;
 }
 
 /** Knows nothing: for tests and for fronts without data. */

@@ -3,6 +3,7 @@
  * needs of the configuration comes with `SiteConfig`.
  */
 
+import { botGate } from './bot/bot-gate.ts';
 import { countryAccess } from './country-access.ts';
 import type { GuardKind } from './guard.ts';
 import { ipAccess } from './ip-access.ts';
@@ -10,7 +11,7 @@ import { rateLimitGuard } from './rate-limit.ts';
 
 /** Every kind of guard, in the order in which they are asked; inspection by rules comes after. */
 export const guardKinds: readonly GuardKind[] = [
-  // Bot gate.
+  botGate,
   rateLimitGuard,
   ipAccess,
   countryAccess,

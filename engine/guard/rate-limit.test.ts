@@ -1,41 +1,17 @@
 /** Rate limits as the specification words them, a row a sentence, through the guard itself. */
 
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { encodeUtf8 } from '../base/byte-string.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 import type { SiteConfig } from '../contract/site.ts';
-import { RequestHeadParser } from '../http/request-head.ts';
+import { botGate } from './bot/bot-gate.ts';
+import { Challenges } from './bot/challenges.ts';
+import { cookieOf, readPage, solve } from '../../test/support/challenge-solver.ts';
 import { noGuardServices, type Guard } from './guard.ts';
 import { pathPatternOf, rateLimitGuard } from './rate-limit.ts';
 import { RateTable, shareRates } from './rate-table.ts';
-import { RequestView } from './request-view.ts';
-
-const startMs = 1_790_000_000_000;
-
-interface Asked {
-  readonly target?: string;
-  readonly method?: string;
-  readonly fields?: readonly string[];
-  readonly ip?: string;
-  readonly afterMs?: number;
-  readonly trial?: boolean;
-}
-
-function viewOf({ target = '/', method = 'GET', fields = [], ...rest }: Asked): RequestView {
-  const text = [`${method} ${target} HTTP/1.1`, 'Host: a.example', ...fields, '', ''].join('\r\n');
-  const bytes = Buffer.from(text, 'latin1');
-  const parser = new RequestHeadParser();
-  parser.reset(0);
-  parser.execute(bytes, bytes.length);
-  const clientIp = rest.ip ?? '192.0.2.1';
-  const ports = { clientPort: 1, serverPort: 80, scheme: 'http' } as const;
-  const facts = { ...ports, clientIp, peerIp: clientIp, serverIp: '192.0.2.3' };
-  const view = new RequestView().begin(parser, bytes, facts);
-  view.nowMs = startMs + (rest.afterMs ?? 0);
-  view.trial = rest.trial ?? false;
-  return view;
-}
+import { viewOf, type Asked } from '../../test/support/request-view.ts';
 
 const usual: RateLimitConfig = {
   id: 'limit-1',
@@ -171,11 +147,7 @@ const rows: Readonly<
     [{}, {}, {}, {}],
     ['', '', 'monitor rate_limit_observed', 'monitor rate_limit_observed'],
   ],
-  'a challenge blocks until there are challenges': [
-    { action: 'challenge' },
-    [{}, {}, {}],
-    ['', '', deny],
-  ],
+  'a challenge without settings blocks': [{ action: 'challenge' }, [{}, {}, {}], ['', '', deny]],
   'a trial decides and counts nothing': [
     {},
     [{ trial: true }, { trial: true }, { trial: true }, {}, {}, { trial: true }, {}],
@@ -241,4 +213,62 @@ test.each([
   const path = pathPatternOf(pattern);
   expect(fits.filter((one) => !path.test(one))).toEqual([]);
   expect(others.filter((one) => path.test(one))).toEqual([]);
+});
+
+describe('challenges', () => {
+  const challenge = {
+    challengeTtlSeconds: 60,
+    clearanceTtlSeconds: 900,
+    proofDifficulty: 12,
+    bindNetwork: true,
+  };
+  const verifiedBudget = { requests: 4, windowSeconds: 60 };
+  const site = {
+    id: 'a',
+    rates: {
+      limits: [{ ...usual, action: 'challenge', challenge, verifiedBudget }],
+      globalBans: [],
+    },
+  } as unknown as SiteConfig;
+
+  test('a browser past the limit solves one and has the budget of the verified', () => {
+    const shared = table();
+    const challenges = new Challenges(shared, Buffer.alloc(32, 7));
+    const services = { ...noGuardServices, rates: shared, challenges };
+    const limit = rateLimitGuard.compile(site, services)!;
+    const gate = botGate.compile(site, services)!;
+    const html = 'Accept: text/html';
+    const browse = (fields: string[] = []): GuardVerdict | null =>
+      limit.decide(viewOf({ fields: [html, ...fields] }));
+    expect([reasonOf(browse()), reasonOf(browse())]).toEqual(['', '']);
+    const verdict = browse();
+    expect(reasonOf(verdict)).toBe('challenge rate_limit_challenge');
+    expect([verdict?.guard, verdict?.ruleId]).toEqual(['rate_limit', 'limit-1']);
+    // No wait without script: who asks too often is past being doubtful.
+    const page = readPage(verdict);
+    expect(page.text).not.toContain('http-equiv="refresh"');
+    const target = `/.waf-check/pass?token=${page.token}&nonce=${solve(page)}`;
+    const solved = gate.decide(viewOf({ target, fields: [html] }));
+    expect(reasonOf(solved)).toBe('challenge bot_solved');
+    const fields = [`Cookie: ${cookieOf(solved)}`];
+    expect(Array.from({ length: 5 }, () => reasonOf(browse(fields)))).toEqual([
+      '',
+      '',
+      '',
+      '',
+      deny,
+    ]);
+    // The unverified are still over.
+    expect(reasonOf(browse())).toBe('challenge rate_limit_challenge');
+  });
+
+  test('a program past the limit gets 429 and no page', () => {
+    const shared = table();
+    const challenges = new Challenges(shared, Buffer.alloc(32, 7));
+    const guard = rateLimitGuard.compile(site, { ...noGuardServices, rates: shared, challenges })!;
+    const verdicts = [{}, {}, {}].map((one) => guard.decide(viewOf(one)));
+    expect(verdicts.map(reasonOf)).toEqual(['', '', 'deny rate_limit_challenge_required']);
+    expect(verdicts[2]).toMatchObject({ scenario: 'rate_limit', status: 403, forProgram: true });
+    expect(verdicts[2]?.retryAfterS).toBeGreaterThan(0);
+  });
 });

@@ -8,19 +8,23 @@ import { HalfSipHash } from '../base/half-sip-hash.ts';
 import { clientNetwork } from '../base/ip-address.ts';
 import { rateLimits } from '../base/guard-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
-import type { RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
+import type { RateBudget, RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
 import type { SiteConfig } from '../contract/site.ts';
 import type { Guard, GuardKind } from './guard.ts';
+import type { ChallengeDesk } from './bot/challenge-desk.ts';
+import type { ChallengeScope } from './bot/challenge-scope.ts';
+import { deskOf } from './bot/challenges.ts';
 import type { RateTable } from './rate-table.ts';
 import type { RequestView } from './request-view.ts';
 
 /** Rate limits and the bans that they made. */
 export const rateLimitGuard: GuardKind = {
   name: 'rate_limit',
-  compile: (site, { rates }) => {
-    const { rates: asked } = site;
-    if (asked === undefined || rates === null) return null;
-    return new RateLimitGuard(site, rates);
+  compile: (site, services) => {
+    const { rates } = services;
+    if (site.rates === undefined || rates === null) return null;
+    const challenges = site.rates.limits.some(({ challenge }) => challenge !== undefined);
+    return new RateLimitGuard(site, rates, challenges ? deskOf(site, services) : null);
   },
 };
 
@@ -32,6 +36,10 @@ interface CompiledLimit {
   readonly hash: HalfSipHash;
   /** Hashes values that this limit bans; null when it bans nobody. */
   readonly banHash: HalfSipHash | null;
+  /** What it challenges for; null when it does not. */
+  readonly challenge: ChallengeScope | null;
+  /** Hashes values of clients that solved its challenge. */
+  readonly verifiedHash: HalfSipHash | null;
 }
 
 /** Values of one kind that may be banned here. */
@@ -45,10 +53,12 @@ class RateLimitGuard implements Guard {
   private readonly table: RateTable;
   private readonly limits: readonly CompiledLimit[];
   private readonly bans: readonly BanPlace[];
+  private readonly desk: ChallengeDesk | null;
 
-  constructor(site: SiteConfig, table: RateTable) {
+  constructor(site: SiteConfig, table: RateTable, desk: ChallengeDesk | null) {
     const { limits, globalBans } = site.rates!;
     this.table = table;
+    this.desk = desk;
     const placed = (key: RateKey, where: string): BanPlace => ({
       key,
       hash: derivedHash(table, `ban\n${where}\n${nameOf(key)}`),
@@ -57,13 +67,21 @@ class RateLimitGuard implements Guard {
       ...globalBans.map((key) => placed(key, '')),
       ...distinct(limits.filter(bansHere).map(({ key }) => key)).map((key) => placed(key, site.id)),
     ];
-    this.limits = limits.map((config) => ({
-      config,
-      path: pathPatternOf(config.pathPattern),
-      hash: derivedHash(table, `limit\n${site.id}\n${config.id}\n${config.budget.windowSeconds}`),
-      banHash:
-        config.action === 'ban' ? placed(config.key, config.banGlobally ? '' : site.id).hash : null,
-    }));
+    const counted = (what: string, { id }: RateLimitConfig, windowSeconds: number): HalfSipHash =>
+      derivedHash(table, `${what}\n${site.id}\n${id}\n${windowSeconds}`);
+    this.limits = limits.map((config) => {
+      const { action, key, banGlobally, budget, verifiedBudget } = config;
+      const challenge = desk?.scope(config.id) ?? null;
+      return {
+        config,
+        path: pathPatternOf(config.pathPattern),
+        hash: counted('limit', config, budget.windowSeconds),
+        banHash: action === 'ban' ? placed(key, banGlobally ? '' : site.id).hash : null,
+        challenge,
+        verifiedHash:
+          challenge === null ? null : counted('verified', config, verifiedBudget.windowSeconds),
+      };
+    });
   }
 
   decide(view: RequestView): GuardVerdict | null {
@@ -91,28 +109,65 @@ class RateLimitGuard implements Guard {
     const texts = applying.map((limit) => {
       const { config, hash } = limit;
       table.ask(hash.hash(valueOf(config.key, view)), config.budget, 0, view.nowMs, true);
-      return `${config.pathPattern} by ${nameOf(config.key)}: ${table.used} of ${budgetText(config)}`;
+      return `${config.pathPattern} by ${nameOf(config.key)}: ${table.used} of ${budgetText(config.budget)}`;
     });
     return texts.length === 0 ? 'no limit applies' : texts.join('; ');
   }
 
-  private ask({ config, hash, banHash }: CompiledLimit, view: RequestView): GuardVerdict | null {
+  private ask(limit: CompiledLimit, view: RequestView): GuardVerdict | null {
     const { table } = this;
+    const { config, hash, banHash, challenge } = limit;
+    if (challenge !== null && !config.observe) return this.askVerified(limit, challenge, view);
     const { observe, key, budget, mitigationSeconds } = config;
     const value = valueOf(key, view);
     const holdMs = observe || banHash !== null ? 0 : mitigationSeconds * 1000;
     const answer = table.ask(hash.hash(value), budget, holdMs, view.nowMs, view.trial);
     if (answer === 'pass') return null;
-    const detail = `more than ${budgetText(config)} by ${nameOf(key)}`;
+    const detail = `more than ${budgetText(config.budget)} by ${nameOf(key)}`;
     if (observe) return watching(config.id, detail);
-    if (config.action === 'challenge') {
-      // Without a gate that sets challenges, turning away is the safe answer.
-      return denial('rate_limit', config.id, `${detail}; no challenge yet`, table.retryAfterMs);
-    }
     if (banHash === null) return denial('rate_limit', config.id, detail, table.retryAfterMs);
     const banMs = mitigationSeconds * 1000;
     if (!view.trial) table.ban(banHash.hash(value), banMs, view.nowMs);
     return denial('rate_limit_ban', config.id, detail, banMs);
+  }
+
+  /** Clients that solved the challenge have a budget of their own; past it they wait. */
+  private askVerified(
+    { config, hash, verifiedHash }: CompiledLimit,
+    scope: ChallengeScope,
+    view: RequestView,
+  ): GuardVerdict | null {
+    const { table } = this;
+    const desk = this.desk!;
+    const { key, budget, verifiedBudget, mitigationSeconds } = config;
+    const value = valueOf(key, view);
+    const holdMs = mitigationSeconds * 1000;
+    const shown = desk.shown(scope, view);
+    if (shown.valid) {
+      const answer = table.ask(
+        verifiedHash!.hash(value),
+        verifiedBudget,
+        0,
+        view.nowMs,
+        view.trial,
+      );
+      if (answer === 'pass') return null;
+      const detail = `verified, more than ${budgetText(verifiedBudget)} by ${nameOf(key)}`;
+      return denial('rate_limit', config.id, detail, table.retryAfterMs);
+    }
+    const answer = table.ask(hash.hash(value), budget, holdMs, view.nowMs, view.trial);
+    if (answer === 'pass') return null;
+    const detail = `more than ${budgetText(budget)} by ${nameOf(key)}`;
+    const retryAfterS = Math.max(1, Math.ceil(table.retryAfterMs / 1000));
+    const named = { guard: 'rate_limit', reason: 'rate_limit_challenge' } as const;
+    const occasion = {
+      ...named,
+      ruleId: config.id,
+      detail,
+      scenario: 'rate_limit',
+      retryAfterS,
+    } as const;
+    return desk.challenge(scope, occasion, shown, view);
   }
 }
 
@@ -192,7 +247,7 @@ export function nameOf(key: RateKey): string {
   return key.kind === 'header' ? `header:${key.name}` : key.kind;
 }
 
-function budgetText({ budget: { requests, windowSeconds } }: RateLimitConfig): string {
+function budgetText({ requests, windowSeconds }: RateBudget): string {
   return `${requests} in ${windowSeconds} s`;
 }
 

@@ -11,6 +11,8 @@ import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { isIncomplete } from '../contract/verdict.ts';
 import type { FrontThreadData } from '../front/thread-messages.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
+import { Challenges } from '../guard/bot/challenges.ts';
+import { DnsCrawlers } from '../guard/bot/crawlers.ts';
 import { RateTable } from '../guard/rate-table.ts';
 import { noInspection } from '../contract/policy.ts';
 import { listenReusePort } from '../system/sockets.ts';
@@ -108,11 +110,18 @@ function isNotable({ transaction, outcome, guards }: RequestEvent): boolean {
   return outcome !== 'served' && outcome !== 'client_abort' && outcome !== 'unrouted';
 }
 
+const rates = settings.rates === undefined ? null : new RateTable(settings.rates);
+const { challengeKey } = settings;
+
 await runFrontWorker(parentPort!, data, {
   prepare,
   guardServices: {
     countryOf: (ip) => parts.countries.codeOf(ip),
-    rates: settings.rates === undefined ? null : new RateTable(settings.rates),
+    rates,
+    crawlers: new DnsCrawlers(),
+    ...(rates === null || challengeKey === undefined
+      ? {}
+      : { challenges: new Challenges(rates, challengeKey) }),
   },
   takeDatabases: (groups) => parts.useShared(groups),
   wantsEvent: (event) => {

@@ -22,6 +22,8 @@ export interface ThreadSettings {
   readonly rblZones?: readonly string[];
   /** Counts of rate limits; absent where nothing is limited. */
   readonly rates?: SharedRates;
+  /** Seals challenges of sites that no control gave keys; absent where nothing is challenged. */
+  readonly challengeKey?: Uint8Array;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }
 

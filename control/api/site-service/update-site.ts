@@ -38,6 +38,8 @@ const maskFields: MaskFields = {
     proofDifficulty: true,
     bindNetwork: true,
     exemptPaths: true,
+    exemptMethods: true,
+    challengeCrawlers: true,
     trustedIpListIds: true,
   },
 };

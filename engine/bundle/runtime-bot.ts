@@ -1,0 +1,64 @@
+/** Owns what sites of a bundle demand from clients, and the keys that seal challenges. Pure. */
+
+import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { AppError } from '../base/errors.ts';
+import { botLimits } from '../base/guard-limits.ts';
+import type { BotConfig, ChallengeKey } from '../contract/bot.ts';
+import type { IpSets } from './ip-set.ts';
+
+/** The part of a site's configuration that challenges need. */
+export interface BotParts {
+  readonly bot?: BotConfig;
+  readonly challengeKeys?: readonly ChallengeKey[];
+}
+
+const keyBytes = 32;
+
+/**
+ * Finds what a site demands; nothing where it never challenges. Sites share the keys. Errors:
+ * AppError bundle_invalid for a mode, a list or a key that does not fit.
+ */
+export function botOf(
+  bundle: Pick<RuntimeBundle, 'ipLists' | 'challengeKeys' | 'rateLimits'>,
+  sets: IpSets,
+): (site: Pick<RuntimeSite, 'name' | 'bot'>) => BotParts {
+  const lists = new Map(bundle.ipLists.map((list) => [list.id, list]));
+  const challengeKeys = bundle.challengeKeys.slice(0, botLimits.keysMax).map(({ id, secret }) => {
+    if (secret.length !== keyBytes) throw invalid(`challenge key ${id} has a wrong length`);
+    return secret;
+  });
+  const limitsChallenge = bundle.rateLimits.some(({ action }) => action === 'challenge');
+  return ({ name, bot }) => {
+    if (bot === undefined && !limitsChallenge) return {};
+    const keys = challengeKeys.length === 0 ? {} : { challengeKeys };
+    if (bot === undefined) return keys;
+    if (bot.mode !== 'browser_check' && bot.mode !== 'human_verification') {
+      throw invalid(`site ${name}: bot mode "${bot.mode}" is not known`);
+    }
+    const trusted = bot.trustedIpListIds.map((id) => {
+      const list = lists.get(id);
+      if (list === undefined) throw invalid(`site ${name}: IP list ${id} is missing`);
+      return sets.of(list);
+    });
+    const { mode, challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork } = bot;
+    const numbers = { challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork };
+    const config: BotConfig = {
+      mode,
+      ...numbers,
+      exemptPaths: bot.exemptPaths.map(readPrefix),
+      exemptMethods: bot.exemptMethods.map((method) => method.toUpperCase()),
+      trusted,
+      challengeCrawlers: bot.challengeCrawlers,
+    };
+    return { bot: config, ...keys };
+  };
+}
+
+/** As `RequestView.isUnder` takes it: byte string, lower case, '' for every path. */
+function readPrefix(path: string): string {
+  return Buffer.from(path, 'utf8').toString('latin1').toLowerCase().replace(/\/+$/, '');
+}
+
+function invalid(message: string): AppError {
+  return new AppError('bundle_invalid', message, { source: 'config' });
+}

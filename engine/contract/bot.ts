@@ -1,0 +1,34 @@
+/** Owns what a site demands before it serves clients, as the runtime bundle carries it. */
+
+import type { IpSet } from './access.ts';
+
+/** Which proof the gate of a site asks for. */
+export type BotMode = 'off' | 'browser_check' | 'human_verification';
+
+/** What a challenge demands and what it grants. */
+export interface ChallengeSettings {
+  /** Time to solve it. */
+  readonly challengeTtlSeconds: number;
+  /** How long the clearance lasts. */
+  readonly clearanceTtlSeconds: number;
+  /** Zero bits of SHA-256 that a solution has. */
+  readonly proofDifficulty: number;
+  /** The clearance counts only for the client's /24 or /56. */
+  readonly bindNetwork: boolean;
+}
+
+/** The bot gate of a site. */
+export interface BotConfig extends ChallengeSettings {
+  readonly mode: BotMode;
+  /** Lower case, whole segments; '' for every path. */
+  readonly exemptPaths: readonly string[];
+  /** In upper case. */
+  readonly exemptMethods: readonly string[];
+  /** Addresses that are not asked. */
+  readonly trusted: readonly IpSet[];
+  /** False: crawlers whose address proves who they are pass. */
+  readonly challengeCrawlers: boolean;
+}
+
+/** Secret that seals challenges and clearances; 32 bytes. */
+export type ChallengeKey = Uint8Array;

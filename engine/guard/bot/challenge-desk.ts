@@ -1,0 +1,334 @@
+/**
+ * Owns setting challenges and checking solutions for one site. A solution counts once, in a table
+ * that all threads share and that survives a restart; who cannot solve a few in a row gets a plain
+ * page, so that nothing loops.
+ */
+
+import { randomBytes, randomInt } from 'node:crypto';
+import { encodeUtf8 } from '../../base/byte-string.ts';
+import { HalfSipHash } from '../../base/half-sip-hash.ts';
+import { clientNetwork } from '../../base/ip-address.ts';
+import { botLimits } from '../../base/guard-limits.ts';
+import type { GuardName, GuardVerdict } from '../../contract/guard.ts';
+import type { ResponseScenario, SiteConfig } from '../../contract/site.ts';
+import type { RateTable } from '../rate-table.ts';
+import type { RequestView } from '../request-view.ts';
+import { challengePage, momentPage, pageFields } from './challenge-page.ts';
+import { scopesOf, type ChallengeScope } from './challenge-scope.ts';
+import {
+  openChallenge,
+  sealChallenge,
+  sealClearance,
+  type ChallengeToken,
+  type Clearance,
+} from './challenge-token.ts';
+import { ClearanceReader, type ShownClearance } from './clearances.ts';
+import { boundNetwork } from './client-network.ts';
+import { ownPath } from './own-paths.ts';
+import { textsFor } from './page-texts.ts';
+import { provesWork } from './proof-of-work.ts';
+import type { TextSealer } from './sealed-text.ts';
+import { tonesMax, tonesMin } from './tones.ts';
+
+/** Who asks for a challenge, and under which words it is refused to programs. */
+export interface ChallengeOccasion {
+  readonly guard: GuardName;
+  readonly reason: string;
+  readonly ruleId: string;
+  readonly detail: string;
+  readonly scenario: ResponseScenario;
+  readonly retryAfterS?: number;
+}
+
+/** What the gate of a site asks under. */
+export const gateOccasion: ChallengeOccasion = {
+  guard: 'bot',
+  reason: 'bot_challenge',
+  ruleId: '',
+  detail: '',
+  scenario: 'bot_block',
+};
+
+/** What a client hands in. */
+export interface Solution {
+  readonly token: string;
+  /** '' where no work was done. */
+  readonly nonce: string;
+  /** '' where nothing was asked. */
+  readonly answer: string;
+}
+
+/** What challenges of all sites share in a thread. */
+export interface DeskSurroundings {
+  readonly sealer: TextSealer;
+  readonly table: RateTable;
+  readonly opened: Map<string, Clearance>;
+}
+
+/** The desk of one site; see the header. */
+export class ChallengeDesk {
+  private readonly siteId: string;
+  private readonly scopes: ReadonlyMap<string, ChallengeScope>;
+  private readonly sealer: TextSealer;
+  private readonly table: RateTable;
+  private readonly reader: ClearanceReader;
+  private readonly hash: HalfSipHash;
+  /** Only the node that set a challenge knows whether it was used. */
+  private readonly node: string;
+
+  constructor(site: SiteConfig, { sealer, table, opened }: DeskSurroundings) {
+    this.siteId = site.id;
+    this.scopes = scopesOf(site);
+    this.sealer = sealer;
+    this.table = table;
+    this.reader = new ClearanceReader(sealer, site.id, opened);
+    const { low, high } = new HalfSipHash(table.seed).hash(`challenge\n${encodeUtf8(site.id)}`);
+    this.hash = new HalfSipHash([low, high]);
+    const named = this.hash.hash('node');
+    this.node = `${named.low >>> 0}.${named.high >>> 0}`;
+  }
+
+  scope(id: string): ChallengeScope | null {
+    return this.scopes.get(id) ?? null;
+  }
+
+  /** What the request shows for a scope. */
+  shown(scope: ChallengeScope, view: RequestView): ShownClearance {
+    return this.reader.read(scope, view);
+  }
+
+  /** Sets a challenge. `shown`: what was not enough. */
+  challenge(
+    scope: ChallengeScope,
+    occasion: ChallengeOccasion,
+    shown: ShownClearance,
+    view: RequestView,
+  ): GuardVerdict {
+    return this.set(scope, occasion, shown.recentAttempt + 1, returnTarget(view), view);
+  }
+
+  /** Looks at what a client hands in; `waited`: it did no work. */
+  accept(solution: Solution, view: RequestView): GuardVerdict {
+    const token = openChallenge(this.sealer, this.siteId, solution.token);
+    const scope = token === null ? undefined : this.scopes.get(token.scope);
+    if (token === null || scope === undefined) return this.refusal('bot_invalid', view);
+    const fault = this.faultOf(token, scope, solution, view);
+    if (fault === 'bot_early') return this.moment(token, scope, solution, view);
+    if (fault !== '') {
+      return this.set(
+        scope,
+        { ...gateOccasion, reason: fault },
+        token.attempt + 1,
+        token.target,
+        view,
+      );
+    }
+    return this.use(token, scope, solution, view);
+  }
+
+  /** A solved challenge gave a cookie: was it kept? */
+  finish(text: string, view: RequestView): GuardVerdict {
+    const token = openChallenge(this.sealer, this.siteId, text);
+    const scope = token === null ? undefined : this.scopes.get(token.scope);
+    if (token === null || scope === undefined) return this.refusal('bot_invalid', view);
+    if (this.shown(scope, view).valid) return redirect('bot_cleared', token.target, []);
+    return this.refusal('bot_no_cookie', view);
+  }
+
+  /** What is to be counted, for the sound of a challenge; 0 for none. */
+  tonesOf(text: string): number {
+    const token = openChallenge(this.sealer, this.siteId, text);
+    return Number(token?.answers[1] ?? 0);
+  }
+
+  /** A plain answer: JSON for programs, the site's page for browsers. */
+  refusal(reason: string, view: RequestView, occasion = gateOccasion): GuardVerdict {
+    const { guard, ruleId, detail, scenario, retryAfterS } = occasion;
+    const forProgram = !takesPages(view);
+    const named = { guard, action: 'deny', reason, ruleId, detail, status: 403, scenario } as const;
+    return { ...named, forProgram, ...(retryAfterS === undefined ? {} : { retryAfterS }) };
+  }
+
+  private set(
+    scope: ChallengeScope,
+    occasion: ChallengeOccasion,
+    attempt: number,
+    target: string,
+    view: RequestView,
+  ): GuardVerdict {
+    if (attempt > botLimits.challengesInARow) {
+      return this.refusal('bot_challenge_limit', view, occasion);
+    }
+    if (!takesPages(view)) return this.refusal(`${occasion.reason}_required`, view, occasion);
+    const question = scope.mode === 'human_verification' ? drawQuestion() : null;
+    const { settings } = scope;
+    const token: ChallengeToken = {
+      id: randomBytes(16).toString('hex'),
+      scope: scope.id,
+      revision: scope.revision,
+      issuedAtMs: view.nowMs,
+      attempt,
+      node: this.node,
+      network: settings.bindNetwork ? boundNetwork(view.clientAddress) : '',
+      target,
+      answers: question === null ? [] : [String(question[0] + question[1]), drawTones()],
+    };
+    const page = challengePage({
+      texts: textsFor(view.header('accept-language')),
+      token: sealChallenge(this.sealer, this.siteId, token),
+      id: token.id,
+      bits: settings.proofDifficulty,
+      takesWaits: scope.takesWaits && this.mayWait(view, true),
+      question,
+    });
+    const { guard, reason, ruleId, detail, retryAfterS } = occasion;
+    const wait = retryAfterS === undefined ? {} : { retryAfterS };
+    const named = { guard, action: 'challenge', reason, ruleId, detail, status: 403 } as const;
+    return { ...named, scenario: null, headers: pageFields, page, ...wait };
+  }
+
+  /** Why a solution does not count; '' when it does. */
+  private faultOf(
+    token: ChallengeToken,
+    scope: ChallengeScope,
+    { nonce, answer }: Solution,
+    view: RequestView,
+  ): string {
+    const ageMs = view.nowMs - token.issuedAtMs;
+    if (ageMs >= scope.settings.challengeTtlSeconds * 1000) return 'bot_late';
+    if (token.revision !== scope.revision) return 'bot_changed';
+    if (token.node !== this.node) return 'bot_other_node';
+    const network = boundNetwork(view.clientAddress);
+    if (token.network !== '' && token.network !== network) return 'bot_moved';
+    if (token.answers.length > 0 && !this.isAnswer(token, answer, view)) return 'bot_wrong_answer';
+    if (nonce !== '') {
+      return provesWork(token.id, nonce, scope.settings.proofDifficulty) ? '' : 'bot_wrong_proof';
+    }
+    if (!scope.takesWaits || !this.mayWait(view, true)) return 'bot_proof_needed';
+    return ageMs < botLimits.waitMs ? 'bot_early' : '';
+  }
+
+  private isAnswer({ id, answers }: ChallengeToken, answer: string, view: RequestView): boolean {
+    const { wrongAnswersPerNetwork: requests, wrongAnswersWindowSeconds: windowSeconds } =
+      botLimits;
+    const budget = { requests, windowSeconds };
+    // A question that was answered wrongly is not asked again: a number is soon guessed.
+    const wrong = this.hash.hash(`wrong ${id}`);
+    const network = this.hash.hash(`wrong ${clientNetwork(view.facts.clientIp)}`);
+    if (this.table.ask(wrong, once(windowSeconds), 0, view.nowMs, true) !== 'pass') return false;
+    if (this.table.ask(network, budget, 0, view.nowMs, true) !== 'pass') return false;
+    if (answers.includes(answer)) return true;
+    this.table.ask(wrong, once(windowSeconds), 0, view.nowMs, view.trial);
+    this.table.ask(network, budget, 0, view.nowMs, view.trial);
+    return false;
+  }
+
+  /** Uses a challenge up; only the first to do so is cleared. */
+  private use(
+    token: ChallengeToken,
+    scope: ChallengeScope,
+    { token: text, nonce }: Solution,
+    view: RequestView,
+  ): GuardVerdict {
+    const { challengeTtlSeconds, clearanceTtlSeconds, bindNetwork } = scope.settings;
+    const used = this.hash.hash(`used ${token.id}`);
+    const window = once(challengeTtlSeconds);
+    if (this.table.ask(used, window, 0, view.nowMs, view.trial) !== 'pass') {
+      // The one who solved it reloads the page, or someone else copied the solution.
+      if (this.shown(scope, view).valid) return redirect('bot_cleared', token.target, []);
+      return this.refusal('bot_replayed', view);
+    }
+    const waited = nonce === '';
+    if (waited) this.mayWait(view, view.trial);
+    const { waitClearanceSeconds } = botLimits;
+    const lastsS = waited
+      ? Math.min(clearanceTtlSeconds, waitClearanceSeconds)
+      : clearanceTtlSeconds;
+    const clearance: Clearance = {
+      scope: scope.id,
+      revision: scope.revision,
+      issuedAtMs: view.nowMs,
+      expiresAtMs: view.nowMs + lastsS * 1000,
+      attempt: token.attempt,
+      network: bindNetwork || waited ? boundNetwork(view.clientAddress) : '',
+    };
+    const value = sealClearance(this.sealer, this.siteId, clearance);
+    const secure = view.facts.scheme === 'https' ? '; Secure' : '';
+    const cookie = `${scope.cookie}=${value}; Path=/; Max-Age=${lastsS}; HttpOnly; SameSite=Lax`;
+    return redirect('bot_solved', `${ownPath('done')}?token=${text}`, [
+      ['Set-Cookie', `${cookie}${secure}`],
+      ...pageFields,
+    ]);
+  }
+
+  /** The answer is right and nobody worked for it: the wait comes first. */
+  private moment(
+    token: ChallengeToken,
+    { mode }: ChallengeScope,
+    { token: text, answer }: Solution,
+    view: RequestView,
+  ): GuardVerdict {
+    const leftMs = token.issuedAtMs + botLimits.waitMs - view.nowMs;
+    if (!takesPages(view)) return this.refusal('bot_early', view);
+    const answered = `&nonce=&answer=${encodeURIComponent(answer)}`;
+    const path =
+      mode === 'human_verification'
+        ? `${ownPath('answer')}?token=${text}${answered}`
+        : `${ownPath('wait')}?token=${text}`;
+    const texts = textsFor(view.header('accept-language'));
+    const page = momentPage(texts, path, Math.ceil(leftMs / 1000) + 1);
+    return { ...ownVerdict('challenge', 'bot_early', 403), headers: pageFields, page };
+  }
+
+  /** Whether the client's network may pass by waiting; counts it unless `dry`. */
+  private mayWait({ facts, nowMs }: RequestView, dry: boolean): boolean {
+    const { waitsPerNetwork: requests, waitsWindowSeconds: windowSeconds } = botLimits;
+    const key = this.hash.hash(`wait ${clientNetwork(facts.clientIp)}`);
+    return this.table.ask(key, { requests, windowSeconds }, 0, nowMs, dry) === 'pass';
+  }
+}
+
+/** True for requests that a page can answer: navigations of browsers. */
+export function takesPages(view: RequestView): boolean {
+  if (view.method !== 'GET' && view.method !== 'HEAD') return false;
+  return view.header('accept')?.toLowerCase().includes('text/html') === true;
+}
+
+/** An answer of the bot gate that is not the operator's wording. */
+export function ownVerdict(
+  action: 'challenge' | 'deny',
+  reason: string,
+  status: number,
+): GuardVerdict {
+  return { guard: 'bot', action, reason, ruleId: '', detail: '', status, scenario: null };
+}
+
+function redirect(
+  reason: string,
+  location: string,
+  headers: NonNullable<GuardVerdict['headers']>,
+): GuardVerdict {
+  return { ...ownVerdict('challenge', reason, 303), location, headers };
+}
+
+/**
+ * Where the visitor goes back to: path and query as sent. A path that a browser could take for
+ * another host, and what is too long, become `/`.
+ */
+function returnTarget({ path, query }: RequestView): string {
+  const target = query === '' ? path : `${path}?${query}`;
+  if (target.length > botLimits.returnPathCharsMax) return '/';
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(target) ? target : '/';
+}
+
+function once(windowSeconds: number): { requests: number; windowSeconds: number } {
+  return { requests: 1, windowSeconds };
+}
+
+function drawQuestion(): readonly [number, number] {
+  return [randomInt(2, 10), randomInt(2, 10)];
+}
+
+function drawTones(): string {
+  return String(randomInt(tonesMin!, tonesMax! + 1));
+}

@@ -1,0 +1,50 @@
+/** Owns a headless Chromium that speaks to loopback only, and what tests do with its pages. */
+
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+
+const path = '/usr/bin/chromium';
+
+/** Why no browser can be started; null where one can. */
+export const missingChromium = ((): string | null => {
+  try {
+    accessSync(path, constants.X_OK);
+    return null;
+  } catch {
+    return `${path} is not installed`;
+  }
+})();
+
+/** Starts a browser. Every name but loopback's stays unresolved. */
+export function startChromium(): Promise<Browser> {
+  return puppeteer.launch({
+    executablePath: path,
+    args: [
+      ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
+      ...['--disable-component-update', '--no-first-run', '--mute-audio'],
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+    ],
+  });
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+/** What axe finds wrong with a page, a line each. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // A page's own policy would forbid the script; this runs beside it.
+  await page.evaluate(axeSource);
+  const found = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; help: string; nodes: { html: string }[] }[];
+    passes: unknown[];
+  };
+  if (found.passes.length === 0) throw new Error('axe checked nothing');
+  return found.violations.map(({ id, help, nodes }) => `${id}: ${help} ${nodes[0]?.html ?? ''}`);
+}
+
+/** Pixels by which a page is wider than its window. */
+export async function overflow(page: Page): Promise<number> {
+  const root = 'document.documentElement';
+  return (await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`)) as number;
+}
