@@ -58,6 +58,7 @@ export const commandSources: readonly CommandSource[] = [
     word: 'rule',
     load: async () => (await import('./rule-override-commands.ts')).ruleOverrideCommands,
   },
+  { word: 'explain', load: async () => (await import('./explain.ts')).explainCommand },
   { word: 'patch', load: async () => (await import('./patch-commands.ts')).patchCommands },
   { word: 'crs', load: async () => (await import('./crs-commands.ts')).crsCommands },
   { word: 'crs', load: async () => (await import('./crs-plugin-commands.ts')).crsPluginCommands },

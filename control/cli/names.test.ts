@@ -168,6 +168,7 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'crs plugin-schema <plugin>',
     'crs rule <rule>',
     'crs test <file-or-folder>',
+    'explain [request]',
     'ip-list unbind <binding>',
     'patch remove <id>',
     'policy diff <left>',

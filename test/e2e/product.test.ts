@@ -58,6 +58,14 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     });
     expect(found.items).toHaveLength(1);
     expect(found.items[0]?.ruleIds).toContain('942100');
+    const seen = product.waf('explain', id);
+    expect(seen).toMatchObject({ code: 1 });
+    expect(seen.stdout).toMatch(/rule 942100, phase 2 +ARGS:id/);
+    expect(seen.stdout).toContain('blocked, status 403');
+    const tried = product.waf('explain', '--url', blocked);
+    expect(tried.stdout).toMatch(/rule 942100, phase 2 +ARGS:id/);
+    expect(tried).toMatchObject({ code: 1 });
+    expect(product.waf('explain', '--url', passes)).toMatchObject({ code: 0 });
   });
 
   test('health is anonymous; readiness and metrics are for the local socket only', async () => {
