@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, type RootDatabase } from 'lmdb';
 import type { Clock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { HashKey } from '../base/half-sip-hash.ts';
 import { rateLimits } from '../base/guard-limits.ts';
 import type { Logger } from '../base/log.ts';
@@ -104,5 +104,15 @@ export class RateFiles {
     const bytes = kept?.length === seedBytes ? Buffer.from(kept) : randomBytes(seedBytes);
     if (bytes.length !== kept?.length) this.database.putSync(seedName, bytes);
     return [bytes.readInt32LE(0), bytes.readInt32LE(4)];
+  }
+}
+
+/** Null where they cannot be kept: limits still hold, until the next start. */
+export function tryOpenRateFiles(folder: string, clock: Clock, log: Logger): RateFiles | null {
+  try {
+    return new RateFiles(folder, clock, log);
+  } catch (thrown) {
+    log.error('counts of rate limits are not kept', { reason: toAppError(thrown).message });
+    return null;
   }
 }
