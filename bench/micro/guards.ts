@@ -8,8 +8,12 @@ import {
 import type { AddressBits } from '../../engine/base/ip-address.ts';
 import { makeIpSet } from '../../engine/bundle/ip-set.ts';
 import type { AccessChoice, IpSet } from '../../engine/contract/access.ts';
+import type { BotConfig } from '../../engine/contract/bot.ts';
 import type { RateLimitConfig } from '../../engine/contract/rate-limit.ts';
 import type { SiteConfig } from '../../engine/contract/site.ts';
+import { scopesOf } from '../../engine/guard/bot/challenge-scope.ts';
+import { sealClearance } from '../../engine/guard/bot/challenge-token.ts';
+import { TextSealer } from '../../engine/guard/bot/sealed-text.ts';
 import { CountryDatabase } from '../../engine/guard/geo.ts';
 import { compileGuards } from '../../engine/guard/guard-chain.ts';
 import { holdsAddress } from '../../engine/guard/ip-lookup.ts';
@@ -44,6 +48,7 @@ export function guardGroup(entries = networks): MicroGroup {
         },
       }),
       walkTask('a request under a rate limit', { rates: { limits: [limit], globalBans: [] } }),
+      walkTask('a request with a clearance of the bot gate', { bot }, clearanceOf({ bot })),
     ],
   };
 }
@@ -55,6 +60,24 @@ const choice: AccessChoice = {
   source: 'client_ip',
   inverted: false,
 };
+
+const bot: BotConfig = {
+  ...{ mode: 'browser_check', challengeTtlSeconds: 120, clearanceTtlSeconds: 86_400 },
+  ...{ proofDifficulty: 16, bindNetwork: false, exemptPaths: ['/health'], exemptMethods: [] },
+  ...{ trusted: [], challengeCrawlers: false },
+};
+
+const sealer = new TextSealer([Buffer.alloc(32, 7)]);
+const challengeKeys = [Buffer.alloc(32, 7)];
+
+/** The cookie of a client that solved a challenge. */
+function clearanceOf(rules: Pick<SiteConfig, 'bot'>): string {
+  const scope = scopesOf({ id: 's', ...rules } as SiteConfig).get('gate')!;
+  const { revision, cookie } = scope;
+  const expiresAtMs = startMs + 365 * 86_400_000;
+  const given = { scope: 'gate', revision, issuedAtMs: startMs, expiresAtMs, attempt: 1 };
+  return `Cookie: a=b; ${cookie}=${sealClearance(sealer, 's', { ...given, network: '' })}\r\n`;
+}
 
 const budget = { requests: 1_000_000, windowSeconds: 60 };
 const limit: RateLimitConfig = {
@@ -98,12 +121,16 @@ function lookUpTask(name: string, set: IpSet, family: 4 | 6): MicroTask {
 }
 
 /** What a site with such rules adds to a request that passes. */
-function walkTask(name: string, rules: Pick<SiteConfig, 'access' | 'rates'>): MicroTask {
+function walkTask(
+  name: string,
+  rules: Pick<SiteConfig, 'access' | 'bot' | 'rates'>,
+  fields = '',
+): MicroTask {
   const countries = new CountryDatabase();
-  const site = { id: 's', ...rules } as SiteConfig;
+  const site = { id: 's', ...rules, challengeKeys } as unknown as SiteConfig;
   const rates = new RateTable(shareRates([1, 2]));
   const chain = compileGuards(site, { countryOf: (ip) => countries.codeOf(ip), rates })!;
-  const bytes = Buffer.from('GET /a/b?c=d HTTP/1.1\r\nHost: a.example\r\n\r\n');
+  const bytes = Buffer.from(`GET /a/b?c=d HTTP/1.1\r\nHost: a.example\r\n${fields}\r\n`);
   const head = new RequestHeadParser();
   head.reset(0);
   head.execute(bytes, bytes.length);
@@ -118,7 +145,7 @@ function walkTask(name: string, rules: Pick<SiteConfig, 'access' | 'rates'>): Mi
   const run = (): void => {
     for (let call = 0; call < callsPerRun; call++) {
       view.begin(head, bytes, facts[at++ % askedNames]!).nowMs = startMs + at;
-      chain.walk(view);
+      if (chain.walk(view).verdict !== null) throw new Error('the request was stopped');
     }
   };
   return { name, run, calls: callsPerRun };

@@ -68,6 +68,7 @@ export const commandSources: readonly CommandSource[] = [
     load: async () =>
       (await import('./ip-list-subscription-commands.ts')).ipListSubscriptionCommands,
   },
+  { word: 'bot', load: async () => (await import('./bot-commands.ts')).botCommands },
   { word: 'country', load: async () => (await import('./country-commands.ts')).countryCommands },
   {
     word: 'rate-limit',

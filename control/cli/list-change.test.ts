@@ -89,6 +89,20 @@ const rows: Readonly<Record<string, Row>> = {
     reads: ['a1.test', 'a2.test', 'a3.test'],
     show: 'site get aliased',
   },
+  'bot set --exempt-path': {
+    make: [site('gated')],
+    change: 'bot set gated ITEM',
+    items: flagged('--exempt-path', ['/health', '/hooks', '/api']),
+    reads: ['/health', '/hooks', '/api'],
+    show: 'bot show gated',
+  },
+  'bot set --exempt-method': {
+    make: [site('gated2')],
+    change: 'bot set gated2 ITEM',
+    items: flagged('--exempt-method', ['OPTIONS', 'PROPFIND', 'TRACE']),
+    reads: ['OPTIONS', 'PROPFIND', 'TRACE'],
+    show: 'bot show gated2',
+  },
   'site update --upstream': {
     make: [site('moved')],
     change: 'site update moved ITEM',

@@ -34,6 +34,10 @@ export interface LiveWaf {
   ask(rpc: string, body: unknown): Promise<Record<string, unknown>>;
   /** Makes a change that publishes, and waits until the engine serves it. */
   serve(change: () => Promise<unknown>): Promise<void>;
+  /** Where the engine listens. */
+  readonly port: number;
+  /** Ends the engine and starts it again on the same data. */
+  restart(): Promise<void>;
   /** Sends the bytes and waits for the event. */
   send(one: DescribedCase): Promise<Outcome>;
   /** The same request through TestPolicy. */
@@ -58,7 +62,7 @@ export async function startLiveWaf(): Promise<LiveWaf> {
   const port = await freePort();
   const eventsFile = path.join(control.folder, 'events.jsonl');
   writeFileSync(eventsFile, '');
-  const engine = await startEngine(control, port, eventsFile);
+  let engine = await startEngine(control, port, eventsFile);
   const events = openEvents(eventsFile);
   const ask: LiveWaf['ask'] = async (rpc, body) => {
     for (let repeats = 0; ; repeats++) {
@@ -73,6 +77,11 @@ export async function startLiveWaf(): Promise<LiveWaf> {
     originUrl: `http://127.0.0.1:${origin.port}`,
     ask,
     serve: (change) => serveChange(ask, change),
+    port,
+    restart: async () => {
+      await stopEngine(engine);
+      engine = await startEngine(control, port, eventsFile);
+    },
     send: async (one) => {
       const { status, client } = await exchange(port, one.wire, exchangeTimeoutMs, null, () => {});
       return liveOutcome(await events.next(Number(client)), status);
