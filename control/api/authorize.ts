@@ -38,12 +38,13 @@ export async function authorize(
     known ??
     (values.get(entranceKey) === 'socket'
       ? localAdministrator(defaultTenantId)
-      : await bearer(sessions, header, values.get(addressKey)));
+      : await bearerCaller(sessions, header, values.get(addressKey)));
   requirePermission(ruleOf(method), caller);
   values.set(callerKey, caller);
 }
 
-async function bearer(
+/** Who presents the token of an Authorization header; null when it has no good one. */
+export async function bearerCaller(
   sessions: Sessions,
   header: string | null,
   address: string,

@@ -8,6 +8,13 @@ import { sites } from '../store/collections.ts';
 import { laneStats } from '../observe/lane-stats.ts';
 import type { ApiParts, Entrance } from './context.ts';
 import { checkStore } from './store-check.ts';
+import {
+  certificateMetrics,
+  inventoryMetrics,
+  originMetrics,
+  processMetrics,
+  storageMetrics,
+} from './metrics-resources.ts';
 import { metricsText, trafficMetrics, type MetricFamily } from './metrics-text.ts';
 
 interface Answer {
@@ -17,7 +24,8 @@ interface Answer {
 }
 
 const json = 'application/json';
-const openMetrics = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+/** The type of that text. */
+export const openMetrics = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
 
 /** What an answer needs of a response, whatever the version of HTTP. */
 interface ProbeResponse {
@@ -71,7 +79,8 @@ export function readiness(
   return { status: ready ? 200 : 503, type: json, body };
 }
 
-function metrics(parts: ApiParts): string {
+/** All metrics as OpenMetrics text. */
+export function metrics(parts: ApiParts): string {
   const revision = parts.publisher.current()?.revision ?? '0';
   const nodes = parts.nodes.list();
   const connected = nodes.filter((node) => node.connected).length;
@@ -91,7 +100,6 @@ function metrics(parts: ApiParts): string {
     gauge('waf_nodes_connected', 'Nodes whose stream is up.', connected),
     gauge('waf_nodes_apply_failed', 'Nodes that could not serve it.', failed),
     gauge('waf_security_events', 'Security events that are kept.', parts.events.count()),
-    gauge('process_resident_memory_bytes', 'Memory of control.', process.memoryUsage.rss()),
     {
       name: 'waf_observation_lane_value',
       type: 'gauge',
@@ -107,6 +115,11 @@ function metrics(parts: ApiParts): string {
         { suffix: '', labels: { field: 'counted_series' }, value: counts.length },
       ],
     },
+    ...processMetrics(),
+    ...originMetrics(parts),
+    ...certificateMetrics(parts),
+    ...storageMetrics(parts),
+    ...inventoryMetrics(parts),
     ...trafficMetrics(counts, (siteId) => names.get(siteId) ?? ''),
   ]);
 }

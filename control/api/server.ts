@@ -28,6 +28,7 @@ import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
 import { services } from './services.ts';
 import { sessionEndInterceptor } from './session-end.ts';
+import { answerTelemetry } from './telemetry/telemetry.ts';
 import { validateInterceptor } from './validate.ts';
 
 /** An entrance while it is open. */
@@ -106,7 +107,9 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
       authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
     toError: (thrown, where) => toConnectError(thrown, parts.logger, where),
     fallback: (request, response) => {
-      if (!signIn(request, response)) answerProbe(parts, entrance, request, response);
+      if (signIn(request, response)) return;
+      if (answerTelemetry(parts, entrance, request, response)) return;
+      answerProbe(parts, entrance, request, response);
     },
   });
   return (request, response) => {

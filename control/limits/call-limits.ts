@@ -71,6 +71,8 @@ export const callLimits = {
   nodeWaitingMax: 1_024,
   /** How often a stream looks whether its session still stands. */
   sessionCheckMs: 1_000,
+  /** Body of an action of telemetry. */
+  telemetryBodyBytesMax: 64 * 1024,
   /** Resources written by one bulk call. */
   bulkMax: 500,
 } as const;

@@ -99,3 +99,6 @@ export const storageHealthLimits = {
   /** Details come back once there is more room by this factor: the state must not flicker. */
   recoveryFactor: 1.5,
 } as const;
+
+/** Samples of one family of metrics: some 150 bytes each. */
+export const metricLimits = { originsMax: 2_000, certificatesMax: 2_000, sitesMax: 2_000 } as const;
