@@ -16,7 +16,7 @@ const usage =
   'control --data DIR --management HOST:PORT --admin-socket PATH [--engine-socket PATH] ' +
   '[--management-fd DESCRIPTOR] ' +
   '[--management-tls own|off] [--management-cert FILE --management-key FILE] ' +
-  '[--no-demo] [--demo-origin URL] [--log-level LEVEL]';
+  '[--metrics-listen HOST:PORT] [--no-demo] [--demo-origin URL] [--log-level LEVEL]';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -29,6 +29,7 @@ async function main(): Promise<void> {
       'management-key': { type: 'string' },
       'admin-socket': { type: 'string' },
       'engine-socket': { type: 'string' },
+      'metrics-listen': { type: 'string' },
       'no-demo': { type: 'boolean', default: false },
       'demo-origin': { type: 'string' },
       'log-level': { type: 'string', default: 'info' },
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
     );
   });
   const demoOrigin = values['no-demo'] ? null : (values['demo-origin'] ?? null);
+  const scrapers = values['metrics-listen'];
   control = await startControl({
     dataFolder: values.data,
     management: {
@@ -59,16 +61,17 @@ async function main(): Promise<void> {
     adminSocket: values['admin-socket'] ?? join(values.data, 'admin.sock'),
     engineSocket: values['engine-socket'] ?? join(values.data, 'engine.sock'),
     demoOrigin,
+    ...(scrapers === undefined ? {} : { metrics: readAddress(scrapers, '--metrics-listen') }),
     logger,
   });
   const { passwordFile, firstStart } = control;
   notifySupervisor(firstStart ? { type: 'ready', passwordFile } : { type: 'ready' });
 }
 
-function readAddress(text: string): { host: string; port: number } {
+function readAddress(text: string, flag = '--management'): { host: string; port: number } {
   const found = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   const port = Number(found?.[3]);
-  if (found === null || port > 65_535) throw new Error(`--management wants HOST:PORT\n${usage}`);
+  if (found === null || port > 65_535) throw new Error(`${flag} wants HOST:PORT\n${usage}`);
   return { host: found[1] ?? found[2] ?? '', port };
 }
 

@@ -14,6 +14,7 @@ import type { ConnectionLimits } from './api/connection-limits.ts';
 import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
 import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/management-tls.ts';
+import { startMetricsListener, type MetricsAddress } from './api/metrics-listener.ts';
 import { NodeRegistry } from './api/node-registry.ts';
 import { startServer, type RunningServer } from './api/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
@@ -49,6 +50,8 @@ export interface ControlOptions {
   /** Origin of the demo site; null for none. */
   readonly demoOrigin: string | null;
   readonly rulesetFolder?: string;
+  /** Where scrapers read metrics; nowhere when left out. */
+  readonly metrics?: MetricsAddress;
   /** Bounds of fetching IP lists and geo databases where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
   /** Bounds of connections where they differ. */
@@ -59,6 +62,8 @@ export interface ControlOptions {
 /** Control while it runs. */
 export interface Control {
   readonly managementPort: number;
+  /** Where scrapers read metrics; 0 for nowhere. */
+  readonly metricsPort: number;
   readonly passwordFile: string;
   readonly firstStart: boolean;
   close(): Promise<void>;
@@ -130,7 +135,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     const { management, connectionLimits } = options;
     running.push(await startServer(parts, 'network', management, identity, connectionLimits));
     const managementPort = running.at(-1)?.port ?? 0;
-    return { managementPort, passwordFile, firstStart, close };
+    const scrapers = options.metrics && (await startMetricsListener(parts, options.metrics));
+    if (scrapers !== undefined) running.push(scrapers);
+    const metricsPort = scrapers?.port ?? 0;
+    return { managementPort, metricsPort, passwordFile, firstStart, close };
   } catch (error) {
     await close();
     throw error;

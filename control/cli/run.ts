@@ -59,6 +59,10 @@ export const runCommand: CommandDefinition = {
       summary: 'PEM file with its certificate and chain; read again when it changes',
     },
     { flags: '--management-key <file>', summary: 'PEM file with the key of --management-cert' },
+    {
+      flags: '--metrics-listen <host:port>',
+      summary: 'serve metrics there, to anyone who can reach it; default nowhere',
+    },
     { flags: '--no-demo', summary: 'no demo site and no demo origin' },
     { flags: '--workers <n>', summary: 'front threads; default is one per core' },
     {
@@ -90,6 +94,8 @@ export const runCommand: CommandDefinition = {
       if (value === undefined) return [];
       return [`--${name}`, name === 'management-tls' ? value : resolve(value)];
     });
+    const metrics = textFlag(flags, 'metricsListen');
+    if (metrics !== undefined) controlArgs.push('--metrics-listen', metrics);
     // Both programs and their threads write to the standard error of this one.
     process.env[logFormatVariable] = options.logFormat;
     const began = performance.now();

@@ -100,5 +100,13 @@ export const storageHealthLimits = {
   recoveryFactor: 1.5,
 } as const;
 
-/** Samples of one family of metrics: some 150 bytes each. */
-export const metricLimits = { originsMax: 2_000, certificatesMax: 2_000, sitesMax: 2_000 } as const;
+/** What metrics hold, and who reads them. */
+export const metricLimits = {
+  /** Samples of one family, some 150 bytes each. */
+  originsMax: 2_000,
+  certificatesMax: 2_000,
+  sitesMax: 2_000,
+  /** Connections of scrapers, and how long a request of one may take. */
+  scrapersMax: 16,
+  scrapeTimeoutMs: 10_000,
+} as const;
