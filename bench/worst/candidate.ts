@@ -17,6 +17,7 @@ export const shapes = [
   'xml',
   'text',
   'response',
+  'answer',
 ] as const;
 
 /** One of the places. */
@@ -47,7 +48,10 @@ export interface Candidate {
 /** A request with the bytes of its answer, where the answer is what is inspected. */
 export interface RenderedExchange {
   readonly wire: Buffer;
+  /** Body of the answer. */
   readonly response: Buffer | null;
+  /** Header lines of the answer beside the usual ones. */
+  readonly responseLines?: readonly string[];
 }
 
 /** What a head may hold: the bounds of the front (`httpLimits`), with room for what is fixed. */
@@ -84,11 +88,7 @@ const renderers: Record<Shape, (one: Candidate, size: number, salt: string) => R
   },
   headers: (one, size, salt) => {
     const items = itemsOf(one, Math.min(size, headBytesMax), salt, 8, 300, fieldsMax);
-    const fields = list(items, (at) => {
-      const name = items.names(at).replaceAll(/[^A-Za-z0-9-]/g, '-');
-      return `${one.listed ? (commonFields[at % commonFields.length] ?? '') : `X-${name}`}: ${fieldText(items.values(at))}`;
-    });
-    return request('GET / HTTP/1.1', fields, null, '');
+    return request('GET / HTTP/1.1', fieldLines(one, items, commonFields), null, '');
   },
   cookies: (one, size, salt) => {
     const items = itemsOf(one, Math.min(size, headBytesMax), salt, 3, 300);
@@ -119,9 +119,27 @@ const renderers: Record<Shape, (one: Candidate, size: number, salt: string) => R
     const body = list(items, (at) => items.values(at)).join('\n');
     return request('GET / HTTP/1.1', [], null, '', Buffer.from(body, 'latin1'));
   },
+  answer: (one, size, salt) => {
+    const items = itemsOf(one, Math.min(size, headBytesMax), salt, 8, 300, fieldsMax);
+    const responseLines = fieldLines(one, items, answerFields);
+    const exchange = request('GET / HTTP/1.1', [], null, '', Buffer.from('ok'));
+    return { ...exchange, responseLines };
+  },
 };
 
-const commonFields = ['User-Agent', 'Referer', 'X-Forwarded-For', 'Accept', 'X-File-Name', 'Range'];
+const commonFields = [
+  ...['User-Agent', 'Referer', 'X-Forwarded-For', 'Accept', 'X-File-Name', 'Range', 'Origin'],
+  ...['Authorization', 'Accept-Language', 'Accept-Encoding', 'If-None-Match', 'Cache-Control'],
+];
+const answerFields = ['Set-Cookie', 'Location', 'Server', 'ETag', 'Content-Disposition', 'Link'];
+
+function fieldLines({ listed }: Candidate, items: Items, common: readonly string[]): string[] {
+  return list(items, (at) => {
+    const own = `X-${items.names(at).replaceAll(/[^A-Za-z0-9-]/g, '-')}`;
+    const name = listed ? (common[at % common.length] ?? own) : own;
+    return `${name}: ${fieldText(items.values(at))}`;
+  });
+}
 
 function itemsOf(
   { items, name, nameBytes, lead, value, distinct }: Candidate,

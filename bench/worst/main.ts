@@ -194,7 +194,7 @@ class EngineSearch {
   }
 }
 
-const headShapes: ReadonlySet<Shape> = new Set(['path', 'query', 'headers', 'cookies']);
+const headShapes: ReadonlySet<Shape> = new Set(['path', 'query', 'headers', 'cookies', 'answer']);
 
 function tell(found: Found | undefined): void {
   if (found === undefined) return;

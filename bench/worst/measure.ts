@@ -22,12 +22,11 @@ export interface Cost {
   readonly failure: string;
 }
 
-const answerHead = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n');
 const parser = new RequestHeadParser();
 
 /** Runs an exchange once. Null when the head is one that the front refuses unread. */
 export function measureOnce(engine: PolicyEngine, exchange: RenderedExchange): Cost | null {
-  const { wire, response } = exchange;
+  const { wire, response, responseLines = [] } = exchange;
   const before = process.cpuUsage();
   parser.reset(0);
   if (parser.execute(wire, wire.length) !== SCAN.DONE || parser.refusal !== null) return null;
@@ -40,7 +39,7 @@ export function measureOnce(engine: PolicyEngine, exchange: RenderedExchange): C
     const snapshot = body.length === 0 ? null : { bytes: body, truncated: false };
     if (session.requestHead().action !== 'pass') endedIn = 1;
     else if (session.requestBody(snapshot).action !== 'pass') endedIn = 2;
-    else if (response !== null) endedIn = runAnswer(session, response);
+    else if (response !== null) endedIn = runAnswer(session, response, responseLines);
   } catch (thrown) {
     failure = thrown instanceof Error ? thrown.message : String(thrown);
   }
@@ -50,28 +49,33 @@ export function measureOnce(engine: PolicyEngine, exchange: RenderedExchange): C
   const { user, system } = process.cpuUsage(before);
   return {
     cpuMs: (user + system) / 1000,
-    bytes: wire.length + (response?.length ?? 0),
+    bytes: wire.length + (response?.length ?? 0) + responseLines.join('  ').length,
     matches: record.matchedRules.length,
     endedIn,
     failure: failure === '' ? (record.failure ?? '') : failure,
   };
 }
 
-function runAnswer(session: ReturnType<PolicyEngine['open']>, body: Buffer): number {
-  if (session.responseHead(answer).action !== 'pass') return 3;
+function runAnswer(
+  session: ReturnType<PolicyEngine['open']>,
+  body: Buffer,
+  lines: readonly string[],
+): number {
+  if (session.responseHead(readAnswer(lines)).action !== 'pass') return 3;
   const snapshot: BodySnapshot = { bytes: body, truncated: false };
   return session.responseBody(snapshot).action === 'pass' ? 0 : 4;
 }
 
-const answer = readAnswer();
+const answerParser = new ResponseHeadParser();
 
-function readAnswer(): ResponseSnapshot {
-  const reader = new ResponseHeadParser();
-  reader.begin(0, false);
-  if (reader.execute(answerHead, answerHead.length) !== SCAN.DONE) {
-    throw new Error('the parser refuses a usual answer');
+function readAnswer(lines: readonly string[]): ResponseSnapshot {
+  const text = ['HTTP/1.1 200 OK', 'Content-Type: text/html', ...lines, '', ''].join('\r\n');
+  const bytes = Buffer.from(text, 'latin1');
+  answerParser.begin(0, false);
+  if (answerParser.execute(bytes, bytes.length) !== SCAN.DONE) {
+    throw new Error('the parser refuses the answer');
   }
-  return { status: 200, head: { bytes: answerHead, spans: reader.copySpans() } };
+  return { status: 200, head: { bytes, spans: answerParser.copySpans() } };
 }
 
 const connection = {

@@ -98,7 +98,31 @@ const marks = [
   'multipart/form-data; boundary=',
   'bytes=0-1,',
   'charset=',
+  ...attacks(),
 ];
+
+/** Short attacks that many rules match at once, and names under which values are secrets. */
+function attacks(): string[] {
+  return [
+    "' or 1=1--",
+    "';exec xp_cmdshell 'id'--",
+    '1 union select 1,2 from users--',
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '../../../etc/passwd',
+    ';cat /etc/passwd|sh',
+    '$(id)`id`',
+    '${jndi:ldap://a/b}',
+    '<?php system($_GET[1]);?>',
+    'http://127.0.0.1/.git/config',
+    'a=1&b[]=2',
+    'password=',
+    '"pin":"',
+    'name="token"',
+    'token',
+    'pin',
+  ];
+}
 
 /** Words of the rules that a policy's texts yield at most. */
 const minedMax = 4_000;
@@ -117,7 +141,10 @@ export function tokensOf(plan: RulePlan): string[] {
       }
     }
   }
-  return [...marks, ...[...words].slice(0, minedMax)];
+  const mined = [...words].slice(0, minedMax);
+  // As many of one kind as of the other.
+  const times = Math.max(1, Math.floor(mined.length / marks.length));
+  return [...Array.from({ length: times }, () => marks).flat(), ...mined];
 }
 
 /** Lists of thousands of words would outweigh everything else. */

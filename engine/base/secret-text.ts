@@ -145,6 +145,9 @@ function hideField(text: string, { head, value, begins }: Field): string {
   return out + text.slice(kept);
 }
 
+/** Values may hold each other: how often a text is read for them at most. */
+const nestedReads = 4;
+
 /**
  * The values of secrets in a text, as they are written and decoded.
  * Limits: `valuesMax` of them, each up to `secretWrittenCharsMax` of what is written, and
@@ -153,7 +156,7 @@ function hideField(text: string, { head, value, begins }: Field): string {
 export function secretsIn(text: string, valuesMax: number): string[] {
   const found = new Set<string>();
   if (!hint.test(text)) return [];
-  let room: number = ruleRunLimits.secretTextBytesMax;
+  let room = Math.min(ruleRunLimits.secretTextBytesMax, nestedReads * text.length);
   for (const { head, value, begins } of fields) {
     const find = begins?.();
     head.lastIndex = 0;
@@ -166,7 +169,6 @@ export function secretsIn(text: string, valuesMax: number): string[] {
       value.lastIndex = 0;
       const rest = text.slice(from, from + ruleRunLimits.secretWrittenCharsMax);
       const written = (value.exec(rest)?.[0] ?? '').replace(/^["']|["']$/g, '');
-      // Values may hold each other: all of them together are read no further than a text is.
       room -= written.length;
       if (found.size >= valuesMax || room < 0) return [...found];
       found

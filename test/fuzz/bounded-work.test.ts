@@ -18,8 +18,11 @@ import { fastEngine } from './compare-engines.ts';
 
 /** Times that a byte is scanned at most: each is looked at in several transformed shapes. */
 const shapesMax = 12;
-/** Matches that the scanner tells; literals that guard lines are one in ten bytes at most. */
-const toldMax = (bytes: number): number => Math.max(40_000, bytes / 10);
+/**
+ * Matches that the scanner tells: dozens of patterns for each of a thousand values; literals that
+ * guard lines are one in ten bytes at most.
+ */
+const toldMax = (bytes: number): number => Math.max(80_000, bytes / 10);
 
 const base: Candidate = {
   shape: 'json',
@@ -53,6 +56,26 @@ const found: readonly (readonly [title: string, bytes: number, candidate: Partia
     'fields in which patterns match at every byte',
     1_048_576,
     { shape: 'multipart', items: 50, value: ['secrets.yml', ':debu'] },
+  ],
+  [
+    'a thousand values that dozens of rules match',
+    65_536,
+    { shape: 'form', value: ["';exec xp_cmdshell 'id'--", '<script>', '/config/security.yml'] },
+  ],
+  [
+    'the same as members of JSON',
+    65_536,
+    { items: 400, value: ['$', ':/.', '<?php system($_GET[1]);?>'] },
+  ],
+  [
+    'cookies that are decoded in many ways',
+    65_536,
+    { shape: 'cookies', value: ['\r', ':connection', 'insert', '\\u0041'], encoded: true },
+  ],
+  [
+    'values that hold names of secrets',
+    65_536,
+    { shape: 'form', items: 50, value: ['#{', 'password=', 'password=', '*/', 'py_'] },
   ],
 ];
 

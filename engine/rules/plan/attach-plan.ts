@@ -86,6 +86,7 @@ function planOf(
     onRows: image.onRows,
     hitIsMatch: image.hitIsMatch,
     lastCaptures: image.lastCaptures,
+    lastMatches: image.lastMatches,
     unobservedMatch: image.unobservedMatch,
     analysis: image.analysis,
     facts: {

@@ -149,6 +149,26 @@ export function readsLastCapture(rule: Rule): boolean {
   return !texts.some(namesRule) || !ruleTexts(rule).some(namesCapture);
 }
 
+/**
+ * True for a rule of one link where only the last matches are ever read, by its log texts: of the
+ * others, its actions are all that is left. Holds where no other rule reads what it matched.
+ */
+export function showsLastMatches(rule: Rule): boolean {
+  const { next, multiMatch, tags, actions } = rule;
+  if (next !== null || multiMatch || looksAtMatches(rule)) return false;
+  // Removals compare tags while a rule runs.
+  if (tags.some(({ literal }) => literal === null)) return false;
+  // The first of all that matched.
+  if ([...logTexts(rule), ...effectTexts(rule)].some(namesMatchList)) return false;
+  return actions.every(({ effect, argument }) => {
+    return effect?.kind === 'setTx' && !namesMatches(argument) && !namesRule(argument);
+  });
+}
+
+function namesMatchList(text: ByteString): boolean {
+  return /%\{matched_vars/i.test(text);
+}
+
 /** Could the action set or remove one of TX.0 to TX.9? */
 function setsCapture({ effect }: BoundAction): boolean {
   if (effect?.kind !== 'setTx') return false;

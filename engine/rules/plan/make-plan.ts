@@ -13,7 +13,7 @@ import { cacheKey, compileGroups } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
 import type { FoldedPhase, FoldedProgram } from './fold.ts';
-import { readsLastCapture, usesMatches } from './liveness.ts';
+import { readsLastCapture, showsLastMatches, usesMatches } from './liveness.ts';
 import { firstMarker, foldedItem } from './plan-image.ts';
 import type { PhaseImage, PlanImage } from './plan-image.ts';
 import { prefilterFacts } from './prefilter-choice.ts';
@@ -68,6 +68,9 @@ export function* makePlan(program: Program, options: PlanOptions): Steps<MadePla
     onRows: Uint8Array.from(draft.targets, ({ condition }) => Number(condition.onRows)),
     hitIsMatch: exactTargets(draft, groups),
     lastCaptures: Uint8Array.from(draft.targets, ({ rule }) => Number(readsLastCapture(rule))),
+    lastMatches: Uint8Array.from(draft.targets, ({ rule }) => {
+      return Number(!prefilter.matchesLive && showsLastMatches(rule));
+    }),
     unobservedMatch: unobservedMatches(program, prefilter),
     analysis: analyzeRules(visited, program.rules, targetIdOfRule, !prefilter.matchesLive),
     facts: {

@@ -77,6 +77,7 @@ export interface PlanImage {
   readonly onRows: Uint8Array;
   readonly hitIsMatch: Uint8Array;
   readonly lastCaptures: Uint8Array;
+  readonly lastMatches: Uint8Array;
   readonly unobservedMatch: Uint8Array;
   readonly analysis: StaticAnalysis;
   readonly facts: Omit<PlanFacts, 'databases' | 'databaseBytes'>;

@@ -56,6 +56,8 @@ export interface RulePlan {
   readonly hitIsMatch: Uint8Array;
   /** Per scan target: 1 when only what the last match captured is ever read. */
   readonly lastCaptures: Uint8Array;
+  /** Per scan target: 1 when only the last matches that a report shows are ever read. */
+  readonly lastMatches: Uint8Array;
   /** Per rule index, of first links: 1 when no rule reads what its links matched. */
   readonly unobservedMatch: Uint8Array;
   readonly analysis: StaticAnalysis;

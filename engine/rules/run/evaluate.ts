@@ -39,6 +39,9 @@ export function evaluateCandidate(
   const hitIsMatch = plan.hitIsMatch[targetId] === 1;
   const lastCaptures = plan.lastCaptures[targetId] === 1;
   const count = scan.locationsOf(targetId, locations);
+  if (hitIsMatch && plan.lastMatches[targetId] === 1 && !(rule.capture && !lastCaptures)) {
+    if (count > ruleRunLimits.reportedVariablesMax) return evaluateMany(tx, rule, count);
+  }
   let matches = 0;
   for (const target of rule.targets) {
     const removed = removedTargetsOf(rule, tx);
@@ -48,7 +51,7 @@ export function evaluateCandidate(
       const row = location >> 1;
       const key = tx.values.key(row);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
-      const value = (location & 1) === 1 ? key : tx.values.value(row);
+      const value = valueAt(tx, location);
       const captures = rule.capture && !(lastCaptures && matches > 0);
       if (hitIsMatch && !captures) {
         noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
@@ -58,6 +61,51 @@ export function evaluateCandidate(
   }
   if (lastCaptures && matches > 1) captureLast(tx, rule);
   return matches > 0;
+}
+
+const manyTargets: Target[] = [];
+const manyLocations: number[] = [];
+
+/**
+ * The same for a rule where a hit is a match and only the last matches are read: of the others only
+ * the actions are run. A thousand arguments may match dozens of rules each. `locations` holds
+ * `count` hits.
+ */
+function evaluateMany(tx: Transaction, rule: Rule, count: number): boolean {
+  let found = 0;
+  for (const target of rule.targets) {
+    const removed = removedTargetsOf(rule, tx);
+    for (let i = 0; i < count; i++) {
+      const location = locations[i]!;
+      if (!covers(tx, target, location)) continue;
+      const key = tx.values.key(location >> 1);
+      if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
+      manyTargets[found] = target;
+      manyLocations[found++] = location;
+    }
+  }
+  const shownFrom = found - ruleRunLimits.reportedVariablesMax;
+  let matches = 0;
+  for (let i = 0; i < found; i++) {
+    const captures = rule.capture && matches === 0;
+    if (i < shownFrom && !captures) {
+      for (const action of rule.actions) action.run(tx, rule);
+    } else {
+      const target = manyTargets[i]!;
+      const key = tx.values.key(manyLocations[i]! >> 1);
+      const value = valueAt(tx, manyLocations[i]!);
+      if (!captures) noteMatch(tx, rule, target, key, transform(rule, value), noCaptures);
+      else if (!evaluateValue(tx, rule, target, key, value, true)) continue;
+    }
+    matches++;
+  }
+  if (rule.capture && matches > 1) captureLast(tx, rule);
+  return matches > 0;
+}
+
+function valueAt(tx: Transaction, location: number): ByteString {
+  const row = location >> 1;
+  return (location & 1) === 1 ? tx.values.key(row) : tx.values.value(row);
 }
 
 /** Searches the value that matched last once more, for what it captures. */

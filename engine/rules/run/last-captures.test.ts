@@ -1,17 +1,17 @@
 /**
- * Tests how often a rule that captures is searched for captures: where only those of the last match
- * are read, not once for each of the values that match. What they hold is compared with the oracle
- * in test/fuzz.
+ * Tests what is left out where only the last matches and captures of a rule are read: it is not
+ * searched for captures for each value that matches, and values that nobody reads are not made.
+ * What reports and captures hold is compared with the oracle in test/fuzz.
  */
 
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';
 import type { RulePorts } from '../transaction/ports.ts';
-import type { BoundOperator } from '../transaction/types.ts';
+import type { BoundOperator, Rule } from '../transaction/types.ts';
 import { loadText } from '../language/include.ts';
 import { buildPlan } from '../plan/build-plan.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
@@ -28,12 +28,15 @@ const ports: RulePorts = {
 };
 const engines: PolicyEngine[] = [];
 afterAll(() => engines.forEach((engine) => engine.retire()));
+afterEach(() => void vi.restoreAllMocks());
 
 interface Outcome {
   readonly record: TransactionRecord;
   /** Evaluations of the rule's operator, and those that were asked for captures. */
   readonly evaluations: number;
   readonly captures: number;
+  /** Runs of the rule's transformations outside the scan. */
+  readonly transformations: number;
   readonly tx: (name: string) => string | undefined;
 }
 
@@ -46,8 +49,15 @@ function runOver(rule: string): Outcome {
   const plan = buildPlan(program, { cache, log: createLogger('test', 'error'), ports });
   const engine = new PolicyEngine(plan, ports);
   engines.push(engine);
-  const counts = { evaluations: 0, captures: 0 };
+  const counts = { evaluations: 0, captures: 0, transformations: 0 };
   for (const operator of operatorsOf(plan)) countEvaluations(operator, counts);
+  for (const transformation of linksRun(plan).flatMap((link) => link.transformations)) {
+    const { apply } = transformation;
+    vi.spyOn(transformation, 'apply').mockImplementation((value) => {
+      counts.transformations++;
+      return apply(value);
+    });
+  }
   const list = Array.from({ length: 100 }, (_, at) => `a${at + 1}=b${at + 1}b`);
   const session = engine.open(requestFrom(`GET /?${list.join('&')} HTTP/1.1\r\nHost: a`));
   session.requestHead();
@@ -58,10 +68,13 @@ function runOver(rule: string): Outcome {
 }
 
 /** Those that run: a plan binds rules of its own. */
-function operatorsOf({ phases }: RulePlan): BoundOperator[] {
+function operatorsOf(plan: RulePlan): BoundOperator[] {
+  return linksRun(plan).flatMap(({ operator }) => operator ?? []);
+}
+
+function linksRun({ phases }: RulePlan): Rule[] {
   const items = phases.flatMap((phase) => phase.items);
-  const links = items.flatMap((item) => (item.kind === 'rule' ? linksOf(item) : []));
-  return links.flatMap(({ operator }) => operator ?? []);
+  return items.flatMap((item) => (item.kind === 'rule' ? linksOf(item) : []));
 }
 
 function countEvaluations(
@@ -118,4 +131,36 @@ test('an operator that reads captures has those of every match', () => {
   const { tx, captures } = runOver(text);
   expect(tx('1')).toBe('100');
   expect(captures).toBe(100);
+});
+
+test('of many matches only those that a report shows are made; actions run for all', () => {
+  const plain = `SecRule ARGS "@rx ^b[0-9]+b$" "id:1,phase:1,pass,log,t:lowercase,`;
+  const { record, tx, transformations } = runOver(
+    `${plain}logdata:'%{MATCHED_VAR_NAME} %{MATCHED_VAR}',setvar:tx.n=+1"`,
+  );
+  expect(tx('n')).toBe('100');
+  const [{ data, matched } = { data: '', matched: [] }] = record.matchedRules;
+  expect(data).toBe('ARGS:a100 b100b');
+  expect(matched.map(({ name }) => name)).toEqual(
+    Array.from({ length: 16 }, (_, at) => `ARGS:a${at + 85}`),
+  );
+  expect(transformations).toBeLessThan(20);
+});
+
+test.each([
+  ['the first of all matches in a text', "logdata:'%{MATCHED_VARS}'", 'b1b', '1'],
+  ['names of matches in an action', "setvar:'tx.%{MATCHED_VAR_NAME}=1'", '', '1'],
+])('%s', (_, action, data, one) => {
+  const actions = `id:1,phase:1,pass,log,t:lowercase,setvar:tx.args:a1=1,${action}`;
+  const { record, tx } = runOver(`SecRule ARGS "@rx ^b[0-9]+b$" "${actions}"`);
+  expect(record.matchedRules.map((match) => match.data)).toEqual([data]);
+  expect(tx('args:a1')).toBe(one);
+});
+
+test('excluded arguments are left out of many matches, too', () => {
+  const { record, tx } = runOver(
+    `SecRule ARGS|!ARGS:/^a\\d$/|!ARGS:a100 "@rx ^b[0-9]+b$" "id:1,phase:1,log,setvar:tx.n=+1"`,
+  );
+  expect(tx('n')).toBe('90');
+  expect(record.matchedRules[0]?.matched.at(-1)?.name).toBe('ARGS:a99');
 });
