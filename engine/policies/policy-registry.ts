@@ -10,11 +10,11 @@ import type { KeyedPolicy } from '../contract/policy.ts';
 import type { Pool } from '../pool/dispatch.ts';
 import type { PolicyEngine } from '../rules/run/policy-engine.ts';
 
-interface Held {
+interface PolicyInUse {
   readonly policy: KeyedPolicy;
   /** Null until it is built. */
   engine: PolicyEngine | null;
-  /** Built for its first request, perhaps with databases of its own; built again when held. */
+  /** Built for its first request, perhaps with databases of its own; built again by `holdAll`. */
   provisional: boolean;
   uses: number;
 }
@@ -35,7 +35,7 @@ export interface PooledPolicy {
 
 /** Policy engines of one thread by key, counted by use. */
 export class PolicyRegistry {
-  private readonly held = new Map<string, Held>();
+  private readonly inUse = new Map<string, PolicyInUse>();
   private readonly builders: PolicyBuilders;
   private readonly pool: Pool | null;
 
@@ -67,7 +67,7 @@ export class PolicyRegistry {
   holdUnbuilt(policies: readonly KeyedPolicy[]): string[] {
     return policies.map((policy) => {
       const { key } = policy;
-      const known = this.held.has(key);
+      const known = this.inUse.has(key);
       this.use(policy);
       if (!known) this.pool?.load(key, { policy, shared: new Map() } satisfies PooledPolicy, false);
       return key;
@@ -75,41 +75,41 @@ export class PolicyRegistry {
   }
 
   /**
-   * The engine of a policy that is held. Cost: building it, where it was taken unbuilt; `holdAll`
+   * The engine of a policy that is in use. Cost: building it, where it was taken unbuilt; `holdAll`
    * puts one with shared databases in its place.
    */
   engine(key: string): PolicyEngine {
-    const held = this.held.get(key);
-    if (!held) {
+    const used = this.inUse.get(key);
+    if (!used) {
       throw new AppError('policy_missing', 'a site names a policy that the bundle does not hold', {
         source: 'config',
       });
     }
-    if (held.engine === null) {
-      held.engine = this.builders.build(held.policy);
-      held.provisional = true;
+    if (used.engine === null) {
+      used.engine = this.builders.build(used.policy);
+      used.provisional = true;
     }
-    return held.engine;
+    return used.engine;
   }
 
   /** Gives up one use of each; engines without uses are freed once their requests have ended. */
   releaseAll(keys: readonly string[]): void {
     for (const key of keys) {
-      const held = this.held.get(key);
-      if (!held || --held.uses > 0) continue;
-      this.held.delete(key);
-      held.engine?.retire();
+      const used = this.inUse.get(key);
+      if (!used || --used.uses > 0) continue;
+      this.inUse.delete(key);
+      used.engine?.retire();
       this.pool?.retire(key);
     }
   }
 
   get size(): number {
-    return this.held.size;
+    return this.inUse.size;
   }
 
   private async hold(policy: KeyedPolicy): Promise<void> {
     const { key } = policy;
-    const known = this.held.get(key);
+    const known = this.inUse.get(key);
     if (known?.engine && !known.provisional) {
       known.uses++;
       return;
@@ -117,23 +117,23 @@ export class PolicyRegistry {
     this.builders.takeAttached();
     const built = await this.builders.buildInSlices(policy);
     const shared = this.builders.takeAttached();
-    const held = this.use(policy);
+    const used = this.use(policy);
     // Retires what a request had built: it does not use the databases that all threads share.
-    held.engine?.retire();
-    held.engine = built;
-    held.provisional = false;
+    used.engine?.retire();
+    used.engine = built;
+    used.provisional = false;
     this.pool?.load(key, { policy, shared } satisfies PooledPolicy, true);
   }
 
-  private use(policy: KeyedPolicy): Held {
-    const known = this.held.get(policy.key);
+  private use(policy: KeyedPolicy): PolicyInUse {
+    const known = this.inUse.get(policy.key);
     if (known !== undefined) {
       known.uses++;
       return known;
     }
-    const held: Held = { policy, engine: null, provisional: false, uses: 1 };
-    this.held.set(policy.key, held);
-    return held;
+    const used: PolicyInUse = { policy, engine: null, provisional: false, uses: 1 };
+    this.inUse.set(policy.key, used);
+    return used;
   }
 }
 

@@ -14,37 +14,37 @@ export interface SharedChain {
   readonly links: readonly RuleTemplate[];
 }
 
-interface Held extends SharedChain {
+interface ChainInUse extends SharedChain {
   readonly text: ByteString;
   uses: number;
 }
 
 /** Bound chains, counted by use. */
 export class SharedRules {
-  private readonly held = new Map<ByteString, Held>();
+  private readonly inUse = new Map<ByteString, ChainInUse>();
 
   /** The chain of a text, bound where no program has it yet. Give each use back. */
   take(text: ByteString, context: LinkContext): SharedChain {
-    const known = this.held.get(text);
+    const known = this.inUse.get(text);
     if (known !== undefined) {
       known.uses++;
       return known;
     }
-    const held: Held = { text, links: bindChain(text, context), uses: 1 };
-    this.held.set(text, held);
-    return held;
+    const taken: ChainInUse = { text, links: bindChain(text, context), uses: 1 };
+    this.inUse.set(text, taken);
+    return taken;
   }
 
   /** Ends one use; with the last one the chain's native memory is freed. */
   giveBack(chain: SharedChain): void {
-    const held = chain as Held;
-    if (--held.uses > 0) return;
-    this.held.delete(held.text);
-    for (const link of held.links) link.operator?.close?.();
+    const taken = chain as ChainInUse;
+    if (--taken.uses > 0) return;
+    this.inUse.delete(taken.text);
+    for (const link of taken.links) link.operator?.close?.();
   }
 
   /** Distinct chains that are in use. */
   get size(): number {
-    return this.held.size;
+    return this.inUse.size;
   }
 }
