@@ -142,7 +142,7 @@ const kinds = {
           revision: before.revision,
           updateMask: 'argLimits',
         }),
-      shown: answers(at, '/?a=1&b=2&c=3&d=4&e=5', 403),
+      shown: answers(at, '/?a=1&b=2&c=3&d=4&e=5', 413),
     };
   },
   override: (at) => override(at, { actionEnum: 'RULE_OVERRIDE_ACTION_DISABLE' }),
