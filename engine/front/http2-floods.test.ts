@@ -1,0 +1,181 @@
+/** Attacks on HTTP/2 as frames: each is bounded, and others are served beside it. */
+
+import http2 from 'node:http2';
+import type tls from 'node:tls';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../../test/support/eventually.ts';
+import { Closing, httpOrigin } from './fixture.ts';
+import {
+  authority,
+  connectFrames,
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  frame,
+  get,
+  head,
+  hex,
+  host,
+  method,
+  post,
+  request,
+  scheme,
+  u32,
+  zeros,
+} from './http2-fixture.ts';
+import { secureSite, startSecureFront, type SecureRunning } from './secure-fixture.ts';
+
+const closing = new Closing();
+afterEach(() => closing.run());
+
+const answerBytes = 400_000;
+const large = head(method, scheme, [':path', '/large'], authority);
+let front: SecureRunning;
+/** Requests that wait at the origin. */
+let open = { requests: 0 };
+
+beforeEach(async () => {
+  // Each test has its own: answers of the one before may close later.
+  const counted = { requests: 0 };
+  open = counted;
+  const port = await httpOrigin(closing, (received, response) => {
+    received.resume();
+    counted.requests++;
+    response.on('close', () => counted.requests--);
+    if (received.url === '/quick') response.end('quick');
+    else if (received.url === '/large') response.end(Buffer.alloc(answerBytes));
+    else received.on('end', () => response.end('ok'));
+  });
+  const settings = { sendProgressTimeoutMs: 200, bodyProgressTimeoutMs: 200 };
+  front = await startSecureFront(closing, [secureSite(port, host)], settings);
+});
+
+/** One request of somebody else. */
+function quick(): Promise<number> {
+  const client = http2.connect(`https://127.0.0.1:${front.securePort}`, {
+    servername: host,
+    rejectUnauthorized: false,
+  });
+  closing.add(() => client.destroy());
+  const stream = client.request({ ':path': '/quick', ':authority': host });
+  stream.resume();
+  return new Promise((resolve, reject) => {
+    stream.on('response', (fields) => resolve(fields[':status'] ?? 0));
+    stream.on('error', reject);
+  });
+}
+
+/** Sends what `next` makes until the connection is closed, or `rounds` are over. */
+async function flood(
+  socket: tls.TLSSocket,
+  rounds: number,
+  next: (round: number) => Buffer,
+): Promise<number> {
+  socket.resume();
+  for (let round = 0; round < rounds; round++) {
+    if (socket.destroyed || !socket.writable) return round;
+    socket.write(next(round));
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return rounds;
+}
+
+const many = (count: number, one: (at: number) => Buffer): Buffer =>
+  Buffer.concat(Array.from({ length: count }, (_, at) => one(at)));
+const { CONTINUATION, DATA, RST_STREAM, SETTINGS, WINDOW_UPDATE, HEADERS } = FRAME;
+/** A field of the dynamic table, then named 4,000 times: 16 KB that mean 16 MB. */
+const bomb = Buffer.concat([
+  hex('40 01 78 7f a1 1f'),
+  Buffer.alloc(4_000 + 127, 0x61),
+  Buffer.alloc(4_000, 0xbe),
+]);
+
+test.each<[string, number, (round: number) => Buffer]>([
+  [
+    'resets at once (CVE-2023-44487)',
+    400,
+    (round) =>
+      many(20, (at) => {
+        const stream = 2 * (20 * round + at) + 1;
+        return Buffer.concat([request(stream, get), frame(RST_STREAM, 0, stream, u32(8))]);
+      }),
+  ],
+  [
+    'makes the proxy reset (CVE-2025-8671)',
+    400,
+    (round) =>
+      many(20, (at) => {
+        const stream = 2 * (20 * round + at) + 1;
+        const overflow = frame(WINDOW_UPDATE, 0, stream, u32(0x7fffffff));
+        return Buffer.concat([request(stream, post, END_HEADERS), overflow]);
+      }),
+  ],
+  [
+    'continues a head without end',
+    4_000,
+    (round) =>
+      round === 0
+        ? request(1, get, END_STREAM)
+        : many(10, () =>
+            frame(CONTINUATION, 0, 1, Buffer.concat([hex('00 01 78 7f 81 01'), zeros(256)])),
+          ),
+  ],
+  [
+    'continues a head with nothing',
+    400,
+    (round) =>
+      round === 0 ? request(1, get, END_STREAM) : many(100, () => frame(CONTINUATION, 0, 1)),
+  ],
+  [
+    'compresses megabytes into a head',
+    50,
+    (round) => frame(HEADERS, 5, 2 * round + 1, Buffer.concat([get, bomb])),
+  ],
+  [
+    'sends empty DATA',
+    400,
+    (round) => (round === 0 ? request(1, post, END_HEADERS) : many(100, () => frame(DATA, 0, 1))),
+  ],
+  ['sends settings', 400, () => many(100, () => frame(SETTINGS, 0, 0, hex('0004 0000ffff')))],
+  ['sends pings', 400, () => many(100, () => frame(FRAME.PING, 0, 0, zeros(8)))],
+])('a client that %s is cut off, and others are served', async (_, rounds, next) => {
+  const socket = await connectFrames(closing, front.securePort);
+  const [sent, status] = await Promise.all([flood(socket, rounds, next), quick()]);
+  expect(status).toBe(200);
+  expect(sent).toBeLessThan(rounds);
+  expect(await eventually(() => front.front.connections <= 1)).toBe(true);
+  expect(await eventually(() => open.requests === 0)).toBe(true);
+  expect(await quick()).toBe(200);
+});
+
+test('more requests at a time than are allowed are refused one by one', async () => {
+  const socket = await connectFrames(closing, front.securePort);
+  const refused = new Set<number>();
+  let bytes = Buffer.alloc(0);
+  socket.on('data', (part: Buffer) => {
+    bytes = Buffer.concat([bytes, part]);
+    for (;;) {
+      const length = bytes.length < 9 ? Infinity : 9 + bytes.readUIntBE(0, 3);
+      if (bytes.length < length) return;
+      if (bytes[3] === RST_STREAM && bytes.readUInt32BE(9) === 7)
+        refused.add(bytes.readUInt32BE(5));
+      bytes = bytes.subarray(length);
+    }
+  });
+  // Bodies that do not come keep their streams open.
+  socket.write(many(103, (at) => request(2 * at + 1, post, END_HEADERS)));
+  await expect.poll(() => [...refused]).toEqual([201, 203, 205]);
+  expect(await quick()).toBe(200);
+});
+
+test('a client that takes nothing of its answers is given up, with what they hold', async () => {
+  const socket = await connectFrames(closing, front.securePort);
+  socket.resume();
+  // A window of nothing for every stream.
+  socket.write(frame(SETTINGS, 0, 0, hex('0004 00000000')));
+  socket.write(many(50, (at) => request(2 * at + 1, large)));
+  await expect.poll(() => front.events.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(50);
+  expect(front.events.every(({ outcome }) => outcome === 'client_abort')).toBe(true);
+  expect(await eventually(() => open.requests === 0)).toBe(true);
+  expect(await quick()).toBe(200);
+});
