@@ -23,7 +23,7 @@ function findLibrary(file) {
 /** Upper-case words before further ones of a text in the archive; some are no phrases of SQL. */
 function firstWords(file) {
   const text = readFileSync(file, 'latin1');
-  const found = text.matchAll(/([A-Z][A-Z0-9_]*) (?=[A-Z][ -~]*\0)/g);
+  const found = text.matchAll(/([A-Z][A-Z0-9_.]*) (?=[A-Z][ -~]*\0)/g);
   return [...new Set([...found].map(([, word]) => word))].sort();
 }
 

@@ -284,10 +284,9 @@ bool HasArgument(TestKind kind) {
 
 bool RunTest(const ScanTest& test, const uint8_t* data, size_t size, uint32_t mask,
              SqlWords* sql_words) {
-  char fingerprint[8];
   switch (test.kind) {
     case TestKind::kSqli:
-      return !sql_words->AreNames(data, size, mask) && IsSqli(data, size, fingerprint);
+      return sql_words->IsInjection(data, size, mask);
     case TestKind::kXss:
       return IsXss(data, size);
     case TestKind::kByteRange:
