@@ -286,32 +286,52 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
     return taken;
   }
 
+  // What the arguments (stream, bytes, start, end) of a call name.
+  struct StreamBytes {
+    int32_t id = 0;
+    // Null when there is no such stream, or the range lies outside of the bytes.
+    Stream* stream = nullptr;
+    const uint8_t* bytes = nullptr;
+    size_t size = 0;
+  };
+
+  // False when the second argument holds no bytes.
+  bool ReadStreamBytes(const Napi::CallbackInfo& info, StreamBytes* out) {
+    uint8_t* bytes = nullptr;
+    size_t size = 0;
+    if (!ReadUint8Array(info.Env(), info[1], &bytes, &size)) return false;
+    const auto start = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
+    const auto end = static_cast<size_t>(info[3].As<Napi::Number>().Int64Value());
+    out->id = info[0].As<Napi::Number>().Int32Value();
+    if (session_ == nullptr || end > size || start > end) return true;
+    out->stream = Find(out->id);
+    out->bytes = bytes + start;
+    out->size = end - start;
+    return true;
+  }
+
   // (stream, bytes, start, end, last) -> false when there is no such stream, or no such head.
   Napi::Value Respond(const Napi::CallbackInfo& info) {
     Napi::Env env = info.Env();
-    const int32_t id = info[0].As<Napi::Number>().Int32Value();
-    uint8_t* bytes = nullptr;
-    size_t size = 0;
-    if (!ReadUint8Array(env, info[1], &bytes, &size)) return FailType(env, "expected bytes");
-    const auto start = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
-    const auto end = static_cast<size_t>(info[3].As<Napi::Number>().Int64Value());
-    Stream* stream = session_ == nullptr ? nullptr : Find(id);
-    if (stream == nullptr || end > size || start > end) return Napi::Boolean::New(env, false);
+    StreamBytes sent;
+    if (!ReadStreamBytes(info, &sent)) return FailType(env, "expected bytes");
+    Stream* stream = sent.stream;
+    if (stream == nullptr) return Napi::Boolean::New(env, false);
     ResponseFields head;
-    if (!ReadResponseHead(bytes + start, end - start, &head)) return Napi::Boolean::New(env, false);
+    if (!ReadResponseHead(sent.bytes, sent.size, &head)) return Napi::Boolean::New(env, false);
     int error = 0;
     if (head.status < 200) {
-      error = nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, id, nullptr, head.fields.data(),
-                                     head.fields.size(), nullptr);
+      error = nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, sent.id, nullptr,
+                                     head.fields.data(), head.fields.size(), nullptr);
     } else if (ReadBoolean(info[4])) {
-      error =
-          nghttp2_submit_response(session_, id, head.fields.data(), head.fields.size(), nullptr);
+      error = nghttp2_submit_response(session_, sent.id, head.fields.data(), head.fields.size(),
+                                      nullptr);
     } else {
       nghttp2_data_provider provider;
       provider.source.ptr = stream;
       provider.read_callback = ReadQueue;
-      error =
-          nghttp2_submit_response(session_, id, head.fields.data(), head.fields.size(), &provider);
+      error = nghttp2_submit_response(session_, sent.id, head.fields.data(), head.fields.size(),
+                                      &provider);
     }
     return Napi::Boolean::New(env, error == 0);
   }
@@ -319,20 +339,16 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
   // (stream, bytes, start, end, last) -> true while more is welcome before `drained`.
   Napi::Value Data(const Napi::CallbackInfo& info) {
     Napi::Env env = info.Env();
-    const int32_t id = info[0].As<Napi::Number>().Int32Value();
-    uint8_t* bytes = nullptr;
-    size_t size = 0;
-    if (!ReadUint8Array(env, info[1], &bytes, &size)) return FailType(env, "expected bytes");
-    const auto start = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
-    const auto end = static_cast<size_t>(info[3].As<Napi::Number>().Int64Value());
-    Stream* stream = session_ == nullptr ? nullptr : Find(id);
-    if (stream == nullptr || end > size || start > end) return Napi::Boolean::New(env, true);
-    if (end > start) {
-      stream->queue.emplace_back(reinterpret_cast<const char*>(bytes) + start, end - start);
-      stream->queued += end - start;
+    StreamBytes sent;
+    if (!ReadStreamBytes(info, &sent)) return FailType(env, "expected bytes");
+    Stream* stream = sent.stream;
+    if (stream == nullptr) return Napi::Boolean::New(env, true);
+    if (sent.size > 0) {
+      stream->queue.emplace_back(reinterpret_cast<const char*>(sent.bytes), sent.size);
+      stream->queued += sent.size;
     }
     if (ReadBoolean(info[4])) stream->ended = true;
-    nghttp2_session_resume_data(session_, id);
+    nghttp2_session_resume_data(session_, sent.id);
     if (!stream->ended && stream->queued > queue_bytes_max_) stream->full = true;
     return Napi::Boolean::New(env, !stream->full);
   }

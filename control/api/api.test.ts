@@ -13,6 +13,7 @@ import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import type { RuntimeConfig } from '../../engine/contract/runtime.ts';
+import { sampleEvent, sampleMatch } from '../../test/support/sample-event.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import {
   startTestControl,
@@ -74,55 +75,29 @@ afterAll(async () => {
 const call = (rpc: string, body: unknown): Promise<Answer> => waf.call(rpc, body);
 
 function blockedEvent(target: string): RequestEvent {
-  return {
+  return sampleEvent({
     requestId: 'request-0001',
     siteId: 'site-demo',
     receivedAtMs: Date.now(),
     durationUs: 100,
-    originUs: -1,
     clientIp: '127.0.0.1',
-    clientPort: 1,
-    method: 'GET',
     host: 'localhost',
     target,
-    httpVersion: 'HTTP/1.1',
     userAgent: 'test',
     status: 403,
     outcome: 'blocked',
     blocked: true,
-    refusal: null,
-    bytesIn: 0,
-    bytesOut: 0,
-    endpoint: null,
     transaction: {
       verdict: { action: 'block', status: 403, ruleId: 949110, phase: 2 },
       matchedRules: [
-        {
-          ruleId: 942100,
-          phase: 2,
-          message: 'SQL injection',
-          data: 'found',
-          severity: 2,
-          tags: ['attack-sqli'],
-          operator: 'detectSQLi',
-          matched: [{ name: 'ARGS:q', value: "' or 1" }],
-          disruptive: false,
-          file: 'x.conf',
-          line: 1,
-          rev: '',
-          ver: '',
-          maturity: 0,
-          accuracy: 0,
-          log: true,
-          auditLog: true,
-        },
+        sampleMatch({ operator: 'detectSQLi', matched: [{ name: 'ARGS:q', value: "' or 1" }] }),
       ],
       inboundScore: 5,
       outboundScore: 0,
       detectionOnly: false,
       inspectionUs: 10,
     },
-  };
+  });
 }
 
 test('sockets and secrets are private', () => {

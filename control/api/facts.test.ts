@@ -1,22 +1,20 @@
 /** Proves that what control says of itself is asked, made or measured, and never a constant. */
 
-import { mkdtempSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectTestLink } from '../../test/support/test-link.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import { ownCapabilities } from '../../engine/base/protocol-versions.ts';
-import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import type { HealthReport } from '../../engine/contract/health.ts';
-import { createControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
+import type { ControllerLink } from '../../engine/link/controller-link.ts';
 import {
   AgentHelloSchema,
   AgentStreamService,
@@ -33,23 +31,17 @@ let refuse = false;
 let health: HealthReport = { revision: '0', sha256: '', addresses: [] };
 
 function connect(): ControllerLink {
-  const made = createControllerLink({
-    socketPath: waf.socket,
-    agentId: 'local',
-    version: 'test',
-    bundles: new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-'))),
-    configHash: () => applied.at(-1)?.sha256 ?? '',
-    health: () => health,
-    rollOut: async (obtain, keep) => {
+  return connectTestLink(
+    waf.socket,
+    applied,
+    async (obtain, keep) => {
       const verified = await obtain();
       if (refuse) throw new AppError('no_room', 'no room', { source: 'storage' });
       applied.push(verified);
       await keep();
     },
-    logger: silentLogger,
-  });
-  made.connect();
-  return made;
+    { health: () => health },
+  );
 }
 
 beforeAll(async () => {

@@ -1,17 +1,13 @@
 /** Owns the proof that what a node says of a configuration reaches the operator. */
 
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectTestLink } from '../../test/support/test-link.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { policyInvalidCode, writePolicyFaults } from '../../engine/base/policy-faults.ts';
-import { silentLogger } from '../../engine/base/log.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
-import { createControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
+import type { ControllerLink } from '../../engine/link/controller-link.ts';
 
 let waf: TestControl;
 let link: ControllerLink;
@@ -28,25 +24,15 @@ const rulesAreWrong = (ids: readonly string[]): AppError => {
 };
 
 function connect(): ControllerLink {
-  const made = createControllerLink({
-    socketPath: waf.socket,
-    agentId: 'local',
-    version: 'test',
-    bundles: new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-'))),
-    configHash: () => applied.at(-1)?.sha256 ?? '',
-    rollOut: async (obtain, keep) => {
-      const verified = await obtain();
-      attempts++;
-      if (fails) throw rulesAreWrong(['unknown']);
-      const wrong = verified.bundle.policies.filter(({ id }) => refused.has(id));
-      if (wrong.length > 0) throw rulesAreWrong(wrong.map(({ id }) => id));
-      applied.push(verified);
-      await keep();
-    },
-    logger: silentLogger,
+  return connectTestLink(waf.socket, applied, async (obtain, keep) => {
+    const verified = await obtain();
+    attempts++;
+    if (fails) throw rulesAreWrong(['unknown']);
+    const wrong = verified.bundle.policies.filter(({ id }) => refused.has(id));
+    if (wrong.length > 0) throw rulesAreWrong(wrong.map(({ id }) => id));
+    applied.push(verified);
+    await keep();
   });
-  made.connect();
-  return made;
 }
 
 beforeAll(async () => {

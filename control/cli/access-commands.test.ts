@@ -4,18 +4,17 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { keepPrinted } from '../../test/support/printed.ts';
+import { CommandLine } from '../../test/support/command-line.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { loadCommands } from './commands.ts';
 import { readCsvEntries } from './ip-list-import.ts';
-import { runCommandLine } from './program.ts';
 
 const commands = await loadCommands([]);
 
 let waf: TestControl;
 let folder = '';
-let out = '';
-let err = '';
+const line = new CommandLine(commands, () => waf.socket);
+const run = line.run.bind(line);
 
 beforeAll(async () => {
   waf = await startTestControl();
@@ -24,18 +23,7 @@ beforeAll(async () => {
 afterAll(() => waf.control.close());
 afterEach(() => vi.restoreAllMocks());
 
-async function run(...words: string[]): Promise<number> {
-  const printed = keepPrinted();
-  const code = await runCommandLine(commands, [...words, '--admin-socket', waf.socket]);
-  ({ out, err } = printed);
-  return code;
-}
-
-async function json(...words: string[]): Promise<Record<string, unknown>> {
-  const code = await run(...words, '--output', 'json');
-  expect([code, err]).toEqual([0, expect.any(String)]);
-  return JSON.parse(out) as Record<string, unknown>;
-}
+const json = line.json.bind(line);
 
 const itemOf = (answer: Record<string, unknown>): Record<string, string> =>
   (answer['items'] as Record<string, string>[])[0] ?? {};
@@ -47,24 +35,24 @@ test('a list: made, imported, exported, bound, asked, unbound, removed', async (
   writeFileSync(file, 'note,value,expires_at\n"a, b",10.0.0.1,\n,10.0.0.2,2999-01-01\n');
   expect(await json('ip-list', 'import', id, file)).toMatchObject({ entryCount: 3 });
   expect(await run('ip-list', 'export', id)).toBe(0);
-  expect(out.split('\r\n')).toEqual([
+  expect(line.out.split('\r\n')).toEqual([
     'value,note,expires_at',
     '10.0.0.1,"a, b",',
     '10.0.0.2,,2999-01-01T00:00:00.000Z',
     '192.0.2.0/24,,',
     '',
   ]);
-  writeFileSync(file, out);
+  writeFileSync(file, line.out);
   expect(await json('ip-list', 'import', id, file, '--replace')).toMatchObject({ entryCount: 3 });
   expect(await json('ip-list', 'add', id, '2001:db8::1')).toMatchObject({ ipv6Count: 1 });
   expect(await json('ip-list', 'remove', id, '2001:db8::1')).toMatchObject({ entryCount: 3 });
   const bound = itemOf(await json('ip-list', 'bind', id, '--kind', 'deny'));
   expect(bound).toMatchObject({ scope: 'global', addressSource: 'client_ip' });
   expect(await run('ip-list', 'lookup', '192.0.2.9', '--path', '/x')).toBe(0);
-  expect(out).toContain('decision: deny');
+  expect(line.out).toContain('decision: deny');
   expect(itemOf(await json('ip-list', 'bindings'))['id']).toBe(bound['id']);
   expect(await run('ip-list', 'delete', id)).not.toBe(0);
-  expect(err).toContain('failed_precondition');
+  expect(line.err).toContain('failed_precondition');
   expect(await run('ip-list', 'unbind', bound['id'] ?? '', '--global')).toBe(0);
   expect(await run('ip-list', 'delete', id)).toBe(0);
   expect(await run('ip-list', 'list')).toBe(0);
@@ -79,7 +67,7 @@ test('CSV: what is no CSV or no time is refused with its place', async () => {
 test('a subscription that leads to a private address fails, and says why', async () => {
   const words = ['--name', 'feed', '--url', 'http://127.0.0.1:1/list', '--header', 'x-key=s3cret'];
   expect(await run('ip-list', 'subscribe', ...words)).toBe(1);
-  expect(err).toContain('failed: the source leads to a loopback');
+  expect(line.err).toContain('failed: the source leads to a loopback');
   const lists = await json('ip-list', 'list', '--mode', 'subscription');
   const { id = '' } = itemOf(lists);
   expect(JSON.stringify(lists)).not.toContain('s3cret');
@@ -90,7 +78,7 @@ test('a subscription that leads to a private address fails, and says why', async
   expect(await json('ip-list', 'pause', id)).toMatchObject({ syncStatus: { status: 'paused' } });
   expect(await run('ip-list', 'resume', id)).toBe(0);
   expect(await run('ip-list', 'held', id, '--accept')).not.toBe(0);
-  expect(err).toContain('no update of this list is held');
+  expect(line.err).toContain('no update of this list is held');
 });
 
 test('countries and rates', async () => {
@@ -101,7 +89,7 @@ test('countries and rates', async () => {
   const changed = itemOf(await json('country', 'set', '--id', id, ...words, '--off'));
   expect(changed).not.toHaveProperty('enabled');
   expect(await run('country', 'list')).toBe(0);
-  expect(out).toContain('off');
+  expect(line.out).toContain('off');
   expect(await run('country', 'delete', id)).toBe(0);
   expect(await run('country', 'catalog')).toBe(0);
   const policy = await waf.call('PolicyService/CreatePolicy', { policy: { name: 'p' } });
@@ -114,7 +102,7 @@ test('countries and rates', async () => {
   expect(
     await run('rate-limit', 'set', ...place, '--path', '/', '--requests', 'x', '--window', '1'),
   ).not.toBe(0);
-  expect(err).toContain('--requests wants a whole number');
+  expect(line.err).toContain('--requests wants a whole number');
 });
 
 test('trust: a chain of proxies, a fixed header, what is wrong, reset', async () => {
@@ -127,17 +115,17 @@ test('trust: a chain of proxies, a fixed header, what is wrong, reset', async ()
     extractionRules: [{ header: 'x-forwarded-for', parser: 'xff' }],
   });
   expect(await run('trust', 'show')).toBe(0);
-  expect(out).toContain('CDN');
+  expect(line.out).toContain('CDN');
   expect(await run('trust', 'set', '--proxy', `CDN=${list}`, '--header', 'X-Mine')).not.toBe(0);
-  expect(err).toContain('profile.extractionRules[0].header');
+  expect(line.err).toContain('profile.extractionRules[0].header');
   const fixed = await json('trust', 'set', '--fixed-header', 'X-Real-IP');
   expect(fixed['profile']).toMatchObject({
     extractionRules: [{ parser: 'single_ip', selector: 'single', allowUntrusted: true }],
   });
   expect(await run('trust', 'test', '--peer', '10.0.0.1', '--header', 'X-Real-IP')).not.toBe(0);
-  expect(err).toContain("--header wants 'Name: value'");
+  expect(line.err).toContain("--header wants 'Name: value'");
   expect(await run('trust', 'test', '--peer', '10.0.0.1')).not.toBe(0);
-  expect(err).toContain('no engine answers');
+  expect(line.err).toContain('no engine answers');
   expect(await run('trust', 'reset')).toBe(0);
   expect(await json('trust', 'show')).toEqual({ profile: {}, resolved: {} });
   expect(await run('trust', 'status')).toBe(0);

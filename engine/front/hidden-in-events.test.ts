@@ -5,6 +5,7 @@
 
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, expect, test } from 'vitest';
+import { sampleEvent } from '../../test/support/sample-event.ts';
 import { SecurityFactSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { toByteString } from '../base/byte-string.ts';
 import { systemClock } from '../base/clock.ts';
@@ -107,26 +108,6 @@ test.each<[string, [head: string, body: string]]>([
 });
 
 function eventOf(head: string, transaction: TransactionRecord): RequestEvent {
-  return {
-    requestId: 'r',
-    siteId: 's',
-    receivedAtMs: 0,
-    durationUs: 0,
-    originUs: -1,
-    clientIp: '192.0.2.1',
-    clientPort: 1,
-    method: 'GET',
-    host: 'a.example',
-    target: toByteString(Buffer.from(head.split(' ')[1]!)),
-    httpVersion: 'HTTP/1.1',
-    userAgent: 'curl',
-    status: 403,
-    outcome: 'served',
-    blocked: true,
-    refusal: null,
-    bytesIn: 0,
-    bytesOut: 0,
-    endpoint: null,
-    transaction,
-  };
+  const target = toByteString(Buffer.from(head.split(' ')[1]!));
+  return sampleEvent({ target, status: 403, blocked: true, transaction });
 }

@@ -1,31 +1,14 @@
 /** Holds events to hiding secrets in every place in which a match may show them. */
 
 import { describe, expect, test } from 'vitest';
+import { sampleMatch } from '../../test/support/sample-event.ts';
 import type { MatchedRule, MatchedVariable } from '../contract/verdict.ts';
 import { hideInMatches } from './hide-secrets.ts';
 
 const secret = "Tr0ub4dor_3' or 1=1--";
 
 function match(matched: readonly MatchedVariable[], data = '', message = ''): MatchedRule {
-  return {
-    ruleId: 942100,
-    phase: 2,
-    message,
-    data,
-    severity: 2,
-    tags: ['attack-sqli'],
-    operator: '@detectSQLi',
-    matched,
-    disruptive: false,
-    file: 'f',
-    line: 1,
-    rev: '',
-    ver: '',
-    maturity: 0,
-    accuracy: 0,
-    log: true,
-    auditLog: true,
-  };
+  return sampleMatch({ message, data, matched });
 }
 
 /** Nothing of the secret that is longer than three characters is left. */

@@ -1,31 +1,14 @@
 /** Holds events to what sanitise actions asked for. */
 
 import { expect, test } from 'vitest';
+import { sampleEvent } from '../../test/support/sample-event.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { passVerdict } from '../contract/verdict.ts';
 import { hideValues } from './hide-values.ts';
 
 function event(target: string, hidden?: readonly string[]): RequestEvent {
-  return {
-    requestId: 'r',
-    siteId: 's',
-    receivedAtMs: 0,
-    durationUs: 0,
-    originUs: -1,
-    clientIp: '192.0.2.1',
-    clientPort: 1,
-    method: 'GET',
-    host: 'a.example',
+  return sampleEvent({
     target,
-    httpVersion: 'HTTP/1.1',
-    userAgent: 'curl',
-    status: 200,
-    outcome: 'served',
-    blocked: false,
-    refusal: null,
-    bytesIn: 0,
-    bytesOut: 0,
-    endpoint: null,
     transaction: {
       verdict: passVerdict,
       matchedRules: [],
@@ -35,7 +18,7 @@ function event(target: string, hidden?: readonly string[]): RequestEvent {
       inspectionUs: 0,
       ...(hidden && { hidden }),
     },
-  };
+  });
 }
 
 test.each([

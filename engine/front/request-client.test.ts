@@ -1,6 +1,7 @@
 /** Owns the proof that live requests get the client that a trust profile finds, on the wire. */
 
 import { afterEach, expect, test } from 'vitest';
+import { clientIpRule } from '../../test/support/client-ip-rule.ts';
 import { systemClock } from '../base/clock.ts';
 import { parseNetwork } from '../base/ip-address.ts';
 import type { RequestEvent } from '../contract/events.ts';
@@ -22,19 +23,7 @@ const trust = (...networks: string[]): TrustConfig => ({
     { from: 'internet', to: 'lb' },
     { from: 'lb', to: 'waf' },
   ],
-  rules: [
-    {
-      id: 'r',
-      header: 'x-forwarded-for',
-      parser: 'xff',
-      nodeIds: ['lb'],
-      enabled: true,
-      selector: '',
-      position: 0,
-      positionFrom: '',
-      allowUntrusted: false,
-    },
-  ],
+  rules: [clientIpRule()],
 });
 
 /** Sends one request that claims to be 203.0.113.9; what inspection, origin and event saw. */

@@ -2,31 +2,20 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { clientIpRule } from '../../test/support/client-ip-rule.ts';
 import { parseNetwork } from '../base/ip-address.ts';
 import type { ClientIpRuleConfig, TrustConfig } from '../contract/trust.ts';
 import { ClientIpResolver } from './client-ip.ts';
 import { readForwarded, readHop } from './forwarded.ts';
 
 const ranges = (...texts: string[]): string[] => texts.map((text) => parseNetwork(text) ?? '');
-const rule = (more: Partial<ClientIpRuleConfig>): ClientIpRuleConfig => ({
-  id: 'r1',
-  header: 'x-forwarded-for',
-  parser: 'xff',
-  nodeIds: ['lb'],
-  enabled: true,
-  selector: '',
-  position: 0,
-  positionFrom: '',
-  allowUntrusted: false,
-  ...more,
-});
 const lb = { id: 'lb', ranges: ranges('10.0.0.0/24', 'fd00::/64'), xffMode: 'append' };
 const cdn = { id: 'cdn', ranges: ranges('198.51.100.0/24'), xffMode: '' };
 const edge = (from: string, to: string) => ({ from, to });
 const one = (more: Partial<ClientIpRuleConfig> = {}, mode = 'append'): TrustConfig => ({
   nodes: [{ ...lb, xffMode: mode }],
   edges: [edge('internet', 'lb'), edge('lb', 'waf')],
-  rules: [rule(more)],
+  rules: [clientIpRule(more)],
 });
 /** internet -> cdn -> lb -> waf. */
 const two = (
@@ -39,7 +28,7 @@ const two = (
     { ...cdn, xffMode: cdnMode },
   ],
   edges: [edge('internet', 'cdn'), edge('cdn', 'lb'), edge('lb', 'waf')],
-  rules: [rule({ nodeIds: ['cdn'], ...more })],
+  rules: [clientIpRule({ nodeIds: ['cdn'], ...more })],
 });
 /** Both: with and without the cdn. */
 const both: TrustConfig = {
@@ -286,10 +275,10 @@ test('rules are tried in order and each says what it did', () => {
   const config = {
     ...one(),
     rules: [
-      rule({ id: 'off', enabled: false }),
-      rule({ id: 'absent', header: 'x-real-ip', parser: 'single_ip' }),
-      rule({ id: 'chain' }),
-      rule({ id: 'late' }),
+      clientIpRule({ id: 'off', enabled: false }),
+      clientIpRule({ id: 'absent', header: 'x-real-ip', parser: 'single_ip' }),
+      clientIpRule({ id: 'chain' }),
+      clientIpRule({ id: 'late' }),
     ],
   };
   const found = resolve(config, '10.0.0.7', xff(`1.1.1.1, ${c}`));

@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../engine/base/clock.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
 import type { RequestSnapshot } from '../../engine/contract/message.ts';
-import type { PolicySource } from '../../engine/contract/policy.ts';
+import { policyOf } from '../support/test-policy.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine, RuleSession } from '../../engine/rules/run/policy-engine.ts';
 import type { WorkerEngine } from '../../engine/pool/worker.ts';
@@ -21,19 +21,9 @@ export interface FaultPlan {
   readonly phase: number;
 }
 
-const policy: PolicySource = {
-  id: 'p',
-  name: 'p',
-  revision: '1',
-  seclangEntry: `
-SecRuleEngine On
-SecRequestBodyAccess On
-SecResponseBodyAccess On
-SecResponseBodyMimeType text/html
-SecRule REQUEST_HEADERS|ARGS|RESPONSE_HEADERS|RESPONSE_BODY "@rx evil" "id:1,phase:4,deny"
-`,
-  files: new Map(),
-};
+const policy = policyOf(
+  'SecRule REQUEST_HEADERS|ARGS|RESPONSE_HEADERS|RESPONSE_BODY "@rx evil" "id:1,phase:4,deny"\n',
+);
 
 function coded(code: string): Error {
   return Object.assign(new Error(`planted ${code}`), { code });

@@ -8,12 +8,11 @@ import { systemClock } from '../../engine/base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
-import type { PolicySource } from '../../engine/contract/policy.ts';
 import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
-import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
 import type { InspectionPlace } from '../../engine/contract/inspection.ts';
 import { Pool, placeInspector } from '../../engine/pool/dispatch.ts';
+import { policyOf, poolThreadSettings } from '../support/test-policy.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import {
   makeBody,
@@ -27,24 +26,13 @@ import { fixedPorts, noCache } from '../fuzz/compare-engines.ts';
 import { transpileTree } from '../http/transpile.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const policy: PolicySource = {
-  id: 'p',
-  name: 'p',
-  revision: '1',
-  seclangEntry: `
-SecRuleEngine On
-SecRequestBodyAccess On
-SecResponseBodyAccess On
-SecResponseBodyMimeType text/html
-SecAction "id:1,phase:1,pass,nolog,setvar:tx.late=1"
+const policy = policyOf(`SecAction "id:1,phase:1,pass,nolog,setvar:tx.late=1"
 SecRule ARGS "@rx (select|union) (\\w+)" "id:2,phase:2,pass,capture,log,msg:'sql %{TX.2}',setvar:tx.inbound_anomaly_score=+5"
 SecRule REQUEST_HEADERS:X-Stop "@streq now" "id:3,phase:1,deny,status:406"
 SecRule ARGS_POST "@contains stop" "id:4,phase:2,deny,status:418"
 SecRule RESPONSE_BODY "@contains secret" "id:5,phase:4,deny,status:502,msg:'leak'"
 SecRule TX:late "@eq 1" "id:6,phase:5,pass,log,msg:'%{tx.inbound_anomaly_score} %{MATCHED_VAR_NAME}'"
-`,
-  files: new Map(),
-};
+`);
 
 let folder: string;
 let transpiled: string;
@@ -56,16 +44,7 @@ beforeAll(async () => {
   const { url, folder: compiled } = transpileTree(root, 'engine/threads/pool-thread.ts');
   transpiled = compiled;
   engine = buildEngine(policy, { cache: noCache, log: silentLogger, ports: fixedPorts });
-  const workerData: ThreadSettings = {
-    place: 'pool',
-    poolThreads: 2,
-    sharedSocket: false,
-    events: 'notable',
-    cacheFolder: path.join(folder, 'databases'),
-    collectionsFolder: path.join(folder, 'collections'),
-    countryFile: path.join(folder, 'country.mmdb'),
-    logLevel: 'error',
-  };
+  const workerData = poolThreadSettings(folder);
   pool = new Pool({
     workerFile: url,
     workerData,

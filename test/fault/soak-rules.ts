@@ -10,8 +10,8 @@ import { silentLogger } from '../../engine/base/log.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
-import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';
 import { Pool, placeInspector } from '../../engine/pool/dispatch.ts';
+import { poolThreadSettings } from '../support/test-policy.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { fixedPorts, noCache } from '../fuzz/compare-engines.ts';
 import { transpileTree } from '../http/transpile.ts';
@@ -51,16 +51,7 @@ export function startRules(pooled: boolean): SoakRules {
   if (!pooled) return { inspector: engine, close: async () => engine.retire() };
   const root = path.resolve(import.meta.dirname, '../..');
   const { url, folder } = transpileTree(root, 'engine/threads/pool-thread.ts');
-  const workerData: ThreadSettings = {
-    place: 'pool',
-    poolThreads: 2,
-    sharedSocket: false,
-    events: 'notable',
-    cacheFolder: path.join(folder, 'databases'),
-    collectionsFolder: path.join(folder, 'collections'),
-    countryFile: path.join(folder, 'country.mmdb'),
-    logLevel: 'error',
-  };
+  const workerData = poolThreadSettings(folder);
   const parts = { workerFile: url, workerData, clock: systemClock, log: silentLogger };
   const pool = new Pool({ ...parts, deadlineMs: 20_000, threads: 2 });
   pool.load('p', { policy: { key: 'p', source: policy }, shared: new Map() }, true);

@@ -6,9 +6,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { ByteString } from '../../base/byte-string.ts';
 import type { ScanQuestion } from '../../match/scan.ts';
-import type { ProgramSettings } from '../transaction/types.ts';
-import type { PlanFacts } from './rule-plan.ts';
-import type { StaticAnalysis } from './static-analysis.ts';
+import type { PlanFacts, PlanTables } from './rule-plan.ts';
 
 /** One phase. */
 export interface PhaseImage {
@@ -59,10 +57,8 @@ export interface ScanImage {
   readonly classes: readonly ClassImage[];
 }
 
-/** A plan as plain data; fields that `RulePlan` has, too, mean the same. */
-export interface PlanImage {
-  readonly settings: ProgramSettings;
-  readonly txBase: ReadonlyMap<string, ByteString>;
+/** A plan as plain data. */
+export interface PlanImage extends PlanTables {
   /** Texts of the rules that may run, one after the other (`program/rule-text.ts`). */
   readonly chains: Uint8Array;
   /** By chain: where its text ends, and the index of its first link. */
@@ -70,16 +66,6 @@ export interface PlanImage {
   readonly chainStarts: Int32Array;
   readonly phases: readonly PhaseImage[];
   readonly scan: ScanImage;
-  readonly targetPhase: Uint8Array;
-  readonly targetItem: Int32Array;
-  readonly targetIdOfRule: Int32Array;
-  readonly negative: Uint8Array;
-  readonly onRows: Uint8Array;
-  readonly hitIsMatch: Uint8Array;
-  readonly lastCaptures: Uint8Array;
-  readonly lastMatches: Uint8Array;
-  readonly unobservedMatch: Uint8Array;
-  readonly analysis: StaticAnalysis;
   readonly facts: Omit<PlanFacts, 'databases' | 'databaseBytes'>;
 }
 

@@ -34,15 +34,10 @@ export interface RowPartPlan {
   readonly byKey: ReadonlyMap<ByteString, readonly number[]> | null;
 }
 
-/** A policy in the form that runs; immutable. */
-export interface RulePlan {
+/** What a plan looks up, by rule and by scan target; the same in threads that share it. */
+export interface PlanTables {
   readonly settings: ProgramSettings;
   readonly txBase: ReadonlyMap<string, ByteString>;
-  /** Index 1..5; 0 is empty. */
-  readonly phases: readonly PhasePlan[];
-  /** Indexed by row part id. */
-  readonly rowParts: readonly RowPartPlan[];
-  readonly scan: ScanProgram | null;
   /** Per scan target: phase and item index of its rule. */
   readonly targetPhase: Uint8Array;
   readonly targetItem: Int32Array;
@@ -61,6 +56,15 @@ export interface RulePlan {
   /** Per rule index, of first links: 1 when no rule reads what its links matched. */
   readonly unobservedMatch: Uint8Array;
   readonly analysis: StaticAnalysis;
+}
+
+/** A policy in the form that runs; immutable. */
+export interface RulePlan extends PlanTables {
+  /** Index 1..5; 0 is empty. */
+  readonly phases: readonly PhasePlan[];
+  /** Indexed by row part id. */
+  readonly rowParts: readonly RowPartPlan[];
+  readonly scan: ScanProgram | null;
   readonly facts: PlanFacts;
   /** Frees databases and operators; the plan must not be used again. */
   close(): void;

@@ -1,6 +1,7 @@
 /** What runtime actions do to a transaction, form by form. */
 
 import { describe, expect, test } from 'vitest';
+import { sampleMatch } from '../../../../test/support/sample-event.ts';
 import { formatErrorLogLine, maskSanitised } from '../../transaction/report.ts';
 import { isExcluded, isRuleRemoved, removedTargetsOf } from '../../transaction/removal.ts';
 import { applyChange, type StoredChange, type StoredText } from '../../../base/stored-change.ts';
@@ -374,9 +375,8 @@ describe('others', () => {
       connection: { serverIp: '127.0.0.1' },
     } as Transaction['request'];
     const line = formatErrorLogLine(
-      {
+      sampleMatch({
         ruleId: 1,
-        phase: 2,
         message: 'a\nb',
         data: '\x1b[0m\xff',
         severity: -1,
@@ -385,14 +385,7 @@ describe('others', () => {
         matched: [{ name: 'ARGS:\r', value: 'v\n' }],
         disruptive: true,
         file: 'f',
-        line: 1,
-        rev: '',
-        ver: '',
-        maturity: 0,
-        accuracy: 0,
-        log: true,
-        auditLog: true,
-      },
+      }),
       tx,
     );
     expect(line).toMatch(/^[\x20-\x7e]+$/);

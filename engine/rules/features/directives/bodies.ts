@@ -1,14 +1,7 @@
 /** The entries of the directives on request and response bodies and on uploads. */
 
-import {
-  choice,
-  integer,
-  manual,
-  manualV2,
-  onOff,
-  text,
-  type DirectiveDefinition,
-} from './definition.ts';
+import type { DirectiveDefinition } from './definition.ts';
+import { choice, integer, manual, manualV2, onOff, text } from './definition.ts';
 
 const own = 'own; ModSecurity leaves these bytes uninspected';
 

@@ -1,14 +1,7 @@
 /** The entries of the directives on the engine as a whole: switches, limits, identity. */
 
-import {
-  choice,
-  integer,
-  manual,
-  manualV2,
-  onOff,
-  text,
-  type DirectiveDefinition,
-} from './definition.ts';
+import type { DirectiveDefinition } from './definition.ts';
+import { choice, integer, manual, manualV2, onOff, text } from './definition.ts';
 
 /** On the engine as a whole. */
 export const engineDirectives: readonly DirectiveDefinition[] = [

@@ -7,103 +7,99 @@ import type { VariableDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { firstValue, rowCollection, rowScalar, scalar } from './define.ts';
 
+function named(name: string, summary: string, example: string) {
+  return { name, summary, example };
+}
+
 /** In the order of the message, then what is derived from it. */
 export const requestVariables: readonly VariableDefinition[] = [
   rowScalar(
-    {
-      name: 'REQUEST_LINE',
-      summary: 'The request line as sent.',
-      example: 'SecRule REQUEST_LINE "@rx #"',
-    },
+    named('REQUEST_LINE', 'The request line as sent.', 'SecRule REQUEST_LINE "@rx #"'),
     SOURCE.requestLine,
   ),
   rowScalar(
-    {
-      name: 'REQUEST_METHOD',
-      summary: 'The method.',
-      example: 'SecRule REQUEST_METHOD "@streq POST"',
-    },
+    named('REQUEST_METHOD', 'The method.', 'SecRule REQUEST_METHOD "@streq POST"'),
     SOURCE.requestMethod,
   ),
   rowScalar(
-    {
-      name: 'REQUEST_PROTOCOL',
-      summary: 'For example HTTP/1.1.',
-      example: 'SecRule REQUEST_PROTOCOL "@streq HTTP/1.0"',
-    },
+    named(
+      'REQUEST_PROTOCOL',
+      'For example HTTP/1.1.',
+      'SecRule REQUEST_PROTOCOL "@streq HTTP/1.0"',
+    ),
     SOURCE.requestProtocol,
   ),
   rowScalar(
-    {
-      name: 'REQUEST_URI',
-      summary: 'Path and query as sent, without scheme, host and fragment.',
-      example: 'SecRule REQUEST_URI "@beginsWith /admin"',
-    },
+    named(
+      'REQUEST_URI',
+      'Path and query as sent, without scheme, host and fragment.',
+      'SecRule REQUEST_URI "@beginsWith /admin"',
+    ),
     SOURCE.requestUri,
   ),
   rowScalar(
-    {
-      name: 'REQUEST_URI_RAW',
-      summary: 'The request target as sent.',
-      example: 'SecRule REQUEST_URI_RAW "@contains #"',
-    },
+    named(
+      'REQUEST_URI_RAW',
+      'The request target as sent.',
+      'SecRule REQUEST_URI_RAW "@contains #"',
+    ),
     SOURCE.requestUriRaw,
   ),
   rowScalar(
-    {
-      name: 'REQUEST_FILENAME',
-      summary: 'The path, %XX decoded once.',
-      example: 'SecRule REQUEST_FILENAME "@endsWith .bak"',
-    },
+    named(
+      'REQUEST_FILENAME',
+      'The path, %XX decoded once.',
+      'SecRule REQUEST_FILENAME "@endsWith .bak"',
+    ),
     SOURCE.requestFilename,
   ),
   rowScalar(
-    {
-      name: 'REQUEST_BASENAME',
-      summary: 'What follows the last slash or backslash of REQUEST_FILENAME; may be empty.',
-      example: 'SecRule REQUEST_BASENAME "@streq login.php"',
-    },
+    named(
+      'REQUEST_BASENAME',
+      'What follows the last slash or backslash of REQUEST_FILENAME; may be empty.',
+      'SecRule REQUEST_BASENAME "@streq login.php"',
+    ),
     SOURCE.requestBasename,
   ),
   rowScalar(
-    {
-      name: 'QUERY_STRING',
-      summary: 'The query string as sent; may be empty.',
-      example: 'SecRule QUERY_STRING "@rx attack"',
-    },
+    named(
+      'QUERY_STRING',
+      'The query string as sent; may be empty.',
+      'SecRule QUERY_STRING "@rx attack"',
+    ),
     SOURCE.queryString,
   ),
   rowCollection(
-    {
-      name: 'REQUEST_HEADERS',
-      summary: 'Header fields, each one an entry.',
-      example: 'SecRule REQUEST_HEADERS:Host "^$"',
-    },
+    named(
+      'REQUEST_HEADERS',
+      'Header fields, each one an entry.',
+      'SecRule REQUEST_HEADERS:Host "^$"',
+    ),
     [SOURCE.requestHeader],
   ),
   rowCollection(
-    {
-      name: 'REQUEST_HEADERS_NAMES',
-      summary: 'Names of REQUEST_HEADERS as sent.',
-      example: 'SecRule REQUEST_HEADERS_NAMES "@streq x-forwarded-for"',
-    },
+    named(
+      'REQUEST_HEADERS_NAMES',
+      'Names of REQUEST_HEADERS as sent.',
+      'SecRule REQUEST_HEADERS_NAMES "@streq x-forwarded-for"',
+    ),
     [SOURCE.requestHeader],
     'key',
   ),
   rowCollection(
-    {
-      name: 'REQUEST_COOKIES',
-      summary: 'Cookies, not decoded.',
-      example: 'SecRule REQUEST_COOKIES:SESSION "!@rx ^\\w+$"',
-    },
+    named(
+      'REQUEST_COOKIES',
+      'Cookies, not decoded.',
+      'SecRule REQUEST_COOKIES:SESSION "!@rx ^\\w+$"',
+    ),
     [SOURCE.requestCookie],
   ),
   rowCollection(
-    {
-      name: 'REQUEST_COOKIES_NAMES',
-      summary: 'Names of REQUEST_COOKIES.',
-      example: 'SecRule &REQUEST_COOKIES_NAMES:JSESSIONID "@eq 0"',
-    },
+    named(
+      'REQUEST_COOKIES_NAMES',
+      'Names of REQUEST_COOKIES.',
+      'SecRule &REQUEST_COOKIES_NAMES:JSESSIONID "@eq 0"',
+    ),
     [SOURCE.requestCookie],
     'key',
   ),
@@ -112,83 +108,55 @@ export const requestVariables: readonly VariableDefinition[] = [
     pathOf,
   ),
   scalar(
-    {
-      name: 'AUTH_TYPE',
-      summary: 'First word of Authorization.',
-      example: 'SecRule AUTH_TYPE "Basic"',
-    },
+    named('AUTH_TYPE', 'First word of Authorization.', 'SecRule AUTH_TYPE "Basic"'),
     (tx) => tx.authType || (authorization(tx)[0] ?? ''),
   ),
   scalar(
-    {
-      name: 'REMOTE_USER',
-      summary: 'User of a Basic Authorization.',
-      example: 'SecRule REMOTE_USER "@streq admin"',
-    },
+    named('REMOTE_USER', 'User of a Basic Authorization.', 'SecRule REMOTE_USER "@streq admin"'),
     (tx) => tx.remoteUser || basicUser(tx) || null,
   ),
   scalar(
-    {
-      name: 'SERVER_NAME',
-      summary: 'Host of the request, without port.',
-      example: 'SecRule SERVER_NAME "@streq example.com"',
-    },
+    named(
+      'SERVER_NAME',
+      'Host of the request, without port.',
+      'SecRule SERVER_NAME "@streq example.com"',
+    ),
     serverName,
   ),
   scalar(
-    {
-      name: 'REMOTE_ADDR',
-      summary: 'Address of the client.',
-      example: 'SecRule REMOTE_ADDR "@ipMatch 192.0.2.0/24"',
-    },
+    named('REMOTE_ADDR', 'Address of the client.', 'SecRule REMOTE_ADDR "@ipMatch 192.0.2.0/24"'),
     (tx) => tx.request.connection.clientIp,
   ),
   scalar(
-    {
-      name: 'REMOTE_HOST',
-      summary: 'Address of the client; names are never looked up.',
-      example: 'SecRule REMOTE_HOST "@endsWith .1"',
-    },
+    named(
+      'REMOTE_HOST',
+      'Address of the client; names are never looked up.',
+      'SecRule REMOTE_HOST "@endsWith .1"',
+    ),
     (tx) => tx.request.connection.clientIp,
   ),
   scalar(
-    {
-      name: 'REMOTE_PORT',
-      summary: 'Port of the client.',
-      example: 'SecRule REMOTE_PORT "@lt 1024"',
-    },
+    named('REMOTE_PORT', 'Port of the client.', 'SecRule REMOTE_PORT "@lt 1024"'),
     (tx) => tx.request.connection.clientPort,
   ),
   scalar(
-    {
-      name: 'USERAGENT_IP',
-      summary: 'Address of the client.',
-      example: 'SecRule USERAGENT_IP "@ipMatch 192.0.2.1"',
-    },
+    named('USERAGENT_IP', 'Address of the client.', 'SecRule USERAGENT_IP "@ipMatch 192.0.2.1"'),
     (tx) => tx.request.connection.clientIp,
   ),
   scalar(
-    {
-      name: 'SERVER_ADDR',
-      summary: 'Address the client came to.',
-      example: 'SecRule SERVER_ADDR "@ipMatch ::1"',
-    },
+    named('SERVER_ADDR', 'Address the client came to.', 'SecRule SERVER_ADDR "@ipMatch ::1"'),
     (tx) => tx.request.connection.serverIp,
   ),
   scalar(
-    {
-      name: 'SERVER_PORT',
-      summary: 'Port the client came to.',
-      example: 'SecRule SERVER_PORT "@eq 443"',
-    },
+    named('SERVER_PORT', 'Port the client came to.', 'SecRule SERVER_PORT "@eq 443"'),
     (tx) => tx.request.connection.serverPort,
   ),
   scalar(
-    {
-      name: 'UNIQUE_ID',
-      summary: 'The request id; made of it and the arrival where the client chose the id.',
-      example: "logdata:'%{UNIQUE_ID}'",
-    },
+    named(
+      'UNIQUE_ID',
+      'The request id; made of it and the arrival where the client chose the id.',
+      "logdata:'%{UNIQUE_ID}'",
+    ),
     uniqueId,
   ),
 ];
