@@ -140,6 +140,50 @@ test('a tag means every rule that has it, and no rule beside them', () => {
   expect(rule?.seclang).toContain("ctl:'ruleRemoveById=942100-942110',ctl:'ruleRemoveById=942130'");
 });
 
+/** Fates and the mode of a set-up of one file. */
+function imported(text: string) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
+  folders.push(folder);
+  writeFileSync(path.join(folder, 'a.conf'), text);
+  const { report, settings, customRules } = importPolicy(folder, 'imported', '', []);
+  const fates = report.map(({ fate, note }) => `${fate}: ${note}`);
+  return { fates, mode: settings.blockingMode, customRules };
+}
+
+const releaseOf = (version: string): string =>
+  `SecAction "id:900990,phase:1,nolog,pass,t:none,setvar:tx.crs_setup_version=${version}"\n`;
+
+test.each([
+  ['334', ['phase:1,log,pass', 'phase:2,log,pass'], 'anomaly', [/^honoured/, /^honoured/]],
+  ['334', ['phase:1,deny,status:406'], 'self-contained', [/with status 403 in place of 406/]],
+  ['334', ['phase:2,pass', 'phase:3,deny'], 'anomaly', [/^honoured/, /^refused: .* phase 3: wri/]],
+  ['334', ['phase:2,deny', 'phase:4,deny'], 'self-contained', [/^honoured/, /^refused: .*phase 4/]],
+  ['428', ['phase:2,deny', 'phase:4,deny'], 'self-contained', [/^honoured/, /^honoured: .*deny/]],
+  ['428', ['phase:2,deny', 'phase:4,pass'], 'self-contained', [/^honoured/, /^refused: .*phase 4/]],
+  ['334', ['phase:1,pass', 'phase:2,deny'], 'self-contained', [/^refused: phases 1 and 2/, /^hon/]],
+  ['334', ['phase:5,deny'], 'anomaly', [/^ignored: rules of phase 5 cannot stop/]],
+  ['334', ['phase:2,pass,t:lowercase'], 'anomaly', [/^refused: t of a default action/]],
+  ['334', ['phase:2,pass,setvar:tx.a=1'], 'anomaly', [/^refused: setvar of a default action/]],
+])('CRS %s, default actions %j: %s', (version, defaults, mode, fates) => {
+  const lines = defaults.map((one) => `SecDefaultAction "${one}"\n`).join('');
+  const found = imported(`${lines}${releaseOf(version)}`);
+  expect(found.mode).toBe(mode);
+  fates.forEach((fate, at) => expect(found.fates[at]).toMatch(fate));
+});
+
+test('rules of phases 3 to 5 are kept in their phases', () => {
+  const rule = (id: number, phase: string): string =>
+    `SecRule RESPONSE_HEADERS:X-A "@streq ${id}" "id:${id},${phase},pass,log"\n`;
+  const text = `${rule(1, 'phase:3')}${rule(2, 'phase:response')}${rule(3, 'phase:logging')}`;
+  const { fates, customRules } = imported(`${text}${releaseOf('334')}`);
+  expect(fates.slice(0, 3)).toEqual([
+    expect.stringMatching(/^honoured: custom rule/),
+    expect.stringMatching(/^honoured: custom rule/),
+    expect.stringMatching(/^honoured: custom rule/),
+  ]);
+  expect(customRules.map(({ phase }) => phase)).toEqual([3, 4, 5]);
+});
+
 const ports: RulePorts = {
   clock: systemClock,
   collections: null,

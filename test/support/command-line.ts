@@ -1,6 +1,5 @@
 /** Command lines as people run them, inside of the test's own process. */
 
-import { expect } from 'vitest';
 import type { CommandDefinition } from '../../control/cli/command.ts';
 import { runCommandLine } from '../../control/cli/program.ts';
 import { keepPrinted } from './printed.ts';
@@ -29,7 +28,7 @@ export class CommandLine {
   /** Runs a line that must succeed, and reads its JSON. */
   async json(...words: string[]): Promise<Record<string, unknown>> {
     const code = await this.run(...words, '--output', 'json');
-    expect([code, this.err]).toEqual([0, expect.any(String)]);
+    if (code !== 0) throw new Error(`${words.join(' ')}: ${code} ${this.err}`);
     return JSON.parse(this.out) as Record<string, unknown>;
   }
 }

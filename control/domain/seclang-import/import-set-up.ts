@@ -7,13 +7,13 @@ import { decodeUtf8 } from '../../../engine/base/byte-string.ts';
 import type {
   Directive,
   SecActionDirective,
-  SecDefaultActionDirective,
   SecRuleDirective,
 } from '../../../engine/rules/language/ast.ts';
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { takeConfig } from './config-directives.ts';
 import { Exclusions, type KnownRule } from './exclusions.ts';
+import { readDefaultActions, type DefaultActions } from './default-actions.ts';
 import {
   chainsOf,
   customRuleOf,
@@ -89,6 +89,7 @@ class ImportRun {
   private readonly exclusions: Exclusions;
   private readonly rulesetIds: ReadonlySet<number>;
   private readonly fates = new Map<Directive, Verdict>();
+  private readonly defaults: DefaultActions;
   private setupVersion = '';
   private readonly customRules: CustomRuleJson[] = [];
   private readonly places = new Map<string, readonly SourcePlace[]>();
@@ -107,6 +108,8 @@ class ImportRun {
   ) {
     this.setUp = setUp;
     ({ chains: this.chains, heads: this.heads } = chainsOf(placed));
+    this.defaults = readDefaultActions(placed, versionIn(placed));
+    this.settings.blockingMode = this.defaults.blockingMode;
     const own = placed
       .filter(({ directive, ofRuleset }) => !ofRuleset && idOf(directive) !== 0)
       .map(({ directive }) => knownRule(directive as SecRuleDirective));
@@ -160,7 +163,7 @@ class ImportRun {
       case 'Config':
         return takeConfig(directive, this.settings);
       case 'SecDefaultAction':
-        return this.takeDefaultAction(directive);
+        return this.defaults.fates.get(directive) ?? refused('it stands where no default can');
       case 'SecRule':
       case 'SecAction':
         return this.takeRule(directive, one);
@@ -179,16 +182,6 @@ class ImportRun {
     const id = idOf(this.heads.get(directive) ?? directive);
     if (id === 0 || this.rulesetIds.has(id)) return honoured('the rule set of the policy');
     return ignored(`the rule set of the policy has no rule ${id}: it is another version`);
-  }
-
-  private takeDefaultAction({ actions }: SecDefaultActionDirective): Verdict {
-    const names = actions.map(({ name }) => name.text.toLowerCase());
-    if (names.includes('deny') || names.includes('drop')) {
-      this.settings.blockingMode = 'self-contained';
-      return honoured('blockingMode: self-contained, with status 403');
-    }
-    if (names.includes('pass') || names.includes('log')) return honoured('blockingMode: anomaly');
-    return refused('only pass and deny can be the default');
   }
 
   /** A chain has one fate, which its links share. */
@@ -290,6 +283,19 @@ class ImportRun {
     });
     return honoured(`custom rule ${id}`);
   }
+}
+
+/** The release that the set-up is for, wherever in it that is said. */
+function versionIn(placed: readonly PlacedDirective[]): string {
+  for (const { directive } of placed) {
+    if (directive.kind !== 'SecAction') continue;
+    for (const { name, value } of directive.actions) {
+      const set = name.text.toLowerCase() === 'setvar' ? (value?.text ?? '') : '';
+      const found = /^tx[.:](\w+)=(\d+)/i.exec(set);
+      if (found?.[1]?.toLowerCase() === versionVariable) return found[2] ?? '';
+    }
+  }
+  return '';
 }
 
 function knownRule(directive: SecRuleDirective | SecActionDirective): KnownRule {

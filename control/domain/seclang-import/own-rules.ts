@@ -16,6 +16,7 @@ import { writtenPatterns } from '../../../engine/rules/language/written-patterns
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { customRuleIds } from '../custom-rules.ts';
 import { patternProblem } from '../pattern-size.ts';
+import { phaseOf } from './default-actions.ts';
 import type { PlacedDirective } from './read-order.ts';
 import { actionValue } from './report.ts';
 
@@ -114,7 +115,7 @@ export function customRuleOf(
     ruleId: String(numbers.of(id)),
     name: name === '' ? `Imported rule ${id}` : name,
     description: `Imported from ${first.span.file}:${first.span.line}`,
-    phase: phaseOf(first),
+    phase: phaseOf(first.actions),
     placement: chain.afterRules ? 'after_crs' : 'before_crs',
     sortOrder,
     enabled: true,
@@ -137,12 +138,6 @@ export function placesOf({ links }: Chain): SourcePlace[] {
     const { file, line, column } = link.kind === 'SecRule' ? link.operator.span : link.span;
     return { file, line, column };
   });
-}
-
-function phaseOf({ actions }: SecRuleDirective | SecActionDirective): number {
-  const text = (actionValue(actions, 'phase') ?? '2').toLowerCase();
-  const named: Readonly<Record<string, number>> = { request: 2, response: 4, logging: 5 };
-  return named[text] ?? (/^[1-5]$/.test(text) ? Number(text) : 2);
 }
 
 function renumbered<T extends SecRuleDirective | SecActionDirective>(
