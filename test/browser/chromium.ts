@@ -1,8 +1,7 @@
 /** Owns a headless Chromium that speaks to loopback only, and what tests do with its pages. */
 
 import { accessSync, constants } from 'node:fs';
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
+import axe from 'axe-core';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 
 const path = '/usr/bin/chromium';
@@ -29,12 +28,10 @@ export function startChromium(): Promise<Browser> {
   });
 }
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
-
 /** What axe finds wrong with a page, a line each. */
 export async function axeFindings(page: Page): Promise<string[]> {
   // A page's own policy would forbid the script; this runs beside it.
-  await page.evaluate(axeSource);
+  await page.evaluate(axe.source);
   const found = (await page.evaluate('axe.run()')) as {
     violations: { id: string; help: string; nodes: { html: string }[] }[];
     passes: unknown[];
