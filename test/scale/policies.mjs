@@ -158,6 +158,7 @@ const kinds = {
           policyId: nameOf(at),
           ruleId: '10600',
           name: 'new',
+          enabled: true,
           seclang: `SecRule ARGS "@rx new[a-z]+word${at}" "id:10600,phase:2,deny,status:403"`,
         },
       }),
