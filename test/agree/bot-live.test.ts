@@ -1,6 +1,6 @@
 /**
  * Proof that the bot gate and challenges of rate limits that operators set are enforced by the
- * running product: control, a node, real connections; and that TestPolicy says the same.
+ * running product: control, a node, real connections.
  */
 
 import http from 'node:http';
