@@ -41,7 +41,7 @@ export interface NativeScanProgram {
     end: Int32Array,
   ): void;
   bindHits(hits: Int32Array): void;
-  scanRows(id: number, from: number, to: number): number;
+  scanRows(id: number, from: number, to: number, onlyClass: number): number;
   stats(): Record<string, number>;
   close(): void;
 }

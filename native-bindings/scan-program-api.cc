@@ -154,19 +154,21 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     return env.Undefined();
   }
 
-  // (id, from, to) -> number of hits, over the attached table and the bound hits
+  // (id, from, to, only class or -1) -> number of hits, over the attached table and the bound hits
   static napi_value ScanRows(napi_env env, napi_callback_info info) {
-    napi_value argv[3];
-    size_t argc = 3;
+    napi_value argv[4];
+    size_t argc = 4;
     napi_value self = nullptr;
     void* wrapped = nullptr;
     uint32_t numbers[3];
-    bool good = napi_get_cb_info(env, info, &argc, argv, &self, nullptr) == napi_ok && argc >= 3 &&
+    int32_t only_class = -1;
+    bool good = napi_get_cb_info(env, info, &argc, argv, &self, nullptr) == napi_ok && argc >= 4 &&
+                napi_get_value_int32(env, argv[3], &only_class) == napi_ok &&
                 napi_unwrap(env, self, &wrapped) == napi_ok;
     for (size_t i = 0; good && i < 3; ++i) {
       good = napi_get_value_uint32(env, argv[i], &numbers[i]) == napi_ok;
     }
-    if (!good) return FailType(env, "scanRows(id, from, to)");
+    if (!good) return FailType(env, "scanRows(id, from, to, class)");
     auto* object = static_cast<ScanProgramObject*>(wrapped);
     if (object->scanner_ == nullptr) return Fail(env, "closed", "the scan program is closed");
     if (numbers[0] >= object->tables_.size()) return FailType(env, "no such table is attached");
@@ -174,8 +176,9 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     if (!object->scanner_->Valid(table, numbers[1], numbers[2])) {
       return FailType(env, "a row lies outside its table or has no known source");
     }
-    const size_t count = object->scanner_->Scan(table, numbers[1], numbers[2], object->hits_,
-                                                object->hit_length_ / 2);
+    const size_t count = object->scanner_->Scan(
+        table, numbers[1], numbers[2], object->hits_, object->hit_length_ / 2,
+        only_class < 0 ? RowScanner::kAllClasses : static_cast<size_t>(only_class));
     if (object->program_->end() != ScanEnd::kDone) return object->FailScan(env);
     napi_value result = nullptr;
     napi_create_uint32(env, static_cast<uint32_t>(count), &result);

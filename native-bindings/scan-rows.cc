@@ -80,7 +80,7 @@ bool RowScanner::Valid(const RowTable& table, size_t from, size_t to) const {
 }
 
 size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* hits,
-                        size_t capacity) {
+                        size_t capacity, size_t only_class) {
   hits_ = hits;
   capacity_ = capacity;
   count_ = 0;
@@ -93,8 +93,13 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   }
   for (size_t row = from; row < to; ++row) {
     const size_t row_part = 2 * size_t{table.source[row]};
-    if (!row_parts_[row_part].empty()) AddRowPart(table, row, row_part);
-    if (!row_parts_[row_part + 1].empty()) AddRowPart(table, row, row_part + 1);
+    for (size_t part = row_part; part < row_part + 2; ++part) {
+      if (row_parts_[part].empty()) continue;
+      if (only_class == kAllClasses)
+        AddRowPart(table, row, part);
+      else
+        AddOneClass(table, row, part, only_class);
+    }
   }
   if (work_.items.empty()) return count_;
   const size_t room = capacity > count_ ? capacity - count_ : 0;
@@ -147,6 +152,26 @@ void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) 
   for (const uint16_t id : plan.any) add(id);
   if (named < 0) return;
   for (const uint16_t id : plan.named[static_cast<size_t>(named)].classes) add(id);
+}
+
+// A row that is scanned in several calls: nothing is remembered of it, and nothing looked up, so
+// that each call sees the same classes.
+void RowScanner::AddOneClass(const RowTable& table, size_t row, size_t row_part, size_t place) {
+  const RowPart& plan = row_parts_[row_part];
+  const uint8_t* key = table.slab + table.key_start[row];
+  const size_t key_size = static_cast<size_t>(table.key_end[row] - table.key_start[row]);
+  const int named = plan.Find(key, key_size);
+  const bool any = place < plan.any.size();
+  if (!any && named < 0) return;
+  const std::vector<uint16_t>& classes =
+      any ? plan.any : plan.named[static_cast<size_t>(named)].classes;
+  const size_t at = any ? place : place - plan.any.size();
+  if (at >= classes.size()) return;
+  const bool is_key = (row_part & 1) == 1;
+  const uint8_t* data = is_key ? key : table.slab + table.start[row];
+  const size_t size = is_key ? key_size : static_cast<size_t>(table.end[row] - table.start[row]);
+  work_.items.push_back(ScanItem{size == 0 ? &kNothing : data, static_cast<uint32_t>(size),
+                                 classes[at], static_cast<int32_t>(row * 2 + (row_part & 1))});
 }
 
 bool RowScanner::SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,

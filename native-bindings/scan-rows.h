@@ -52,12 +52,16 @@ class RowScanner {
   // False when a row of [from, to) does not lie in its table or has no known source.
   bool Valid(const RowTable& table, size_t from, size_t to) const;
   // Writes pairs [target id, row * 2 + part], at most `capacity`; returns how many there are.
-  size_t Scan(const RowTable& table, size_t from, size_t to, int32_t* hits, size_t capacity);
+  // `only_class`: the place of the one class of each part that looks at the rows; kAllClasses: all.
+  size_t Scan(const RowTable& table, size_t from, size_t to, int32_t* hits, size_t capacity,
+              size_t only_class = kAllClasses);
+  static constexpr size_t kAllClasses = SIZE_MAX;
   uint64_t remembered() const { return remembered_; }
   uint64_t shared() const { return shared_; }
 
  private:
   void AddRowPart(const RowTable& table, size_t row, size_t row_part);
+  void AddOneClass(const RowTable& table, size_t row, size_t row_part, size_t place);
   // True when an earlier row of the call has the same name.
   bool SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                   int32_t location);

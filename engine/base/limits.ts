@@ -38,13 +38,22 @@ export const poolLimits = {
   fairQuantumBytes: 65_536,
   /** What an operation costs beside the bytes that it carries: a head, a turn of the rules. */
   operationCostBytes: 8_192,
+  /**
+   * Larger bodies are inspected in steps of one scan of so many bytes, or of one class of rules over
+   * a larger value; others have their turns between them.
+   */
+  stepBytes: 65_536,
+  /** What a row costs beside its bytes, so that a step of tiny values is no longer than others. */
+  stepRowBytes: 16,
+  /** Steps of one request that run together: a request has few turns, and each is short. */
+  sliceMs: 5,
   /** Open transactions in one worker; each holds some 50 KB. */
   sessionsPerWorkerMax: 8192,
   /** Bodies up to here are inspected on the front's own thread when the place is `auto`. */
   inlineBodyBytesMax: 65_536,
   /**
-   * Inspection of one step must have answered by then. It may have to wait for one other step,
-   * which takes up to `requestBudgetMs` and is not broken off, and then take as long itself.
+   * Inspection of one phase must have answered by then. It may have to wait for a step of another,
+   * which takes up to `requestBudgetMs`, and then take as long itself.
    */
   deadlineMs: 5000,
   /** CPU time that the inspection of one request may take in all phases together. */

@@ -3,6 +3,7 @@
  * batch of answers back, in the same order. Plain data that structured cloning copies.
  */
 
+import { poolLimits } from '../base/limits.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type {
   BodyNeed,
@@ -23,6 +24,8 @@ export type SessionOperation =
       readonly bodyless: boolean;
     }
   | { readonly op: 'requestBody'; readonly session: number; readonly body: BodySnapshot | null }
+  /** Works on what was answered with `unfinished`. */
+  | { readonly op: 'resume'; readonly session: number }
   | { readonly op: 'responseHead'; readonly session: number; readonly response: ResponseSnapshot }
   | { readonly op: 'responseBody'; readonly session: number; readonly body: BodySnapshot | null }
   | { readonly op: 'finish'; readonly session: number };
@@ -44,6 +47,8 @@ export type PoolAnswer =
     }
   | { readonly kind: 'record'; readonly record: TransactionRecord }
   | { readonly kind: 'done' }
+  /** A step of several is done; `resume` asks for the next one. */
+  | { readonly kind: 'unfinished' }
   /** The operation could not be worked on, or not to its end. */
   | { readonly kind: 'failed'; readonly reason: InspectionFailure };
 
@@ -64,6 +69,8 @@ export function ownHead<T extends RequestSnapshot | ResponseSnapshot>(message: T
 
 /** Bytes of the body that an operation carries. */
 export function bodyBytesOf(operation: SessionOperation): number {
+  // A step takes as long as all that one message may hold: it leaves alone.
+  if (operation.op === 'resume') return poolLimits.batchBodyBytesMax + 1;
   if (operation.op !== 'requestBody' && operation.op !== 'responseBody') return 0;
   return operation.body === null ? 0 : operation.body.bytes.length;
 }

@@ -30,6 +30,7 @@ interface Waiting extends Queued {
   readonly operation: SessionOperation;
   readonly resolve: (answer: PoolAnswer) => void;
   readonly queuedUs: number;
+  readonly path: FlowPath;
   settled: boolean;
 }
 
@@ -99,6 +100,7 @@ export class WorkerQueue {
         operation,
         resolve,
         queuedUs: this.options.clock.monotonicUs(),
+        path,
         settled: false,
         cost: poolLimits.operationCostBytes + bodyBytesOf(operation),
         // It frees what the thread holds, and comes once a session.
@@ -178,8 +180,23 @@ export class WorkerQueue {
     this.inFlight = [];
     this.busy = false;
     if (this.loading !== null) this.finishLoad(this.loading);
-    answered.forEach((waiting, i) => settle(waiting, answers[i]!));
+    answered.forEach((waiting, i) => {
+      const answer = answers[i]!;
+      if (answer.kind === 'unfinished') this.resume(waiting);
+      else settle(waiting, answer);
+    });
     this.flush();
+  }
+
+  /** Queues the next step of a large body, after those of others whose turn it is. */
+  private resume(waiting: Waiting): void {
+    if (waiting.settled) return;
+    const { session } = waiting.operation;
+    // The bytes of the body were paid for when it was queued.
+    const cost = poolLimits.operationCostBytes;
+    const next: Waiting = { ...waiting, operation: { op: 'resume', session }, cost };
+    const dropped = this.queue.push(next, next.path);
+    if (dropped !== null) settle(dropped, { kind: 'failed', reason: 'queue' });
   }
 
   /** One that could not be built counts as loaded: the thread fails requests that name it. */

@@ -4,10 +4,11 @@
  */
 
 import { poolLimits } from '../base/limits.ts';
+import type { Steps } from '../base/steps.ts';
 import type { InspectionSession } from '../contract/inspection.ts';
 import { failureOf } from '../contract/inspection-failure.ts';
 import type { PhaseResult } from '../contract/inspection-failure.ts';
-import type { RequestSnapshot } from '../contract/message.ts';
+import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
 import type { BodyNeed, TransactionRecord } from '../contract/verdict.ts';
 import type { PoolAnswer, PoolBatch, PoolOperation } from './wire.ts';
 
@@ -15,6 +16,8 @@ import type { PoolAnswer, PoolBatch, PoolOperation } from './wire.ts';
 export interface SyncSession extends InspectionSession {
   requestHead(): PhaseResult;
   requestBody(body: Parameters<InspectionSession['requestBody']>[0]): PhaseResult;
+  /** As `requestBody`, in steps; one that is not run to its end is ended by `finish`. */
+  requestBodyInSteps?(body: BodySnapshot): Steps<PhaseResult>;
   responseHead(response: Parameters<InspectionSession['responseHead']>[0]): PhaseResult;
   responseBody(body: Parameters<InspectionSession['responseBody']>[0]): PhaseResult;
   finish(): TransactionRecord;
@@ -24,6 +27,12 @@ export interface SyncSession extends InspectionSession {
 export interface WorkerEngine {
   open(request: RequestSnapshot, recordOnly: boolean): SyncSession;
   retire(): void;
+}
+
+/** A session, and the phase of it that is being worked on in steps. */
+interface OpenSession {
+  readonly session: SyncSession;
+  steps: Steps<PhaseResult> | null;
 }
 
 const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
@@ -37,7 +46,7 @@ export function createPoolWorker(
   report: (thrown: unknown) => void,
 ): (batch: PoolBatch) => PoolAnswer[] {
   const engines = new Map<string, WorkerEngine>();
-  const sessions = new Map<number, SyncSession>();
+  const sessions = new Map<number, OpenSession>();
   return (batch) =>
     batch.operations.map((operation) => {
       try {
@@ -52,7 +61,7 @@ export function createPoolWorker(
 function answer(
   operation: PoolOperation,
   engines: Map<string, WorkerEngine>,
-  sessions: Map<number, SyncSession>,
+  sessions: Map<number, OpenSession>,
   build: (source: unknown) => WorkerEngine,
 ): PoolAnswer {
   switch (operation.op) {
@@ -74,13 +83,13 @@ function answer(
 function open(
   operation: Extract<PoolOperation, { op: 'open' }>,
   engines: Map<string, WorkerEngine>,
-  sessions: Map<number, SyncSession>,
+  sessions: Map<number, OpenSession>,
 ): PoolAnswer {
   const engine = engines.get(operation.policy);
   if (!engine) return { kind: 'failed', reason: 'internal' };
   if (sessions.size >= poolLimits.sessionsPerWorkerMax) return { kind: 'failed', reason: 'queue' };
   const session = engine.open(operation.request, operation.recordOnly);
-  sessions.set(operation.session, session);
+  sessions.set(operation.session, { session, steps: null });
   const verdict = session.requestHead();
   if (verdict.action === 'failed') return { kind: 'failed', reason: verdict.reason };
   const goOn = verdict.action === 'pass' && operation.bodyless;
@@ -91,18 +100,28 @@ function open(
 
 function step(
   operation: Exclude<PoolOperation, { op: 'open' | 'load' | 'retire' }>,
-  sessions: Map<number, SyncSession>,
+  sessions: Map<number, OpenSession>,
 ): PoolAnswer {
-  const session = sessions.get(operation.session);
+  const open = sessions.get(operation.session);
   // It was opened on a thread that died.
-  if (!session) return { kind: 'failed', reason: 'worker' };
+  if (!open) return { kind: 'failed', reason: 'worker' };
+  const { session } = open;
   const verdictOf = (verdict: PhaseResult, need = noNeed): PoolAnswer =>
     verdict.action === 'failed'
       ? { kind: 'failed', reason: verdict.reason }
       : { kind: 'verdict', verdict, bodyVerdict: null, need };
   switch (operation.op) {
-    case 'requestBody':
-      return verdictOf(session.requestBody(operation.body));
+    case 'requestBody': {
+      const { body } = operation;
+      const isLarge = body !== null && body.bytes.length > poolLimits.stepBytes;
+      if (!isLarge || session.requestBodyInSteps === undefined) {
+        return verdictOf(session.requestBody(body));
+      }
+      open.steps = session.requestBodyInSteps(body);
+      return runSlice(open, verdictOf);
+    }
+    case 'resume':
+      return runSlice(open, verdictOf);
     case 'responseHead': {
       const verdict = session.responseHead(operation.response);
       return verdictOf(verdict, session.responseNeed);
@@ -113,4 +132,18 @@ function step(
       sessions.delete(operation.session);
       return { kind: 'record', record: session.finish() };
   }
+}
+
+/** Runs steps of a phase for the length of one slice. */
+function runSlice(open: OpenSession, verdictOf: (verdict: PhaseResult) => PoolAnswer): PoolAnswer {
+  const until = performance.now() + poolLimits.sliceMs;
+  do {
+    const next = open.steps?.next();
+    if (next === undefined) return { kind: 'failed', reason: 'internal' };
+    if (next.done) {
+      open.steps = null;
+      return verdictOf(next.value);
+    }
+  } while (performance.now() < until);
+  return { kind: 'unfinished' };
 }

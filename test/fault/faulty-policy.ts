@@ -12,8 +12,9 @@ import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine, RuleSession } from '../../engine/rules/run/policy-engine.ts';
 import type { WorkerEngine } from '../../engine/pool/worker.ts';
 
-/** What goes wrong. `die` ends the thread, `block` keeps it. */
-export type Fault = 'native' | 'memory' | 'deadline' | 'internal' | 'die' | 'block' | 'none';
+/** What goes wrong. `die` ends the thread, `block` keeps it, `steps` in twenty steps of a body. */
+export type Fault = 'native' | 'memory' | 'deadline' | 'internal' | 'die' | 'block' | Slow;
+type Slow = 'steps' | 'none';
 
 /** What goes wrong in which phase. */
 export interface FaultPlan {
@@ -50,6 +51,7 @@ export function faultyEngine({ fault, phase }: FaultPlan): WorkerEngine & {
     open: (request, recordOnly) => {
       scans = 0;
       const session = engine.open(request, recordOnly);
+      if (fault === 'steps') return inManySteps(session);
       return fault === 'block' ? blocking(session, phase) : session;
     },
     retire: () => engine.retire(),
@@ -64,10 +66,28 @@ function fail(fault: Fault, beLate: () => void): void {
   if (fault === 'die') process.exit(1);
 }
 
+/** Keeps the thread. */
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** A large body takes twenty steps, each longer than a slice. */
+function inManySteps(session: RuleSession): RuleSession {
+  const { requestBodyInSteps } = session;
+  session.requestBodyInSteps = function* steps(body) {
+    for (let step = 0; step < 20; step++) {
+      pause(2 * poolLimits.sliceMs);
+      yield;
+    }
+    return yield* requestBodyInSteps.call(session, body);
+  };
+  return session;
+}
+
 /** Keeps the thread for a second in phase 1 or 2. */
 function blocking(session: RuleSession, phase: number): RuleSession {
-  const block = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
-  const { requestHead, requestBody } = session;
+  const block = (): void => pause(1000);
+  const { requestHead, requestBody, requestBodyInSteps } = session;
   session.requestHead = () => {
     if (phase === 1) block();
     return requestHead.call(session);
@@ -75,6 +95,10 @@ function blocking(session: RuleSession, phase: number): RuleSession {
   session.requestBody = (body) => {
     if (phase === 2) block();
     return requestBody.call(session, body);
+  };
+  session.requestBodyInSteps = function* steps(body) {
+    if (phase === 2) block();
+    return yield* requestBodyInSteps.call(session, body);
   };
   return session;
 }

@@ -91,6 +91,27 @@ test(
   },
 );
 
+test('a large body is inspected in steps, and others have their turns between them', async () => {
+  const pool = newPool();
+  pool.load('steps', { fault: 'steps', phase: 2 } satisfies FaultPlan, true);
+  pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+  pool.start();
+  await pool.settled();
+  const body = { bytes: new Uint8Array(2 * poolLimits.stepBytes).fill(97), truncated: false };
+  const order: string[] = [];
+  const send = async (site: string, client: string, policy: string): Promise<void> => {
+    const session = pool.open(requestOf(site, client), { policy, recordOnly: false });
+    expect((await session.requestHead()).action).toBe('pass');
+    expect((await session.requestBody(body)).action).toBe('pass');
+    order.push(site);
+    expect((await session.finish()).failure).toBeUndefined();
+  };
+  const clients = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+  const attacks = clients.map((client) => send('attacked', client, 'steps'));
+  await Promise.all([...attacks, send('other', '198.51.100.1', 'good')]);
+  expect(order).toEqual(['other', 'attacked', 'attacked', 'attacked']);
+});
+
 test('policies are loaded before anybody asks, and one that is asked for comes first', async () => {
   const pool = newPool();
   pool.start();

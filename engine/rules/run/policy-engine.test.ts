@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../base/limits.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
 import { createLogger } from '../../base/log.ts';
 import type { BodyNeed, TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
@@ -158,7 +158,9 @@ test('a rejecting limit for bodies without files counts while they are read', ()
   expect(needOf(reject, multipart)).toMatchObject(large);
   const observed = { limitBytes: 13_000_000, onExcess: 'prefix' };
   expect(needOf(`SecRuleEngine On\n${access} ProcessPartial`, form)).toMatchObject(observed);
-  expect(needOf(`SecRuleEngine DetectionOnly\n${access} Reject`, form)).toMatchObject(observed);
+  // Past the limit of bodies without files, by as much as templates that observe.
+  const seen = { limitBytes: 70_000 + valueLimits.bodyExcessBytesMax, onExcess: 'prefix' };
+  expect(needOf(`SecRuleEngine DetectionOnly\n${access} Reject`, form)).toMatchObject(seen);
 });
 
 describe('the time of a request', () => {
@@ -232,4 +234,78 @@ test('numbers past those that a verify operator checks are a limit that rules se
   expect([idsOf(within), within.limitsReached]).toEqual([[1], undefined]);
   const past = inspect(engine, `/?a=${'1'.repeat(most + 15)}x${card}`);
   expect([idsOf(past), past.limitsReached]).toEqual([[2], ['verify-candidates']]);
+});
+
+describe('a body in steps', () => {
+  const rules = `SecRuleEngine On
+SecRequestBodyAccess On
+SecRule ARGS "@rx b[a]d" "id:1,phase:2,pass,log,msg:'%{MATCHED_VAR_NAME}'"
+SecRule ARGS_NAMES "@contains odd" "id:2,phase:2,pass,log,t:lowercase"
+SecRule REQUEST_BODY "@pm bad worse" "id:3,phase:2,pass,log,t:removeWhitespace"
+SecRule REQUEST_HEADERS:Host "@streq a" "id:4,phase:5,pass,log"`;
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded';
+  const large = 'x'.repeat(3 * poolLimits.stepBytes);
+  const bodies = {
+    'many small values': 'a=good&odd=1&'.repeat(20_000) + 'c=bad',
+    'one large value': `c=${large}bad`,
+    'large and small values by turns': `a=bad&b=${large}&c=bad&odd=${large}&d=${large}bad`,
+    'large names': `a=1&${large}odd=bad`,
+  };
+
+  test.each(Object.entries(bodies))('finds what the whole does: %s', (_, text) => {
+    const engine = engineFor(rules);
+    const body = { bytes: Buffer.from(text), truncated: false };
+    const whole = engine.open(requestFrom(head));
+    whole.requestHead();
+    whole.requestBody(body);
+    const expected = whole.finish().matchedRules;
+    expect(expected.length).toBeGreaterThan(1);
+    const session = engine.open(requestFrom(head));
+    session.requestHead();
+    let steps = 0;
+    for (const phase = session.requestBodyInSteps(body); phase.next().done !== true;) {
+      steps++;
+      // Another request of the same policy has its turn.
+      expect(inspect(engine, '/?a=bad').matchedRules.map(({ ruleId }) => ruleId)).toEqual([1, 4]);
+    }
+    expect(steps).toBeGreaterThan(1);
+    expect(session.finish().matchedRules).toEqual(expected);
+  });
+
+  test('one that is given up is not scanned to its end', () => {
+    const engine = engineFor(rules);
+    const session = engine.open(requestFrom(head));
+    session.requestHead();
+    const steps = session.requestBodyInSteps({
+      bytes: Buffer.from(`c=${large}bad`),
+      truncated: false,
+    });
+    steps.next();
+    const before = engine.plan.scan!.stats().bytes;
+    expect(session.finish().matchedRules.map(({ ruleId }) => ruleId)).toEqual([4]);
+    expect(engine.plan.scan!.stats().bytes - before).toBeLessThan(large.length);
+  });
+});
+
+test('a policy that only records holds little more of a body than one that rejects', () => {
+  const limits = `SecRequestBodyAccess On
+SecRequestBodyLimit 13107200
+SecRequestBodyNoFilesLimit 65536
+SecRequestBodyLimitAction Reject`;
+  const need = (mode: string, type: string): BodyNeed => {
+    const session = engineFor(`SecRuleEngine ${mode}\n${limits}`).open(
+      requestFrom(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}`),
+    );
+    session.requestHead();
+    const { bodyNeed } = session;
+    session.finish();
+    return bodyNeed;
+  };
+  expect(need('On', 'text/xml')).toMatchObject({ limitBytes: 65_536, onExcess: 'reject' });
+  expect(need('DetectionOnly', 'text/xml')).toMatchObject({
+    limitBytes: 65_536 + valueLimits.bodyExcessBytesMax,
+    onExcess: 'prefix',
+  });
+  const multipart = 'multipart/form-data; boundary=b';
+  expect(need('DetectionOnly', multipart)).toMatchObject({ limitBytes: 65_536 * 200 });
 });

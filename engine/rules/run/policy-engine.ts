@@ -4,11 +4,12 @@
  */
 
 import { poolLimits } from '../../base/limits.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { InspectionSession, Inspector } from '../../contract/inspection.ts';
 import { failureOf, inspectionFailed } from '../../contract/inspection-failure.ts';
-import type { PhaseResult } from '../../contract/inspection-failure.ts';
+import type { InspectionFailed, PhaseResult } from '../../contract/inspection-failure.ts';
 import { passVerdict } from '../../contract/verdict.ts';
 import type {
   BodyNeed,
@@ -108,6 +109,8 @@ export class RuleSession implements InspectionSession {
   private inspectionUs = 0;
   private finished = false;
   private failure: InspectionFailure | null = null;
+  /** Steps of a phase were begun and not run to their end. */
+  private unfinished = false;
 
   constructor(engine: PolicyEngine, runner: Runner) {
     this.engine = engine;
@@ -127,6 +130,31 @@ export class RuleSession implements InspectionSession {
     return this.timed(2, body, null);
   }
 
+  /**
+   * As `requestBody`, in steps between which other sessions may have theirs: reading the body, one
+   * scan each, visiting the rules. Who does not run all of them calls `finish`, which leaves out
+   * the rest.
+   */
+  *requestBodyInSteps(body: BodySnapshot): Steps<PhaseResult> {
+    const phase = this.bodyPhase(body);
+    this.unfinished = true;
+    for (;;) {
+      const result = this.measured(() => phase.next());
+      if ('action' in result) return result;
+      if (result.done) {
+        this.unfinished = false;
+        return this.kept(result.value);
+      }
+      yield;
+    }
+  }
+
+  private *bodyPhase(body: BodySnapshot): Steps<Verdict> {
+    loadRequestBody(this.runner.tx, body);
+    yield;
+    return yield* this.runner.runPhaseInSteps(2, poolLimits.stepBytes);
+  }
+
   responseHead(response: ResponseSnapshot): PhaseResult {
     return this.timed(3, null, response);
   }
@@ -138,6 +166,7 @@ export class RuleSession implements InspectionSession {
   finish(): TransactionRecord {
     const { tx } = this.runner;
     selectUnicodeMap(tx.settings.unicodeMap);
+    if (this.unfinished) this.runner.prescan.skipRest(tx);
     const before = this.engine.ports.clock.monotonicUs();
     // What was left of the time is for the phases that decide; logging gets its own.
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000;
@@ -192,6 +221,17 @@ export class RuleSession implements InspectionSession {
     body: BodySnapshot | null,
     response: ResponseSnapshot | null,
   ): PhaseResult {
+    const result = this.measured(() => this.step(phase, body, response));
+    return result.action === 'failed' ? result : this.kept(result);
+  }
+
+  private kept(verdict: Verdict): Verdict {
+    if (verdict.action !== 'pass') this.verdict = verdict;
+    return verdict;
+  }
+
+  /** Runs a piece of work of this session within its time; what it throws is a failure. */
+  private measured<T>(work: () => T): T | InspectionFailed {
     const { clock } = this.engine.ports;
     const before = clock.monotonicUs();
     const { tx } = this.runner;
@@ -199,9 +239,7 @@ export class RuleSession implements InspectionSession {
     selectUnicodeMap(tx.settings.unicodeMap);
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000 - this.inspectionUs;
     try {
-      const verdict = this.step(phase, body, response);
-      if (verdict.action !== 'pass') this.verdict = verdict;
-      return verdict;
+      return work();
     } catch (thrown) {
       return this.noteFailure(thrown);
     } finally {
@@ -209,7 +247,7 @@ export class RuleSession implements InspectionSession {
     }
   }
 
-  private noteFailure(thrown: unknown): PhaseResult {
+  private noteFailure(thrown: unknown): InspectionFailed {
     const reason = failureOf(thrown);
     this.failure ??= reason;
     if (reason === 'internal' || reason === 'native') this.engine.ports.reportFailure?.(thrown);
@@ -231,12 +269,15 @@ function requestNeed(tx: Transaction): BodyNeed {
     const limitBytes = rejectingLimitBytes(settings, processor);
     return { inspect: true, limitBytes, onExcess: 'reject' };
   }
-  const excessBytes = partial ? settings.requestBodyExcessBytes : 0;
-  return {
-    inspect: true,
-    limitBytes: settings.requestBodyLimitBytes + excessBytes,
-    onExcess: 'prefix',
-  };
+  const { requestBodyLimitBytes, requestBodyExcessBytes } = settings;
+  // Who only records sees past the limit that would reject, and holds no more than others do.
+  const limitBytes = partial
+    ? requestBodyLimitBytes + requestBodyExcessBytes
+    : Math.min(
+        requestBodyLimitBytes,
+        rejectingLimitBytes(settings, processor) + valueLimits.bodyExcessBytesMax,
+      );
+  return { inspect: true, limitBytes, onExcess: 'prefix' };
 }
 
 /** The limit for bodies without files is known from the head: none is held that is refused then. */

@@ -3,6 +3,7 @@
  * became candidates on which rows. Makes no decision; a candidate may still not match.
  */
 
+import { poolLimits } from '../../base/limits.ts';
 import { ruleRunLimits } from '../../base/rule-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { ValueTable } from '../transaction/values.ts';
@@ -16,6 +17,9 @@ export class Prescan {
   readonly ruledOut: readonly Uint32Array[];
   private readonly plan: RulePlan;
   private scannedRows = 0;
+  /** Of the next row, the classes that have looked already; most rows are looked at in one go. */
+  private scannedClasses = 0;
+  private readonly classesMax: number;
   /** The scanner's name for a value table, which table that is, and which version of it. */
   private readonly table: number;
   private known: ValueTable | null = null;
@@ -37,6 +41,7 @@ export class Prescan {
     this.head = new Int32Array(plan.targetItem.length).fill(-1);
     this.touched = new Int32Array(plan.targetItem.length);
     this.table = plan.scan?.newTable() ?? 0;
+    this.classesMax = classesOfPart(plan);
   }
 
   reset(): void {
@@ -49,6 +54,7 @@ export class Prescan {
     this.touchedCount = 0;
     this.hitCount = 0;
     this.scannedRows = 0;
+    this.scannedClasses = 0;
   }
 
   /** The request is over: what the scanner knows of its table keeps no large memory. */
@@ -65,16 +71,57 @@ export class Prescan {
 
   /** Scans all rows that were added since the last call. Cost: one native call. */
   scan(tx: Transaction): void {
-    const { scan } = this.plan;
+    if (!this.attach(tx)) return;
+    this.scannedClasses = 0;
+    this.scanRows(tx.values.count, -1);
+  }
+
+  /**
+   * Scans the next rows, some `bytesMax` of them, or what one class looks for in a larger row.
+   * True when nothing is left. Cost: one native call.
+   */
+  scanSome(tx: Transaction, bytesMax: number): boolean {
+    if (!this.attach(tx)) return true;
     const { values } = tx;
-    if (scan === null || this.scannedRows === values.count) return;
+    let bytes = 0;
+    let to = this.scannedRows;
+    for (; to < values.count; to++) {
+      bytes += values.end[to]! - values.start[to]! + poolLimits.stepRowBytes;
+      if (bytes > bytesMax) break;
+    }
+    if (to > this.scannedRows) this.scanRows(to, -1);
+    else this.scanClass();
+    return this.scannedRows === values.count;
+  }
+
+  /** Leaves out what was not scanned: nobody waits for it any more. */
+  skipRest(tx: Transaction): void {
+    this.scannedRows = tx.values.count;
+  }
+
+  /** False when there is nothing to scan. */
+  private attach({ values }: Transaction): boolean {
+    const { scan } = this.plan;
+    if (scan === null || this.scannedRows === values.count) return false;
     if (this.known !== values || this.knownVersion !== values.version) {
       scan.attach(this.table, values);
       this.known = values;
       this.knownVersion = values.version;
     }
-    const found = scan.scanRows(this.table, this.scannedRows, values.count);
-    this.scannedRows = values.count;
+    return true;
+  }
+
+  private scanClass(): void {
+    const row = this.scannedRows;
+    this.scanRows(row + 1, this.scannedClasses++);
+    if (this.scannedClasses < this.classesMax) this.scannedRows = row;
+    else this.scannedClasses = 0;
+  }
+
+  private scanRows(to: number, onlyClass: number): void {
+    const scan = this.plan.scan!;
+    const found = scan.scanRows(this.table, this.scannedRows, to, onlyClass);
+    this.scannedRows = to;
     const { hits } = scan;
     for (let i = 0; i < found; i++) this.note(hits[2 * i]!, hits[2 * i + 1]!);
   }
@@ -115,6 +162,14 @@ export class Prescan {
     this.hitLocation = grown(this.hitLocation);
     this.next = grown(this.next);
   }
+}
+
+/** The most classes that look at one part of a row. */
+function classesOfPart({ rowParts }: RulePlan): number {
+  return rowParts.reduce((most, { anyKey, byKey }) => {
+    const named = [...(byKey?.values() ?? [])].map((classes) => classes.length);
+    return Math.max(most, anyKey.length + Math.max(0, ...named));
+  }, 0);
 }
 
 function grown(old: Int32Array): Int32Array<ArrayBuffer> {

@@ -4,6 +4,7 @@
  * never per rule.
  */
 
+import type { Steps } from '../../base/steps.ts';
 import { passVerdict } from '../../contract/verdict.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../transaction/macro.ts';
@@ -93,12 +94,32 @@ export class Runner implements DeferredTx {
 
   /** Runs one phase over the values loaded so far; phase 5 runs after an interruption too. */
   runPhase(number: number): Verdict {
-    const { tx } = this;
-    if (tx.control.engine === 'off') return passVerdict;
-    if (number !== 5 && (this.interrupted || this.passesOver(number))) return passVerdict;
+    if (!this.runs(number)) return passVerdict;
+    this.prescan.scan(this.tx);
+    return this.visitPhase(number);
+  }
+
+  /** The same in steps of one scan each, of some `bytes`. */
+  *runPhaseInSteps(number: number, bytes: number): Steps<Verdict> {
+    if (!this.runs(number)) return passVerdict;
+    while (!this.prescan.scanSome(this.tx, bytes)) {
+      yield;
+      this.tx.checkDeadline();
+    }
+    return this.visitPhase(number);
+  }
+
+  private runs(number: number): boolean {
+    if (this.tx.control.engine === 'off') return false;
+    if (number !== 5 && (this.interrupted || this.passesOver(number))) return false;
     // Phase 5, too: an `allow` skips phases whose values were still loaded.
-    tx.checkDeadline();
-    this.prescan.scan(tx);
+    this.tx.checkDeadline();
+    return true;
+  }
+
+  /** Visits the rules of a phase whose values were scanned. */
+  private visitPhase(number: number): Verdict {
+    const { tx } = this;
     tx.checkDeadline();
     const phase = this.plan.phases[number]!;
     const bits = this.prescan.bits[number]!;
