@@ -39,8 +39,8 @@ export const poolLimits = {
   /** What an operation costs beside the bytes that it carries: a head, a turn of the rules. */
   operationCostBytes: 8_192,
   /**
-   * Larger bodies are inspected in steps of one scan of so many bytes, or of one class of rules over
-   * a larger value; others have their turns between them.
+   * Larger bodies are inspected in steps of one scan of at most this size, or of one class of rules
+   * over a larger value; others have their turns between them.
    */
   stepBytes: 65_536,
   /** What a row costs beside its bytes, so that a step of tiny values is no longer than others. */
