@@ -310,6 +310,7 @@ const noLists: Readonly<Record<string, string>> = {
   'agent-group resolve': 'asks',
   'policy update': 'masks',
   'policy test': 'asks',
+  explain: 'asks',
   'rule from-template': 'creates',
   'crs rules': 'asks',
   'ip-list create': 'creates',
