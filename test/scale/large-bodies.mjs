@@ -5,11 +5,12 @@
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { Agent, createServer } from 'node:http';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { documentOf, megabytes, print, Product, quantiles } from './product.mjs';
 
 const { values } = parseArgs({
@@ -35,20 +36,19 @@ try {
   const site = (host) =>
     documentOf('Site', host, {
       primaryHost: host,
-      upstreams: [{ inline: { url: origin } }],
-      waf: { enabled: true, policyRef: values.policy },
+      upstreams: [{ url: origin }],
+      policyRef: values.policy,
+      waf: { enabled: true },
     });
   await product.apply([site('large.test'), site('small.test')], 2);
   await product.caughtUp();
   for (let warm = 0; warm < 50; warm++) await small();
   print('small requests, alone', quantiles(await smallFor(Number(values.seconds) / 2)));
-  const ended = { value: false };
-  const senders = Array.from({ length: Number(values.clients) }, (_, at) => send(at, ended));
+  const endSenders = startSenders();
   await sleep(1_000);
   print('beside large bodies', quantiles(await smallFor(Number(values.seconds))));
   print('engine', megabytes(product.weigh().engine));
-  ended.value = true;
-  const statuses = (await Promise.all(senders)).flat();
+  const statuses = await endSenders();
   const counts = [...new Set(statuses)].map(
     (status) => `${status}: ${statuses.filter((one) => one === status).length}`,
   );
@@ -87,22 +87,18 @@ async function smallFor(seconds) {
   return times;
 }
 
-/** Sends until told; each client has an address of its own. */
-async function send(at, ended) {
-  const agent = new Agent({ keepAlive: true });
-  const statuses = [];
-  while (!ended.value) {
-    const options = {
-      agent,
-      localAddress: `127.0.0.${at + 2}`,
-      method: 'POST',
-      headers: { 'content-type': 'application/xml' },
-    };
-    const { status } = await product
-      .through('large.test', '/', options, body)
-      .catch(() => ({ status: 0 }));
-    statuses.push(status);
-  }
-  agent.destroy();
-  return statuses;
+/**
+ * Begins sending in a thread of its own, so that it does not delay those who measure; ends it and
+ * gives the statuses of the answers.
+ */
+function startSenders() {
+  const { port } = product;
+  const thread = new Worker(new URL('large-body-senders.mjs', import.meta.url), {
+    workerData: { port, body, clients: Number(values.clients) },
+  });
+  return () =>
+    new Promise((resolve) => {
+      thread.once('message', resolve);
+      thread.postMessage('end');
+    });
 }
