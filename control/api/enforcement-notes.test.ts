@@ -36,6 +36,18 @@ const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
       ['LogService/GetGlobalLogPolicy', {}],
     ],
   },
+  'days of full security details': {
+    says: [
+      [
+        'LogService/UpdateGlobalLogPolicy',
+        {
+          policy: { schemaViolationDetails: true, securityFullRetentionDays: 3 },
+          expectedRevision: '2',
+        },
+      ],
+      ['LogService/GetGlobalLogPolicy', {}],
+    ],
+  },
 };
 
 /** Text at a path of names joined by dots. */

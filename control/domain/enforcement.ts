@@ -27,12 +27,31 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
       ...['waf.v1.GlobalLogPolicy', 'waf.v1.ResolvedLogPolicy'],
       'waf.v1.SiteLogPolicyOverride',
     ],
+    states: (json) => logPoliciesIn(json).some((one) => one['schemaViolationDetails'] === true),
+  },
+  {
+    says:
+      'days of full security details are stored but not enforced yet: details stay as long as ' +
+      'their events',
+    collection: 'log-policies',
+    messages: [
+      ...['waf.v1.GlobalLogPolicy', 'waf.v1.ResolvedLogPolicy'],
+      'waf.v1.SiteLogPolicyOverride',
+    ],
     states: (json) =>
-      [json, json['policy'], json['override'], json['configured']].some(
-        (one) => objectOf(one)['schemaViolationDetails'] === true,
-      ),
+      logPoliciesIn(json).some(({ securityFullRetentionDays: days }) => {
+        return typeof days === 'number' && days !== 0 && days !== usualDetailDays;
+      }),
   },
 ];
+
+/** What a policy that nobody changed states. */
+const usualDetailDays = 7;
+
+/** A log policy where it stands by itself or within a record. */
+function logPoliciesIn(json: ControlJson): ControlJson[] {
+  return [json, json['policy'], json['override'], json['configured']].map(objectOf);
+}
 
 /** What an answer that shows `json` has to say; empty where all it states is enforced. */
 export function warningsFor(
