@@ -2,12 +2,12 @@
 // touches a socket, never decides about a request.
 #include <nghttp2/nghttp2.h>
 
-#include <deque>
 #include <memory>
 #include <unordered_map>
 
 #include "convert.h"
 #include "http2-heads.h"
+#include "http2-queue.h"
 
 namespace waf {
 
@@ -31,10 +31,7 @@ constexpr int32_t kTinyUpdate = 64;
 
 struct Stream {
   RequestFields fields;
-  // What is still to be sent; `sent` bytes of the first piece are gone.
-  std::deque<std::string> queue;
-  size_t sent = 0;
-  size_t queued = 0;
+  SendQueue queue;
   bool ended = false;
   // Fields that follow the content; empty for none.
   ResponseFields trailers;
@@ -217,19 +214,8 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
   static ssize_t ReadQueue(nghttp2_session* session, int32_t id, uint8_t* out, size_t size,
                            uint32_t* flags, nghttp2_data_source* source, void* data) {
     auto* stream = static_cast<Stream*>(source->ptr);
-    size_t done = 0;
-    while (done < size && !stream->queue.empty()) {
-      const std::string& first = stream->queue.front();
-      const size_t part = std::min(size - done, first.size() - stream->sent);
-      std::copy_n(first.data() + stream->sent, part, out + done);
-      done += part;
-      stream->sent += part;
-      if (stream->sent < first.size()) break;
-      stream->queue.pop_front();
-      stream->sent = 0;
-    }
-    stream->queued -= done;
-    if (stream->full && stream->queued * 4 < Self(data)->queue_bytes_max_) {
+    const size_t done = stream->queue.Read(out, size);
+    if (stream->full && stream->queue.size() * 4 < Self(data)->queue_bytes_max_) {
       stream->full = false;
       Self(data)->Tell(kDrained, id, 0, 0);
     }
@@ -343,27 +329,21 @@ class Http2Session : public Napi::ObjectWrap<Http2Session> {
     if (!ReadStreamBytes(info, &sent)) return FailType(env, "expected bytes");
     Stream* stream = sent.stream;
     if (stream == nullptr) return Napi::Boolean::New(env, true);
-    if (sent.size > 0) {
-      stream->queue.emplace_back(reinterpret_cast<const char*>(sent.bytes), sent.size);
-      stream->queued += sent.size;
-    }
+    stream->queue.Add(sent.bytes, sent.size);
     if (ReadBoolean(info[4])) stream->ended = true;
     nghttp2_session_resume_data(session_, sent.id);
-    if (!stream->ended && stream->queued > queue_bytes_max_) stream->full = true;
+    if (!stream->ended && stream->queue.size() > queue_bytes_max_) stream->full = true;
     return Napi::Boolean::New(env, !stream->full);
   }
 
   // (stream, bytes, start, end): lines of trailers, sent after the content.
   Napi::Value Trailers(const Napi::CallbackInfo& info) {
     Napi::Env env = info.Env();
-    uint8_t* bytes = nullptr;
-    size_t size = 0;
-    if (!ReadUint8Array(env, info[1], &bytes, &size)) return FailType(env, "expected bytes");
-    const auto start = static_cast<size_t>(info[2].As<Napi::Number>().Int64Value());
-    const auto end = static_cast<size_t>(info[3].As<Napi::Number>().Int64Value());
-    Stream* stream = session_ == nullptr ? nullptr : Find(info[0].As<Napi::Number>().Int32Value());
-    if (stream == nullptr || end > size || start > end) return env.Undefined();
-    if (!ReadTrailers(bytes + start, end - start, &stream->trailers)) stream->trailers = {};
+    StreamBytes sent;
+    if (!ReadStreamBytes(info, &sent)) return FailType(env, "expected bytes");
+    Stream* stream = sent.stream;
+    if (stream == nullptr) return env.Undefined();
+    if (!ReadTrailers(sent.bytes, sent.size, &stream->trailers)) stream->trailers = {};
     return env.Undefined();
   }
 

@@ -40,7 +40,7 @@ export const forbiddenWords: readonly ForbiddenWord[] = [
   phrase(/\ball the same\b/i, 'still, anyway', 'It is built all the same.'),
   phrase(/\bleaves? (\S+ ){0,3}behind\b/i, 'leave, leak', 'It leaves no file behind.'),
   phrase(/\bleft (\S+ ){0,3}behind\b/i, 'leftover', 'What a crash left behind.'),
-  // A server stands behind a proxy; all else comes after.
+  // Allowed for proxies, CDNs and load balancers in front of a server only.
   phrase(
     /\bbehind (?!(a|another|the|your|our|trusted|other) (\S+ )?(prox(y|ies)|CDN|load balancer)\b)/i,
     'after, past, following, of',
