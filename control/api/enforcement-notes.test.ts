@@ -36,6 +36,15 @@ const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
       ['LogService/GetGlobalLogPolicy', {}],
     ],
   },
+  'retention days of a site': {
+    before: [['SiteService/CreateSite', { site: { ...site, name: 'a' } }, { siteId: 'site.id' }]],
+    says: [
+      [
+        'LogService/UpsertSiteLogPolicyOverride',
+        { override: { siteId: '$siteId', accessFullRetentionDays: 1 }, expectedRevision: '0' },
+      ],
+    ],
+  },
   'days of full security details': {
     says: [
       [

@@ -43,6 +43,25 @@ export const unenforcedControls: readonly UnenforcedControl[] = [
         return typeof days === 'number' && days !== 0 && days !== usualDetailDays;
       }),
   },
+  {
+    says:
+      'retention days of a site are not enforced exactly: its events stay as long as the longest ' +
+      'retention of all sites asks for',
+    collection: 'log-policies',
+    messages: ['waf.v1.SiteLogPolicyOverride'],
+    // A message states it beside its site, a record within its override.
+    states: (json) =>
+      [json['siteId'] === undefined ? {} : json, objectOf(json['override'])].some((one) =>
+        siteRetention.some((field) => field in one),
+      ),
+  },
+];
+
+/** Fields of a site's override that say how long its events stay. */
+const siteRetention = [
+  'accessFullRetentionDays',
+  'securityFullRetentionDays',
+  'exemplarRetentionDays',
 ];
 
 /** What a policy that nobody changed states. */
