@@ -13,6 +13,7 @@ export default {
     'engine/simulate/seclang-test.ts',
     'control/main.ts',
     'control/publish/manifest-thread.ts',
+    'control/release/pack-thread.ts',
     'control/cli/main.ts',
     'control/setup/{start,test,check,waf,bench}.mjs',
     'bench/**/*.ts',
@@ -37,6 +38,16 @@ export default {
   // oxlint loads it by name for --type-aware.
   ignoreDependencies: ['oxlint-tsgolint'],
   // Debian's, and only where they are there.
-  ignoreBinaries: ['go', 'pebble', 'pebble-challtestsrv', 'php'],
+  ignoreBinaries: [
+    'go',
+    'ldd',
+    'pebble',
+    'pebble-challtestsrv',
+    'php',
+    'promtool',
+    'systemd-analyze',
+    'useradd',
+    'redis-server',
+  ],
   buf: { config: ['proto/buf.gen.yaml'] },
 };

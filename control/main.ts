@@ -10,6 +10,7 @@ import {
   notifySupervisor,
 } from '../engine/base/supervisor-channel.ts';
 import type { ManagementTls } from './api/management-tls.ts';
+import { readOtlpSettings } from './export/otlp/otlp-settings.ts';
 import { startControl, type Control } from './start.ts';
 
 const usage =
@@ -62,6 +63,7 @@ async function main(): Promise<void> {
     engineSocket: values['engine-socket'] ?? join(values.data, 'engine.sock'),
     demoOrigin,
     ...(scrapers === undefined ? {} : { metrics: readAddress(scrapers, '--metrics-listen') }),
+    otlp: readOtlpSettings(process.env),
     logger,
   });
   const { passwordFile, firstStart } = control;

@@ -4,18 +4,27 @@ import { join } from 'node:path';
 import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
 import type { ApiParts } from './api/context.ts';
+import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
+import { startSiemExports } from './export/siem-exports.ts';
+import type { FindEvidence } from './export/evidence-wait.ts';
 import { openCounterStore } from './observe/counter-store.ts';
 import { startRetention } from './observe/event-retention.ts';
 import { openEventStore, type KeptSince } from './observe/event-store.ts';
-import { openEvidenceStore } from './observe/evidence/evidence-store.ts';
+import { openEvidenceStore, type EvidenceStore } from './observe/evidence/evidence-store.ts';
+import { evidenceOfEvent } from './observe/evidence/evidence-summary.ts';
 import { defaultTenantId } from './domain/records.ts';
 import { logEmergencyId } from './domain/log-policy.ts';
 import { openNodeLoadStore } from './observe/node-load.ts';
 import { ObservationPipeline } from './observe/pipeline.ts';
 import { diskOf, startStorageMonitor } from './observe/storage-monitor.ts';
-import { globalLogPolicy, retentionDays } from './publish/log-parts.ts';
-import { logEmergencies } from './store/collections.ts';
+import { siemLimits } from './limits/siem-limits.ts';
+import { ViolationSamples } from './observe/violation-samples.ts';
+import { observationLimits } from './limits/observation-limits.ts';
+import { globalLogPolicy, resolvedLogPolicy, retentionDays } from './publish/log-parts.ts';
+import { startOtlp, type OtlpExports } from './start-otlp.ts';
+import { apiLearning, logEmergencies, logPolicies } from './store/collections.ts';
 import { openLogs } from './store/open-logs.ts';
+import type { Kv } from './store/kv.ts';
 import type { Store } from './store/store.ts';
 
 const dayMs = 24 * 3600 * 1000;
@@ -24,21 +33,51 @@ const dayMs = 24 * 3600 * 1000;
 export interface Observed {
   readonly parts: Pick<
     ApiParts,
-    'events' | 'evidence' | 'storage' | 'counters' | 'load' | 'pipeline'
+    | 'events'
+    | 'evidence'
+    | 'storage'
+    | 'counters'
+    | 'samples'
+    | 'load'
+    | 'pipeline'
+    | 'siem'
+    | 'otlpLogs'
   >;
+  /** Begins to send metrics to the OTLP collector, where one is set. */
+  readonly sendMetrics: OtlpExports['sendMetrics'];
   /** Removes what is too old until it is closed. */
   readonly retention: { close(): Promise<void> };
   close(): Promise<void>;
 }
 
-/** Errors: AppError of stores that cannot be opened. */
-export function openObserved(dataFolder: string, store: Store, logger: Logger): Observed {
+/** `version` is that of the product. Errors: AppError of stores that cannot be opened. */
+export function openObserved(
+  dataFolder: string,
+  store: Store,
+  logger: Logger,
+  version: string,
+  otlpSettings: OtlpSettings | null = null,
+): Observed {
   const folder = join(dataFolder, 'events');
   const kv = openLogs(folder, logger);
   const events = openEventStore(kv, folder);
   const evidence = openEvidenceStore(openLogs(join(dataFolder, 'evidence'), logger));
+  const clock = systemClock;
+  const findEvidence = evidenceFinder(store, evidence);
+  const siem = startSiemExports({ store, clock, logger, version, findEvidence });
+  events.onFacts((kind, facts) => {
+    if (siem.wants(kind)) for (const fact of facts) siem.take(kind, fact.bytes, fact);
+  });
+  const otlp = startOtlp({ settings: otlpSettings, events, clock, logger, version });
+  const counters = openCounterStore(kv, (assetId) => store.get(apiLearning, assetId) ?? null);
+  const samples = openSamples(kv, store, logger);
+  events.onFacts((kind, facts) => {
+    if (kind === 'security') samples.take(facts);
+  });
   const forget = async (since: KeptSince): Promise<void> => {
     await events.forget(since);
+    await samples.forget(systemClock.nowMs() - observationLimits.detectionKeptMs);
+    await counters.forgetLearned();
     const { requestEvidenceRetentionDays } = globalLogPolicy(store).policy;
     await evidence.forget(systemClock.nowMs() - requestEvidenceRetentionDays * dayMs);
   };
@@ -57,17 +96,75 @@ export function openObserved(dataFolder: string, store: Store, logger: Logger): 
       events,
       evidence,
       storage,
-      counters: openCounterStore(kv),
+      counters,
+      samples,
       load: openNodeLoadStore(kv),
       pipeline: new ObservationPipeline(),
+      siem,
+      otlpLogs: () => otlp.stats(),
     },
+    sendMetrics: (families) => otlp.sendMetrics(families),
     retention: startRetention({ forget }, () => retentionDays(store), systemClock, logger),
     close: async () => {
+      await otlp.close();
+      await siem.close();
       await storage.close();
+      await samples.settled();
       await events.close();
       await evidence.close();
     },
   };
+}
+
+/** Finds what is kept of a request, for targets that want it. */
+function evidenceFinder(store: Store, evidence: EvidenceStore): FindEvidence {
+  return ({ requestId, siteId, tenantId, receivedAtMs }) => {
+    const event = { requestId, siteId, tenantId };
+    const occurredAt = new Date(receivedAtMs).toISOString();
+    const found = evidenceOfEvent(
+      { ...event, occurredAt },
+      {
+        evidence,
+        nowMs: systemClock.nowMs(),
+        retentionDays: globalLogPolicy(store).policy.requestEvidenceRetentionDays,
+        keeps: (id) =>
+          resolvedLogPolicy(store, id).effective.requestEvidenceMode !==
+          'REQUEST_EVIDENCE_MODE_OFF',
+      },
+    );
+    const { evidenceId = '', available = false, unavailableReason, bodyOriginalBytes } = found;
+    if (unavailableReason === 'not_received') return 'later';
+    if (evidenceId === '' || !available) return 'none';
+    const body = readBodyStart(evidence, evidenceId);
+    return { headers: evidence.headers(evidenceId), body, bodyBytes: Number(bodyOriginalBytes) };
+  };
+}
+
+/** As much of a body as a message takes. */
+function readBodyStart(evidence: EvidenceStore, evidenceId: string): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  while (size < siemLimits.evidenceBodyBytesMax) {
+    const piece = evidence.readBody(evidenceId, size);
+    if (piece.length === 0) break;
+    pieces.push(piece);
+    size += piece.length;
+  }
+  return Buffer.concat(pieces).subarray(0, siemLimits.evidenceBodyBytesMax);
+}
+
+/** Samples of violations, where the log policy in force keeps them. */
+function openSamples(kv: Kv, store: Store, logger: Logger): ViolationSamples {
+  const keeps = (siteId: string): boolean =>
+    resolvedLogPolicy(store, siteId).effective.schemaViolationDetails === true;
+  const choice = {
+    any: () => keeps('') || store.list(logPolicies).some(({ id }) => keeps(id)),
+    keeps,
+  };
+  return new ViolationSamples(kv, choice, (error) => {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    logger.error('samples of violations could not be kept', { reason });
+  });
 }
 
 /** Keeps that storage pressure began or ended: nodes get what the log policy says of it. */

@@ -15,21 +15,27 @@ import type { ApiParts } from './api/context.ts';
 import { openEngineClient } from './api/engine-client.ts';
 import { openTlsIdentity, type ManagementTls, type TlsIdentity } from './api/management-tls.ts';
 import { startMetricsListener, type MetricsAddress } from './api/metrics-listener.ts';
-import { NodeRegistry } from './api/node-registry.ts';
+import { openNodes } from './api/enrolled-nodes/open-nodes.ts';
 import { startServer, type RunningServer } from './api/server.ts';
 import { openAccessTokens } from './auth/access-tokens.ts';
 import { ensureAdministrator, forgetFirstPassword } from './auth/first-administrator.ts';
 import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
+import { metricFamilies } from './api/probes.ts';
+import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
 import { openObserved } from './open-observed.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
+import { openDocumentWorker } from './documents/document-worker.ts';
 import { openManifestReader } from './publish/manifest-reader.ts';
 import { startPublisher } from './publish/publisher.ts';
+import { startAlerting, type AlertingOptions } from './start-alerting.ts';
 import { sessionTimesOf } from './domain/settings.ts';
-import { settingsId, systemSettings } from './store/collections.ts';
+import { binaryReleases, settingsId, systemSettings } from './store/collections.ts';
 import { ensureInstallation } from './store/installation.ts';
 import { openLmdbKv } from './store/lmdb-kv.ts';
 import { careForMemory } from './store/memory-care.ts';
+import { ProgramPackage } from './release/program-package.ts';
+import { ReleaseFiles } from './release/release-files.ts';
 import { settleRestore } from './store/settle-restore.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -52,8 +58,12 @@ export interface ControlOptions {
   readonly rulesetFolder?: string;
   /** Where scrapers read metrics; nowhere when left out. */
   readonly metrics?: MetricsAddress;
+  /** Where telemetry goes by OTLP; nowhere when left out. */
+  readonly otlp?: OtlpSettings | null;
   /** Bounds of fetching IP lists and geo databases where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
+  /** How alerts are evaluated and sent where it differs; tests set it. */
+  readonly alerting?: AlertingOptions;
   /** Bounds of connections where they differ. */
   readonly connectionLimits?: Partial<ConnectionLimits>;
   readonly logger: Logger;
@@ -79,12 +89,11 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   makeFolder(dataFolder);
   settleRestore(dataFolder);
   const clock = systemClock;
-  const store = await openStore(
-    openLmdbKv({ folder: join(dataFolder, 'control'), durable: true }),
-    clock,
-  );
+  const kv = openLmdbKv({ folder: join(dataFolder, 'control'), durable: true });
+  const store = await openStore(kv, clock);
   const installation = await ensureInstallation(store, clock);
-  const observed = openObserved(dataFolder, store, logger);
+  const build = readBuildInfo();
+  const observed = openObserved(dataFolder, store, logger, build.version, options.otlp);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);
@@ -99,50 +108,74 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const challenges = new ChallengeBoard();
   const acme = startAcme({ store, clock, logger, board: challenges, random: Math.random });
   const tokens = await openAccessTokens(store, clock);
+  const nodes = await openNodes(store, clock, logger);
+  let shown: TlsIdentity | null = null;
+  const shared = { dataFolder, store, clock, logger, ...observed.parts, publisher, ...nodes.parts };
+  const alerting = startAlerting(shared, options.alerting);
   const parts: ApiParts = {
-    store,
-    clock,
-    logger,
+    ...shared,
+    deliveries: alerting.deliveries,
     sessions: openSessions(store, tokens, clock, () => sessionTimes(store)),
     signIn: openSignIn(store, clock),
-    ...observed.parts,
-    publisher,
     engine,
     readManifest: openManifestReader(),
-    nodes: new NodeRegistry(),
+    documents: openDocumentWorker(),
     challenges,
     acme,
     subscriptions,
     fetchLimits,
     analyses,
-    build: readBuildInfo(),
+    build,
     installation,
+    program: new ProgramPackage(join(dataFolder, 'packages')),
+    releases: openReleases(store, dataFolder, logger),
+    managementAuthority: () => shown?.authority() ?? '',
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
+  observed.sendMetrics(() => metricFamilies(parts));
   const running: RunningServer[] = [];
-  const closing: Closing[] = [acme, observed.retention, publisher, subscriptions, careForMemory()];
-  closing.push({ close: keepWatch });
+  const closing: Closing[] = [alerting, acme, observed.retention, publisher, subscriptions];
+  closing.push(careForMemory(), { close: keepWatch });
   const close = async (): Promise<void> => {
     for (const part of closing) await part.close();
     await Promise.all(running.map((server) => server.close()));
     await observed.close();
+    await nodes.close();
     await store.close();
   };
   try {
     running.push(await startServer(parts, 'socket', { path: options.adminSocket }));
-    const identity = await openIdentity(options);
-    if (identity !== null) closing.push(identity);
-    const { management, connectionLimits } = options;
-    running.push(await startServer(parts, 'network', management, identity, connectionLimits));
-    const managementPort = running.at(-1)?.port ?? 0;
-    const scrapers = options.metrics && (await startMetricsListener(parts, options.metrics));
-    if (scrapers !== undefined) running.push(scrapers);
-    const metricsPort = scrapers?.port ?? 0;
-    return { managementPort, metricsPort, passwordFile, firstStart, close };
+    shown = await openIdentity(options);
+    if (shown !== null) closing.push(shown);
+    const ports = await startListeners(parts, options, shown, running);
+    return { ...ports, passwordFile, firstStart, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Starts what listens on the network, and adds it to `running`. */
+async function startListeners(
+  parts: ApiParts,
+  { management, connectionLimits, metrics }: ControlOptions,
+  identity: TlsIdentity | null,
+  running: RunningServer[],
+): Promise<Pick<Control, 'managementPort' | 'metricsPort'>> {
+  const served = await startServer(parts, 'network', management, identity, connectionLimits);
+  running.push(served);
+  const scrapers = metrics && (await startMetricsListener(parts, metrics));
+  if (scrapers !== undefined) running.push(scrapers);
+  return { managementPort: served.port, metricsPort: scrapers?.port ?? 0 };
+}
+
+/** The files of imported releases, without what a crash left. */
+function openReleases(store: Store, dataFolder: string, logger: Logger): ReleaseFiles {
+  const files = new ReleaseFiles(join(dataFolder, 'releases'));
+  const removed = files.sweep(new Set(store.list(binaryReleases).map(({ sha256 }) => sha256)));
+  const names = removed.join(', ');
+  if (names !== '') logger.warn('removed files that are no release', { files: names });
+  return files;
 }
 
 function sessionTimes(store: Store): SessionTimes {

@@ -2,7 +2,12 @@
 
 import { join } from 'node:path';
 import { readBuildInfo } from './base/build-info.ts';
+import { systemClock } from './base/clock.ts';
+import type { DebugAnswerer } from './base/debug-question.ts';
+import { notifySupervisor } from './base/supervisor-channel.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
+import { openEnrolled, type Enrolled } from './link/enrolled.ts';
+import { ProgramUpgrade } from './link/program-upgrade.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
 import { PatternTrial } from './rollout/pattern-trial.ts';
@@ -10,23 +15,38 @@ import { createEvaluator } from './simulate/evaluate.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './threads/thread-parts.ts';
 import { probePool } from './upstream/origin-health.ts';
+import { answerDebug } from './debug-answers.ts';
 import { candidateOf, type EngineParts } from './engine-parts.ts';
 import { threadEntry } from './threads/thread-entry.ts';
 
 const buildInfo = readBuildInfo();
 
+/** What makes this engine an enrolled node; null for any other. Errors: identity_unreadable. */
+export function openNode(parts: EngineParts): Enrolled | null {
+  const { identity } = parts.options;
+  if (identity === null) return null;
+  const { folder, log: logger } = parts;
+  return openEnrolled({ path: identity, folder, clock: systemClock, logger });
+}
+
 /** The link to control; `connect` it when control can be answered. */
-export function makeLink(parts: EngineParts, socketPath: string): ControllerLink {
+export function makeLink(
+  parts: EngineParts,
+  socketPath: string,
+  enrolled: Enrolled | null = null,
+): ControllerLink {
   const files = tryOpenSpoolFiles(join(parts.folder, 'spool'), parts.log);
   if (files !== null) parts.closers.push(() => files.close());
   return createControllerLink({
     socketPath,
-    agentId: 'local',
+    agentId: enrolled?.agentId ?? 'local',
+    ...(enrolled && { enrolled, upgrade: upgradeOf(parts, enrolled) }),
     version: buildInfo.version,
     bundles: parts.bundles,
     configHash: () => parts.rollouts.serving.sha256,
     health: () => parts.origins.report(),
     connections: () => parts.threads?.connections ?? 0,
+    overload: () => parts.overload.status,
     frontThreads: parts.options.workers,
     rollOut: (obtain, keep) =>
       parts.rollouts.rollOut(async () => candidateOf(parts, await obtain()), keep),
@@ -38,11 +58,30 @@ export function makeLink(parts: EngineParts, socketPath: string): ControllerLink
         facts: files.store('facts'),
         access: files.store('access'),
         accessSample: files.store('access_sample'),
+        accessExport: files.store('access_export'),
         errors: files.store('errors'),
         counters: files.store('counters'),
       },
     }),
   });
+}
+
+function upgradeOf(parts: EngineParts, enrolled: Enrolled): ProgramUpgrade {
+  return new ProgramUpgrade({
+    dataFolder: parts.options.data,
+    identity: () => enrolled.identity(),
+    logger: parts.log,
+    notify: process.send === undefined ? null : (type) => notifySupervisor({ type }),
+  });
+}
+
+/** Connects an enrolled node: nobody on its machine asks it questions. */
+export function serveEnrolled(parts: EngineParts, link: ControllerLink, enrolled: Enrolled): void {
+  const { countries } = threadParts('engine', parts.settings);
+  parts.countryOf = (ip) => countries.codeOf(ip);
+  const stopRenewing = enrolled.keepRenewing();
+  parts.closers.push(() => Promise.resolve(stopRenewing()));
+  link.connect();
 }
 
 /** Answers control's questions and connects to it. */
@@ -54,7 +93,12 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
     trial: new PatternTrial(threadEntry('trial-process')),
     files: parts.files,
     build,
-    guardsOf: (siteId) => parts.guards.of(siteId),
+    serves: (policyId) => parts.rollouts.serves(policyId),
+    siteOf: (siteId) => ({
+      guards: parts.guards.of(siteId),
+      schema: parts.schemas.of(siteId),
+      failPolicy: parts.guards.failPolicyOf(siteId),
+    }),
     probeUpstream: probePool,
     clients: parts.clientMemory.answers((siteId, count) => parts.threads?.sample(siteId, count)),
     status: () => ({
@@ -65,7 +109,8 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
     }),
   });
   const socketPath = join(parts.options.data, 'engine.sock');
-  const service = await serveEngineService({ socketPath, handler, logger: parts.log });
+  const debug: DebugAnswerer = (question) => answerDebug(parts, question);
+  const service = await serveEngineService({ socketPath, handler, logger: parts.log, debug });
   parts.closers.push(() => service.close());
   link.connect();
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readBuildInfo } from './base/build-info.ts';
 import { systemClock } from './base/clock.ts';
+import { rateLimits } from './base/guard-limits.ts';
 import { engineLimits } from './base/limits.ts';
 import { createLogger, type Logger } from './base/log.ts';
 import { notifySupervisor } from './base/supervisor-channel.ts';
@@ -12,23 +13,29 @@ import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { IpSets } from './bundle/ip-set.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
+import type { RedisAddress } from './contract/rate-limit.ts';
 import { standardLogging } from './contract/logging.ts';
 import { ClientMemory } from './front/client-memory.ts';
 import type { FrontThreads } from './front/threads.ts';
 import { placeCountryDatabase } from './guard/geo.ts';
 import { Challenges } from './guard/bot/challenges.ts';
 import { RateTable, randomSeed, shareRates } from './guard/rate-table.ts';
+import { RateExchange } from './state/rate-exchange.ts';
 import { tryOpenRateFiles, type RateFiles } from './state/rate-files.ts';
 import type { ControllerLink } from './link/controller-link.ts';
 import { routesOf, SharedFiles } from './policies/keyed-policies.ts';
+import { linearPattern } from './match/linear-pattern.ts';
+import { OverloadReport } from './overload/overload-report.ts';
 import { AccessLog } from './process/access-log.ts';
 import { ErrorLines } from './process/error-lines.ts';
 import { EventFile } from './process/event-file.ts';
 import { trimThisProcess } from './process/memory-care.ts';
 import type { EngineOptions } from './process/options.ts';
+import { sharedSeed } from './process/redis-option.ts';
 import { Planner } from './rollout/planner.ts';
 import { Rollouts, type Candidate } from './rollout/rollouts.ts';
 import { SiteGuards } from './simulate/site-guards.ts';
+import { SiteSchemas } from './simulate/site-schemas.ts';
 import { makeEngineFolder } from './state/data-folder.ts';
 import { PlannedMark } from './state/planned-mark.ts';
 import { TicketKeys } from './tls/ticket-keys.ts';
@@ -48,10 +55,14 @@ export class EngineParts {
   readonly files = new SharedFiles();
   countryOf: (ip: string) => string = () => '';
   readonly rates: RateFiles | null;
+  /** Null where each node counts for itself. */
+  readonly rateExchange: RateExchange | null;
   readonly guards: SiteGuards;
+  readonly schemas = new SiteSchemas(linearPattern);
   readonly ipSets = new IpSets();
   readonly clientMemory = new ClientMemory();
   readonly origins: OriginHealth;
+  readonly overload: OverloadReport;
   readonly planner: Planner;
   readonly bundles: BundleKeeper;
   readonly rollouts: Rollouts;
@@ -74,11 +85,19 @@ export class EngineParts {
       onFailing: (failing) => this.threads?.setFailing(failing),
       onChange: () => this.link?.reportHealth(),
     });
+    this.overload = new OverloadReport(this.log, (fault) => {
+      if (fault !== null) this.link?.fault(fault);
+      this.link?.reportLoad();
+    });
     this.folder = makeEngineFolder(options.data);
-    this.rates = tryOpenRateFiles(join(this.folder, 'rates'), systemClock, this.log);
-    const shared = shareRates(this.rates?.seed ?? randomSeed());
+    const { rateLimitRedis: redis } = options;
+    const seed = redis && sharedSeed(redis);
+    this.rates = tryOpenRateFiles(join(this.folder, 'rates'), systemClock, this.log, seed);
+    const setSeed = this.rates?.seed ?? seed ?? randomSeed();
+    const shared = shareRates(setSeed, rateLimits.sets, redis !== null);
     const rates = new RateTable(shared);
     this.rates?.follow(rates);
+    this.rateExchange = redis && this.shareRates(rates, redis);
     const challengeKey = randomBytes(32);
     this.settings = { ...threadSettings(options, this.folder), rates: shared, challengeKey };
     const challenges = new Challenges(rates, challengeKey);
@@ -98,6 +117,16 @@ export class EngineParts {
     this.accessLog = accessLog && new AccessLog(accessLog, systemClock, this.log);
   }
 
+  private shareRates(rates: RateTable, address: RedisAddress): RateExchange {
+    return new RateExchange(rates, {
+      address,
+      nodeId: this.rates?.nodeId ?? randomBytes(8).toString('hex'),
+      clock: systemClock,
+      log: this.log,
+      onFault: (fault) => this.link?.fault(fault),
+    });
+  }
+
   private makeRollouts(): Rollouts {
     const mark = new PlannedMark(join(this.settings.cacheFolder, `planned-${version}`));
     // A pool has policies loaded ahead: nothing is built on first use there.
@@ -110,6 +139,7 @@ export class EngineParts {
       onRoutes: (routes) => {
         this.origins.watch(routes, this.rollouts.serving);
         this.guards.use(routes);
+        this.schemas.use(routes);
         const { evidence } = (routes.logging ?? standardLogging).standard;
         if (evidence !== null) this.link?.boundEvidence(evidence.queueBytesMax);
       },

@@ -3,6 +3,7 @@
 import { closeSync } from 'node:fs';
 import { toAppError } from './base/errors.ts';
 import { engineLimits } from './base/limits.ts';
+import { readNodeProgram } from './base/node-program.ts';
 import {
   notifySupervisor,
   onReopenAsked,
@@ -12,22 +13,25 @@ import {
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { noRoutes } from './contract/site.ts';
 import { readOptions } from './process/options.ts';
-import { makeLink, serveControl } from './control-wiring.ts';
+import { makeLink, openNode, serveControl, serveEnrolled } from './control-wiring.ts';
 import { candidateOf, EngineParts } from './engine-parts.ts';
 import { startThreads } from './traffic.ts';
 
 async function start(parts: EngineParts): Promise<void> {
   const { options, rollouts, log } = parts;
   const { bundle, controller, host } = options;
-  if (controller !== null) parts.link = makeLink(parts, controller);
-  const first = readFirstBundle(bundle, parts.bundles, log);
+  const node = openNode(parts);
+  if (controller !== null || node !== null) parts.link = makeLink(parts, controller ?? '', node);
+  const first = readFirstBundle(bundle, parts.bundles, log, node);
   const candidate = first === null ? null : candidateOf(parts, first);
-  const complete = bundle !== null;
+  // A program on trial compiles all policies before it takes clients from the one before it.
+  const complete = bundle !== null || readNodeProgram(options.data).state === 'trial';
   const routes = candidate ? await rollouts.prepareFirst(candidate, complete) : noRoutes;
   parts.threads = await startThreads(parts, routes);
   parts.tickets.start((keys) => parts.threads?.setTicketKeys(keys));
   if (candidate !== null) rollouts.firstServed(candidate, complete);
-  if (parts.link !== null) await serveControl(parts, parts.link);
+  if (parts.link !== null && node !== null) serveEnrolled(parts, parts.link, node);
+  else if (parts.link !== null) await serveControl(parts, parts.link);
   const { port, securePort } = parts.threads;
   log.info('listening', { host, port, securePort });
   notifySupervisor({ type: 'ready', port });
@@ -44,6 +48,7 @@ async function stop(parts: EngineParts): Promise<void> {
   await parts.link?.close();
   for (const close of parts.closers.reverse()) await close();
   await parts.planner.close();
+  await parts.rateExchange?.close();
   await parts.rates?.close();
   await parts.events?.close();
   await parts.accessLog?.close();

@@ -29,8 +29,12 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     onEvidence: (records, dropped) => parts.link?.evidence(records, dropped),
     onCounters: (deltas) => parts.link?.count(deltas),
     onRankings: (deltas) => parts.link?.rank(deltas),
+    onEndpoints: (deltas) => parts.link?.learnEndpoints(deltas),
+    onLearning: (deltas) => parts.link?.learnBodies(deltas),
+    onApiCounts: (deltas) => parts.link?.countApis(deltas),
     onClientNotes: (notes) => parts.clientMemory.receive(notes),
     onOrigins: (notes) => parts.origins.receive(notes),
+    onOverload: (status) => parts.overload.take(status),
     onCollected: parts.trim,
     onThreadDied: (cause) => {
       parts.log.error('a front thread died; it is being replaced', { reason: cause?.message });

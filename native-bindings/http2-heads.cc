@@ -28,8 +28,11 @@ void AppendLine(std::string* out, const char* name, const std::string& value) {
 }
 
 bool BelongsToOneConnection(const std::string& text, size_t start, size_t size) {
-  static const char* const names[] = {"connection", "keep-alive", "proxy-connection",
-                                      "transfer-encoding", "upgrade"};
+  // RFC 8441 section 5.1: a WebSocket over HTTP/2 proves nothing by a key.
+  static const char* const names[] = {
+      "connection",        "keep-alive", "proxy-connection",
+      "transfer-encoding", "upgrade",    "sec-websocket-accept",
+  };
   for (const char* name : names) {
     if (size == std::strlen(name) && text.compare(start, size, name) == 0) return true;
   }
@@ -83,6 +86,7 @@ void RequestFields::Add(const uint8_t* name, size_t name_size, const uint8_t* va
   if (name_size > 0 && name[0] == ':') {
     if (Is(name, name_size, ":method")) method_.assign(text, value_size);
     if (Is(name, name_size, ":path")) path_.assign(text, value_size);
+    if (Is(name, name_size, ":protocol")) protocol_.assign(text, value_size);
     if (Is(name, name_size, ":authority")) authority_.assign(text, value_size);
     if (Is(name, name_size, ":scheme")) {
       odd_scheme_ = !Is(value, value_size, "https") && !Is(value, value_size, "http");
@@ -105,8 +109,11 @@ void RequestFields::Add(const uint8_t* name, size_t name_size, const uint8_t* va
 }
 
 void RequestFields::WriteTo(std::string* out) const {
-  const bool connect = method_ == "CONNECT";
-  out->append(method_).append(" ").append(connect ? authority_ : path_).append(" HTTP/2.0\r\n");
+  const bool connect = method_ == "CONNECT" && !websocket();
+  out->append(websocket() ? "GET" : method_)
+      .append(" ")
+      .append(connect ? authority_ : path_)
+      .append(" HTTP/2.0\r\n");
   if (!authority_.empty()) AppendLine(out, "host", authority_);
   if (has_host_ && (authority_.empty() || !SameHost(host_, authority_))) {
     AppendLine(out, "host", host_);
@@ -115,6 +122,14 @@ void RequestFields::WriteTo(std::string* out) const {
   if (has_cookie_) AppendLine(out, "cookie", cookie_);
   out->append("\r\n");
 }
+
+void RequestFields::Forget() {
+  for (auto* text : {&method_, &path_, &protocol_, &authority_, &host_, &cookie_, &lines_}) {
+    std::string().swap(*text);
+  }
+}
+
+bool RequestFields::websocket() const { return method_ == "CONNECT" && protocol_ == "websocket"; }
 
 bool ReadResponseHead(const uint8_t* data, size_t size, ResponseFields* out) {
   // "HTTP/1.1 200 reason"

@@ -22,14 +22,20 @@ class RequestFields {
   bool too_large() const { return too_large_; }
   // True when `:scheme` is neither http nor https.
   bool odd_scheme() const { return odd_scheme_; }
+  // True for a CONNECT that opens a WebSocket (RFC 8441); it is written as the GET that would open
+  // one over HTTP/1.1. CONNECT with another protocol is written like any CONNECT.
+  bool websocket() const;
   // Appends `METHOD target HTTP/2.0`, one `host` line and the fields in their order; cookies are
   // one line (RFC 9113 section 8.2.3). `:authority` and a `host` that differs from it give two
   // lines, so that the parser sees what a backend might.
   void WriteTo(std::string* out) const;
+  // Frees the texts; what was counted stays.
+  void Forget();
 
  private:
   std::string method_;
   std::string path_;
+  std::string protocol_;
   std::string authority_;
   std::string host_;
   std::string cookie_;

@@ -114,6 +114,33 @@ test('a field of the table that is named without end closes the session', () => 
   session.close();
 });
 
+test('heads of streams that are reset at once do not pile up without end', () => {
+  const session = opened();
+  // Nearly a whole head by thirty bytes, once the field is in the table.
+  const add = [Buffer.from([0x40, 3]), Buffer.from('x-b'), Buffer.from([100])];
+  const first = Buffer.concat([...add, Buffer.alloc(100, 'v')]);
+  const reset = (stream: number): Buffer => frame(3, 0, stream, Buffer.from([0, 0, 0, 8]));
+  const rounds = 200;
+  const wire = Array.from({ length: rounds }, (_, at) => {
+    const more = at === 0 ? first : Buffer.alloc(0);
+    const fields = [...target, field(':authority', 'a'), more, Buffer.alloc(20, 0xbe)];
+    return Buffer.concat([headers(2 * at + 1, fields), reset(2 * at + 1)]);
+  });
+  const flood = Buffer.concat(wire);
+  expect(session.receive(flood, flood.length)).toBe(0);
+  const kinds = [...(session.events() ?? [])].filter((_, at) => at % 4 === 0);
+  const told = kinds.filter((kind) => kind === HTTP2_EVENT.HEAD).length;
+  const bytes = session.heads().length;
+  expect(bytes).toBeGreaterThan(31 * settings.headBytesMax);
+  expect(bytes).toBeLessThan(34 * settings.headBytesMax);
+  expect(session.glitches()).toBe(rounds + (rounds - told) + 1);
+  // What was taken makes room.
+  const next = headers(2 * rounds + 1, [...target, field(':authority', 'a')]);
+  expect(session.receive(next, next.length)).toBe(0);
+  expect(session.heads().length).toBeGreaterThan(0);
+  session.close();
+});
+
 test('continuations without end close the session', () => {
   const session = opened();
   const begin = headers(1, [...target, field(':authority', 'a')], 0);

@@ -21,7 +21,7 @@ export const HTTP2_EVENT = {
 } as const;
 
 /** What is said of a head. */
-export const HTTP2_HEAD = { END: 1, TOO_LARGE: 2, ODD_SCHEME: 4 } as const;
+export const HTTP2_HEAD = { END: 1, TOO_LARGE: 2, ODD_SCHEME: 4, WEBSOCKET: 8 } as const;
 
 /** Error codes of RFC 9113 section 7 that we use. */
 export const HTTP2_CODE = {

@@ -148,6 +148,8 @@ int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long
   auto* self = static_cast<ScanProgram*>(context);
   LineBatch& batch = *self->batch_;
   if (++batch.matches > batch.bound) return 1;
+  // No value ends here: `\B$` and the like match after the newline of the last line.
+  if (to == batch.text.size()) return 0;
   // Most often a pattern matches once more, some bytes on in the same line.
   if (to < batch.at_start || to >= batch.at_end) self->FindLine(to);
   if (id >= self->work_.pattern_stamp.size() ||

@@ -22,6 +22,8 @@ const patterns: readonly (readonly [line: string, alone: string])[] = [
   ['(?i)^AB', '(?i)^AB'],
   ['[.][.]', '[.][.]'],
   ['[ab]', '[ab]'],
+  ['\\B$', '\\B$'],
+  ['\\B', '\\B'],
 ];
 const exact = patterns.map(([, alone]) => new Pcre(alone, { dotall: true, dollarEndOnly: true }));
 const lines = HsDatabase.compile(
@@ -77,6 +79,12 @@ function expectAlone(values: readonly string[]): Set<string> {
 test('empty values at both ends and between others', () => {
   const values = ['', 'a', '', 'ab', 'b', ''];
   expect(scanAll(values)).toEqual(expectAlone(values));
+});
+
+test('the place after the last newline belongs to no value', () => {
+  for (const values of [['ab'], ['a', 'ab'], ['', 'ab', ''], ['ab', '.']]) {
+    expect(scanAll(values)).toEqual(expectAlone(values));
+  }
 });
 
 test(`random values (FUZZ_SEED=${seed})`, () => {

@@ -203,53 +203,48 @@ WAF_TRANSFORM(ReplaceComments) {
 
 namespace {
 
-// What cmdLine does with a byte: copy it in lower case, drop it, make it a blank, or drop the
-// blank before it.
-enum CommandAction : uint8_t { kCopy, kDrop, kBlank, kJoin };
+// What cmdLine does with a byte: drop it, copy it in lower case, make it a blank, or drop the
+// blank before it and copy it. A bit each.
+enum CommandAction : uint8_t { kDrop = 0, kCopy = 1, kBlank = 2, kJoin = 4 };
 
 struct CommandTable {
   uint8_t action[256];
-  uint8_t lower[256];
-  constexpr CommandTable() : action(), lower() {
+  uint8_t written[256];
+  constexpr CommandTable() : action(), written() {
     for (int c = 0; c < 256; ++c) {
       action[c] = kCopy;
-      lower[c] = static_cast<uint8_t>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+      written[c] = static_cast<uint8_t>(c >= 'A' && c <= 'Z' ? c + 32 : c);
     }
     Mark("\"'\\^", kDrop);
     Mark(" ,;\t\r\n", kBlank);
-    Mark("/(", kJoin);
+    Mark("/(", kCopy | kJoin);
   }
-  constexpr void Mark(const char* bytes, CommandAction what) {
-    for (; *bytes != '\0'; ++bytes) action[static_cast<uint8_t>(*bytes)] = what;
+  constexpr void Mark(const char* bytes, uint8_t what) {
+    for (; *bytes != '\0'; ++bytes) {
+      const auto c = static_cast<uint8_t>(*bytes);
+      action[c] = what;
+      if (what == kBlank) written[c] = ' ';
+    }
   }
 };
 constexpr CommandTable kCommandTable;
 
 }  // namespace
 
+// Without branches: blanks come at random. A byte that is not kept is written over by the next.
 WAF_TRANSFORM(CmdLine) {
   (void)context;
   size_t o = 0;
-  bool space = false;
+  // 1 where the last byte written is a blank.
+  size_t space = 0;
   for (size_t i = 0; i < n; ++i) {
-    const uint8_t c = in[i];
-    switch (kCommandTable.action[c]) {
-      case kCopy:
-        out[o++] = kCommandTable.lower[c];
-        space = false;
-        break;
-      case kBlank:
-        if (!space) out[o++] = ' ';
-        space = true;
-        break;
-      case kJoin:
-        if (space) --o;
-        space = false;
-        out[o++] = c;
-        break;
-      default:
-        break;
-    }
+    const size_t action = kCommandTable.action[in[i]];
+    const size_t copies = action & kCopy;
+    const size_t blank = (action & kBlank) / kBlank;
+    o -= (action / kJoin) & space;
+    out[o] = kCommandTable.written[in[i]];
+    o += copies | (blank & (space ^ 1));
+    space = blank | (space & (copies ^ 1));
   }
   return o;
 }

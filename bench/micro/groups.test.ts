@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { apiCheckGroup } from './api-checks.ts';
 import { guardGroup } from './guards.ts';
 import { httpHeadGroup } from './http-heads.ts';
 import { readShapes } from './samples.ts';
@@ -22,6 +23,12 @@ test('the shapes are those of the workloads, attacks alone', () => {
 test('every guard can be timed', () => {
   const { tasks } = guardGroup(1_000);
   expect(tasks.length).toBe(7);
+  for (const task of tasks) void task.run();
+});
+
+test('the checks of API documents can be timed', () => {
+  const { tasks } = apiCheckGroup(50);
+  expect(tasks.length).toBe(4);
   for (const task of tasks) void task.run();
 });
 

@@ -10,6 +10,7 @@ import { formatNumber, markdownTable } from '../report/table.ts';
 import { bodyGroup } from './bodies.ts';
 import { inlineGroup, pooledGroup } from './evaluation.ts';
 import { runGroup, type MicroGroup, type MicroResult } from './group.ts';
+import { apiCheckGroup } from './api-checks.ts';
 import { guardGroup } from './guards.ts';
 import { httpHeadGroup } from './http-heads.ts';
 import { buildPolicy, policySource } from './policy.ts';
@@ -23,8 +24,8 @@ const usage = `Times the parts of the engine, one at a time.
 
   npm run bench -- [flags]
 
-  --only A,B    groups: http, guards, transformations, scans, bodies, evaluation-inline,
-                evaluation-pool, upstream
+  --only A,B    groups: http, guards, api-checks, transformations, scans, bodies,
+                evaluation-inline, evaluation-pool, upstream
   --task TEXT   tasks whose name holds the text
   --time N      milliseconds per task (500)
   --crs4 DIR    an unpacked CRS 4 release (WAF_CORPUS_DIR/crs/4.28.0); CRS 3 without it
@@ -80,6 +81,7 @@ function groupMakers(ruleset: Ruleset): Record<string, () => MicroGroup | Promis
   return {
     http: () => httpHeadGroup(shapes),
     guards: () => guardGroup(),
+    'api-checks': () => apiCheckGroup(),
     transformations: transformationGroup,
     scans: () => withEngine((engine) => scanGroup(engine.plan)),
     bodies: () => withEngine((engine) => bodyGroup(shapes, engine.plan.settings)),

@@ -57,7 +57,7 @@ export interface AdapterOptions {
   /** Turns anything thrown into what the client gets. */
   readonly toError: (thrown: unknown, where: string) => ConnectError;
   /** Answers what is no RPC. */
-  readonly fallback: (request: NodeRequest, response: NodeResponse) => void;
+  readonly fallback: (request: NodeRequest, response: NodeResponse, peer: RequestPeer) => void;
 }
 
 /** A listener for both versions of HTTP. */
@@ -69,7 +69,7 @@ export function createAdapter(
   return (request, response, peer) => {
     const handler = find((request.url ?? '').split('?', 1)[0] ?? '');
     if (handler === undefined) {
-      options.fallback(request, response);
+      options.fallback(request, response, peer);
       return;
     }
     serve(options, rate, handler, request, response, peer).catch((thrown: unknown) => {

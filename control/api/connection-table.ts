@@ -43,12 +43,22 @@ interface OpenExchange extends Exchange {
   overdue: boolean;
 }
 
+/** What a client proved in its TLS handshake. */
+export interface NodeCertificate {
+  readonly nodeId: string;
+  /** Of the certificate, hex. */
+  readonly sha256: string;
+  readonly endMs: number;
+}
+
 /** One connection. */
 export class Connection {
   readonly address: string;
   readonly peer: Peer;
   /** Somebody signed in has called over it. */
   proven: boolean;
+  /** The node that it proved to be; null for none. */
+  certificate: NodeCertificate | null = null;
   /** Set for HTTP/2: control frames are no requests, and goodbye is said. */
   closeKindly: (() => void) | null = null;
   phase: 'opening' | 'waiting' = 'opening';

@@ -3,6 +3,7 @@
  * of connections told of what happens on them. Never answers a request itself.
  */
 
+import { createHash } from 'node:crypto';
 import { createServer as createHttp1, STATUS_CODES } from 'node:http';
 import {
   createServer as createHttp2,
@@ -10,10 +11,18 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import { createServer as createTls } from 'node:tls';
+import {
+  createServer as createTls,
+  type SecureContext,
+  type SecureContextOptions,
+  type TLSSocket,
+} from 'node:tls';
+import { controllerServerName } from '../../engine/base/node-identity.ts';
 import { callLimits } from '../limits/call-limits.ts';
-import type { Connection, ConnectionTable, Exchange } from './connection-table.ts';
+import type { Connection, ConnectionTable, Exchange, NodeCertificate } from './connection-table.ts';
+import type { NodeAuthority } from './enrolled-nodes/node-authority.ts';
 import type { TlsIdentity } from './management-tls.ts';
+import { nodeOfCertificate } from './own-certificate.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 
 const preface = 'PRI * HTTP/2.0';
@@ -35,6 +44,8 @@ export interface RequestPeer {
   readonly prove: () => void;
   /** The body may come for as long as the call lasts. */
   readonly endless: () => void;
+  /** The node whose certificate the connection proved; null for none. */
+  readonly node: NodeCertificate | null;
 }
 
 /** Enters a request into the table until it ends; null when its connection is gone. */
@@ -47,7 +58,8 @@ export function trackRequest(
   if (connection === undefined) return null;
   const { end, endless } = table.begin(connection, exchangeOf(connection, request, response));
   response.once('close', end);
-  return { prove: () => void (connection.proven = true), endless };
+  const prove = (): void => void (connection.proven = true);
+  return { prove, endless, node: connection.certificate };
 }
 
 function exchangeOf(
@@ -73,12 +85,13 @@ function exchangeOf(
 
 /**
  * Hands a connection with its first bytes to the server that speaks what it begins with; with `tls`
- * nothing else is spoken.
+ * nothing else is spoken. With `nodes` clients may prove themselves with a certificate of a node.
  */
 export function acceptor(
   table: ConnectionTable,
   handler: Handler,
   tls: TlsIdentity | null,
+  nodes: NodeAuthority | null = null,
 ): (socket: Socket, connection: Connection, start: Buffer) => void {
   const http1 = createHttp1({}, handler);
   http1.on('checkContinue', handler);
@@ -92,19 +105,29 @@ export function acceptor(
     (speaksHttp2 ? http2 : http1).emit('connection', socket);
   };
   if (tls === null) return (socket, connection, start) => serve(socket, connection, isHttp2(start));
+  const present = (): SecureContextOptions => secureOptions(tls, nodes);
   const secured = createTls({
-    ...tls.options(),
+    ...present(),
     ALPNProtocols: ['h2', 'http/1.1'],
     handshakeTimeout: callLimits.handshakeTimeoutMs,
+    requestCert: nodes !== null,
+    // Who shows none is a person or a program; what nodes alone may do looks at the certificate.
+    rejectUnauthorized: false,
+    ...(nodes === null ? {} : { SNICallback: contextFor(nodes) }),
   });
-  tls.onReplaced(() => secured.setSecureContext(tls.options()));
+  tls.onReplaced(() => secured.setSecureContext(present()));
+  nodes?.onReplaced(() => secured.setSecureContext(present()));
   // The server hands back another object for the same connection.
   const opening = new Map<string, Connection>();
   secured.on('secureConnection', (socket) => {
     socket.on('error', () => socket.destroy());
     const connection = opening.get(endOf(socket));
-    if (connection === undefined) socket.destroy();
-    else serve(socket, connection, socket.alpnProtocol === 'h2');
+    if (connection === undefined) {
+      socket.destroy();
+      return;
+    }
+    connection.certificate = certificateOf(socket);
+    serve(socket, connection, socket.alpnProtocol === 'h2');
   });
   return (socket, connection, start) => {
     if (start[0] !== tlsHandshakeByte) return refusePlain(socket);
@@ -113,6 +136,29 @@ export function acceptor(
     socket.on('close', () => opening.delete(end));
     secured.emit('connection', socket);
   };
+}
+
+/** Without authorities to name, browsers would ask people for any certificate that they have. */
+function secureOptions(tls: TlsIdentity, nodes: NodeAuthority | null): SecureContextOptions {
+  return nodes === null ? tls.options() : { ...tls.options(), ca: nodes.trustedPem() };
+}
+
+/** Nodes know the controller by the authority of nodes, whatever people are shown. */
+function contextFor(nodes: NodeAuthority) {
+  return (name: string, done: (error: null, context?: SecureContext) => void): void => {
+    if (name === controllerServerName) done(null, nodes.serverContext());
+    else done(null);
+  };
+}
+
+/** The node that a handshake proved; null where the certificate is none of ours, or absent. */
+function certificateOf(socket: TLSSocket): NodeCertificate | null {
+  if (!socket.authorized) return null;
+  const certificate = socket.getPeerX509Certificate();
+  const nodeId = certificate === undefined ? '' : nodeOfCertificate(certificate);
+  if (certificate === undefined || nodeId === '') return null;
+  const sha256 = createHash('sha256').update(certificate.raw).digest('hex');
+  return { nodeId, sha256, endMs: Date.parse(certificate.validTo) };
 }
 
 /** Names the other end of a connection; no two open ones have the same. */

@@ -4,6 +4,7 @@ import { createContextKey, type HandlerContext } from '@connectrpc/connect';
 import type { BuildInfo } from '../../engine/base/build-info.ts';
 import type { Clock } from '../../engine/base/clock.ts';
 import type { Logger } from '../../engine/base/log.ts';
+import type { Deliveries } from '../alert/deliver.ts';
 import type { ClientIpAnalyses } from '../access/client-ip-analyses.ts';
 import type { OutgoingLimits } from '../access/outgoing.ts';
 import type { Acme } from '../acme/acme.ts';
@@ -12,19 +13,30 @@ import type { Subscriptions } from '../access/subscriptions.ts';
 import type { Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { SignIn } from '../auth/sign-in.ts';
+import type { OtlpLogStats } from '../export/otlp/log-exporter.ts';
+import type { SiemExports } from '../export/siem-exports.ts';
 import { refusal } from '../domain/errors.ts';
+import type { ViolationSamples } from '../observe/violation-samples.ts';
 import type { CounterStore } from '../observe/counter-store.ts';
 import type { EventStore } from '../observe/event-store.ts';
 import type { EvidenceStore } from '../observe/evidence/evidence-store.ts';
 import type { NodeLoadStore } from '../observe/node-load.ts';
 import type { ObservationPipeline } from '../observe/pipeline.ts';
 import type { StorageMonitor } from '../observe/storage-monitor.ts';
+import type { DocumentWorker } from '../documents/document-worker.ts';
 import type { ManifestReader } from '../publish/manifest-reader.ts';
+import type { DeliveryNotes } from '../publish/publication-log.ts';
 import type { Publisher } from '../publish/publisher.ts';
+import type { ProgramPackage } from '../release/program-package.ts';
+import type { ReleaseFiles } from '../release/release-files.ts';
 import type { AuditNote } from '../store/audit-chain.ts';
 import type { InstallationRecord } from '../store/installation.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestPeer } from './connections.ts';
+import type { AgentNotes } from './enrolled-nodes/agent-notes.ts';
+import type { NodeAuthority } from './enrolled-nodes/node-authority.ts';
+import type { NodeStreams } from './enrolled-nodes/node-streams.ts';
+import type { UpgradeRunner } from './enrolled-nodes/upgrade-runner.ts';
 import type { EngineClient } from './engine-client.ts';
 import type { NodeRegistry } from './node-registry.ts';
 
@@ -40,22 +52,49 @@ export interface ApiParts {
   /** How full the log store is. */
   readonly storage: StorageMonitor;
   readonly counters: CounterStore;
+  /** Requests that broke API documents, where the log policy keeps them. */
+  readonly samples: ViolationSamples;
   readonly load: NodeLoadStore;
   readonly pipeline: ObservationPipeline;
+  /** What is sent to SIEM targets. */
+  readonly siem: SiemExports;
+  /** What became of log records for an OTLP collector; null where none are sent. */
+  readonly otlpLogs: () => OtlpLogStats | null;
   readonly publisher: Publisher;
   readonly engine: EngineClient;
   readonly readManifest: ManifestReader;
+  readonly documents: DocumentWorker;
   readonly nodes: NodeRegistry;
+  /** Signs what enrolled nodes prove themselves with. */
+  readonly authority: NodeAuthority;
+  /** Streams of nodes that are open. */
+  readonly streams: NodeStreams;
+  /** Keeps what streams said of enrolled nodes. */
+  readonly agentNotes: AgentNotes;
+  /** Keeps what became of configurations on nodes. */
+  readonly deliveryNotes: DeliveryNotes;
+  /** Roll-outs of releases. */
+  readonly upgrades: UpgradeRunner;
   /** What nodes answer to certificate authorities. */
   readonly challenges: ChallengeBoard;
   /** Managed certificates. */
   readonly acme: Acme;
   readonly subscriptions: Subscriptions;
+  /** Messages about alerts on their way. */
+  readonly deliveries: Deliveries;
   /** Bounds of fetches where they differ from the standard ones. */
   readonly fetchLimits: Partial<OutgoingLimits>;
   readonly analyses: ClientIpAnalyses;
   readonly build: BuildInfo;
   readonly installation: InstallationRecord;
+  /** Folder of everything that control keeps. */
+  readonly dataFolder: string;
+  /** The running program as one file. */
+  readonly program: ProgramPackage;
+  /** Files of imported releases. */
+  readonly releases: ReleaseFiles;
+  /** The authority of the management certificate, PEM; '' for one that clients know anyway. */
+  readonly managementAuthority: () => string;
   /** Marks cookies Secure; off only where the management listener speaks plain HTTP. */
   readonly secureCookies: boolean;
 }

@@ -9,7 +9,7 @@ import { loadCommands } from '../cli/commands.ts';
 import { controlsCheck } from '../cli/doctor/controls.ts';
 import { createApiClient } from '../cli/api-client.ts';
 import { runCommandLine } from '../cli/program.ts';
-import { unenforcedControls } from '../domain/enforcement.ts';
+import { unenforcedControls, type UnenforcedControl } from '../domain/enforcement.ts';
 import { collections } from '../store/collection-list.ts';
 import { services } from './services.ts';
 
@@ -17,42 +17,33 @@ let waf: TestControl;
 const limit = { pathPattern: '/login', action: 'challenge', requestCount: 5, windowSeconds: 60 };
 const site = { primaryHost: 'a.test', upstreams: [{ inline: { url: 'http://127.0.0.1:1' } }] };
 
+/** Stands for a control that is not enforced: all of them are, and the answers must work. */
+const planted: UnenforcedControl = {
+  says: 'planted: the pressure policy has no effect',
+  collection: 'log-policies',
+  messages: ['waf.v1.GlobalLogPolicy', 'waf.v1.ResolvedLogPolicy', 'waf.v1.SiteLogPolicyOverride'],
+  states: (json) => JSON.stringify(json).includes('LOG_PRESSURE_POLICY_REPORT_ONLY'),
+};
+
 beforeAll(async () => {
+  (unenforcedControls as UnenforcedControl[]).push(planted);
   waf = await startTestControl({ demoOrigin: null });
 });
-afterAll(() => waf.control.close());
+afterAll(async () => {
+  (unenforcedControls as UnenforcedControl[]).pop();
+  await waf.control.close();
+});
 
 /** A call, with `$name` for what an earlier call kept: a name and its path in the answer. */
 type Step = readonly [rpc: string, body: object, keep?: Readonly<Record<string, string>>];
 
 /** For each control: what is called before, and the calls whose answers must say it. */
 const table: Readonly<Record<string, { before?: Step[]; says: Step[] }>> = {
-  'details of schema violations': {
+  planted: {
     says: [
       [
         'LogService/UpdateGlobalLogPolicy',
-        { policy: { schemaViolationDetails: true }, expectedRevision: '1' },
-      ],
-      ['LogService/GetGlobalLogPolicy', {}],
-    ],
-  },
-  'retention days of a site': {
-    before: [['SiteService/CreateSite', { site: { ...site, name: 'a' } }, { siteId: 'site.id' }]],
-    says: [
-      [
-        'LogService/UpsertSiteLogPolicyOverride',
-        { override: { siteId: '$siteId', accessFullRetentionDays: 1 }, expectedRevision: '0' },
-      ],
-    ],
-  },
-  'days of full security details': {
-    says: [
-      [
-        'LogService/UpdateGlobalLogPolicy',
-        {
-          policy: { schemaViolationDetails: true, securityFullRetentionDays: 3 },
-          expectedRevision: '2',
-        },
+        { policy: { pressurePolicy: 'LOG_PRESSURE_POLICY_REPORT_ONLY' }, expectedRevision: '1' },
       ],
       ['LogService/GetGlobalLogPolicy', {}],
     ],
@@ -132,8 +123,7 @@ test('the command line prints the warnings of an answer', async () => {
   const line = 'log policy-set --window 90';
   const args = [...line.split(' '), '--admin-socket', waf.socket];
   expect(await runCommandLine(await loadCommands([]), args)).toBe(0);
-  const warned = 'warning: details of schema violations are stored but not enforced yet';
-  expect(printed.err).toContain(warned);
+  expect(printed.err).toContain(`warning: ${planted.says}`);
   vi.restoreAllMocks();
 });
 

@@ -13,7 +13,6 @@ interface ShownField {
   readonly message: DescMessage;
 }
 
-const shown = new Set(unenforcedControls.flatMap(({ messages }) => messages));
 const fieldsOf = new WeakMap<DescMessage, readonly ShownField[]>();
 
 /** Adds the sentences to unary answers. Cost: nothing for answers that show no such control. */
@@ -50,9 +49,14 @@ function findFields(schema: DescMessage): readonly ShownField[] {
     : schema.fields.flatMap((field) => {
         const message =
           field.fieldKind === 'list' || field.fieldKind === 'message' ? field.message : undefined;
-        const shows = message !== undefined && shown.has(message.typeName);
+        const shows = message !== undefined && isNamed(message);
         return shows ? [{ name: field.localName, message }] : [];
       });
   fieldsOf.set(schema, found);
   return found;
+}
+
+/** True where a control names the message. */
+function isNamed({ typeName }: DescMessage): boolean {
+  return unenforcedControls.some(({ messages }) => messages.includes(typeName));
 }

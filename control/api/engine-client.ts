@@ -1,6 +1,6 @@
 /** Owns asking the local engine for what needs compiled rules. */
 
-import { Agent } from 'node:http';
+import { Agent, get as httpGet } from 'node:http';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
@@ -12,8 +12,10 @@ import type {
 import {
   CompilePolicyRequestSchema,
   EngineService,
+  EvaluateBatchRequestSchema,
   EvaluateRequestSchema,
   type CompilePolicyResponse,
+  type EvaluateBatchResponse,
   type EvaluateResponse,
   type ExplainTrustRequestSchema,
   type ExplainTrustResponse,
@@ -22,6 +24,8 @@ import {
   type ProbeUpstreamResponse,
   type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
+import { debugLimits } from '../../engine/base/debug-figures.ts';
+import type { DebugQuestion } from '../../engine/base/debug-question.ts';
 import { callLimits } from '../limits/call-limits.ts';
 import { refusal } from '../domain/errors.ts';
 
@@ -40,6 +44,13 @@ export interface RequestForEngine {
   readonly peerIp: string;
 }
 
+/** An answer of the engine about itself. */
+export interface DebugReply {
+  readonly status: number;
+  /** JSON text. */
+  readonly text: string;
+}
+
 /** Questions to the local engine. */
 export interface EngineClient {
   /** Errors: unavailable when no engine answers. */
@@ -50,6 +61,12 @@ export interface EngineClient {
   tryRuleset(policy: PolicyForEngine): Promise<CompilePolicyResponse>;
   /** Errors: unavailable when no engine answers. */
   evaluate(policy: PolicyForEngine, request: RequestForEngine): Promise<EvaluateResponse>;
+  /** Requests one after the other, rules only. Errors: unavailable when no engine answers. */
+  evaluateBatch(
+    policy: PolicyForEngine,
+    requests: readonly RequestForEngine[],
+    signal?: AbortSignal,
+  ): Promise<EvaluateBatchResponse>;
   /** Whose address a request has. Errors: unavailable when no engine answers. */
   explainTrust(
     request: MessageInitShape<typeof ExplainTrustRequestSchema>,
@@ -60,10 +77,13 @@ export interface EngineClient {
   status(): Promise<GetStatusResponse>;
   /** Asks every address of a pool once. Errors: unavailable. */
   probe(upstream: RuntimeUpstream): Promise<ProbeUpstreamResponse>;
+  /** What the engine says of itself, as JSON text. Errors: unavailable. */
+  debug(question: DebugQuestion): Promise<DebugReply>;
   /** Forged address headers of the last hour. Errors: unavailable. */
   spoofWarnings(): Promise<ListSpoofWarningsResponse>;
 }
 
+const noEngine = 'no engine answers: is it running?';
 /** Compiling a whole ruleset without a cache takes most of this. */
 const timeoutMs = 60_000;
 /** What the engine has at hand. */
@@ -102,14 +122,54 @@ export function openEngineClient(socketPath: string): EngineClient {
           { timeoutMs: planTimeoutMs },
         ),
       ),
+    evaluateBatch: ({ policy, ruleset }, requests, signal) =>
+      asked(() =>
+        client.evaluateBatch(
+          create(EvaluateBatchRequestSchema, {
+            policy,
+            ...(ruleset ? { ruleset } : {}),
+            requests: requests.map((one) => ({ ...one })),
+          }),
+          { timeoutMs: planTimeoutMs, ...(signal === undefined ? {} : { signal }) },
+        ),
+      ),
     explainTrust: (request) => asked(() => client.explainTrust(request)),
     sampleClients: (siteId, count, end) =>
       asked(() => client.sampleClients({ siteId, count, end }, { timeoutMs: quickTimeoutMs })),
     status: () => asked(() => client.getStatus({}, { timeoutMs: quickTimeoutMs })),
     probe: (upstream) =>
       asked(() => client.probeUpstream({ upstream }, { timeoutMs: quickTimeoutMs })),
+    debug: (question) => askAboutItself(socketPath, question),
     spoofWarnings: () => asked(() => client.listSpoofWarnings({}, { timeoutMs: quickTimeoutMs })),
   };
+}
+
+/** Errors: unavailable. */
+function askAboutItself(
+  socketPath: string,
+  { about, seconds, thread }: DebugQuestion,
+): Promise<DebugReply> {
+  const path = `/debug/${about}?seconds=${seconds}&thread=${thread}`;
+  const { answerBytesMax, answerWaitMs } = debugLimits;
+  return new Promise((resolve, reject) => {
+    const absent = (): void => reject(refusal('unavailable', noEngine));
+    const asked = httpGet({ socketPath, path, agent: false }, (response) => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      response.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes > answerBytesMax) asked.destroy(new Error('the answer is too long'));
+        else pieces.push(piece);
+      });
+      response.on('error', absent);
+      response.on('end', () => {
+        const text = Buffer.concat(pieces).toString('utf8');
+        resolve({ status: response.statusCode ?? 0, text });
+      });
+    });
+    asked.setTimeout(seconds * 1000 + answerWaitMs, () => asked.destroy(new Error('no answer')));
+    asked.on('error', absent);
+  });
 }
 
 function compileRequest(
@@ -136,6 +196,6 @@ async function asked<T>(call: () => Promise<T>): Promise<T> {
       const problem = 'too many changes of rules wait to be tried by the engine; try again later';
       throw refusal('resource_exhausted', problem);
     }
-    throw refusal('unavailable', 'no engine answers: is it running?');
+    throw refusal('unavailable', noEngine);
   }
 }

@@ -8,12 +8,15 @@ import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectTestLink } from '../../test/support/test-link.ts';
 import { eventually } from '../../test/support/eventually.ts';
+import { freePort } from '../../test/support/free-port.ts';
+import { sampleEvent } from '../../test/support/sample-event.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import { ownCapabilities } from '../../engine/base/protocol-versions.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import type { HealthReport } from '../../engine/contract/health.ts';
+import { notOverloaded } from '../../engine/contract/overload.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';
 import {
   AgentHelloSchema,
@@ -30,6 +33,8 @@ const applied: VerifiedBundle[] = [];
 let refuse = false;
 let health: HealthReport = { revision: '0', sha256: '', addresses: [] };
 
+let overload = notOverloaded;
+
 function connect(): ControllerLink {
   return connectTestLink(
     waf.socket,
@@ -40,7 +45,7 @@ function connect(): ControllerLink {
       applied.push(verified);
       await keep();
     },
-    { health: () => health },
+    { health: () => health, overload: () => overload },
   );
 }
 
@@ -129,6 +134,63 @@ test('readiness asks the store', async () => {
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.body)).toMatchObject({ status: 'not_ready', store: false });
   }
+});
+
+const freshnessOf = async (): Promise<Readonly<Record<string, unknown>>> =>
+  (await system('GetDashboardOverview'))['freshness'] as Record<string, unknown>;
+
+test('a node that sheds inspection shows in health, freshness and metrics', async () => {
+  await eventually(async () => (await checkOf('overload'))?.status === 'healthy');
+  const calm = await freshnessOf();
+  expect(calm).toMatchObject({ wafOverloadState: 'normal', wafOverloadAction: 'none' });
+  expect(calm).toMatchObject({ wafProbePercent: 100, wafOverloadNodeId: 'local' });
+  expect(calm['wafOverloadActiveNodes'] ?? 0).toBe(0);
+  overload = { state: 'shedding', action: 'fail_policy', probePercent: 25, cause: 'event_loop' };
+  link?.reportLoad();
+  await eventually(async () => (await checkOf('overload'))?.status === 'unhealthy');
+  expect((await checkOf('overload'))?.message).toBe(
+    'node local is overloaded: 25 percent of requests are inspected, ' +
+      'the others follow the fail policy of their site',
+  );
+  const freshness = await freshnessOf();
+  expect(freshness).toMatchObject({
+    ...{ wafOverloadState: 'shedding', wafOverloadAction: 'fail_policy', wafProbePercent: 25 },
+    ...{ wafOverloadNodeId: 'local', wafOverloadNodeName: 'local', wafOverloadActiveNodes: 1 },
+  });
+  const since = Date.parse(String(freshness['wafOverloadLastTransitionAt']));
+  expect(since).toBeGreaterThanOrEqual(Date.parse(String(calm['wafOverloadLastTransitionAt'])));
+  const { text } = await waf.get('/metrics', false);
+  expect(text).toContain('waf_overload_inspected_ratio{node_id="local"} 0.25');
+  expect(text).toContain('waf_overload_state{node_id="local",state="shedding"} 1');
+  expect(text).toContain('waf_overload_state{node_id="local",state="normal"} 0');
+  overload = { ...overload, probePercent: 50 };
+  link?.reportLoad();
+  await eventually(async () => (await checkOf('overload'))?.message?.includes(' 50 ') === true);
+  // The state is the same, and so is its beginning.
+  const later = await freshnessOf();
+  expect(later['wafOverloadLastTransitionAt']).toBe(freshness['wafOverloadLastTransitionAt']);
+  overload = notOverloaded;
+  link?.reportLoad();
+  await eventually(async () => (await checkOf('overload'))?.status === 'healthy');
+});
+
+test('a SIEM target that cannot be reached degrades health and is named; traffic is well', async () => {
+  const set = (values: object) => system('UpdateSystemSettings', { values });
+  expect(await system('Health')).toMatchObject({ status: 'healthy' });
+  const closed = await freePort();
+  await set({ 'outgoing.allowed_networks': ['127.0.0.0/8'] });
+  const target = { id: 'archive', format: 'audit', transport: 'tcp', framing: 'newline' };
+  await set({ 'siem.targets': [{ ...target, host: '127.0.0.1', port: closed }] });
+  await eventually(async () => {
+    // A message asks for a connection to the target, which is refused.
+    link?.observe(sampleEvent({ status: 400, outcome: 'refused', refusal: 'bare_lf' }));
+    return (await checkOf('siem'))?.status === 'degraded';
+  });
+  expect((await checkOf('siem'))?.message).toContain('archive: ');
+  expect(await system('Health')).toMatchObject({ status: 'degraded' });
+  await set({ 'siem.targets': [] });
+  expect(await checkOf('siem')).toBeUndefined();
+  expect(await system('Health')).toMatchObject({ status: 'healthy' });
 });
 
 test('an origin that a node reports as failing shows in health, by name and reason', async () => {

@@ -26,6 +26,8 @@ export interface TlsIdentity {
   onReplaced(listener: () => void): void;
   /** Of the certificate presented now; clients can compare it. Upper-case hex with colons. */
   fingerprint(): string;
+  /** The authority that clients must be told of, PEM; '' where they know it or must ask people. */
+  authority(): string;
   close(): void;
 }
 
@@ -74,6 +76,7 @@ export async function openTlsIdentity(
     options: () => current,
     onReplaced: (listener) => void listeners.push(listener),
     fingerprint: () => new X509Certificate(pem.certificate).fingerprint256,
+    authority: () => (tls === 'own' ? (readPair(options.folder, 'ca')?.certificate ?? '') : ''),
     close: () => clearInterval(timer),
   };
 }

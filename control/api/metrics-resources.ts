@@ -3,10 +3,15 @@
  * process. Labels hold no addresses of clients and no paths.
  */
 
+import { getHeapStatistics } from 'node:v8';
+import { overloadStates } from '../../engine/base/overload-states.ts';
+import { residentBytes } from '../../engine/base/resident-bytes.ts';
 import { certificates, sites } from '../store/collections.ts';
 import { metricLimits } from '../limits/observation-limits.ts';
 import type { ApiParts } from './context.ts';
+import { overloadOf } from './node-overload.ts';
 import type { MetricFamily, MetricSample } from './metrics-text.ts';
+import { endpointsOf, isHidden } from './telemetry/endpoints.ts';
 
 /** Health of origins, as nodes probe them and requests find them. */
 export function originMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[] {
@@ -21,6 +26,30 @@ export function originMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[
     .slice(0, metricLimits.originsMax);
   const help = 'Whether an address of an origin is healthy.';
   return [{ name: 'waf_upstream_endpoint_healthy', type: 'gauge', help, samples }];
+}
+
+/** What connected nodes say of their overload. */
+export function overloadMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[] {
+  const overloads = overloadOf(nodes.list()).slice(0, metricLimits.originsMax);
+  const labels = overloads.map(({ nodeId }) => ({ node_id: nodeId }));
+  return [
+    gauge(
+      'waf_overload_inspected_ratio',
+      'Share of requests that a node inspects; less than 1 under overload.',
+      overloads.map(({ probePercent }, at) => {
+        return { suffix: '', labels: labels[at]!, value: probePercent / 100 };
+      }),
+    ),
+    gauge(
+      'waf_overload_state',
+      'The state of overload of a node.',
+      overloads.flatMap(({ state }, at) =>
+        overloadStates.map((name) => {
+          return { suffix: '', labels: { ...labels[at]!, state: name }, value: +(name === state) };
+        }),
+      ),
+    ),
+  ];
 }
 
 /** When certificates end. */
@@ -73,11 +102,11 @@ export function storageMetrics({ events, evidence }: Pick<ApiParts, 'events' | '
 /** The process of control. */
 export function processMetrics(): MetricFamily[] {
   const { user, system } = process.cpuUsage();
-  const { rss, heapUsed } = process.memoryUsage();
+  const { used_heap_size: heapUsed } = getHeapStatistics();
   const started = Math.round(Date.now() / 1000 - process.uptime());
   const one = (value: number, suffix = ''): MetricSample[] => [{ suffix, labels: {}, value }];
   return [
-    gauge('process_resident_memory_bytes', 'Memory of control.', one(rss)),
+    gauge('process_resident_memory_bytes', 'Memory of control.', one(residentBytes())),
     gauge('process_start_time_seconds', 'When control began.', one(started)),
     gauge('nodejs_heap_size_used_bytes', 'Heap of control in use.', one(heapUsed)),
     {
@@ -89,12 +118,24 @@ export function processMetrics(): MetricFamily[] {
   ];
 }
 
-/** The API inventory by site; there is none yet, so that every value is 0. */
-export function inventoryMetrics({ store }: Pick<ApiParts, 'store'>): MetricFamily[] {
+/** The API inventory by site: endpoints of traffic and catalogues, and what found no place. */
+export function inventoryMetrics(parts: Pick<ApiParts, 'store' | 'counters'>): MetricFamily[] {
+  const { store } = parts;
   const samples = store
     .list(sites)
     .slice(0, metricLimits.sitesMax)
-    .map(({ id }) => ({ suffix: '', labels: { site_id: id, field: 'assets' }, value: 0 }));
+    .flatMap(({ id, tenantId }) => {
+      const all = endpointsOf(parts, tenantId, id);
+      const count = (field: string, value: number): MetricSample => {
+        return { suffix: '', labels: { site_id: id, field }, value };
+      };
+      return [
+        count('assets', all.length),
+        count('cataloged', all.filter(({ record }) => record?.cataloged === true).length),
+        count('hidden', all.filter(isHidden).length),
+        count('omitted_requests', parts.counters.endpoints(tenantId, id).omitted),
+      ];
+    });
   return [gauge('waf_api_inventory_value', 'Assets of the API inventory.', samples)];
 }
 

@@ -3,6 +3,7 @@
  * control itself is. Values from outside stand in labels only, escaped.
  */
 
+import { metricLimits } from '../limits/observation-limits.ts';
 import { durationBoundsSeconds, type SiteCounts } from '../observe/counter-store.ts';
 
 /** One value of a family. */
@@ -66,6 +67,7 @@ export function trafficMetrics(
     by('waf_inspection_failures', 'Requests by failed inspection.', 'failure', 'reason'),
     by('waf_inspection_limits', 'Requests by limit of inspection reached.', 'limit', 'limit'),
     by('waf_guard_verdicts', 'Verdicts by guard and action.', 'guard', 'verdict'),
+    ruleHits(counts, labelsOf),
     by('waf_events', 'Events that nodes had too many of: shortened, lost.', 'event', 'fate'),
     plain('waf_request_bytes', 'Body bytes from clients.', (one) => one.bytesIn),
     plain('waf_response_bytes', 'Body bytes to clients.', (one) => one.bytesOut),
@@ -85,6 +87,23 @@ function counter(
     samplesOf(one).map(([labels, value]) => ({ suffix: '_total', labels, value })),
   );
   return { name, type: 'counter', help, samples };
+}
+
+/** Hits by rule, those with the most first: there may be more than a scrape should hold. */
+function ruleHits(
+  counts: readonly SiteCounts[],
+  labelsOf: (one: SiteCounts) => Record<string, string>,
+): MetricFamily {
+  const samples = counts
+    .flatMap((one) =>
+      Object.entries(one.entries['rule'] ?? {}).map(([rule, value]) => {
+        return { suffix: '_total', labels: { ...labelsOf(one), rule_id: rule }, value };
+      }),
+    )
+    .toSorted((one, other) => other.value - one.value)
+    .slice(0, metricLimits.ruleHitsMax);
+  const help = 'Requests by rule that matched; the most frequent ones.';
+  return { name: 'waf_rule_hits', type: 'counter', help, samples };
 }
 
 function durations(

@@ -71,11 +71,13 @@ test('every promised family is there, with its samples', async () => {
     ...['process_resident_memory_bytes', 'process_cpu_seconds', 'process_start_time_seconds'],
     ...['waf_observation_lane_value', 'waf_observation_pipeline_value', 'waf_events_stored'],
     ...['waf_api_inventory_value', 'waf_evidence_stored_bytes', 'waf_evidence_rejected'],
+    'waf_alerts_open',
   ];
   for (const name of sampled) expect(families.get(name)?.samples.length, name).toBeGreaterThan(0);
   const declared = [
     ...['waf_requests', 'waf_responses', 'waf_request_duration_seconds', 'waf_verdicts'],
     ...['waf_upstream_endpoint_healthy', 'waf_certificate_expiry_timestamp_seconds'],
+    ...['waf_alert_deliveries', 'waf_alert_deliveries_waiting'],
   ];
   for (const name of declared) expect(families.has(name), name).toBe(true);
   const labels = new Set(

@@ -1,5 +1,6 @@
 /** Owns what is known of connected nodes: in memory, from their streams. */
 
+import type { Clock } from '../../engine/base/clock.ts';
 import type { AgentCapabilities, AgentMetrics } from '../../proto/gen/waf/v1/agent_pb.ts';
 import type { UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
 
@@ -27,26 +28,62 @@ export interface NodeState {
   /** How often it connected. */
   readonly connections: number;
   /** What it last told of its load, and when; null when it told nothing. */
-  readonly load: { readonly metrics: AgentMetrics; readonly atMs: number } | null;
+  readonly load: {
+    readonly metrics: AgentMetrics;
+    readonly atMs: number;
+    /** When it first told the state of overload that it tells now. */
+    readonly overloadSinceMs: number;
+  } | null;
   /** What it last reported of its origins. */
   readonly upstreamHealth: readonly UpstreamHealthState[];
+  /** The grant that it was sent last, and the one that it confirmed; null for none. */
+  readonly grant: NodeGrant | null;
+  readonly acknowledged: NodeGrant | null;
+  /** What it did against the protocol since its last good report; '' for nothing. */
+  readonly fault: string;
+}
+
+/** Names a grant. */
+export interface NodeGrant {
+  readonly revision: string;
+  readonly sha256: string;
 }
 
 /** Something that happened to a node. */
 export interface NodeEvent {
   readonly nodeId: string;
-  readonly kind:
-    'connected' | 'disconnected' | 'config_delivered' | 'config_applied' | 'config_failed';
+  readonly kind: NodeEventKind;
   readonly atMs: number;
   readonly payload: Readonly<Record<string, string>>;
+  /** Of a node that is gone from the store. */
+  readonly tenantId?: string;
 }
+
+/** What can happen to a node. */
+export type NodeEventKind =
+  | 'enrolled'
+  | 'connected'
+  | 'disconnected'
+  | 'status_changed'
+  | 'config_delivered'
+  | 'config_applied'
+  | 'config_failed'
+  | 'command_sent'
+  | 'command_succeeded'
+  | 'command_failed'
+  | 'deleted';
 
 type Listener = (event: NodeEvent) => void;
 
 /** Nodes by id. */
 export class NodeRegistry {
+  readonly #clock: Pick<Clock, 'nowMs'>;
   readonly #nodes = new Map<string, NodeState>();
   readonly #listeners = new Set<Listener>();
+
+  constructor(clock: Pick<Clock, 'nowMs'>) {
+    this.#clock = clock;
+  }
 
   /** Calls `listener` with every event from now on; returns the undo. */
   subscribe(listener: Listener): () => void {
@@ -76,6 +113,9 @@ export class NodeRegistry {
       connections: 0,
       load: null,
       upstreamHealth: [],
+      grant: null,
+      acknowledged: null,
+      fault: '',
     };
     const before = this.#nodes.get(id) ?? unknown;
     const joined = change.connected === true && !before.connected;
@@ -83,14 +123,28 @@ export class NodeRegistry {
     const after = { ...before, ...change, connections };
     this.#nodes.set(id, after);
     if (this.#listeners.size === 0) return;
-    for (const event of eventsOf(before, after)) {
-      for (const listener of this.#listeners) listener(event);
-    }
+    for (const event of eventsOf(before, after, this.#clock.nowMs())) this.note(event);
+  }
+
+  /** Tells listeners what happened to a node. */
+  note(event: NodeEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Forgets a node. */
+  remove(id: string): void {
+    this.#nodes.delete(id);
   }
 }
 
+/** The state of a node by its stream: error after a failed apply or a breach of the protocol. */
+export function statusOf({ connected, apply, fault }: NodeState): 'online' | 'offline' | 'error' {
+  if (!connected) return 'offline';
+  return fault !== '' || apply?.success === false ? 'error' : 'online';
+}
+
 /** What happened between two states of a node, in order. */
-function eventsOf(before: NodeState, after: NodeState): NodeEvent[] {
+function eventsOf(before: NodeState, after: NodeState, nowMs: number): NodeEvent[] {
   const events: NodeEvent[] = [];
   const add = (kind: NodeEvent['kind'], atMs: number, payload: NodeEvent['payload'] = {}): void => {
     events.push({ nodeId: after.id, kind, atMs, payload });
@@ -105,6 +159,8 @@ function eventsOf(before: NodeState, after: NodeState): NodeEvent[] {
     if (success) add('config_applied', apply.atMs, { revision, sha256 });
     else add('config_failed', apply.atMs, { revision, sha256, error });
   }
-  if (!after.connected && before.connected) add('disconnected', Date.now());
+  if (!after.connected && before.connected) add('disconnected', nowMs);
+  const [was, is] = [statusOf(before), statusOf(after)];
+  if (was !== is) add('status_changed', nowMs, { from: was, to: is });
   return events;
 }

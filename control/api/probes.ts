@@ -8,10 +8,12 @@ import { sites } from '../store/collections.ts';
 import { laneStats } from '../observe/lane-stats.ts';
 import type { ApiParts, Entrance } from './context.ts';
 import { checkStore } from './store-check.ts';
+import { alertMetrics } from './metrics-alerts.ts';
 import {
   certificateMetrics,
   inventoryMetrics,
   originMetrics,
+  overloadMetrics,
   processMetrics,
   storageMetrics,
 } from './metrics-resources.ts';
@@ -59,10 +61,17 @@ const notFound: Answer = {
 
 function probe(parts: ApiParts, entrance: Entrance, path: string): Answer {
   if (path === '/healthz') return { status: 200, type: json, body: '{"status":"ok"}' };
+  if (path === '/bootstrap/ca.pem') return bootstrapAuthority(parts);
   if (entrance !== 'socket') return notFound;
   if (path === '/readyz') return readiness(parts);
   if (path === '/metrics') return { status: 200, type: openMetrics, body: metrics(parts) };
   return notFound;
+}
+
+/** Nodes compare its hash with the one in their command before they believe it. */
+function bootstrapAuthority(parts: ApiParts): Answer {
+  const body = parts.managementAuthority();
+  return body === '' ? notFound : { status: 200, type: 'application/x-pem-file', body };
 }
 
 /** Ready when the store can be read and the local engine serves the present configuration. */
@@ -79,8 +88,31 @@ export function readiness(
   return { status: ready ? 200 : 503, type: json, body };
 }
 
+/** SIEM targets as lanes: messages, and what waits. */
+function siemLanes({ siem }: Pick<ApiParts, 'siem'>) {
+  return siem.stats().map((target) => {
+    const { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes } = target;
+    const fields = { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes };
+    return { name: `siem:${target.id}`, fields };
+  });
+}
+
+/** Log records for an OTLP collector as a lane. */
+function otlpLanes({ otlpLogs }: Pick<ApiParts, 'otlpLogs'>) {
+  const stats = otlpLogs();
+  if (stats === null) return [];
+  const { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes } = stats;
+  const fields = { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes };
+  return [{ name: 'otlp:logs', fields }];
+}
+
 /** All metrics as OpenMetrics text. */
 export function metrics(parts: ApiParts): string {
+  return metricsText(metricFamilies(parts));
+}
+
+/** All metrics. */
+export function metricFamilies(parts: ApiParts): MetricFamily[] {
   const revision = parts.publisher.current()?.revision ?? '0';
   const nodes = parts.nodes.list();
   const connected = nodes.filter((node) => node.connected).length;
@@ -90,12 +122,13 @@ export function metrics(parts: ApiParts): string {
     return { name, type: 'gauge', help, samples: [{ suffix: '', labels: {}, value }] };
   };
   const counts = parts.counters.list();
-  const lanes = laneStats(parts.pipeline).flatMap(({ name: lane, fields }) =>
+  const all = [...laneStats(parts.pipeline), ...siemLanes(parts), ...otlpLanes(parts)];
+  const lanes = all.flatMap(({ name: lane, fields }) =>
     Object.entries(fields).map(([field, value]) => {
       return { suffix: '', labels: { lane, field }, value };
     }),
   );
-  return metricsText([
+  return [
     gauge('waf_config_revision', 'Configuration that control has published.', Number(revision)),
     gauge('waf_nodes_connected', 'Nodes whose stream is up.', connected),
     gauge('waf_nodes_apply_failed', 'Nodes that could not serve it.', failed),
@@ -113,13 +146,16 @@ export function metrics(parts: ApiParts): string {
       samples: [
         { suffix: '', labels: { field: 'security_events' }, value: parts.events.count() },
         { suffix: '', labels: { field: 'counted_series' }, value: counts.length },
+        { suffix: '', labels: { field: 'siem_delivery_losses' }, value: parts.siem.losses() },
       ],
     },
     ...processMetrics(),
     ...originMetrics(parts),
+    ...overloadMetrics(parts),
     ...certificateMetrics(parts),
     ...storageMetrics(parts),
     ...inventoryMetrics(parts),
+    ...alertMetrics(parts),
     ...trafficMetrics(counts, (siteId) => names.get(siteId) ?? ''),
-  ]);
+  ];
 }

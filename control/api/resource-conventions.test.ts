@@ -35,6 +35,10 @@ interface Resource {
   readonly masked?: string;
   readonly revisions?: boolean;
   readonly upsert?: boolean;
+  /** What changes it is called; Update unless stated. */
+  readonly verb?: 'Upsert';
+  /** Its list has pages although it is made by Upsert. */
+  readonly lists?: boolean;
   /** Selects the list that it stands in. */
   readonly within?: () => object;
   /** Belongs to something that has a tenant, and has none of its own. */
@@ -138,6 +142,32 @@ const resources: readonly Resource[] = [
     }),
     upsert: true,
   },
+  {
+    field: 'rule',
+    service: 'AlertService',
+    rpc: 'AlertRule',
+    plural: 'AlertRules',
+    make: (n) => ({
+      name: `alert rule ${n}`,
+      severity: 'ALERT_SEVERITY_WARNING',
+      expression: `{"kind":"node_offline","forSeconds":${n}}`,
+    }),
+    masked: 'name',
+    ...{ upsert: true, verb: 'Upsert', lists: true },
+  },
+  {
+    field: 'channel',
+    service: 'AlertService',
+    rpc: 'AlertChannel',
+    plural: 'AlertChannels',
+    make: (n) => ({
+      name: `channel ${n}`,
+      kind: 'ALERT_CHANNEL_KIND_WEBHOOK',
+      config: { url: `https://hooks.example/${n}`, secret: `s3cret-${n}` },
+    }),
+    masked: 'name',
+    ...{ upsert: true, verb: 'Upsert', lists: true },
+  },
 ];
 
 const call = (rpc: string, body: object): Promise<Answer> => waf.call(rpc, body);
@@ -154,7 +184,7 @@ const read = async ({ field, service, rpc }: Resource, id: string): Promise<Show
   return answer.body[field] as Shown;
 };
 const update = (resource: Resource, body: object): Promise<Answer> =>
-  call(`${resource.service}/Update${resource.rpc}`, body);
+  call(`${resource.service}/${resource.verb ?? 'Update'}${resource.rpc}`, body);
 const refused = (answer: Answer, status: number, code: string, message: RegExp): void => {
   expect([answer.status, answer.body['code']]).toEqual([status, code]);
   expect(answer.body['message']).toMatch(message);
@@ -169,8 +199,8 @@ beforeAll(async () => {
 
 test('every built RPC with a mask or a revision stands in a table here', () => {
   const inTable = new Set(
-    resources.flatMap(({ service, rpc, masked, revisions }) =>
-      masked === undefined && revisions !== true ? [] : [`${service}/Update${rpc}`],
+    resources.flatMap(({ service, rpc, masked, revisions, verb = 'Update' }) =>
+      masked === undefined && revisions !== true ? [] : [`${service}/${verb}${rpc}`],
     ),
   );
   const elsewhere = [...otherRevisions.map(([rpc]) => rpc), ...readElsewhere];
@@ -251,7 +281,7 @@ const otherRevisions: readonly (readonly [rpc: string, body: (id: string) => obj
   ['PolicyService/SetActiveCrsRuleset', (policy) => ({ policyId: policy, crsRulesetId: 'none' })],
 ];
 /** Their masks and revisions are optional, or proved beside them. */
-const readElsewhere = ['SiteService/UpdateSiteRouting'];
+const readElsewhere = ['SiteService/UpdateSiteRouting', 'AgentService/UpdateAgent'];
 
 test('a stale revision is aborted by every change that asks for one', async () => {
   for (const [rpc, body] of otherRevisions) {
@@ -284,7 +314,7 @@ test('groups and policy layers are replaced whole', async () => {
   expect((await read(policies, policy.id))['argLimits']).toEqual({ argLength: 200 });
 });
 
-const paged = resources.filter(({ upsert }) => upsert !== true);
+const paged = resources.filter(({ upsert, lists }) => upsert !== true || lists === true);
 describe.each(paged)('$plural', (resource) => {
   test('pages hold every one once, in the same order, and count all', async () => {
     const { service, plural, within } = resource;
@@ -321,7 +351,7 @@ describe.each(paged)('$plural', (resource) => {
   });
 });
 
-const owned = paged.filter(({ inherits }) => inherits !== true);
+const owned = paged.filter(({ inherits, upsert }) => inherits !== true && upsert !== true);
 describe.each(owned)('$plural', (resource) => {
   test('the tenant is that of the caller, whatever is sent', async () => {
     const made = await one(resource, 20, { tenantId: 'other', id: 'mine', createdAt: past });

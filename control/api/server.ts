@@ -6,9 +6,10 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server, type ListenOptions } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { DescMethod } from '@bufbuild/protobuf';
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import type { MethodImpl } from '@connectrpc/connect';
 import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
+import { NodeService } from '../../proto/gen/waf/runtime/v1/nodes_pb.ts';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { createAdapter, type Route } from './adapter.ts';
@@ -20,13 +21,16 @@ import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
 import { ConnectionTable } from './connection-table.ts';
 import { acceptor, peek, trackRequest, type Handler } from './connections.ts';
 import { addressKey, entranceKey, peerKey, type ApiParts, type Entrance } from './context.ts';
+import { answerDebug } from './debug/debug.ts';
 import { enforcementInterceptor } from './enforcement-notes.ts';
 import { errorInterceptor, toConnectError } from './errors.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import type { NodeRequest } from './node-http.ts';
+import { nodeService } from './node-service/service.ts';
 import { partService } from './part-service/service.ts';
 import { answerProbe } from './probes.ts';
-import { services } from './services.ts';
+import { answerDownload } from './program-downloads.ts';
+import { ownServices, services } from './services.ts';
 import { sessionEndInterceptor } from './session-end.ts';
 import { answerTelemetry } from './telemetry/telemetry.ts';
 import { validateInterceptor } from './validate.ts';
@@ -58,7 +62,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   const limits = { ...connectionLimits, ...bounds };
   const table = new ConnectionTable(limits, () => parts.clock.monotonicUs() / 1000);
-  const accept = acceptor(table, createHandler(parts, entrance, table), tls);
+  const accept = acceptor(table, createHandler(parts, entrance, table), tls, parts.authority);
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     const address = entrance === 'socket' ? '' : originKey(socket.remoteAddress ?? 'unknown');
@@ -106,9 +110,11 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
     authorize: (rpc, request, values) =>
       authorize(parts.sessions, rpc.method, request.headers.authorization ?? null, values),
     toError: (thrown, where) => toConnectError(thrown, parts.logger, where),
-    fallback: (request, response) => {
+    fallback: (request, response, peer) => {
+      if (answerDownload(parts, request, response, peer.node)) return;
       if (signIn(request, response)) return;
       if (answerTelemetry(parts, entrance, request, response)) return;
+      if (answerDebug(parts, entrance, request, response)) return;
       answerProbe(parts, entrance, request, response);
     },
   });
@@ -125,7 +131,7 @@ function createHandler(parts: ApiParts, entrance: Entrance, table: ConnectionTab
 
 /** The methods of all services; notes in `built` which of them answer. */
 function routesOf(parts: ApiParts, built: Set<DescMethod>): Route[] {
-  const routes = services.flatMap(({ service, build }) => {
+  const routes = [...services, ...ownServices].flatMap(({ service, build }) => {
     const methods = build(parts);
     return service.methods.map((method) => {
       const one = methods[method.localName];
@@ -133,10 +139,16 @@ function routesOf(parts: ApiParts, built: Set<DescMethod>): Route[] {
       return { method, implementation: (one ?? refuseUnbuilt) as MethodImpl<DescMethod> };
     });
   });
-  const forNodes = partService(parts) as Readonly<Record<string, MethodImpl<DescMethod>>>;
-  for (const method of PartService.methods) {
-    const implementation = forNodes[method.localName];
-    if (implementation !== undefined) routes.push({ method, implementation });
+  const forNodes: readonly (readonly [DescService, object])[] = [
+    [PartService, partService(parts)],
+    [NodeService, nodeService(parts)],
+  ];
+  for (const [service, methods] of forNodes) {
+    const built = methods as Readonly<Record<string, MethodImpl<DescMethod>>>;
+    for (const method of service.methods) {
+      const implementation = built[method.localName];
+      if (implementation !== undefined) routes.push({ method, implementation });
+    }
   }
   return routes;
 }

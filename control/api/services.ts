@@ -20,6 +20,7 @@ import { MenuService } from '../../proto/gen/waf/v1/menu_pb.ts';
 import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
+import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
 import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
@@ -30,7 +31,10 @@ import { UserService } from '../../proto/gen/waf/v1/user_pb.ts';
 import { agentGroupService } from './agent-group-service/service.ts';
 import { agentService } from './agent-service/service.ts';
 import { agentStreamService } from './agent-stream-service/service.ts';
+import { alertService } from './alert-service/service.ts';
+import { apiSchemaService } from './api-schema-service/service.ts';
 import { auditService } from './audit-service/service.ts';
+import { aiService } from './ai-service/service.ts';
 import { authService } from './auth-service/service.ts';
 import { certService } from './cert-service/service.ts';
 import type { ApiParts } from './context.ts';
@@ -42,8 +46,10 @@ import { ipListService } from './ip-list-service/service.ts';
 import { logService } from './log-service/service.ts';
 import { menuService } from './menu-service/service.ts';
 import type { Built } from './method.ts';
+import { operationControlService } from './operation-control-service/service.ts';
 import { policyService } from './policy-service/service.ts';
 import { rateLimitService } from './rate-limit-service/service.ts';
+import { replayService } from './replay-service/service.ts';
 import { roleService } from './role-service/service.ts';
 import { ruleOverrideService } from './rule-override-service/service.ts';
 import { siteService } from './site-service/service.ts';
@@ -73,7 +79,7 @@ export const services: readonly ServiceEntry[] = [
   entry(RateLimitService, rateLimitService),
   entry(CrsService, crsService),
   entry(LogService, logService),
-  entry(AlertService, nothing),
+  entry(AlertService, alertService),
   entry(AuditService, auditService),
   entry(AgentService, agentService),
   entry(AgentGroupService, agentGroupService),
@@ -83,19 +89,17 @@ export const services: readonly ServiceEntry[] = [
   entry(UserService, userService),
   entry(RoleService, roleService),
   entry(MenuService, menuService),
-  entry(AIService, nothing),
-  entry(ApiSchemaService, nothing),
-  entry(OperationControlService, nothing),
+  entry(AIService, aiService),
+  entry(ApiSchemaService, apiSchemaService),
+  entry(OperationControlService, operationControlService),
 ];
+
+/** Services beside the contract's, on the same listeners and under the same rules. */
+export const ownServices: readonly ServiceEntry[] = [entry(ReplayService, replayService)];
 
 function entry<S extends DescService>(
   service: S,
   build: (parts: ApiParts) => Built<S>,
 ): ServiceEntry {
   return { service, build: build as unknown as ServiceEntry['build'] };
-}
-
-/** No method of the service is built yet; each answers unimplemented. */
-function nothing(): object {
-  return {};
 }

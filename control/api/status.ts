@@ -29,13 +29,11 @@ export function contractStatus(): ContractStatus {
 /** The text of proto/STATUS.md. */
 export function renderStatus({ total, missing }: ContractStatus): string {
   const rows = missing.map(({ service, rpc }) => `| ${service} | ${rpc} |\n`).join('');
+  const table = `| Service | Rpc |\n| --- | --- |\n${rows}`;
+  const others = ` The others answer \`unimplemented\`:\n\n${table}`;
   return `# What is built
 
-${total - missing.length} of ${total} RPCs are built. The others answer \`unimplemented\`:
-
-| Service | Rpc |
-| --- | --- |
-${rows}
+${total - missing.length} of ${total} RPCs are built.${rows === '' ? '\n' : others}
 This file is made by \`WAF_WRITE_STATUS=1 npx vitest run control/api/contract.test.ts\`.
 `;
 }

@@ -19,10 +19,27 @@ let loading: Promise<Validator> | undefined;
  */
 export function validateInterceptor(isBuilt: (method: DescMethod) => boolean): Interceptor {
   return (next) => async (request) => {
-    if (!request.stream && isBuilt(request.method))
-      await refuseBroken(request.method, request.message);
-    return next(request);
+    const { method } = request;
+    if (!isBuilt(method)) return next(request);
+    if (!request.stream) {
+      await refuseBroken(method, request.message);
+      return next(request);
+    }
+    // What streams both ways checks its messages itself: they are a protocol of their own.
+    if (method.methodKind !== 'server_streaming') return next(request);
+    return next({ ...request, message: checked(method, request.message) });
   };
+}
+
+/** The messages, each held to the rules before it is handed over. */
+async function* checked<T extends Message>(
+  method: DescMethod,
+  messages: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  for await (const message of messages) {
+    await refuseBroken(method, message);
+    yield message;
+  }
 }
 
 async function refuseBroken(method: DescMethod, message: Message): Promise<void> {

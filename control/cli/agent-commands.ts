@@ -12,30 +12,35 @@ const nodeArgument: readonly ArgumentDefinition[] = [
 ];
 const idArgument = [{ name: '<id>', summary: 'configuration id' }];
 
+const agentListCommand: CommandDefinition = {
+  path: ['agent', 'list'],
+  summary: 'List nodes, the built-in one first',
+  help: '',
+  arguments: [],
+  flags: [
+    { flags: '--query <text>', summary: 'part of an id or name' },
+    { flags: '--status <status>', summary: 'local, connected, degraded or offline' },
+    { flags: '--local', summary: 'only the built-in node' },
+  ],
+  run: async (context, _args, flags) => {
+    const { ListNodesResponseSchema } = await import('../../proto/gen/waf/v1/agent_pb.ts');
+    const { agents } = await context.api();
+    const response = await agents.listNodes({
+      query: textFlag(flags, 'query') ?? '',
+      status: textFlag(flags, 'status') ?? '',
+      localOnly: switchFlag(flags, 'local'),
+    });
+    await showMessage(context, ListNodesResponseSchema, response, nodeTable(response.items));
+    return 0;
+  },
+};
+
+/** `waf agents`: the same, for those who look for the plural. */
+export const agentsCommand: CommandDefinition = { ...agentListCommand, path: ['agents'] };
+
 /** Commands on nodes. */
 export const agentCommands: readonly CommandDefinition[] = [
-  {
-    path: ['agent', 'list'],
-    summary: 'List nodes, the built-in one first',
-    help: '',
-    arguments: [],
-    flags: [
-      { flags: '--query <text>', summary: 'part of an id or name' },
-      { flags: '--status <status>', summary: 'local, connected, degraded or offline' },
-      { flags: '--local', summary: 'only the built-in node' },
-    ],
-    run: async (context, _args, flags) => {
-      const { ListNodesResponseSchema } = await import('../../proto/gen/waf/v1/agent_pb.ts');
-      const { agents } = await context.api();
-      const response = await agents.listNodes({
-        query: textFlag(flags, 'query') ?? '',
-        status: textFlag(flags, 'status') ?? '',
-        localOnly: switchFlag(flags, 'local'),
-      });
-      await showMessage(context, ListNodesResponseSchema, response, nodeTable(response.items));
-      return 0;
-    },
-  },
+  agentListCommand,
   {
     path: ['agent', 'state'],
     summary: 'Show the configuration of a node; exit code 1 until the node confirms it',

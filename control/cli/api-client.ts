@@ -14,8 +14,12 @@ import {
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
+import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentService } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { AIService } from '../../proto/gen/waf/v1/ai_pb.ts';
+import { AlertService } from '../../proto/gen/waf/v1/alert_pb.ts';
+import { ApiSchemaService } from '../../proto/gen/waf/v1/api_schema_pb.ts';
 import { AuditService } from '../../proto/gen/waf/v1/audit_pb.ts';
 import { AuthService } from '../../proto/gen/waf/v1/auth_pb.ts';
 import { CertService } from '../../proto/gen/waf/v1/cert_pb.ts';
@@ -25,6 +29,7 @@ import { RuleOverrideService } from '../../proto/gen/waf/v1/rule_override_pb.ts'
 import { CountryAccessService } from '../../proto/gen/waf/v1/country_access_pb.ts';
 import { CrsService } from '../../proto/gen/waf/v1/crs_pb.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';
+import { OperationControlService } from '../../proto/gen/waf/v1/operation_control_pb.ts';
 import { PolicyService } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { RateLimitService } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { RoleService } from '../../proto/gen/waf/v1/role_pb.ts';
@@ -57,6 +62,11 @@ export interface ApiClient {
   readonly users: Client<typeof UserService>;
   readonly roles: Client<typeof RoleService>;
   readonly audit: Client<typeof AuditService>;
+  readonly ai: Client<typeof AIService>;
+  readonly alerts: Client<typeof AlertService>;
+  readonly replay: Client<typeof ReplayService>;
+  readonly apiSchemas: Client<typeof ApiSchemaService>;
+  readonly operationControls: Client<typeof OperationControlService>;
 }
 
 /**
@@ -88,10 +98,18 @@ export function createApiClient(
     users: createClient(UserService, transport),
     roles: createClient(RoleService, transport),
     audit: createClient(AuditService, transport),
+    ai: createClient(AIService, transport),
+    alerts: createClient(AlertService, transport),
+    replay: createClient(ReplayService, transport),
+    apiSchemas: createClient(ApiSchemaService, transport),
+    operationControls: createClient(OperationControlService, transport),
   };
 }
 
-/** The way to the API, which says who calls only as far as `interceptors` do. */
+/**
+ * The way to the API, which says who calls only as far as `interceptors` do. A connection a call:
+ * one that is kept may be closed by the server while this program reads a large file.
+ */
 export function openTransport(options: GlobalOptions, interceptors: Interceptor[]): Transport {
   const remote = options.api !== undefined;
   return createConnectTransport({
@@ -100,7 +118,10 @@ export function openTransport(options: GlobalOptions, interceptors: Interceptor[
     useBinaryFormat: false,
     defaultTimeoutMs: commandLineLimits.callTimeoutMs,
     interceptors,
-    nodeOptions: remote ? trust(options) : { socketPath: options.adminSocket },
+    nodeOptions: {
+      agent: false,
+      ...(remote ? trust(options) : { socketPath: options.adminSocket }),
+    },
   });
 }
 

@@ -4,6 +4,8 @@
  */
 
 import { commandLineLimits } from '../limits/command-limits.ts';
+import { textFlag, type FlagValues } from './command.ts';
+import { badFlag } from './input.ts';
 
 /**
  * Runs `attempt` until nobody came in between; `once` where the command line says which revision it
@@ -19,6 +21,19 @@ export async function againWhenChanged<T>(attempt: () => Promise<T>, once = fals
       if (!aborted || left <= 0 || once) throw error;
     }
   }
+}
+
+/** Whether the command line says which revision a change is made from. */
+export function isRevisionGiven(flags: FlagValues): boolean {
+  return textFlag(flags, 'revision') !== undefined;
+}
+
+/** That revision. Errors: AppError bad_flag. */
+export function givenRevision(flags: FlagValues): bigint | undefined {
+  const given = textFlag(flags, 'revision');
+  if (given === undefined) return undefined;
+  if (!/^[1-9]\d{0,17}$/.test(given)) throw badFlag('--revision wants a whole number from 1 on');
+  return BigInt(given);
 }
 
 /** Time of the last change, as an update expects it: the epoch where there is nothing yet. */

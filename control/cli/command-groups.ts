@@ -3,8 +3,12 @@
 /** One line a group; a group without one is a mistake that stops the program. */
 export const groupSummaries: Readonly<Record<string, string>> = {
   admin: 'Back up, restore and check the data folder',
+  ai: 'A language model that explains and drafts, once you set it up',
   agent: 'Nodes: what they serve, how busy they are',
   'agent-group': 'Groups of nodes',
+  api: 'Checks of requests against an OpenAPI document',
+  'api-document': 'Single steps from an API document to its checks, as requests in JSON',
+  alert: 'Alerts, their rules, channels and silences',
   audit: 'Who changed what, and whether the record is whole',
   auth: 'Sign in to a remote API, second factors, passwords',
   bot: 'Proof that a browser, or a person, is there',
@@ -16,6 +20,7 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   log: 'What was blocked or noticed, and why',
   policy: 'Policies: settings, tests, versions, ruleset',
   'rate-limit': 'Limits of requests',
+  release: 'Signed releases of the program',
   role: 'What users may do',
   patch: 'Virtual patches: rules that stop one known fault',
   rule: 'Custom rules, and exceptions from rules of the ruleset',

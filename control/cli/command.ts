@@ -20,7 +20,9 @@ export type NamedResource =
   | 'certificate'
   | 'dns-provider'
   | 'country-rule'
-  | 'custom-rule';
+  | 'custom-rule'
+  | 'alert-rule'
+  | 'alert-channel';
 
 /** A flag in the parser's usual spelling, for example `--proxy <host:port>`. */
 export interface FlagDefinition {

@@ -14,6 +14,7 @@ import {
 import { bySeverity, error, type Check, type Finding, type Patient } from './doctor/finding.ts';
 import { addonCheck, buildCheck, nodeCheck, rulesetCheck } from './doctor/installation.ts';
 import { descriptorsCheck, diskCheck, memoryCheck } from './doctor/machine.ts';
+import { alertsCheck } from './doctor/alerts.ts';
 import { controlsCheck } from './doctor/controls.ts';
 import { healthCheck, portsCheck, socketCheck } from './doctor/service.ts';
 import { storeCheck } from './doctor/store.ts';
@@ -29,6 +30,7 @@ const checks: readonly Check[] = [
   socketCheck,
   healthCheck,
   controlsCheck,
+  alertsCheck,
   portsCheck,
   diskCheck,
   memoryCheck,

@@ -13,6 +13,12 @@ import { keepPrinted, type Printed } from '../../test/support/printed.ts';
 import { writeSmallRuleset } from '../../test/support/small-ruleset.ts';
 import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
+import {
+  AlertChannelSchema,
+  AlertNotificationLocaleSchema,
+  AlertNotificationTemplateSchema,
+  AlertRuleSchema,
+} from '../../proto/gen/waf/v1/alert_pb.ts';
 import { AgentGroupSchema } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { ACMEDNSProviderSchema } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CountryAccessRuleSchema } from '../../proto/gen/waf/v1/country_access_pb.ts';
@@ -179,6 +185,8 @@ const renamed: Readonly<Record<string, string>> = {
   note: 'description',
   expiresAt: 'expireAt',
   ipListIds: 'trust',
+  expression: 'condition',
+  channelIds: 'channels',
 };
 
 /** Fields of a message that have no place at the given path, with the reason. */
@@ -192,6 +200,7 @@ const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'Policy.spec.ipListBindings[]': ['ipListName', 'scope'],
   'IpList.spec.source': ['generation'],
   'CountryRule.spec': ['etag'],
+  'AlertChannel.spec': ['health'],
 };
 
 test.each<[string, DescMessage]>([
@@ -220,6 +229,10 @@ test.each<[string, DescMessage]>([
   ['Site.spec.policyOverride', SitePolicyOverrideSchema],
   ['Site.spec.trustProfile', TrustProfileSchema],
   ['CountryRule.spec', CountryAccessRuleSchema],
+  ['AlertChannel.spec', AlertChannelSchema],
+  ['AlertRule.spec', AlertRuleSchema],
+  ['AlertRule.spec.notification.locales.en-US', AlertNotificationLocaleSchema],
+  ['AlertRule.spec.notification.locales.en-US.templates.firing', AlertNotificationTemplateSchema],
   ['Deployment.spec.trustProfile.nodes[]', TrustNodeSchema],
   ['Deployment.spec.trustProfile.extractionRules[]', ClientIPRuleSchema],
 ])('every field of %s stands in the manifest of this test', (path, schema) => {

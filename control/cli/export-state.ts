@@ -2,6 +2,7 @@
 
 import { toJson } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { AlertChannelSchema, AlertRuleSchema } from '../../proto/gen/waf/v1/alert_pb.ts';
 import { AgentGroupSchema } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { ACMEDNSProviderSchema } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { CountryAccessRuleSchema } from '../../proto/gen/waf/v1/country_access_pb.ts';
@@ -30,7 +31,7 @@ import type { ApiClient } from './api-client.ts';
 
 type Accounts = Pick<
   ExportedState,
-  'roles' | 'users' | 'settings' | 'dnsProviders' | 'agentGroups'
+  'roles' | 'users' | 'settings' | 'dnsProviders' | 'agentGroups' | 'alertChannels' | 'alertRules'
 >;
 
 /** Everything that the caller may read, as the API shows it, and what was left out. */
@@ -62,7 +63,19 @@ async function readAccounts(api: ApiClient, leftOut: string[]): Promise<Accounts
     () => allPages((page) => api.agentGroups.listAgentGroups({ page })),
     [],
   );
+  const channels = await allowed(
+    'alert channels',
+    () => allPages((page) => api.alerts.listAlertChannels({ page })),
+    [],
+  );
+  const rules = await allowed(
+    'alert rules',
+    () => allPages((page) => api.alerts.listAlertRules({ page })),
+    [],
+  );
   return {
+    alertChannels: channels.map((one) => toJson(AlertChannelSchema, one)),
+    alertRules: rules.map((one) => toJson(AlertRuleSchema, one)),
     roles: roles.map((one) => toJson(RoleSchema, one)),
     users: users.map((user) => ({
       id: user.id,

@@ -6,10 +6,10 @@ import { textFlag, type CommandDefinition } from './command.ts';
 export const exportCommand: CommandDefinition = {
   path: ['export'],
   summary: 'Write the resources as a manifest that apply reads back',
-  help: `Pools, IP lists and their sources, policies and sites with all that is set in them, country
-rules, what decides for the whole deployment, settings, roles, users, groups of nodes and accounts
-at DNS providers. Certificates and rulesets are named, secrets stand as configured, passwords are
-left out: apply keeps what is stored and says what is missing.
+  help: `Pools, IP lists and their sources, policies and sites with all that is set in them,
+country rules, alert rules and channels, what decides for the whole deployment, settings, roles,
+users, groups of nodes and accounts at DNS providers. Certificates and rulesets are named, secrets
+stand as configured, passwords are left out: apply keeps what is stored and says what is missing.
 Example: waf export -o waf.yaml`,
   arguments: [],
   flags: [{ flags: '-o, --out <file>', summary: 'file to write; default is standard output' }],

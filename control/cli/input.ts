@@ -3,11 +3,13 @@
 import { readFileSync, statSync } from 'node:fs';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
-import { readYamlObject } from '../publish/yaml-text.ts';
+import { readYamlObject } from '../documents/yaml-text.ts';
 
 /** The bytes of a file; `-` is standard input. Errors: AppError bad_flag. */
-export function readInput(path: string): Uint8Array<ArrayBuffer> {
-  const { inputBytesMax } = commandLineLimits;
+export function readInput(
+  path: string,
+  inputBytesMax: number = commandLineLimits.inputBytesMax,
+): Uint8Array<ArrayBuffer> {
   try {
     if (path !== '-' && statSync(path).size > inputBytesMax) throw new Error('too large');
     const bytes = new Uint8Array(readFileSync(path === '-' ? 0 : path));

@@ -80,7 +80,9 @@ const logTailCommand: CommandDefinition = {
     const { output } = context;
     const { logs } = await context.api();
     const asked = { siteId: textFlag(flags, 'site') ?? '' };
-    for await (const { event, skippedEvents } of logs.tailSecurityEvents(asked)) {
+    // No deadline ends it: the operator does.
+    const tail = logs.tailSecurityEvents(asked, { timeoutMs: 0 });
+    for await (const { event, skippedEvents } of tail) {
       if (skippedEvents > 0n) output.note(`${skippedEvents} events came too fast to show.`);
       if (event === undefined) continue;
       const outcome = event.blocked ? 'blocked' : 'passed';

@@ -6,6 +6,7 @@ import type {
   SiteLogPolicyOverrideJson,
 } from '../../proto/gen/waf/v1/log_pb.ts';
 import type { ApiClient } from './api-client.ts';
+import { againWhenChanged } from './change-attempts.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
@@ -140,10 +141,10 @@ export const logPolicyCommands: readonly CommandDefinition[] = [
     run: async (context, _args, flags) => {
       const siteId = textFlag(flags, 'site') ?? '';
       const { logs } = await context.api();
-      const { override } = await logs.getSiteLogPolicy({ siteId });
-      await logs.deleteSiteLogPolicyOverride({
-        siteId,
-        expectedRevision: override?.revision ?? 0n,
+      await againWhenChanged(async () => {
+        const { override } = await logs.getSiteLogPolicy({ siteId });
+        const expectedRevision = override?.revision ?? 0n;
+        return logs.deleteSiteLogPolicyOverride({ siteId, expectedRevision });
       });
       showRemoved(context, 'log policy of site', siteId);
       return 0;
@@ -189,13 +190,16 @@ async function showSite(context: CommandContext, logs: Logs, siteId: string): Pr
 async function setGlobal(context: CommandContext, logs: Logs, flags: FlagValues): Promise<number> {
   const { LogPolicySchema, UpdateGlobalLogPolicyResponseSchema } = await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
-  const { policy: present } = await logs.getGlobalLogPolicy({});
-  const before = present?.policy === undefined ? {} : toJson(LogPolicySchema, present.policy);
-  const wanted = { ...(before as LogPolicyJson), ...readFields(flags, false) };
-  const response = await logs.updateGlobalLogPolicy({
-    policy: await readMessage(LogPolicySchema, wanted, 'policy'),
-    expectedRevision: present?.revision ?? 0n,
-    acknowledgeStorageRisk: switchFlag(flags, 'acknowledgeStorageRisk'),
+  const [wanted, response] = await againWhenChanged(async () => {
+    const { policy: present } = await logs.getGlobalLogPolicy({});
+    const before = present?.policy === undefined ? {} : toJson(LogPolicySchema, present.policy);
+    const after = { ...(before as LogPolicyJson), ...readFields(flags, false) };
+    const answer = await logs.updateGlobalLogPolicy({
+      policy: await readMessage(LogPolicySchema, after, 'policy'),
+      expectedRevision: present?.revision ?? 0n,
+      acknowledgeStorageRisk: switchFlag(flags, 'acknowledgeStorageRisk'),
+    });
+    return [after, answer] as const;
   });
   const rows = fieldFlags.map((flag) => [flag.name, wordOf(flag, wanted)]);
   const table = { columns: ['SETTING', 'VALUE'], rows };
@@ -212,16 +216,19 @@ async function setSite(
   const { SiteLogPolicyOverrideSchema, UpsertSiteLogPolicyOverrideResponseSchema } =
     await loadLog();
   const { toJson } = await import('@bufbuild/protobuf');
-  const { override, policy } = await logs.getSiteLogPolicy({ siteId });
-  const before =
-    override === undefined
-      ? {}
-      : (toJson(SiteLogPolicyOverrideSchema, override) as SiteLogPolicyOverrideJson);
-  const wanted = { ...before, ...readFields(flags, true), siteId };
-  const response = await logs.upsertSiteLogPolicyOverride({
-    override: await readMessage(SiteLogPolicyOverrideSchema, wanted, 'override'),
-    expectedRevision: policy?.siteRevision ?? 0n,
-    acknowledgeStorageRisk: switchFlag(flags, 'acknowledgeStorageRisk'),
+  const [wanted, response] = await againWhenChanged(async () => {
+    const { override, policy } = await logs.getSiteLogPolicy({ siteId });
+    const before =
+      override === undefined
+        ? {}
+        : (toJson(SiteLogPolicyOverrideSchema, override) as SiteLogPolicyOverrideJson);
+    const after = { ...before, ...readFields(flags, true), siteId };
+    const answer = await logs.upsertSiteLogPolicyOverride({
+      override: await readMessage(SiteLogPolicyOverrideSchema, after, 'override'),
+      expectedRevision: policy?.siteRevision ?? 0n,
+      acknowledgeStorageRisk: switchFlag(flags, 'acknowledgeStorageRisk'),
+    });
+    return [after, answer] as const;
   });
   const rows = fieldFlags
     .filter(({ field }) => field in wanted)

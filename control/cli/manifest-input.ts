@@ -3,7 +3,7 @@
 import type { ApplyPlan } from '../../proto/gen/waf/v1/system_pb.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { listFlag, type CommandContext, type FlagDefinition, type FlagValues } from './command.ts';
-import { readYaml } from '../publish/yaml-text.ts';
+import { readYaml } from '../documents/yaml-text.ts';
 import { readInputText } from './input.ts';
 
 /** The flag that names manifests. */

@@ -39,6 +39,26 @@ beforeAll(async () => {
       { group: { name: 'my group', selector: { matchTags: ['x'] } } },
     ],
     [
+      'AlertService/UpsertAlertRule',
+      {
+        rule: {
+          name: 'my alert rule',
+          severity: 'ALERT_SEVERITY_INFO',
+          expression: '{"kind":"node_offline"}',
+        },
+      },
+    ],
+    [
+      'AlertService/UpsertAlertChannel',
+      {
+        channel: {
+          name: 'my channel',
+          kind: 'ALERT_CHANNEL_KIND_WEBHOOK',
+          config: { url: 'https://hooks.example/x' },
+        },
+      },
+    ],
+    [
       'CustomRuleService/CreateCustomRule',
       {
         rule: {
@@ -118,6 +138,15 @@ const lines: Readonly<Record<NamedResource, readonly (readonly string[])[]>> = {
     ['rule', 'get', '10700'],
     ['rule', 'reorder', 'Light', 'my rule'],
   ],
+  'alert-rule': [
+    ['alert', 'list', '--rule', 'my alert rule'],
+    ['alert', 'preview', 'my alert rule', '--channel', 'my channel'],
+    ['alert', 'rule-set', '--id', 'MY alert rule', '--repeat', '0'],
+  ],
+  'alert-channel': [
+    ['alert', 'channel-rules', 'my channel', 'my alert rule'],
+    ['alert', 'rule-set', '--id', 'my alert rule', '--channel', 'my channel'],
+  ],
 };
 
 test.each(
@@ -157,9 +186,23 @@ test('every argument names a resource, is a choice, or has no name', () => {
       .filter(({ name }) => !noResource.has(name))
       .map(({ name }) => `${path.join(' ')} ${name}`),
   );
-  // Numbers of rules, slugs, and ids of what has no name: overrides, versions, bindings, entries.
+  // Numbers of rules, slugs, and ids of what has no name: overrides, versions, releases, entries.
   expect(left.sort()).toEqual([
     'agent bundle <id>',
+    'agent install-status <token>',
+    'agent release-keys [key...]',
+    'ai apply <proposal>',
+    'ai draft-rule <intent>',
+    'ai explain <request>',
+    'ai query <question>',
+    'ai reject <proposal>',
+    'alert ack <alert>',
+    'alert notes <alert>',
+    'alert resolve <alert>',
+    'alert show <alert>',
+    'alert silence-delete <silence>',
+    'api enforce [operation...]',
+    'api observe [operation...]',
     'audit get <id>',
     'crs exclusion <plugin>',
     'crs exclusion-drop <use>',
@@ -170,12 +213,22 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'crs test <file-or-folder>',
     'explain [request]',
     'ip-list unbind <binding>',
+    'log explain <request>',
     'patch remove <id>',
     'policy diff <left>',
     'policy diff <right>',
     'policy rollback <version>',
     'policy version <version>',
     'rate-limit delete <id>',
+    'release apply <release>',
+    'release cancel <run>',
+    'release delete <release>',
+    'release index <archive...>',
+    'release pack <archive>',
+    'release run <run>',
+    'release show <release>',
+    'release sign <archive>',
+    'release watch <run>',
     'rule from-template <template>',
     'rule override <rule>',
     'rule override-delete <override>',

@@ -1,6 +1,6 @@
 /** `waf patch`: virtual patches, kept as custom rules of a policy. */
 
-import { readYaml } from '../publish/yaml-text.ts';
+import { readYaml } from '../documents/yaml-text.ts';
 import type { CustomRule } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
 import { allPages } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';

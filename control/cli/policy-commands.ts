@@ -1,5 +1,6 @@
 /** `waf policy`: making, changing and removing policies. */
 
+import { againWhenChanged, givenRevision, isRevisionGiven } from './change-attempts.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { listFlag, textFlag } from './command.ts';
 import { badFlag, readInputObject } from './input.ts';
@@ -162,11 +163,13 @@ export const policyCommands: readonly CommandDefinition[] = [
       if (mask.length === 0) throw badFlag('name at least one flag that changes something');
       const policy = await readMessage(PolicySchema, { ...given, ...own, id }, '--file');
       const api = await context.api();
-      const revision = await revisionOf(api, id, flags);
       const updateMask = [...new Set(mask)].join(',');
-      const response = await waitFor(context, compiling, (options) =>
-        api.policies.updatePolicy({ policy, revision, updateMask }, options),
-      );
+      const response = await againWhenChanged(async () => {
+        const revision = await revisionOf(api, id, flags);
+        return waitFor(context, compiling, (options) =>
+          api.policies.updatePolicy({ policy, revision, updateMask }, options),
+        );
+      }, isRevisionGiven(flags));
       const changed = response.policy === undefined ? [] : [response.policy];
       await showMessage(context, UpdatePolicyResponseSchema, response, policyTable(changed));
       return 0;
@@ -188,12 +191,16 @@ export const policyCommands: readonly CommandDefinition[] = [
       }
       const config = readInputObject(textFlag(flags, 'file') ?? '');
       const api = await context.api();
-      const revision = await revisionOf(api, policyId, flags);
-      const { policy } = await api.policies.getPolicy({ id: policyId });
-      const request = { policyId, revision, layer: PolicyLayerKind[name], config: config as never };
-      const response = await waitFor(context, compiling, (options) =>
-        api.policies.updatePolicyLayer(request, options),
-      );
+      const [policy, response] = await againWhenChanged(async () => {
+        const { policy: before } = await api.policies.getPolicy({ id: policyId });
+        const revision = givenRevision(flags) ?? before?.revision ?? 0n;
+        const kind = PolicyLayerKind[name];
+        const request = { policyId, revision, layer: kind, config: config as never };
+        const answer = await waitFor(context, compiling, (options) =>
+          api.policies.updatePolicyLayer(request, options),
+        );
+        return [before, answer] as const;
+      }, isRevisionGiven(flags));
       const { noteLayer } = await import('./policy-layer.ts');
       noteLayer(context.output, layer, policy, config);
       const changed = response.policy === undefined ? [] : [response.policy];
@@ -220,8 +227,10 @@ export const policyCommands: readonly CommandDefinition[] = [
       }
       const engineState = EngineState[name as keyof typeof EngineState];
       const api = await context.api();
-      const revision = await revisionOf(api, policyId, flags);
-      const response = await api.policies.setEngineState({ policyId, revision, engineState });
+      const response = await againWhenChanged(async () => {
+        const revision = await revisionOf(api, policyId, flags);
+        return api.policies.setEngineState({ policyId, revision, engineState });
+      }, isRevisionGiven(flags));
       const changed = response.policy === undefined ? [] : [response.policy];
       await showMessage(context, SetEngineStateResponseSchema, response, policyTable(changed));
       return 0;

@@ -32,10 +32,14 @@ Example: waf policy import /etc/modsecurity --name shop --dry-run`,
     const name = textFlag(flags, 'name') ?? '';
     const asked = textFlag(flags, 'ruleset') ?? '';
     const rulesets = await listRulesets(api);
-    const first = importPolicy(folder, name, '', []);
+    const first = importPolicy(folder, name, { ref: '', version: '', rules: [] });
     const ruleset = chooseRuleset(rulesets, asked, first.setupVersion);
     const rules = ruleset === undefined ? [] : await listRules(api, ruleset.id);
-    const imported = importPolicy(folder, name, ruleset?.id ?? '', rules);
+    const imported = importPolicy(folder, name, {
+      ref: ruleset?.id ?? '',
+      version: ruleset?.version ?? '',
+      rules,
+    });
     const { manifestYaml, places, report, settings } = imported;
     showReport(context, report, ruleset);
     if (settings.engineState === 'off') {
@@ -144,5 +148,11 @@ async function listRules(api: ApiClient, rulesetId: string): Promise<KnownRule[]
     rules.push(...items);
     if (items.length < pageSize) break;
   }
-  return rules.map(({ ruleId, targets, tags, msg }) => ({ id: ruleId, targets, tags, msg }));
+  return rules.map(({ ruleId, targets, tags, msg, rawSha256 }) => ({
+    id: ruleId,
+    targets,
+    tags,
+    msg,
+    textSha256: rawSha256,
+  }));
 }

@@ -2,8 +2,8 @@
 
 import type { Policy, PolicyVersion } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { ApiClient } from './api-client.ts';
-import { textFlag, type FlagDefinition, type FlagValues } from './command.ts';
-import { badFlag } from './input.ts';
+import { givenRevision } from './change-attempts.ts';
+import type { FlagDefinition, FlagValues } from './command.ts';
 import type { Table } from './output.ts';
 import { timeText } from './show.ts';
 
@@ -62,11 +62,8 @@ export function versionTable(versions: readonly PolicyVersion[]): Table {
 
 /** The stated revision, else the one that the policy has now. Errors: AppError bad_flag. */
 export async function revisionOf(api: ApiClient, id: string, flags: FlagValues): Promise<bigint> {
-  const stated = textFlag(flags, 'revision');
-  if (stated !== undefined) {
-    if (/^[1-9]\d{0,17}$/.test(stated)) return BigInt(stated);
-    throw badFlag('--revision wants a whole number from 1 on');
-  }
+  const stated = givenRevision(flags);
+  if (stated !== undefined) return stated;
   const { policy } = await api.policies.getPolicy({ id });
   return policy?.revision ?? 0n;
 }

@@ -38,6 +38,9 @@ export const policyTestCommand: CommandDefinition = {
         rule.message,
       ]),
     });
+    const refusal = response.transaction?.['refusal'];
+    // Not by a rule: by a guard, the check of an API document, or a limit.
+    if (typeof refusal === 'string' && refusal !== '') context.output.line(`refused: ${refusal}`);
     const verdict = response.blocked ? 'blocked' : 'passed';
     const score = response.totalInboundScore;
     context.output.line(`${verdict}, status ${response.status}, inbound score ${score}`);

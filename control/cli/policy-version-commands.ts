@@ -1,5 +1,6 @@
 /** `waf policy`: versions of a policy, and moving it to another ruleset. */
 
+import { againWhenChanged, isRevisionGiven } from './change-attempts.ts';
 import type { ArgumentDefinition, CommandDefinition } from './command.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { waitFor } from './policy-progress.ts';
@@ -102,10 +103,12 @@ export const policyVersionCommands: readonly CommandDefinition[] = [
       const { SetActiveCrsRulesetResponseSchema } =
         await import('../../proto/gen/waf/v1/policy_pb.ts');
       const api = await context.api();
-      const revision = await revisionOf(api, policyId, flags);
-      const response = await waitFor(context, compiling, (options) =>
-        api.policies.setActiveCrsRuleset({ policyId, revision, crsRulesetId }, options),
-      );
+      const response = await againWhenChanged(async () => {
+        const revision = await revisionOf(api, policyId, flags);
+        return waitFor(context, compiling, (options) =>
+          api.policies.setActiveCrsRuleset({ policyId, revision, crsRulesetId }, options),
+        );
+      }, isRevisionGiven(flags));
       const moved = response.policy === undefined ? [] : [response.policy];
       await showMessage(context, SetActiveCrsRulesetResponseSchema, response, policyTable(moved));
       return 0;

@@ -31,6 +31,8 @@ const words: Readonly<Record<NamedResource, readonly [what: string, list: string
   'dns-provider': ['DNS provider', 'waf cert dns-list'],
   'country-rule': ['country rule', 'waf country list'],
   'custom-rule': ['custom rule', 'waf rule list POLICY'],
+  'alert-rule': ['alert rule', 'waf alert rules'],
+  'alert-channel': ['alert channel', 'waf alert channels'],
 };
 
 /** Ids that the service makes; none of them is looked up. */
@@ -159,6 +161,10 @@ async function listNamed(
       return (await api.countries.listCountryAccessRules({})).items;
     case 'custom-rule':
       return customRules(api);
+    case 'alert-rule':
+      return allPages((page) => api.alerts.listAlertRules({ query, page }));
+    case 'alert-channel':
+      return allPages((page) => api.alerts.listAlertChannels({ page }));
   }
 }
 

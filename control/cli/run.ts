@@ -145,14 +145,14 @@ export const runCommand: CommandDefinition = {
 };
 
 /** uWebSockets.js serves plain HTTP only. Errors: AppError bad_address. */
-function readSecureProxy(flags: FlagValues): Address | null {
+export function readSecureProxy(flags: FlagValues): Address | null {
   const text = textFlag(flags, 'https') ?? 'off';
   if (text === 'off' || textFlag(flags, 'listener') === 'uws') return null;
   return readAddress(text, '--https');
 }
 
 /** Aborted by the signals that ask for a clean stop: also when the terminal is closed. */
-function stopSignals(): AbortSignal {
+export function stopSignals(): AbortSignal {
   const asked = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => asked.abort());
@@ -160,7 +160,7 @@ function stopSignals(): AbortSignal {
 }
 
 /** SIGUSR2, which an upgrade sends when the new files are in place; one restart at a time. */
-function onRestartAsked(restart: () => Promise<void>): void {
+export function onRestartAsked(restart: () => Promise<void>): void {
   let running: Promise<void> | null = null;
   process.on('SIGUSR2', () => {
     running ??= restart().finally(() => (running = null));
@@ -168,7 +168,7 @@ function onRestartAsked(restart: () => Promise<void>): void {
 }
 
 /** Errors: AppError bad_option. */
-function readWorkers(text: string | undefined): number {
+export function readWorkers(text: string | undefined): number {
   if (text === undefined) return availableParallelism();
   const workers = Number(text);
   if (Number.isInteger(workers) && workers >= 1 && workers <= supervisorLimits.workersMax) {

@@ -97,7 +97,7 @@ async function readConfig(path: string): Promise<Partial<Record<Name, string>>> 
   }
   if (text.length > commandLineLimits.configBytesMax)
     throw badConfig(path, 'it is longer than 64 KiB');
-  const { readYaml } = await import('../publish/yaml-text.ts');
+  const { readYaml } = await import('../documents/yaml-text.ts');
   const value = readYaml(text, path)[0]?.value ?? null;
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) throw badConfig(path, 'it is no mapping');

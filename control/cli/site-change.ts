@@ -1,7 +1,7 @@
 /** `waf site update`, `enable`, `disable`, `delete`: what becomes of a site that is there. */
 
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
-import { againWhenChanged } from './change-attempts.ts';
+import { againWhenChanged, givenRevision, isRevisionGiven } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -123,29 +123,18 @@ function statusCommand(word: 'enable' | 'disable', summary: string): CommandDefi
       const { GetSiteResponseSchema } = await import('../../proto/gen/waf/v1/site_pb.ts');
       const { create } = await import('@bufbuild/protobuf');
       const { sites } = await context.api();
-      const revision = await revisionOf(context, id, flags);
-      const { site } =
-        word === 'enable'
-          ? await sites.enableSite({ id, revision, force: switchFlag(flags, 'force') })
-          : await sites.disableSite({ id, revision });
+      const { site } = await againWhenChanged(async () => {
+        const revision = await revisionOf(context, id, flags);
+        return word === 'enable'
+          ? sites.enableSite({ id, revision, force: switchFlag(flags, 'force') })
+          : sites.disableSite({ id, revision });
+      }, isRevisionGiven(flags));
       const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
       const shown = site === undefined ? [] : [site];
       await showMessage(context, GetSiteResponseSchema, response, siteTable(shown));
       return 0;
     },
   };
-}
-
-/** Whether the command line says which revision a change is made from. */
-export function isRevisionGiven(flags: FlagValues): boolean {
-  return textFlag(flags, 'revision') !== undefined;
-}
-
-function givenRevision(flags: FlagValues): bigint | undefined {
-  const given = textFlag(flags, 'revision');
-  if (given === undefined) return undefined;
-  if (!/^[1-9]\d{0,18}$/.test(given)) throw badFlag('--revision wants a whole number from 1 on');
-  return BigInt(given);
 }
 
 /** The given revision, or the one that the site has. Errors: AppError bad_flag. */

@@ -1,7 +1,7 @@
 /** `waf site routing` and `waf site routing-set`: which paths of a site go where. */
 
 import type { SiteRouting } from '../../proto/gen/waf/v1/site_pb.ts';
-import { againWhenChanged } from './change-attempts.ts';
+import { againWhenChanged, isRevisionGiven } from './change-attempts.ts';
 import type {
   ArgumentDefinition,
   CommandContext,
@@ -13,7 +13,7 @@ import { badFlag, readInputObject, readPairs } from './input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { readMessage, showMessage } from './show.ts';
-import { isRevisionGiven, revisionOf } from './site-change.ts';
+import { revisionOf } from './site-change.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<site>', summary: 'id or name', resource: 'site' },

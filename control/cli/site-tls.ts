@@ -1,6 +1,7 @@
 /** `waf site tls`: how clients of a site are served over TLS. */
 
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
+import { againWhenChanged, isRevisionGiven } from './change-attempts.ts';
 import { switchFlag, textFlag, type CommandDefinition, type FlagValues } from './command.ts';
 import { badFlag } from './input.ts';
 import { showMessage } from './show.ts';
@@ -41,11 +42,14 @@ export const siteTlsCommand: CommandDefinition = {
     const { tls, mask } = readTls(flags);
     let { site } = await sites.getSite({ id });
     if (mask.length > 0) {
-      ({ site } = await sites.updateSite({
+      const change = {
         site: fromJson(SiteSchema, { id, tls } as never),
-        revision: await revisionOf(context, id, flags),
         updateMask: mask.join(','),
-      }));
+      };
+      ({ site } = await againWhenChanged(async () => {
+        const revision = await revisionOf(context, id, flags);
+        return sites.updateSite({ ...change, revision });
+      }, isRevisionGiven(flags)));
     }
     const response = create(GetSiteResponseSchema, site === undefined ? {} : { site });
     await showMessage(context, GetSiteResponseSchema, response, tlsTable(site));

@@ -18,59 +18,8 @@ export interface UnenforcedControl {
   readonly states: (json: ControlJson) => boolean;
 }
 
-/** Every control that is stored but not enforced. */
-export const unenforcedControls: readonly UnenforcedControl[] = [
-  {
-    says: 'details of schema violations are stored but not enforced yet: no schema is checked',
-    collection: 'log-policies',
-    messages: [
-      ...['waf.v1.GlobalLogPolicy', 'waf.v1.ResolvedLogPolicy'],
-      'waf.v1.SiteLogPolicyOverride',
-    ],
-    states: (json) => logPoliciesIn(json).some((one) => one['schemaViolationDetails'] === true),
-  },
-  {
-    says:
-      'days of full security details are stored but not enforced yet: details stay as long as ' +
-      'their events',
-    collection: 'log-policies',
-    messages: [
-      ...['waf.v1.GlobalLogPolicy', 'waf.v1.ResolvedLogPolicy'],
-      'waf.v1.SiteLogPolicyOverride',
-    ],
-    states: (json) =>
-      logPoliciesIn(json).some(({ securityFullRetentionDays: days }) => {
-        return typeof days === 'number' && days !== 0 && days !== usualDetailDays;
-      }),
-  },
-  {
-    says:
-      'retention days of a site are not enforced exactly: its events stay as long as the longest ' +
-      'retention of all sites asks for',
-    collection: 'log-policies',
-    messages: ['waf.v1.SiteLogPolicyOverride'],
-    // A message states it beside its site, a record within its override.
-    states: (json) =>
-      [json['siteId'] === undefined ? {} : json, objectOf(json['override'])].some((one) =>
-        siteRetention.some((field) => field in one),
-      ),
-  },
-];
-
-/** Fields of a site's override that say how long its events stay. */
-const siteRetention = [
-  'accessFullRetentionDays',
-  'securityFullRetentionDays',
-  'exemplarRetentionDays',
-];
-
-/** What a policy that nobody changed states. */
-const usualDetailDays = 7;
-
-/** A log policy where it stands by itself or within a record. */
-function logPoliciesIn(json: ControlJson): ControlJson[] {
-  return [json, json['policy'], json['override'], json['configured']].map(objectOf);
-}
+/** Every control that is stored but not enforced: none at present. */
+export const unenforcedControls: readonly UnenforcedControl[] = [];
 
 /** What an answer that shows `json` has to say; empty where all it states is enforced. */
 export function warningsFor(
@@ -98,8 +47,4 @@ export function unenforcedIn(
     for (const record of recordsOf(control.collection)) if (control.states(record)) count += 1;
     return count === 0 ? [] : [`${control.says} (${count} stored)`];
   });
-}
-
-function objectOf(value: unknown): ControlJson {
-  return typeof value === 'object' && value !== null ? (value as ControlJson) : {};
 }

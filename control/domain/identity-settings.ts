@@ -6,6 +6,21 @@
 import { signInLimits } from '../limits/sign-in-limits.ts';
 import { acmeKey, acmeSecretField } from './acme.ts';
 import { invalidField } from './errors.ts';
+import {
+  boolean,
+  checkFields,
+  filled,
+  hostName,
+  oneOf,
+  pattern,
+  text,
+  texts,
+  webAddress,
+  whole,
+  type Check,
+  type Fields,
+} from './setting-fields.ts';
+import { siemSecretField, siemTargetsKey } from './siem-settings.ts';
 
 /** Keys under which the settings are kept. */
 export const identityKeys = {
@@ -75,8 +90,6 @@ export interface SamlProvider extends AccountRules {
 }
 
 type Values = Readonly<Record<string, unknown>>;
-type Check = (value: unknown, at: string) => void;
-type Fields = Readonly<Record<string, readonly [standard: unknown, check: Check]>>;
 
 const providerId = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const accountFields: Fields = {
@@ -239,6 +252,7 @@ const secretFields: Readonly<Record<string, string>> = {
   [identityKeys.radius]: 'secret',
   [identityKeys.oidc]: 'clientSecret',
   [acmeKey]: acmeSecretField,
+  [siemTargetsKey]: siemSecretField,
 };
 
 function mapSecrets(
@@ -267,11 +281,6 @@ function secretOf(values: Values, key: string, id: string): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function filled(value: unknown, fields: Fields): Record<string, unknown> {
-  const standard = Object.entries(fields).map(([name, [without]]) => [name, without] as const);
-  return { ...Object.fromEntries(standard), ...(value as Record<string, unknown>) };
 }
 
 function enabled<T extends { readonly enabled: boolean }>(value: unknown, fields: Fields): T[] {
@@ -307,59 +316,6 @@ function checkProviders(fields: Fields): Check {
   };
 }
 
-function checkFields(value: unknown, fields: Fields, at: string): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidField(at, 'must be a JSON object');
-  }
-  for (const [name, one] of Object.entries(value)) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) {
-      throw invalidField(at, `Unknown key. Allowed: ${Object.keys(fields).join(', ')}.`);
-    }
-    field[1](one, `${at}.${name}`);
-  }
-}
-
-function boolean(value: unknown, at: string): void {
-  if (typeof value !== 'boolean') throw invalidField(at, 'must be true or false');
-}
-
-function text(min: number, max: number): Check {
-  return (value, at) => {
-    if (typeof value === 'string' && value.length >= min && value.length <= max) return;
-    throw invalidField(at, `must be text of ${min} to ${max} characters`);
-  };
-}
-
-function pattern(wanted: RegExp, message: string): Check {
-  return (value, at) => {
-    if (typeof value !== 'string' || !wanted.test(value)) throw invalidField(at, message);
-  };
-}
-
-function oneOf(...wanted: readonly string[]): Check {
-  return (value, at) => {
-    if (typeof value === 'string' && wanted.includes(value)) return;
-    throw invalidField(at, `must be one of ${wanted.join(', ')}`);
-  };
-}
-
-function whole(min: number, max: number): Check {
-  return (value, at) => {
-    if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return;
-    throw invalidField(at, `must be a whole number between ${min} and ${max}`);
-  };
-}
-
-function texts(countMax: number, charactersMax: number): Check {
-  return (value, at) => {
-    if (!Array.isArray(value) || value.length > countMax) {
-      throw invalidField(at, `must be a list of at most ${countMax}`);
-    }
-    value.forEach((one: unknown, index) => text(1, charactersMax)(one, `${at}[${index}]`));
-  };
-}
-
 function mapping(value: unknown, at: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidField(at, 'must be a JSON object of role ids by group');
@@ -383,26 +339,6 @@ function servers(value: unknown, at: string): void {
     if (port === undefined)
       throw invalidField(`${where}.port`, 'is required; the usual one is 1812');
   });
-}
-
-function hostName(value: unknown, at: string): void {
-  if (typeof value === 'string' && /^[A-Za-z0-9.:_-]{1,253}$/.test(value)) return;
-  throw invalidField(at, 'must be a host name or an address');
-}
-
-/** https, or http on this machine, where nobody listens in between. */
-function webAddress(value: unknown, at: string): void {
-  let url: URL | null;
-  try {
-    url = typeof value === 'string' && value.length <= 2048 ? new URL(value) : null;
-  } catch {
-    url = null;
-  }
-  const local = ['127.0.0.1', '[::1]', 'localhost'].includes(url?.hostname ?? '');
-  const fine = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
-  if (!fine || url?.username !== '' || url.hash !== '') {
-    throw invalidField(at, 'must be an https address; http is for this machine only');
-  }
 }
 
 function certificates(value: unknown, at: string): void {

@@ -181,6 +181,7 @@ function underPressure(policy: FullLogPolicy): Partial<FullLogPolicy> {
     accessMode: 'LOG_DETAIL_MODE_NONE',
     securityMode: 'LOG_DETAIL_MODE_NONE',
     requestEvidenceMode: 'REQUEST_EVIDENCE_MODE_OFF',
+    schemaViolationDetails: false,
   };
   const changed = Object.entries(wanted).filter(
     ([field, value]) => policy[field as keyof FullLogPolicy] !== value,
@@ -211,4 +212,11 @@ export function requireAcknowledged(risks: readonly string[], acknowledged: bool
     'acknowledgeStorageRisk',
     `must be true, because ${risks.join(' and ')}; that can fill the disk`,
   );
+}
+
+/** For how many days something of each site is kept. */
+export interface SiteDays {
+  /** Of sites that are not named. */
+  readonly standard: number;
+  readonly sites: ReadonlyMap<string, number>;
 }

@@ -4,7 +4,11 @@
  */
 
 import { valueLimits } from '../../engine/base/rule-limits.ts';
-import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
+import type {
+  ArgLimitsJson,
+  CrsCoreSettingsJson,
+  PolicyJson,
+} from '../../proto/gen/waf/v1/policy_pb.ts';
 import { renderBodyRules } from './policy-body-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
 import type { RulesetIncludes } from './records.ts';
@@ -101,13 +105,21 @@ function engineSection(policy: PolicyJson): string {
   return `SecRuleEngine ${state === 'ENGINE_STATE_DETECTION_ONLY' ? 'DetectionOnly' : 'On'}\n`;
 }
 
-function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
+/** Bytes of a body that are inspected without files, and of all its files together. */
+export function bodyLimitsOf(
+  crsCore: CrsCoreSettingsJson,
+  argLimits: ArgLimitsJson,
+): { readonly limit: number; readonly upload: number } {
   const limited = crsCore.requestBodyLimitEnabled ?? true;
   const stated = Number(crsCore.requestBodyLimit ?? defaultRequestBodyLimitBytes);
   const limit = limited ? stated : maxRequestBodyLimitBytes;
-  const observed = crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
   const largest = Math.max(defaultUploadBytes, Number(argLimits.maxFileSize ?? 0));
-  const upload = Number(argLimits.combinedFileSizes ?? largest);
+  return { limit, upload: Number(argLimits.combinedFileSizes ?? largest) };
+}
+
+function requestBodySection({ crsCore, argLimits }: CrsSettings): string {
+  const { limit, upload } = bodyLimitsOf(crsCore, argLimits);
+  const observed = crsCore.requestBodyLimitAction === 'REQUEST_BODY_LIMIT_ACTION_OBSERVE';
   const lines = ['SecRequestBodyAccess On'];
   if (observed) {
     const excess = valueLimits.bodyExcessBytesMax;

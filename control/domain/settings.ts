@@ -3,6 +3,7 @@
  */
 
 import { acmeKey, checkAcmeSettings } from './acme.ts';
+import { aiKey, checkAiSettings, standardAiSettings } from './ai-settings.ts';
 import { invalidField } from './errors.ts';
 import { checkReleaseSource, releaseSourceKey, standardReleaseSource } from './crs-releases.ts';
 import {
@@ -13,7 +14,10 @@ import {
   standardGeoSource,
 } from './geo-sources.ts';
 import { allowedNetworksKey, checkAllowedNetworks } from './outgoing-settings.ts';
+import { checkReleaseKeys, releaseKeysKey } from './releases.ts';
+import { checkIndexUrl, releaseIndexKey } from './release-index.ts';
 import { identitySettings } from './identity-settings.ts';
+import { checkSiemTargets, siemTargetsKey } from './siem-settings.ts';
 
 /** One setting. */
 interface Setting {
@@ -64,7 +68,11 @@ export const settings: readonly Setting[] = [
   },
   { key: geoSourceKey, standard: standardGeoSource, published: false, check: checkGeoSource },
   { key: geoDigestKey, standard: '', published: false, check: checkGeoDigest },
+  { key: releaseKeysKey, standard: [], published: false, check: checkReleaseKeys },
+  { key: releaseIndexKey, standard: '', published: false, check: checkIndexUrl },
   { key: acmeKey, standard: {}, published: false, check: checkAcmeSettings },
+  { key: aiKey, standard: standardAiSettings, published: false, check: checkAiSettings },
+  { key: siemTargetsKey, standard: [], published: true, check: checkSiemTargets },
   ...identitySettings.map((one) => ({ ...one, published: false })),
 ];
 

@@ -14,8 +14,8 @@ export const callLimits = {
   jsonValuesMax: 4_000_000,
   /** Questions to the engine at once; it turns away what would wait too long. */
   engineCallsMax: 64,
-  /** Open connections of one entrance. */
-  connectionsMax: 1_100,
+  /** Open connections of one entrance: a thousand nodes have up to three each. */
+  connectionsMax: 4_096,
   /** How long the rest of a request refused early is read and discarded. */
   lingerMs: 2_000,
   /** Answers kept for retries with the same idempotency key; the oldest are dropped. */

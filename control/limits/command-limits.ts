@@ -9,10 +9,16 @@ export const commandLineLimits = {
   importRulePagesMax: 100,
   /** Entries of an IP list sent in one call; some 6 MB. */
   importBatchEntries: 50_000,
+  /** The authority that a controller shows to machines that enrol. */
+  bootstrapBytesMax: 65_536,
   /** A file of settings. */
   configBytesMax: 65_536,
   /** A file or standard input that a command reads; the API takes 16 MiB a request. */
   inputBytesMax: 64 * 1024 * 1024,
+  /** The JSON of one request that a command sends as it stands, bytes; what the API takes. */
+  requestBytesMax: 16 * 1024 * 1024,
+  /** Diagnostics of an API document that are printed; the rest is counted. */
+  diagnosticsShownMax: 50,
   /** Attempts at a change while others change the same. */
   changeAttemptsMax: 8,
   /** After a change: how long a publication is waited for, and its being served. */
@@ -25,6 +31,10 @@ export const commandLineLimits = {
   callTimeoutMs: 30_000,
   /** A call for which the engine compiles rules it has not seen. */
   longCallTimeoutMs: 300_000,
+  /** A call that waits for a language model; operators give it at most ten minutes. */
+  modelTimeoutMs: 620_000,
+  /** A replay of as many requests as one run takes. */
+  replayTimeoutMs: 1_800_000,
   /** A call that takes longer prints a notice, and repeats it at this interval. */
   callNoticeMs: 3_000,
   /** Applying a manifest: each changed policy is compiled first. */
@@ -36,6 +46,8 @@ export const commandLineLimits = {
   lockPollMs: 50,
   /** One line that a person types. */
   typedCharactersMax: 4_096,
+  /** Longest time between two pages of `waf dashboard --watch`. */
+  watchSecondsMax: 86_400,
   /** One cell of a table; more is cut. */
   cellCharactersMax: 72,
   /** What a template of a test file may expand to. */

@@ -2,6 +2,10 @@
 
 /** Events, counts, rankings and the load of nodes. */
 export const observationLimits = {
+  /** One batch of observations; nodes send some 256 KB. */
+  batchBytesMax: 4 * 1024 * 1024,
+  /** Name of one run of a node; ours have 16 bytes. */
+  bootIdBytesMax: 64,
   /** Origin addresses of one health report of a node; pools of 64 for some sites each. */
   healthReportsMax: 20_000,
   /** Failing origins that a health message names. */
@@ -24,7 +28,9 @@ export const observationLimits = {
   /** Work on a question here, other calls between; then the thread for long questions takes it. */
   scanHereMs: 30,
   /** That thread weighs 40 MB: without a question for so long, it ends. */
-  scanThreadIdleMs: 10_000,
+  scanThreadIdleMs: 60_000,
+  /** Questions that it answers at the same time, in turns. */
+  scanQuestionsMax: 64,
   /** Events that one answer of the thread which reads them carries. */
   scanPageEvents: 500,
   /**
@@ -48,6 +54,12 @@ export const observationLimits = {
   rankingsKeptMs: 7 * 24 * 3_600_000,
   rankedValuesMax: 100,
   rankedCharactersMax: 256,
+  /** Counts of APIs by 10 seconds: how long they are kept, and names in one row. */
+  detectionKeptMs: 8 * 24 * 3_600_000,
+  detectionNamesMax: 20_000,
+  /** Samples of one kind of violation, some 150 bytes each, and kinds of one site that have any. */
+  violationSamplesMax: 10,
+  sampledKindsMax: 500,
   /** Load of nodes by minute and by hour; some 500 bytes a step. */
   loadMinutesKeptMs: 2 * 24 * 3_600_000,
   loadHoursKeptMs: 30 * 24 * 3_600_000,
@@ -106,6 +118,7 @@ export const metricLimits = {
   originsMax: 2_000,
   certificatesMax: 2_000,
   sitesMax: 2_000,
+  ruleHitsMax: 2_000,
   /** Connections of scrapers, and how long a request of one may take. */
   scrapersMax: 16,
   scrapeTimeoutMs: 10_000,

@@ -7,7 +7,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { AccessEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { accessFactVersion } from '../../engine/base/protocol-versions.ts';
-import { selectionOf, withoutDefaults } from './event-json.ts';
+import { int64Json, selectionOf, withoutDefaults } from './event-json.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
 
@@ -56,9 +56,9 @@ export function toAccessEvent(fact: AccessFact, identity: EventIdentity): Access
     host: decoder.decode(fact.host).replace(/:\d{1,5}$/, ''),
     path: target.split('?', 1)[0] ?? '',
     status: fact.status,
-    durationMs: String(Math.round(durationUs / 1000)),
-    bytesRead: String(fact.bytesIn),
-    bytesWritten: String(fact.bytesOut),
+    durationMs: int64Json(Math.round(durationUs / 1000)),
+    bytesRead: int64Json(fact.bytesIn),
+    bytesWritten: int64Json(fact.bytesOut),
     raw: {
       target,
       referer: decoder.decode(fact.referer),

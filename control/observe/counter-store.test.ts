@@ -116,3 +116,31 @@ test('shows them as OpenMetrics, with labels escaped and buckets that add up', a
   expect(text).toContain(`waf_request_duration_seconds_sum{${labels}} 0.006\n`);
   expect(text.endsWith('# EOF\n')).toBe(true);
 });
+
+test('a node whose clock is fast makes nothing too old that others counted', async () => {
+  const nowMs = 1_760_000_000_000;
+  const store = openCounterStore(openMemoryKv(), () => null, { nowMs: () => nowMs });
+  const start = nowMs - 60_000;
+  const api = {
+    family: 'api_counts',
+    key: `${start} contract binding path valid GET /a`,
+    count: 1n,
+  };
+  const alert = { family: 'alert', key: 'b 2 sqli 942100', count: 1n };
+  const send = (agentId: string, toMs: number) => {
+    const one = create(CounterDeltaSchema, {
+      ...{ siteId: 'a', requests: 1n },
+      entries: [alert, api],
+    });
+    const message = create(CounterBatchSchema, { toMs: BigInt(toMs), deltas: [one] });
+    const payload = toBinary(CounterBatchSchema, message);
+    const head = { agentId, tenantId: 't', bootId: 'ab', batchSeq: 1n, crc32c: crc32c(payload) };
+    return store.ingest({ ...head, payload }, metricPayloadVersion);
+  };
+  await send('local', nowMs);
+  await send('fast', nowMs + 10 * 365 * 86_400_000);
+  expect(store.traffic('minute', 't', 'a', start, nowMs + 1)).toHaveLength(1);
+  expect(store.traffic('hour', 't', 'a', start - 3_600_000, nowMs + 1)).toHaveLength(1);
+  expect([...store.walkAlertCounts('t', start, nowMs)]).toHaveLength(1);
+  expect(store.detection('t', 'a', 'contract', start, nowMs)).toHaveLength(1);
+});

@@ -9,11 +9,34 @@ import {
   type CounterBatch,
   type CounterDelta,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { systemClock, type Clock } from '../../engine/base/clock.ts';
 import { crc32c } from '../../engine/base/crc32c.ts';
+import { alertLimits } from '../limits/alert-limits.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import type { IncomingBatch, IngestResult } from './event-store.ts';
+import {
+  addDetection,
+  apiPrefix,
+  forgetDetection,
+  readDetection,
+  type DetectionInterval,
+} from './detection-series.ts';
+import { addEndpoints, readEndpoints, type SiteEndpoints } from './endpoint-store.ts';
+import {
+  addAlertCounts,
+  alertFamily,
+  forgetAlertCounts,
+  readMark,
+  resetMark,
+  walkAlertCounts,
+  type CountsMark,
+} from './alert-series.ts';
+import { addLearning, forgetLearning, readLearning, type GenerationOf } from './learning-store.ts';
+import type { LearnedEvidence } from '../domain/api-learning.ts';
+import { HeldCounts } from './held-counts.ts';
+import type { CountStep } from '../domain/alert-facts.ts';
 import { addRankings, forgetRankings, rankedPrefix, readRankings } from './ranking-series.ts';
 import type { Rankings } from './ranking-series.ts';
 import {
@@ -61,20 +84,56 @@ export interface CounterStore {
     startMs: number,
     endMs: number,
   ): TrafficStep[];
+  /** What was counted of an API under a contract in a half-open span, by interval, oldest first. */
+  detection(
+    tenantId: string,
+    siteId: string,
+    contractId: string,
+    startMs: number,
+    endMs: number,
+  ): DetectionInterval[];
+  /** Endpoints of a site that traffic showed. */
+  endpoints(tenantId: string, siteId: string): SiteEndpoints;
+  /** What an endpoint learned in a generation. */
+  learned(assetId: string, generation: number): LearnedEvidence;
+  /** Removes what was learned by endpoints whose learning was purged, or that are gone. */
+  forgetLearned(): Promise<void>;
   /** The most frequent values of a site ('' for all of a tenant) in the hours of a span. */
   rankings(tenantId: string, siteId: string, startMs: number, endMs: number): Rankings;
+  /** Security events as alerts count them, in a half-open span, oldest first. */
+  alertCounts(tenantId: string, startMs: number, endMs: number): readonly CountStep[];
+  /** The same, step by step, for long spans. */
+  walkAlertCounts(tenantId: string, startMs: number, endMs: number): Iterable<CountStep>;
+  /** What changed in them since `countsEvaluated` was last called. */
+  countsMark(): CountsMark;
+  /** Everything up to a mark was evaluated. */
+  countsEvaluated(seen: CountsMark): Promise<void>;
 }
 
 const separator = '\u0000';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Opens the counts in `kv`. */
-export function openCounterStore(kv: Kv): CounterStore {
+/** Opens the counts in `kv`; `generationOf` says which endpoints may learn. */
+export function openCounterStore(
+  kv: Kv,
+  generationOf: GenerationOf = nothingLearns,
+  clock: Pick<Clock, 'nowMs'> = systemClock,
+): CounterStore {
+  const held = new HeldCounts(kv);
   return {
+    alertCounts: (tenantId, startMs, endMs) => held.read(tenantId, startMs, endMs),
+    walkAlertCounts: (tenantId, startMs, endMs) => walkAlertCounts(kv, tenantId, startMs, endMs),
+    countsMark: () => readMark(kv),
+    countsEvaluated: (seen) => kv.write((writer) => resetMark(writer, seen)),
     list: () => [...kv.range(prefixRange(countKey('')))].map(({ value }) => parse(value)),
     traffic: (resolution, tenantId, siteId, startMs, endMs) =>
       readTraffic(kv, resolution, tenantId, siteId, startMs, endMs),
+    detection: (tenantId, siteId, contractId, startMs, endMs) =>
+      readDetection(kv, tenantId, siteId, contractId, startMs, endMs),
+    endpoints: (tenantId, siteId) => readEndpoints(kv, tenantId, siteId),
+    learned: (assetId, generation) => readLearning(kv, assetId, generation),
+    forgetLearned: () => kv.write((writer) => forgetLearning(writer, generationOf)),
     rankings: (tenantId, siteId, startMs, endMs) =>
       readRankings(kv, tenantId, siteId, startMs, endMs),
     ingest: async (batch, schemaVersion) => {
@@ -82,24 +141,37 @@ export function openCounterStore(kv: Kv): CounterStore {
       const counted = schemaVersion === metricPayloadVersion ? read(batch.payload) : null;
       if (counted === null) return 'schema';
       const runKey = `cm${separator}seq${separator}${batch.agentId}${separator}${batch.bootId}`;
-      return kv.write((writer) => {
+      const atMs = Number(counted.toMs);
+      // A node whose clock is fast must not make what others counted too old.
+      const knownMs = Math.min(atMs, clock.nowMs());
+      const result = await kv.write((writer): IngestResult => {
         const seen = writer.get(runKey);
         if (seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq) return 'repeated';
         writer.put(runKey, encoder.encode(String(batch.batchSeq)));
-        const atMs = Number(counted.toMs);
+        if (addAlertCounts(writer, batch.tenantId, batch.agentId, atMs, counted.deltas)) {
+          forgetAlertCounts(writer, knownMs);
+        }
         for (const delta of counted.deltas) {
           addRankings(writer, batch.tenantId, atMs, delta);
+          addDetection(writer, batch.tenantId, delta);
+          addEndpoints(writer, batch.tenantId, atMs, delta);
+          addLearning(writer, generationOf, batch.tenantId, atMs, delta);
           if (!countsRequests(delta)) continue;
           add(writer, batch.tenantId, delta);
           addTraffic(writer, batch.tenantId, atMs, delta);
         }
-        forgetTraffic(writer, atMs);
-        forgetRankings(writer, atMs);
+        forgetTraffic(writer, knownMs);
+        forgetRankings(writer, knownMs);
+        forgetDetection(writer, knownMs);
         return 'stored';
       });
+      held.changed(atMs - alertLimits.countStepMs);
+      return result;
     },
   };
 }
+
+const nothingLearns: GenerationOf = () => null;
 
 function read(payload: Uint8Array): CounterBatch | null {
   try {
@@ -109,9 +181,14 @@ function read(payload: Uint8Array): CounterBatch | null {
   }
 }
 
-/** Rankings come apart from the requests that they rank. */
+/** Rankings and counts of APIs come apart from requests. */
 function countsRequests({ requests, entries }: CounterDelta): boolean {
-  return requests > 0n || entries.some(({ family }) => !family.startsWith(rankedPrefix));
+  return requests > 0n || entries.some(({ family }) => isSummed(family));
+}
+
+function isSummed(family: string): boolean {
+  if (family === alertFamily) return false;
+  return !family.startsWith(rankedPrefix) && !family.startsWith(apiPrefix);
 }
 
 function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
@@ -129,7 +206,7 @@ function add(writer: KvWriter, tenantId: string, delta: CounterDelta): void {
     sum.durations[at] = (sum.durations[at] ?? 0) + Number(count);
   });
   for (const { family, key: name, count } of delta.entries) {
-    if (family.startsWith(rankedPrefix)) continue;
+    if (!isSummed(family)) continue;
     const counts = (sum.entries[family] ??= {});
     const full = Object.keys(counts).length >= observationLimits.countedKeysMax;
     // What has no place of its own is counted still.

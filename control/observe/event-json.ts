@@ -2,7 +2,10 @@
 
 import type { DetailSelectionJson } from '../../proto/gen/waf/v1/log_pb.ts';
 
-/** The object without what proto3's JSON form leaves out: zeros, false, empty texts and lists. */
+/**
+ * The object without what proto3's JSON form leaves out: zeros, false, empty texts and lists. The
+ * text '0' stays: whole numbers of 64 bits, whose form is a text, come from `int64Json`.
+ */
 export function withoutDefaults<T extends object>(fields: {
   readonly [Name in keyof T]: T[Name] | undefined;
 }): T {
@@ -12,12 +15,17 @@ export function withoutDefaults<T extends object>(fields: {
       value === undefined ||
       value === '' ||
       value === 0 ||
-      value === '0' ||
       value === false ||
       (Array.isArray(value) && value.length === 0);
     if (!empty) kept[name] = value;
   }
   return kept as T;
+}
+
+/** The JSON form of a whole number of 64 bits; undefined for 0, which proto3 leaves out. */
+export function int64Json(value: bigint | number): string | undefined {
+  const text = String(value);
+  return text === '0' ? undefined : text;
 }
 
 /** What a fact says of why it was kept. */
@@ -39,9 +47,9 @@ export function selectionOf(fact: Selection): DetailSelectionJson | undefined {
   return withoutDefaults<DetailSelectionJson>({
     retentionTier: sampled ? 'DETAIL_RETENTION_TIER_EVIDENCE' : 'DETAIL_RETENTION_TIER_FULL',
     captureReasons: [...captureReasons],
-    sampleWindow: String(sampleWindowMs / 1000n),
+    sampleWindow: int64Json(sampleWindowMs / 1000n),
     reservoirScoreHex: sampled ? reservoirScore.toString(16).padStart(16, '0') : '',
-    policyRevision: String(policyRevision),
+    policyRevision: int64Json(policyRevision),
     featureCount: captureReasons.length,
   });
 }

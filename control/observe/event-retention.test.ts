@@ -17,16 +17,26 @@ test('each lane is kept for its days, also after a failure', async () => {
   } as unknown as EventStore;
   const dayMs = 86_400_000;
   const clock = { nowMs: () => 1000 * dayMs, monotonicUs: () => 0 };
-  const days = { security: 90, access: 7, access_sample: 30, error: 30 };
+  const plain = (standard: number) => ({ standard, sites: new Map<string, number>() });
+  const days = {
+    security: plain(90),
+    securityDetails: { standard: 7, sites: new Map([['short', 1]]) },
+    access: plain(7),
+    access_sample: plain(30),
+    error: plain(30),
+  };
   const retention = startRetention(events, () => days, clock, silentLogger);
   await vi.advanceTimersByTimeAsync(2 * observationLimits.forgetEventsEveryMs);
   await retention.close();
   vi.useRealTimers();
   expect(asked).toHaveLength(2);
+  const since = (day: number, ...sites: [string, number][]) => {
+    return { standardMs: day * dayMs, sites: new Map(sites) };
+  };
   expect(asked[1]).toEqual({
-    security: 910 * dayMs,
-    access: 993 * dayMs,
-    access_sample: 970 * dayMs,
-    error: 970 * dayMs,
+    security: { events: since(910), details: since(993, ['short', 999 * dayMs]) },
+    access: { events: since(993), details: null },
+    access_sample: { events: since(970), details: null },
+    error: { events: since(970), details: null },
   });
 });

@@ -3,13 +3,15 @@
 import type { Clock } from '../../engine/base/clock.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import type { Logger } from '../../engine/base/log.ts';
+import type { SiteDays } from '../domain/log-policy.ts';
 import type { EventStore } from './event-store.ts';
 import type { EventLane } from './events/event-kind.ts';
+import type { Cutoffs, LaneRetention } from './events/retention.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-/** For how many days the events of each lane are kept. */
-export type RetentionDays = Readonly<Record<EventLane, number>>;
+/** For how many days the events of each lane, and the details of security events, are kept. */
+export type RetentionDays = Readonly<Record<EventLane | 'securityDetails', SiteDays>>;
 
 /** Looks at regular times; `close` ends that when nothing is being removed. */
 export function startRetention(
@@ -37,13 +39,17 @@ export async function forgetOld(
   nowMs: number,
   logger: Logger,
 ): Promise<void> {
-  const since = (lane: EventLane): number => nowMs - days[lane] * dayMs;
+  const since = ({ standard, sites }: SiteDays): Cutoffs => ({
+    standardMs: nowMs - standard * dayMs,
+    sites: new Map([...sites].map(([site, count]) => [site, nowMs - count * dayMs])),
+  });
+  const plain = (lane: EventLane): LaneRetention => ({ events: since(days[lane]), details: null });
   try {
     await events.forget({
-      security: since('security'),
-      access: since('access'),
-      access_sample: since('access_sample'),
-      error: since('error'),
+      security: { events: since(days.security), details: since(days.securityDetails) },
+      access: plain('access'),
+      access_sample: plain('access_sample'),
+      error: plain('error'),
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';

@@ -24,6 +24,7 @@ import { securityKind } from './security-event.ts';
 
 const tenantId = 't';
 const startMs = 1_700_000_000_000;
+const hourMs = 3_600_000;
 const any: EventFilter = {
   tenantId,
   startMs: 0,
@@ -33,6 +34,11 @@ const any: EventFilter = {
   pathPrefix: '',
   contains: [],
 };
+
+/** A retention without details of their own. */
+function keptSince(standardMs: number, sites: readonly (readonly [string, number])[] = []) {
+  return { events: { standardMs, sites: new Map(sites) }, details: null };
+}
 
 function batchOf(seq: number, payload: Uint8Array): IncomingBatch {
   const identity = { agentId: 'a', tenantId, bootId: '00', batchSeq: BigInt(seq) };
@@ -235,18 +241,84 @@ test('what is too old goes, a whole segment with all its parts; the rest stays',
   const log = new EventLog(kv, 'security', securityKind);
   for (const [seq, atMs] of [
     [1, startMs],
-    [2, startMs + 10_000],
+    [2, startMs + 10 * hourMs],
   ] as const) {
     await store.ingest('security', securityBatch(seq, 20, atMs), securityFactVersion);
     await log.seal();
   }
-  const since = { security: startMs + 5_000, access: 0, access_sample: 0, error: 0 };
-  await store.forget(since);
+  const nothing = keptSince(0);
+  const since = { security: nothing, access: nothing, access_sample: nothing, error: nothing };
+  await store.forget({ ...since, security: keptSince(startMs + 5 * hourMs) });
   expect(store.count()).toBe(20);
   expect((await idsOf(store, 'security', {}))[0]).toBe('r-2-19');
-  await store.forget({ ...since, security: startMs + 60_000 });
+  await store.forget({ ...since, security: keptSince(startMs + 20 * hourMs) });
   expect([...kv.range(prefixRange('evs\u0000'))]).toEqual([]);
   expect(store.use().security).toEqual({ events: 0, bytes: 0 });
+});
+
+test('a site with fewer days loses its own events only, wherever they lie', async () => {
+  const kv = openMemoryKv();
+  const store = openEventStore(kv);
+  const log = new EventLog(kv, 'security', securityKind);
+  await store.ingest('security', securityBatch(1, 30), securityFactVersion);
+  await log.seal();
+  await store.ingest('security', securityBatch(2, 30, startMs + hourMs), securityFactVersion);
+  await store.ingest('security', securityBatch(3, 30, startMs + 48 * hourMs), securityFactVersion);
+  const nothing = keptSince(0);
+  const lanes = { security: nothing, access: nothing, access_sample: nothing, error: nothing };
+  const short = keptSince(0, [['site-1', startMs + 24 * hourMs]]);
+  await store.forget({ ...lanes, security: short });
+  const left = await idsOf(store, 'security', {});
+  const own = left.filter((id) => Number(id.split('-')[2]) % 3 === 1);
+  // Ten of thirty are the site's; those of the last batch are young enough.
+  expect(left).toHaveLength(70);
+  expect(own).toHaveLength(10);
+  expect(own.every((id) => id.startsWith('r-3-'))).toBe(true);
+  expect(store.count()).toBe(70);
+  await store.forget({ ...lanes, security: keptSince(startMs + 400 * hourMs) });
+  expect(store.use().security).toEqual({ events: 0, bytes: 0 });
+  expect([...kv.range(prefixRange('ev'))].map(({ key }) => key)).toEqual([]);
+});
+
+test('details go after their days, each site by its own; the events stay findable', async () => {
+  const kv = openMemoryKv();
+  const store = openEventStore(kv);
+  const fact = (siteId: string, at: number) => ({
+    ...{ siteId, requestId: `r-${at}`, receivedAtMs: BigInt(startMs + at), blocked: true },
+    captureReasons: ['all'],
+    matches: [
+      {
+        ...{ ruleId: 942_100, message: 'SQL injection', severity: 2, tags: ['attack-sqli'] },
+        data: 'secret data',
+        matched: [{ name: Buffer.from('ARGS:q'), value: Buffer.from('secret value') }],
+      },
+    ],
+  });
+  const facts = [fact('a', 1), fact('b', 2), fact('a', 3)];
+  const payload = toBinary(SecurityFactBatchSchema, create(SecurityFactBatchSchema, { facts }));
+  await store.ingest('security', batchOf(1, payload), securityFactVersion);
+  const nothing = keptSince(0);
+  const lanes = { security: nothing, access: nothing, access_sample: nothing, error: nothing };
+  const dayLater = startMs + 24 * hourMs;
+  const sites = new Map([['a', dayLater]]);
+  const details = { standardMs: 0, sites };
+  const question = { ask: 'page', kind: 'security', beforeId: '', offset: 0, limit: 9 } as const;
+  const filter = { ...any, anyOf: [{ field: 'rule', values: ['942100'] }] };
+  const shown = async () => (await store.ask({ ...question, filter })).items;
+  for (let round = 0; round < 2; round++) {
+    await store.forget({ ...lanes, security: { ...nothing, details } });
+    expect(await shown()).toMatchObject([
+      { siteId: 'a', messages: [{ message: 'SQL injection' }] },
+      { siteId: 'b', detailAvailable: true, messages: [{ matchValue: 'secret value' }] },
+      { siteId: 'a', blocked: true, attackTypes: ['sqli'] },
+    ]);
+    const told = (await shown()).map((event) => JSON.stringify(event).includes('secret'));
+    expect(told).toEqual([false, true, false]);
+  }
+  const all = { standardMs: dayLater, sites };
+  await store.forget({ ...lanes, security: { ...nothing, details: all } });
+  expect(JSON.stringify(await shown())).not.toContain('secret');
+  expect(await shown()).toHaveLength(3);
 });
 
 test('rows of the layout before segments are taken over', async () => {

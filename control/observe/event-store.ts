@@ -14,6 +14,7 @@ import type { EventFilter } from './events/event-filter.ts';
 import { eventLanes, type EventLane, type StoredEvent } from './events/event-kind.ts';
 import {
   EventLog,
+  passOn,
   type IncomingBatch,
   type IngestResult,
   type LaneUse,
@@ -25,6 +26,9 @@ import {
   type KindName,
   type Question,
 } from './events/event-questions.ts';
+import { eventOfEntry } from './events/read-entry.ts';
+import type { LaneRetention } from './events/retention.ts';
+import { askBriefly } from './events/ask-briefly.ts';
 import { canScanInThread, ScanClient } from './events/scan-client.ts';
 import { paced } from './paced.ts';
 import { securityKind } from './security-event.ts';
@@ -32,8 +36,14 @@ import { unpackEvent } from './stored-event.ts';
 
 export type { IncomingBatch, IngestResult } from './events/event-log.ts';
 
-/** When events of a lane are too old: milliseconds since the Unix epoch, by lane. */
-export type KeptSince = Readonly<Record<EventLane, number>>;
+/** What each lane keeps. */
+export type KeptSince = Readonly<Record<EventLane, LaneRetention>>;
+
+/** Is given facts as nodes sent them; must not throw and must not wait. */
+export type FactListener = (
+  kind: 'security' | 'access' | 'error',
+  facts: readonly Pick<Entry, 'agentId' | 'tenantId' | 'bytes'>[],
+) => void;
 
 /** Events that are kept. */
 export interface EventStore {
@@ -41,8 +51,12 @@ export interface EventStore {
   ingest(lane: EventLane, batch: IncomingBatch, schemaVersion: number): Promise<IngestResult>;
   /** Answers a question. Rejects with the error of `signal` when whoever asked is gone. */
   ask<Q extends Question>(question: Q, signal?: AbortSignal): Promise<AnswerOf<Q>>;
+  /** Takes the access facts of a batch once; only who asked by `onFacts` is given them. */
+  passAccess(batch: IncomingBatch, schemaVersion: number): Promise<IngestResult>;
   /** Calls `listener` with every security event that is kept from now on; returns the undo. */
   subscribe(listener: (event: SecurityEventJson) => void): () => void;
+  /** Calls `listener` with the facts of every batch that is new; returns the undo. */
+  onFacts(listener: FactListener): () => void;
   /** Security events that are kept. */
   count(): number;
   /** What each lane holds. */
@@ -65,27 +79,37 @@ export function openEventStore(kv: Kv, folder: string | null = null): EventStore
   const places: EventPlaces = { reader: kv, tail: (lane) => logs[lane].tail() };
   const thread = folder !== null && canScanInThread ? new ScanClient(folder) : null;
   const listeners = new Set<(event: SecurityEventJson) => void>();
+  const factListeners = new Set<FactListener>();
   const ended = new AbortController();
   const taking = adoptRows(kv, logs.security, ended.signal);
+  for (const lane of eventLanes) logs[lane].indexTail();
   const settled = async (): Promise<void> => {
     await taking;
     for (const lane of eventLanes) await logs[lane].settled();
   };
   return {
     ingest: (lane, batch, schemaVersion) => {
-      if (lane !== 'security') return logs[lane].ingest(batch, schemaVersion);
-      const take = (event: SecurityEventJson): void => {
-        for (const listener of listeners) listener(event);
-      };
-      return logs.security.ingest(batch, schemaVersion, take, listeners.size > 0);
+      if (lane !== 'security' && lane !== 'error') return logs[lane].ingest(batch, schemaVersion);
+      return logs[lane].ingest(batch, schemaVersion, (entries) => {
+        for (const listener of factListeners) listener(lane, entries);
+        if (lane === 'security' && listeners.size > 0) tellSecurity(entries, listeners);
+      });
     },
+    passAccess: (batch, schemaVersion) =>
+      passOn(kv, 'access_export', accessKind, batch, schemaVersion, (entries) => {
+        for (const listener of factListeners) listener('access', entries);
+      }),
     ask: (question, signal) => {
-      if (thread === null) return answerQuestion(places, question, signal);
+      if (thread === null) return answerQuestion(places, question, { signal });
       return askBriefly(places, thread, question, signal);
     },
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onFacts: (listener) => {
+      factListeners.add(listener);
+      return () => factListeners.delete(listener);
     },
     count: () => logs.security.use().events,
     use: () => ({
@@ -110,24 +134,14 @@ export function openEventStore(kv: Kv, folder: string | null = null): EventStore
   };
 }
 
-/**
- * Answers here what takes a moment, as most questions do; what takes longer is asked of the thread,
- * from the beginning.
- */
-async function askBriefly<Q extends Question>(
-  places: EventPlaces,
-  thread: ScanClient,
-  question: Q,
-  signal: AbortSignal | undefined,
-): Promise<AnswerOf<Q>> {
-  const moment = AbortSignal.timeout(observationLimits.scanHereMs);
-  const either = signal === undefined ? moment : AbortSignal.any([signal, moment]);
-  try {
-    return await answerQuestion(places, question, either);
-  } catch (error) {
-    if (!moment.aborted || signal?.aborted === true) throw error;
+function tellSecurity(
+  entries: readonly Entry[],
+  listeners: Iterable<(event: SecurityEventJson) => void>,
+): void {
+  for (const entry of entries) {
+    const event = eventOfEntry(securityKind, entry);
+    if (event !== null) for (const listener of listeners) listener(event);
   }
-  return thread.ask(question, signal);
 }
 
 /**

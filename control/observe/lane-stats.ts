@@ -8,6 +8,7 @@ const lanes: readonly (readonly [ObservationLane, string])[] = [
   ['metric', 'Exact counts'],
   ['access_detail', 'Access events'],
   ['access_sample', 'Sampled access events'],
+  ['access_export', 'Access events for other systems'],
   ['error_detail', 'Error events'],
   ['other', 'Streams that are not understood'],
 ];

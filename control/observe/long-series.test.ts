@@ -168,7 +168,8 @@ test('whoever is gone is not read for any further', async () => {
     const endless = function* (): Generator<number> {
       for (;;) yield read++;
     };
-    for await (const at of paced(endless(), gone.signal)) if (at === 10_000) gone.abort();
+    for await (const at of paced(endless(), { signal: gone.signal }))
+      if (at === 10_000) gone.abort();
   };
   await expect(reading()).rejects.toThrow(/abort/i);
 });

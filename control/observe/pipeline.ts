@@ -2,7 +2,13 @@
 
 /** Streams as metrics name them. */
 export type ObservationLane =
-  'security_fact' | 'metric' | 'access_detail' | 'access_sample' | 'error_detail' | 'other';
+  | 'security_fact'
+  | 'metric'
+  | 'access_detail'
+  | 'access_sample'
+  | 'access_export'
+  | 'error_detail'
+  | 'other';
 
 /** What is counted of a lane. */
 export type LaneField =

@@ -15,7 +15,7 @@ import { eachEvent, type EventStore } from './event-store.ts';
 import type { AnyOf, EventFilter } from './events/event-filter.ts';
 import { isEventId } from './events/event-id.ts';
 import type { EventsByKind, KindName } from './events/event-questions.ts';
-import { severityNames } from './security-event.ts';
+import { severityNames } from './attack-types.ts';
 
 const defaultPageSize = 50;
 const lastMs = 8.64e15 / 100;

@@ -3,8 +3,12 @@
 import { Readable } from 'node:stream';
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { SecurityFactSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import {
+  AccessFactSchema,
+  SecurityFactSchema,
+} from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
+import { toAccessEvent } from './access-event.ts';
 import { isAttack, toSecurityEvent } from './security-event.ts';
 import { summarise } from './summary.ts';
 
@@ -34,6 +38,23 @@ test('the origin that failed is named, and absent where none was asked', () => {
   });
   const { raw } = toSecurityEvent(create(SecurityFactSchema, failed), identity);
   expect(raw).not.toHaveProperty('endpoint');
+});
+
+test('texts that are the digit 0 are texts; numbers that are 0 are left out', () => {
+  const matched = [{ name: Buffer.from('ARGS:0'), value: Buffer.from('0') }];
+  const matches = [{ ruleId: 942_100, severity: 2, data: '0', matched }];
+  const fact = create(SecurityFactSchema, { requestId: '0', siteId: '0', clientIp: '0', matches });
+  const event = toSecurityEvent(fact, identity);
+  expect(event).toMatchObject({ requestId: '0', siteId: '0', clientIp: '0' });
+  expect(event.messages).toMatchObject([
+    { matchKey: '0', matchValue: '0', matchData: '0', matchedValues: [{ key: '0', value: '0' }] },
+  ]);
+  expect(event).not.toHaveProperty('status');
+  const access = toAccessEvent(create(AccessFactSchema, { userAgent: Buffer.from('0') }), identity);
+  expect(access.userAgent).toBe('0');
+  expect(access).not.toHaveProperty('bytesRead');
+  const sized = toAccessEvent(create(AccessFactSchema, { bytesIn: 10n }), identity);
+  expect(sized.bytesRead).toBe('10');
 });
 
 test('the TLS version and the fingerprint of the handshake are shown, where there was one', () => {
@@ -120,4 +141,28 @@ test('rankings of attacks leave out what only passed with a notice', async () =>
   expect(top.get(wanted[1])?.[0]?.count).toBe(2n);
   // What rules matched is shown whole.
   expect(top.get(wanted[2])?.[0]?.count).toBe(4n);
+});
+
+test('each value that matched, the score and the part that matched are shown', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const matched = [
+    { name: bytes('ARGS_NAMES:a:b'), value: bytes('a:b') },
+    { name: bytes('ARGS:q'), value: bytes('x found within ARGS:q: x') },
+  ];
+  const data = 'Matched Data: x found within ARGS:q: x found within ARGS:q: x';
+  const fact = create(SecurityFactSchema, { matches: [{ ruleId: 1, matched, data, score: 10 }] });
+  expect(toSecurityEvent(fact, identity).messages).toMatchObject([
+    {
+      matchVariable: 'ARGS_NAMES',
+      matchKey: 'a:b',
+      matchedText: 'x',
+      scoreContribution: 10,
+      matchedValues: [
+        { variable: 'ARGS_NAMES', key: 'a:b', value: 'a:b' },
+        { variable: 'ARGS', key: 'q', value: 'x found within ARGS:q: x' },
+      ],
+    },
+  ]);
+  const other = create(SecurityFactSchema, { matches: [{ ruleId: 1, data: 'no such text' }] });
+  expect(toSecurityEvent(other, identity).messages?.[0]).not.toHaveProperty('matchedText');
 });

@@ -1,6 +1,6 @@
 /** Owns how a fact from a node becomes a security event. Pure. */
 
-import { fromBinary } from '@bufbuild/protobuf';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import {
   SecurityFactSchema,
@@ -10,19 +10,13 @@ import {
 import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
 import { selectionOf, withoutDefaults } from './event-json.ts';
+import { entryForm, type Entry } from './events/entry.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
-
-/** Severities from worst to least; the names that filters use. */
-export const severityNames = ['critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
+import { attackTypesOf, pathShape, severityName, unique, worstSeverity } from './attack-types.ts';
+import { ruleTextSeparator, securityTerms } from './security-terms.ts';
 
 const decoder = new TextDecoder();
-
-/** The name of a numeric severity (0 emergency .. 7 debug); '' for none. */
-export function severityName(severity: number): string {
-  if (severity < 0) return '';
-  return severityNames[Math.max(0, severity - 2)] ?? '';
-}
 
 /** Security events: requests that a rule matched or the front refused. */
 export const securityKind: EventKind<SecurityEventJson> = {
@@ -37,6 +31,8 @@ export const securityKind: EventKind<SecurityEventJson> = {
     'severity',
   ],
   toEvent: (fact, identity) => toSecurityEvent(fromBinary(SecurityFactSchema, fact), identity),
+  withoutDetails: compactEntry,
+  termsOfFact: securityTerms,
   termsOf: (event) => ({
     request: filled(event.requestId),
     client: filled(event.clientIp),
@@ -58,8 +54,29 @@ export const securityKind: EventKind<SecurityEventJson> = {
   }),
 };
 
-/** Between a rule's id and its message in the index field `rule_text`. */
-export const ruleTextSeparator = ' ';
+/** As nodes send a fact whose detail no log policy keeps: the rules, not what they found. */
+function compactEntry(entry: Entry): Entry {
+  const { form, bytes } = entry;
+  if (form === entryForm.json) {
+    const event = JSON.parse(decoder.decode(bytes)) as SecurityEventJson;
+    const { detailAvailable: _, detailSelection: _selection, messages = [], ...rest } = event;
+    const kept = messages.map(
+      ({ ruleId, severity, message, tags, phase, operator, disruptive }) => {
+        return { ruleId, severity, message, tags, phase, operator, disruptive };
+      },
+    );
+    return { ...entry, bytes: Buffer.from(JSON.stringify({ ...rest, messages: kept })) };
+  }
+  const fact = fromBinary(SecurityFactSchema, bytes);
+  fact.compact = true;
+  fact.captureReasons = [];
+  for (const match of fact.matches) {
+    match.data = '';
+    match.matched = [];
+    match.truncated = false;
+  }
+  return { ...entry, bytes: toBinary(SecurityFactSchema, fact) };
+}
 
 function ruleTexts({ messages = [] }: SecurityEventJson): string[] {
   const texts = new Map(messages.map((one) => [one.ruleId ?? '', one.message ?? '']));
@@ -77,10 +94,6 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
   const method = decoder.decode(fact.method);
   const host = decoder.decode(fact.host).replace(/:\d{1,5}$/, '');
   const attackTypes = attackTypesOf(fact.matches);
-  const worst = fact.matches
-    .map(({ severity }) => severity)
-    .filter((severity) => severity >= 0)
-    .sort((left, right) => left - right)[0];
   const { id, tenantId, agentId } = identity;
   return withoutDefaults<SecurityEventJson>({
     id,
@@ -117,7 +130,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
     attackType: attackTypes[0] ?? (fact.refusal === '' || fact.guards.length > 0 ? '' : 'protocol'),
     attackTypes,
     targetIdentity: `${method} ${host}${pathShape(path)}`,
-    severity: worst === undefined ? '' : severityName(worst),
+    severity: worstSeverity(fact.matches),
     anomalyScore: fact.inboundScore,
     ruleMatchCount: fact.matches.length + fact.matchesDropped,
     ruleIds: unique(fact.matches.map(({ ruleId }) => String(ruleId))),
@@ -135,23 +148,58 @@ function showDecision({ guard, action, reason, ruleId, detail, skipped }: GuardD
 }
 
 function toMessage(match: SecurityMatch): SecurityMessageJson {
-  const first = match.matched[0];
-  const name = first === undefined ? '' : decoder.decode(first.name);
-  const colon = name.indexOf(':');
+  const values = match.matched.map(({ name, value }) => ({
+    ...splitName(decoder.decode(name)),
+    value: decoder.decode(value),
+  }));
+  const [first] = values;
   return withoutDefaults<SecurityMessageJson>({
     ruleId: String(match.ruleId),
     severity: severityName(match.severity),
     message: match.message,
     tags: [...match.tags],
-    matchVariable: colon < 0 ? name : name.slice(0, colon),
-    matchKey: colon < 0 ? '' : name.slice(colon + 1),
-    matchValue: first === undefined ? '' : decoder.decode(first.value),
+    matchVariable: first?.variable ?? '',
+    matchKey: first?.key ?? '',
+    matchValue: first?.value ?? '',
     matchData: match.data,
+    matchedText: matchedText(match.data, values),
     phase: match.phase,
     operator: match.operator,
     disruptive: match.disruptive,
     matchValueTruncated: match.truncated,
+    matchedValues: values.map((one) => withoutDefaults(one)),
+    scoreContribution: match.score,
   });
+}
+
+/** The collection and the name inside it of, for example, `ARGS:q`. */
+function splitName(name: string): { variable: string; key: string } {
+  const colon = name.indexOf(':');
+  if (colon < 0) return { variable: name, key: '' };
+  return { variable: name.slice(0, colon), key: name.slice(colon + 1) };
+}
+
+interface MatchedValue {
+  readonly variable: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/**
+ * The part of a value that matched. Rules of CRS log it as `Matched Data: TEXT found within NAME:
+ * VALUE`; of other rules it is not known. The value may hold the same words: the last ones count.
+ */
+function matchedText(data: string, values: readonly MatchedValue[]): string {
+  const start = 'Matched Data: ';
+  if (!data.startsWith(start)) return '';
+  for (const { variable, key, value } of values.toReversed()) {
+    const name = key === '' ? variable : `${variable}:${key}`;
+    const end = ` found within ${name}: ${value}`;
+    const at = data.endsWith(end) ? data.length - end.length : -1;
+    if (at >= start.length) return data.slice(start.length, at);
+  }
+  const at = data.indexOf(' found within ');
+  return at < 0 ? '' : data.slice(start.length, at);
 }
 
 /**
@@ -165,52 +213,4 @@ export function isAttack({ blocked, severity }: SecurityEventJson): boolean {
 /** The same, of an event's properties. */
 export function isAttackBy(blocked: boolean, severity: string): boolean {
   return blocked || ['critical', 'error', 'warning'].includes(severity);
-}
-
-/** What a match of each severity, from emergency on, adds to an anomaly score in CRS. */
-const severityScores = [5, 5, 5, 4, 3, 2] as const;
-/** CRS 3 tags with it the rules that add up scores. */
-const anyAttack = 'generic';
-
-interface FamilyScore {
-  best: number;
-  total: number;
-}
-
-/**
- * Attack families by the tags that CRS gives: first that of the rule with the highest score; among
- * equals the one whose rules have the most together, then the one met first.
- */
-function attackTypesOf(matches: readonly SecurityMatch[]): string[] {
-  const scores = new Map<string, FamilyScore>();
-  for (const { tags, severity } of matches) {
-    const score = severityScores[severity] ?? 0;
-    for (const tag of unique(tags)) {
-      if (!tag.startsWith('attack-')) continue;
-      const type = tag.slice('attack-'.length);
-      const known = scores.get(type) ?? { best: 0, total: 0 };
-      scores.set(type, { best: Math.max(known.best, score), total: known.total + score });
-    }
-  }
-  return [...scores].sort(byScore).map(([type]) => type);
-}
-
-function byScore(
-  [left, one]: readonly [string, FamilyScore],
-  [right, other]: readonly [string, FamilyScore],
-): number {
-  const vague = Number(left === anyAttack) - Number(right === anyAttack);
-  return vague || other.best - one.best || other.total - one.total;
-}
-
-/** A path with what looks like an identifier taken out. */
-function pathShape(path: string): string {
-  return path
-    .split('/')
-    .map((part) => (/^(?:\d+|[0-9a-f]{8,}|[0-9a-f-]{32,})$/i.test(part) ? '{id}' : part))
-    .join('/');
-}
-
-function unique(list: readonly string[]): string[] {
-  return [...new Set(list)];
 }

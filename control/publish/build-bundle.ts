@@ -138,6 +138,7 @@ export function toRuntimeSite(
     hosts: hostsOf(site),
     upstreamId: use(upstreamOf(one, pools)),
     routes: (routing?.routes ?? []).map((route) => ({
+      id: route.id ?? '',
       pathPrefix: route.pathPrefix ?? '',
       upstreamId: use(poolUpstream(pools.get(route.upstreamId ?? ''))),
       stripPrefix: route.rewriteMode === 'PATH_REWRITE_MODE_STRIP_PREFIX',

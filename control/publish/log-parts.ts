@@ -11,20 +11,25 @@ import {
   type FullLogPolicy,
   type LogPolicyRecord,
   type ResolvedPolicy,
+  type SiteDays,
 } from '../domain/log-policy.ts';
-import { logEmergencies, logPolicies } from '../store/collections.ts';
+import { wantsEveryRequest } from '../domain/siem-settings.ts';
+import { logEmergencies, logPolicies, settingsId, systemSettings } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import type { PartKind } from './part-kind.ts';
 
 /** Log policies; none while nobody changed one, for nodes know the standard. */
 export const logPolicyKind: PartKind = {
   name: 'log-policy',
-  collections: ['log-policies', 'log-emergencies'],
+  collections: ['log-policies', 'log-emergencies', 'settings'],
   plan: (store) => {
     const emergency = store.get(logEmergencies, logEmergencyId);
     const stored = store.list(logPolicies);
-    if (stored.length === 0 && emergency?.active !== true) return [];
-    return [{ id: '', inputs: [...stored, emergency], build: () => buildPolicies(store) }];
+    const exportAccess = exportsAccess(store);
+    if (stored.length === 0 && emergency?.active !== true && !exportAccess) return [];
+    return [
+      { id: '', inputs: [...stored, emergency, exportAccess], build: () => buildPolicies(store) },
+    ];
   },
 };
 
@@ -50,19 +55,23 @@ export function sitesWithLogPolicy(store: ReadStore): string[] {
 }
 
 /**
- * For how many days the events of each lane are kept. Segments hold events of all sites, so that
- * the longest time counts; errors, of which the policy does not speak, are kept like exemplars.
+ * For how many days the events of each lane are kept, and for how many the details of security
+ * events. Errors, of which the policy does not speak, are kept like exemplars.
  */
 export function retentionDays(store: ReadStore) {
-  const policies = ['', ...sitesWithLogPolicy(store)].map(
-    (siteId) => resolvedLogPolicy(store, siteId).configured,
+  const standard = resolvedLogPolicy(store, '').configured;
+  const own = sitesWithLogPolicy(store).map(
+    (siteId) => [siteId, resolvedLogPolicy(store, siteId).configured] as const,
   );
-  const longest = (daysOf: (policy: FullLogPolicy) => number): number =>
-    Math.max(...policies.map(daysOf));
-  const exemplars = longest((policy) => policy.exemplarRetentionDays);
+  const days = (daysOf: (policy: FullLogPolicy) => number): SiteDays => ({
+    standard: daysOf(standard),
+    sites: new Map(own.map(([siteId, policy]) => [siteId, daysOf(policy)])),
+  });
+  const exemplars = days((policy) => policy.exemplarRetentionDays);
   return {
-    security: longest((policy) => policy.securityFactRetentionDays),
-    access: longest((policy) => policy.accessFullRetentionDays),
+    security: days((policy) => policy.securityFactRetentionDays),
+    securityDetails: days((policy) => policy.securityFullRetentionDays),
+    access: days((policy) => policy.accessFullRetentionDays),
     access_sample: exemplars,
     error: exemplars,
   };
@@ -70,12 +79,19 @@ export function retentionDays(store: ReadStore) {
 
 function buildPolicies(store: ReadStore) {
   const revision = BigInt(globalLogPolicy(store).revision);
+  const exportAccess = exportsAccess(store);
   const places = ['', ...sitesWithLogPolicy(store)];
   return {
-    logPolicies: places.map((siteId) =>
-      toRuntimeLogPolicy(siteId, revision, resolvedLogPolicy(store, siteId).effective),
-    ),
+    logPolicies: places.map((siteId) => ({
+      ...toRuntimeLogPolicy(siteId, revision, resolvedLogPolicy(store, siteId).effective),
+      exportAccess: siteId === '' && exportAccess,
+    })),
   };
+}
+
+/** Whether some SIEM target takes every request. */
+function exportsAccess(store: ReadStore): boolean {
+  return wantsEveryRequest(store.get(systemSettings, settingsId)?.values ?? {});
 }
 
 const detailModes = ['UNSPECIFIED', 'NONE', 'EXEMPLARS', 'ALL'] as const;

@@ -5,7 +5,7 @@
 
 import { resourceLimits } from '../limits/resource-limits.ts';
 import { invalid, known, object, text, type Spec } from './manifest-fields.ts';
-import { walkYaml } from './yaml-text.ts';
+import { walkYaml } from '../documents/yaml-text.ts';
 
 /** Version that every document states. */
 export const manifestApiVersion = 'waf.io/v1';
@@ -22,6 +22,8 @@ export const manifestKinds = [
   'Policy',
   'Site',
   'CountryRule',
+  'AlertChannel',
+  'AlertRule',
   'Deployment',
 ] as const;
 

@@ -4,6 +4,7 @@
  */
 
 import { stringify } from 'yaml';
+import type { AlertChannelJson, AlertRuleJson } from '../../proto/gen/waf/v1/alert_pb.ts';
 import type { AgentGroupJson } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import type { ACMEDNSProviderJson } from '../../proto/gen/waf/v1/cert_pb.ts';
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
@@ -33,6 +34,7 @@ import {
   userSpec,
   type UserSpec,
 } from './manifest-accounts.ts';
+import { alertChannelSpec, alertRuleSpec } from './manifest-alerts.ts';
 import { manifestApiVersion, type ManifestKind } from './manifest-documents.ts';
 import type { Spec } from './manifest-fields.ts';
 import {
@@ -79,6 +81,8 @@ export interface ExportedState {
     readonly trust: TrustProfileJson | undefined;
   }[];
   readonly countryRules: readonly CountryAccessRuleJson[];
+  readonly alertChannels: readonly AlertChannelJson[];
+  readonly alertRules: readonly AlertRuleJson[];
   /** What decides for the whole deployment. */
   readonly deployment: {
     readonly bindings: readonly IpListBindingRecordJson[];
@@ -121,6 +125,8 @@ export function exportDocuments(state: ExportedState): ExportedDocument[] {
     ...state.policies.map((one) => of('Policy', one.policy, wholePolicySpec(one, references))),
     ...state.sites.map((one) => of('Site', one.site, wholeSiteSpec(one, references))),
     ...state.countryRules.map((one) => of('CountryRule', one, countrySpec(one, references))),
+    ...state.alertChannels.map((one) => of('AlertChannel', one, alertChannelSpec(one))),
+    ...state.alertRules.map((one) => of('AlertRule', one, alertRuleSpec(one, references))),
     ...deploymentDocuments(state, references),
   ];
 }
@@ -215,6 +221,9 @@ function referencesOf(state: ExportedState): References {
     references.add('policy', policy.id ?? '', policy.name ?? '');
   }
   for (const { site } of state.sites) references.add('site', site.id ?? '', site.name ?? '');
+  for (const { id = '', name = '' } of state.alertChannels) {
+    references.add('alert channel', id, name);
+  }
   for (const { id, name } of state.certificates) references.add('certificate', id, name);
   for (const { id, version } of state.rulesets) {
     references.add('ruleset', id, ...(version === '' ? [] : [`crs-${version}`]));

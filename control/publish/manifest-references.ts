@@ -17,7 +17,9 @@ export type ReferenceKind =
   | 'role'
   | 'user'
   | 'DNS provider'
-  | 'agent group';
+  | 'agent group'
+  | 'alert channel'
+  | 'alert rule';
 
 /** What to do about a resource that manifests name and never hold. */
 const remedies: Partial<Record<ReferenceKind, string>> = {

@@ -9,7 +9,7 @@ import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts
 import { AppError, toAppError } from '../../engine/base/errors.ts';
 import { publishLimits } from '../limits/store-limits.ts';
 import type { Steps } from '../../engine/base/steps.ts';
-import type { ReadStore } from '../store/store.ts';
+import type { ReadStore, Store } from '../store/store.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
 
 /** A piece that was built. */
@@ -23,10 +23,19 @@ export interface BuiltPart {
   readonly failure?: string;
 }
 
+/** What pieces are made from, and whether it changed. */
+export type PartSource = ReadStore & Pick<Store, 'changesOf'>;
+
+/** The pieces of a kind, and how often its collections had changed when they were planned. */
+interface KindParts {
+  readonly parts: ReadonlyMap<string, BuiltPart>;
+  readonly changes: number;
+}
+
 /** The pieces of a bundle, by kind and id. */
 export class PartCache {
   private readonly kinds: readonly PartKind[];
-  private readonly byKind = new Map<string, ReadonlyMap<string, BuiltPart>>();
+  private readonly byKind = new Map<string, KindParts>();
   /** Contents of the latest bundles, newest first; what they have in common is there once. */
   private offered: ReadonlyMap<string, Uint8Array>[] = [];
 
@@ -35,25 +44,30 @@ export class PartCache {
   }
 
   /**
-   * Brings the pieces up to date and returns them by kind and id. `changed` names collections; null
-   * stands for all. What there is is read before the first step, contents later. Errors: AppError
-   * part_unbuildable; the pieces stay as they were. A kind whose pieces may fail marks them itself.
-   * Cost: that of the pieces that are stale, one a step, and microseconds for each of the others of
-   * a changed kind.
+   * Brings the pieces up to date and returns them by kind and id. All kinds are planned in one go,
+   * from what the store shows at that moment, so that pieces name nothing that others lack;
+   * contents are read later. Errors: AppError part_unbuildable; the pieces stay as they were. A
+   * kind whose pieces may fail marks them itself. Cost: that of the pieces that are stale, one a
+   * step, and microseconds for each of the others of a changed kind.
    */
-  *refresh(store: ReadStore, changed: ReadonlySet<string> | null): Steps<BuiltPart[]> {
-    const plans = new Map<PartKind, PartPlan[]>();
-    for (const kind of this.kinds) {
-      const before = this.byKind.get(kind.name);
-      const affected = changed === null || kind.collections.some((name) => changed.has(name));
-      if (before === undefined || affected) plans.set(kind, [...kind.plan(store)]);
-    }
-    const fresh = new Map<string, ReadonlyMap<string, BuiltPart>>();
-    for (const [kind, planned] of plans) {
-      fresh.set(kind.name, yield* rebuild(kind, planned, this.byKind.get(kind.name)));
+  *refresh(store: PartSource): Steps<BuiltPart[]> {
+    const plans = this.kinds.filter((kind) => this.isStale(kind, store)).map(planOf(store));
+    const fresh = new Map<string, KindParts>();
+    for (const { kind, planned, changes } of plans) {
+      const before = this.byKind.get(kind.name)?.parts;
+      fresh.set(kind.name, { parts: yield* rebuild(kind, planned, before), changes });
     }
     for (const [name, parts] of fresh) this.byKind.set(name, parts);
-    return [...this.byKind].flatMap(([, parts]) => [...parts.values()]).sort(byName);
+    return [...this.byKind].flatMap(([, { parts }]) => [...parts.values()]).sort(byName);
+  }
+
+  /** Whether everything is as it was when the pieces were planned. */
+  isFresh(store: PartSource): boolean {
+    return !this.kinds.some((kind) => this.isStale(kind, store));
+  }
+
+  private isStale(kind: PartKind, store: PartSource): boolean {
+    return this.byKind.get(kind.name)?.changes !== store.changesOf(kind.collections);
   }
 
   /** Makes these pieces the ones that nodes may fetch, beside those of the bundles before. */
@@ -71,6 +85,13 @@ export class PartCache {
     }
     return undefined;
   }
+}
+
+function planOf(store: PartSource) {
+  return (kind: PartKind): { kind: PartKind; planned: PartPlan[]; changes: number } => {
+    const changes = store.changesOf(kind.collections);
+    return { kind, planned: [...kind.plan(store)], changes };
+  };
 }
 
 function* rebuild(

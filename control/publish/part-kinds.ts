@@ -1,6 +1,8 @@
 /** Owns the list of what a bundle consists of. Order has no meaning: pieces are sorted by name. */
 
 import { accessRuleKind, ipListKind, trustKind } from './access-parts.ts';
+import { apiCheckKind } from './api-check-parts.ts';
+import { apiLearningKind } from './api-learning-parts.ts';
 import { certificateKind } from './certificate-parts.ts';
 import { challengeKeyKind } from './challenge-key-parts.ts';
 import { geoKind } from './geo-parts.ts';
@@ -12,6 +14,8 @@ import { responsesKind, siteKind, upstreamKind } from './site-parts.ts';
 /** Every kind of piece. A further one is a file of its own and a line here. */
 export const partKinds: readonly PartKind[] = [
   accessRuleKind,
+  apiCheckKind,
+  apiLearningKind,
   certificateKind,
   challengeKeyKind,
   geoKind,

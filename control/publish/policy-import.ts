@@ -9,12 +9,13 @@ import { toByteString } from '../../engine/base/byte-string.ts';
 import { AppError } from '../../engine/base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { importSetUp, type ImportedSetUp } from '../domain/seclang-import/import-set-up.ts';
-import type { KnownRule } from '../domain/seclang-import/exclusions.ts';
+import type { KnownRuleset } from '../domain/seclang-import/ruleset-edits.ts';
 import type { SetUpFiles } from '../domain/seclang-import/read-order.ts';
 import { filled } from './manifest-specs.ts';
 
 export type { ReportEntry } from '../domain/seclang-import/report.ts';
 export type { KnownRule } from '../domain/seclang-import/exclusions.ts';
+export type { KnownRuleset } from '../domain/seclang-import/ruleset-edits.ts';
 
 /** An import: the report, and the manifest that makes the policy. */
 export interface PolicyImport extends ImportedSetUp {
@@ -22,16 +23,11 @@ export interface PolicyImport extends ImportedSetUp {
 }
 
 /** Imports the set-up in `folder` for a rule set. Errors: AppError import_unreadable. */
-export function importPolicy(
-  folder: string,
-  name: string,
-  rulesetRef: string,
-  ruleset: readonly KnownRule[],
-): PolicyImport {
+export function importPolicy(folder: string, name: string, ruleset: KnownRuleset): PolicyImport {
   const imported = importSetUp(readFolder(folder), ruleset);
   const { settings, overrides, customRules } = imported;
   const spec = {
-    ...(rulesetRef === '' ? {} : { crsRulesetRef: rulesetRef }),
+    ...(ruleset.ref === '' ? {} : { crsRulesetRef: ruleset.ref }),
     description: 'Imported from a ModSecurity set-up',
     engineState: settings.engineState,
     blockingMode: settings.blockingMode,

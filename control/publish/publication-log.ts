@@ -12,13 +12,17 @@ import { publishLimits } from '../limits/store-limits.ts';
 import { publications, type NodeDelivery, type PublicationRecord } from '../store/collections.ts';
 import type { ReadStore, Store, WriteStore } from '../store/store.ts';
 
-/** Keeps a publication with what it says of held policies, and forgets the oldest. */
+/**
+ * Keeps a publication with what it says of held policies and the intents that it carries, and
+ * forgets the oldest.
+ */
 export function keepPublication(
   tx: WriteStore,
   revision: string,
   signed: SignedRuntimeBundle,
   createdAtMs: number,
   note: string,
+  intents: readonly string[],
 ): void {
   tx.putBlob(blobName(revision), toBinary(SignedRuntimeBundleSchema, signed));
   tx.put(publications, {
@@ -27,6 +31,7 @@ export function keepPublication(
     sha256: signed.sha256,
     createdAt: new Date(createdAtMs).toISOString(),
     ...(note === '' ? {} : { heldNote: note }),
+    ...(intents.length === 0 ? {} : { intents }),
   });
   const forgotten = Number(revision) - publishLimits.indexesKept;
   if (forgotten > 0) tx.removeBlob(blobName(String(forgotten)));
@@ -69,18 +74,58 @@ export function publicationRow(store: ReadStore, revision: string): PublicationR
   return store.get(publications, rowId(revision));
 }
 
-/** Notes what became of a publication on a node; nothing when its row is gone. */
-export async function noteDelivery(
-  store: Store,
-  revision: string,
-  nodeId: string,
-  delivery: NodeDelivery,
-): Promise<void> {
-  await store.write((tx) => {
-    const row = publicationRow(tx, revision);
-    if (row === undefined) return;
-    tx.put(publications, { ...row, nodes: { ...row.nodes, [nodeId]: delivery } });
-  });
+/**
+ * Notes what became of publications on nodes; nothing for one whose row is gone. What many nodes
+ * answer while a write is on its way is the next write: a row names all its nodes, so that a write
+ * for each of them would cost the square of their number.
+ */
+export class DeliveryNotes {
+  readonly #store: Store;
+  #waiting: DeliveryNote[] = [];
+  #next: Promise<void> | null = null;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Resolves when the note is on disk. Errors: those of the store. */
+  note(revision: string, nodeId: string, delivery: NodeDelivery): Promise<void> {
+    this.#waiting.push({ revision, nodeId, delivery });
+    this.#next ??= this.#last.then(() => this.#keep());
+    return this.#next;
+  }
+
+  async #keep(): Promise<void> {
+    const notes = this.#waiting;
+    this.#waiting = [];
+    const write = this.#store.write((tx) => {
+      for (const [revision, nodes] of byRevision(notes)) {
+        const row = publicationRow(tx, revision);
+        if (row !== undefined) tx.put(publications, { ...row, nodes: { ...row.nodes, ...nodes } });
+      }
+    });
+    this.#last = write.catch(() => undefined);
+    this.#next = null;
+    await write;
+  }
+}
+
+interface DeliveryNote {
+  readonly revision: string;
+  readonly nodeId: string;
+  readonly delivery: NodeDelivery;
+}
+
+/** The latest note of each node, by revision. */
+function byRevision(notes: readonly DeliveryNote[]): Map<string, Record<string, NodeDelivery>> {
+  const found = new Map<string, Record<string, NodeDelivery>>();
+  for (const { revision, nodeId, delivery } of notes) {
+    const nodes = found.get(revision) ?? {};
+    nodes[nodeId] = delivery;
+    found.set(revision, nodes);
+  }
+  return found;
 }
 
 /** The latest row. */

@@ -7,14 +7,25 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { BundleKeeper, type FetchParts } from '../../engine/bundle/bundle-keeper.ts';
+import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import { verifySignedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { systemClock } from '../../engine/base/clock.ts';
 import { publishLimits } from '../limits/store-limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
-import type { SiteRecord } from '../domain/records.ts';
-import { policies, publications, sites } from '../store/collections.ts';
+import type { RuntimeConfig } from '../../engine/contract/runtime.ts';
+import type { SiteRecord, UpstreamRecord } from '../domain/records.ts';
+import type { CertificateRecord } from '../domain/resource-records.ts';
+import {
+  certificateKeys,
+  certificates,
+  policies,
+  publications,
+  sites,
+  upstreams,
+} from '../store/collections.ts';
+import type { Kv } from '../store/kv.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { openStore, type Store, type WriteStore } from '../store/store.ts';
 import { pageOfPublications } from './publication-log.ts';
 import { startPublisher, type Publication, type Publisher } from './publisher.ts';
 
@@ -32,8 +43,8 @@ const site = (id: string, change: Partial<SiteRecord> = {}): SiteRecord => ({
   ...change,
 });
 
-async function makeStore(): Promise<Store> {
-  const store = await openStore(openMemoryKv(), systemClock);
+async function makeStore(kv = openMemoryKv()): Promise<Store> {
+  const store = await openStore(kv, systemClock);
   await store.write((tx) => {
     for (const id of ['p1', 'p2']) {
       tx.put(policies, {
@@ -182,5 +193,110 @@ test('publications past their bound are forgotten, also when the bound was large
   const { rows, total } = pageOfPublications(store, 0, 3);
   expect(total).toBe(most);
   expect(rows.map((row) => Number(row.revision))).toEqual([0, 1, 2].map((at) => +revision - at));
+  publisher.close();
+});
+
+/** A driver whose writes are seen at once and reach the disk when they are let through. */
+class SlowDisk {
+  readonly kv: Kv;
+  waiting = 0;
+  private disk: Promise<void> = Promise.resolve();
+  private settle: (outcome?: Error) => void = () => undefined;
+
+  constructor() {
+    const inner = openMemoryKv();
+    const write: Kv['write'] = async (change) => {
+      const result = await inner.write(change);
+      this.waiting++;
+      await this.disk.finally(() => this.waiting--);
+      return result;
+    };
+    this.kv = { ...inner, write };
+  }
+
+  hold(): void {
+    this.disk = new Promise<void>((resolve, reject) => {
+      this.settle = (outcome) => (outcome === undefined ? resolve() : reject(outcome));
+    });
+  }
+
+  letThrough(outcome?: Error): void {
+    this.disk = Promise.resolve();
+    this.settle(outcome);
+  }
+
+  async holds(count: number): Promise<void> {
+    while (this.waiting < count) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const secureSite = (certId: string): SiteRecord =>
+  site('secure', { tls: { mode: 'TLS_MODE_UPLOADED', certId } });
+
+function putCertificate(tx: WriteStore, id: string): void {
+  const record = { id, name: id, tenantId: 'default', dnsNames: ['secure.example'], revision: '1' };
+  const pem = { certPem: 'CERTIFICATE', chainPem: [], fingerprintSha256: id };
+  tx.put(certificates, { ...record, ...pem, createdAt: '', updatedAt: '' } as CertificateRecord);
+  tx.put(certificateKeys, { id, keyPem: 'KEY' });
+}
+
+/** What a node makes of a publication. Errors: bundle_invalid. */
+async function served(publisher: Publisher, publication: Publication): Promise<RuntimeConfig> {
+  const keeper = new BundleKeeper(mkdtempSync(join(tmpdir(), 'waf-keeper-')));
+  const verified = verifySignedBundle(publication.signed);
+  return toRuntimeConfig(await keeper.complete(verified, fetcher(publisher).fetch));
+}
+
+test('a publication never names a certificate, a pool or a list that it lacks', async () => {
+  const disk = new SlowDisk();
+  const store = await makeStore(disk.kv);
+  const publisher = await startPublisher(store, systemClock, silentLogger);
+  const pool = { tenantId: 'default', name: 'pool', endpoints: [{ url: 'http://127.0.0.1:9' }] };
+  await store.write((tx) => tx.put(upstreams, { ...pool, id: 'u1' } as UpstreamRecord));
+
+  // The site and its certificate can be read, but no listener heard of them yet: a publication for
+  // the pool, which makes sites anew, must look for certificates too.
+  disk.hold();
+  const written = store.write((tx) => {
+    putCertificate(tx, 'c1');
+    tx.put(sites, secureSite('c1'));
+  });
+  const publishing = publisher.publish();
+  await disk.holds(2);
+  disk.letThrough();
+  const config = await served(publisher, await publishing);
+  await written;
+  const found = config.sites.find(({ id }) => id === 'secure');
+  expect(Buffer.from(found?.tls?.certificate?.keyPem ?? []).toString()).toBe('KEY');
+
+  // Replaced by another in one write, and the old one removed.
+  disk.hold();
+  const replaced = store.write((tx) => {
+    putCertificate(tx, 'c2');
+    tx.put(sites, secureSite('c2'));
+    tx.remove(certificates, 'c1');
+    tx.remove(certificateKeys, 'c1');
+    tx.put(upstreams, { ...pool, id: 'u2' } as UpstreamRecord);
+  });
+  const next = publisher.publish();
+  await disk.holds(2);
+  disk.letThrough();
+  expect((await served(publisher, await next)).sites).toHaveLength(202);
+  await replaced;
+  publisher.close();
+});
+
+test('a change counts when it can be read, and again when it is taken back', async () => {
+  const disk = new SlowDisk();
+  const store = await makeStore(disk.kv);
+  const publisher = await startPublisher(store, systemClock, silentLogger);
+  const count = store.changesOf(['sites']);
+  disk.hold();
+  const written = store.write((tx) => tx.put(sites, site('new')));
+  expect(store.changesOf(['sites'])).toBe(count + 1);
+  await disk.holds(1);
+  disk.letThrough(new Error('no disk'));
+  await expect(written).rejects.toThrow('no disk');
+  expect(store.changesOf(['sites'])).toBe(count + 2);
   publisher.close();
 });

@@ -18,6 +18,7 @@ import type { Logger } from '../../engine/base/log.ts';
 import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
 import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
+import { apiCheckKind } from './api-check-parts.ts';
 import { bundleFormatVersion } from './build-bundle.ts';
 import { renewChallengeKeys } from './challenge-key-parts.ts';
 import {
@@ -35,7 +36,13 @@ import { PartCache, type BuiltPart } from './part-cache.ts';
 import { partKinds } from './part-kinds.ts';
 import { keepPublication, latestPublication, publishedIndex } from './publication-log.ts';
 import { readServedSites, viewOf } from './served-sites.ts';
-import { generateKeyPem, readSigningKey, signBundle, type SigningKey } from './signing.ts';
+import {
+  generateKeyPem,
+  readSigningKey,
+  signBundle,
+  signBytes,
+  type SigningKey,
+} from './signing.ts';
 
 export { toBundleUpstream } from './build-bundle.ts';
 
@@ -53,6 +60,8 @@ export interface Publication {
 /** Hands out configurations. */
 export interface Publisher {
   readonly publicKey: Uint8Array;
+  /** An Ed25519 signature by the key of bundles. */
+  sign(bytes: Uint8Array): Uint8Array;
   current(): Publication | null;
   /** Whether something stored is not published yet, and why it could not be; '' where it could. */
   progress(): { readonly waiting: boolean; readonly error: string };
@@ -101,8 +110,6 @@ class LivePublisher implements Publisher {
   #current: Publication | null = null;
   /** Pieces of the current publication. */
   #published: readonly BuiltPart[] = [];
-  /** Collections that changed since the pieces were last built; null for all. */
-  #changed: Set<string> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<unknown> = Promise.resolve();
   #lastCostMs = 0;
@@ -117,6 +124,10 @@ class LivePublisher implements Publisher {
     this.publicKey = key.publicKey;
     this.#undo = store.onChange((changed) => this.#note(changed));
     this.#keyTimer = setInterval(() => this.#renewKeys(), publishLimits.challengeKeyLookMs).unref();
+  }
+
+  sign(bytes: Uint8Array): Uint8Array {
+    return signBytes(bytes, this.#key);
   }
 
   current(): Publication | null {
@@ -198,9 +209,7 @@ class LivePublisher implements Publisher {
   }
 
   #note(changed: ReadonlySet<string>): void {
-    const relevant = [...changed].filter((name) => publishedCollections.has(name));
-    if (relevant.length === 0) return;
-    if (this.#changed !== null) for (const name of relevant) this.#changed.add(name);
+    if (![...changed].some((name) => publishedCollections.has(name))) return;
     // A state that takes long to publish waits longer for further changes.
     const { gatherMs, gatherMaxMs } = publishLimits;
     const waitMs = Math.min(Math.max(gatherMs, 2 * this.#lastCostMs), gatherMaxMs);
@@ -214,16 +223,10 @@ class LivePublisher implements Publisher {
 
   async #publishNow(): Promise<Publication> {
     const startedMs = performance.now();
-    try {
-      const { parts, siteIds } = await this.#build();
-      const next = await this.#adopt(settleParts(this.#store, parts), siteIds);
-      this.#lastCostMs = performance.now() - startedMs;
-      return next;
-    } catch (error) {
-      // What was not published must be looked at again.
-      this.#changed = null;
-      throw error;
-    }
+    const { parts, siteIds } = await this.#build();
+    const next = await this.#adopt(settleParts(this.#store, parts), siteIds);
+    this.#lastCostMs = performance.now() - startedMs;
+    return next;
   }
 
   /**
@@ -234,11 +237,10 @@ class LivePublisher implements Publisher {
     for (let attempt = 1; ; attempt++) {
       const view = viewOf(this.#store);
       const siteIds = readServedSites(view).map(({ site }) => site.id);
-      const steps = this.#parts.refresh(view, this.#changed);
-      this.#changed = new Set();
+      const steps = this.#parts.refresh(view);
       const last = attempt >= publishLimits.buildAttemptsMax;
       const parts = last ? runAtOnce(steps) : await runInSlices(steps, publishLimits.sliceMs);
-      if (last || this.#changed.size === 0) return { parts, siteIds };
+      if (last || this.#parts.isFresh(view)) return { parts, siteIds };
     }
   }
 
@@ -272,7 +274,8 @@ class LivePublisher implements Publisher {
       const revision = String(tx.next('config-revision'));
       const createdAtMs = this.#clock.nowMs();
       const signed = signBundle(indexOf(revision, createdAtMs, parts, held), this.#key);
-      keepPublication(tx, revision, signed, createdAtMs, heldNote(held));
+      const intents = parts.filter(({ kind }) => kind === apiCheckKind.name).map(({ id }) => id);
+      keepPublication(tx, revision, signed, createdAtMs, heldNote(held), intents);
       forgetSettled(tx, held);
       return { revision, signed };
     });

@@ -59,7 +59,7 @@ const views = new WeakSet<ReadStore>();
  * The store as it is while one publication is made: the sites are read once for all kinds of
  * pieces. To be used without waiting in between, and then dropped.
  */
-export function viewOf(store: ReadStore): ReadStore {
+export function viewOf<T extends ReadStore>(store: T): T {
   const view = { ...store };
   views.add(view);
   return view;

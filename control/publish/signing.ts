@@ -35,12 +35,17 @@ export function readSigningKey(pem: string): SigningKey {
   return { privateKey, publicKey: new Uint8Array(Buffer.from(x ?? '', 'base64url')) };
 }
 
+/** An Ed25519 signature over the bytes. */
+export function signBytes(bytes: Uint8Array, key: SigningKey): Uint8Array {
+  return new Uint8Array(sign(null, bytes, key.privateKey));
+}
+
 /** Encodes and signs. The same bundle and key give the same bytes. */
 export function signBundle(bundle: RuntimeBundle, key: SigningKey): SignedRuntimeBundle {
   const bytes = toBinary(RuntimeBundleSchema, bundle);
   return create(SignedRuntimeBundleSchema, {
     bundle: bytes,
-    signature: new Uint8Array(sign(null, bytes, key.privateKey)),
+    signature: signBytes(bytes, key),
     sha256: createHash('sha256').update(bytes).digest('hex'),
     publicKey: key.publicKey,
   });

@@ -98,6 +98,21 @@ export const testPackages = [
     present: () => onPath('chromium'),
   },
   {
+    name: 'rsyslog',
+    why: 'events are sent to it as to a SIEM, on loopback',
+    present: () => existsSync('/usr/sbin/rsyslogd'),
+  },
+  {
+    name: 'rsyslog-openssl',
+    why: 'the same with TLS',
+    present: () => anyLibrary('rsyslog/lmnsd_ossl.so'),
+  },
+  {
+    name: 'redis-server',
+    why: 'rate limits are shared through it, on loopback',
+    present: () => onPath('redis-server'),
+  },
+  {
     name: 'php-cli',
     why: 'what the rules inspect is compared with what PHP reads',
     present: () => onPath('php'),

@@ -3,10 +3,14 @@
 import type { AnyCollection } from './collection.ts';
 import * as access from './access-collections.ts';
 import * as acme from './acme-collections.ts';
+import * as api from './api-collections.ts';
+import * as alert from './alert-collections.ts';
+import * as ai from './ai-collections.ts';
 import * as answers from './answer-collections.ts';
 import * as exported from './collections.ts';
 import * as installation from './installation.ts';
 import * as log from './log-collections.ts';
+import * as nodes from './node-collections.ts';
 import * as plugins from './plugin-collections.ts';
 import * as published from './publication-collections.ts';
 
@@ -20,7 +24,7 @@ const isCollection = (value: unknown): value is AnyCollection =>
 export const collections: readonly AnyCollection[] = [
   // Some files hand on what others export.
   ...new Set(
-    [exported, access, acme, answers, installation, log, plugins, published]
+    [exported, access, acme, ai, alert, answers, api, installation, log, nodes, plugins, published]
       .flatMap((file) => Object.values<unknown>(file))
       .filter(isCollection),
   ),

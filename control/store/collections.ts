@@ -1,5 +1,6 @@
 /** Owns the list of what is stored: every collection, its identifiers and its indexes. */
 
+import type { BinaryReleaseRecord } from '../domain/releases.ts';
 import type {
   CustomRuleRecord,
   PolicyRecord,
@@ -18,7 +19,10 @@ export type { Collection } from './collection.ts';
 export { exclusionPlugins, pluginBindings } from './plugin-collections.ts';
 export * from './access-collections.ts';
 export * from './acme-collections.ts';
+export * from './api-collections.ts';
+export * from './alert-collections.ts';
 export * from './log-collections.ts';
+export * from './node-collections.ts';
 export * from './publication-collections.ts';
 import type {
   AgentGroupRecord,
@@ -120,6 +124,8 @@ export interface PublicationRecord {
   readonly nodes?: Readonly<Record<string, NodeDelivery>>;
   /** What it says of policies that are held back; absent when none is. */
   readonly heldNote?: string;
+  /** Intents of operation controls that it carries; absent for none. */
+  readonly intents?: readonly string[];
 }
 
 /** What became of a configuration on one node. */
@@ -238,9 +244,17 @@ export const dnsCredentials: Collection<DnsCredentialsRecord> = {
   name: 'dns-credentials',
   indexes: {},
 };
-/** Enrolled nodes. */
-export const agents: Collection<AgentRecord> = { name: 'agents', indexes: {} };
+/** Enrolled nodes, found by what they call themselves. */
+export const agents: Collection<AgentRecord> = {
+  name: 'agents',
+  indexes: { fingerprint: (agent) => [agent.fingerprint ?? ''] },
+};
 /** Groups of nodes. */
 export const agentGroups: Collection<AgentGroupRecord> = { name: 'agent-groups', indexes: {} };
 /** Data sets that map addresses. */
 export const geoDatabases: Collection<GeoDatabaseRecord> = { name: 'geo-databases', indexes: {} };
+/** Imported releases of the program. */
+export const binaryReleases: Collection<BinaryReleaseRecord> = {
+  name: 'binary-releases',
+  indexes: {},
+};

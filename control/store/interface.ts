@@ -92,6 +92,11 @@ export interface Store extends ReadStore {
    * write nor the others. Errors: a plain Error past `storeLimits.listenersMax`.
    */
   onChange(listener: ChangeListener): () => void;
+  /**
+   * How often readers saw these collections change. It counts at once, not when `onChange` tells:
+   * what is written can be read before it is on disk, and no more when it does not get there.
+   */
+  changesOf(collections: readonly string[]): number;
   /** Why the last write did not reach the disk; '' when it did. */
   lastWriteFailure(): string;
   close(): Promise<void>;

@@ -24,16 +24,9 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
   const cache = new RecordCache();
   const listeners = new Set<ChangeListener>();
   const bystanders = new Set<Bystander>();
+  const counts = new ChangeCounts();
   const lastWrite = new LastWrite();
-  const settle = async <T>(changed: Changes, run: Promise<T>): Promise<T> => {
-    // At once, before anyone else's turn, and also after a failure: what was read meanwhile may
-    // be what was not kept.
-    cache.forget(changed);
-    for (const one of bystanders) one.note(changed);
-    const result = await lastWrite.noted(run).finally(() => cache.forget(changed));
-    tell(listeners, new Set(changed.ids.keys()));
-    return result;
-  };
+  const settle = settling(cache, counts, bystanders, lastWrite, listeners);
   const write: Store['write'] = (change) => {
     const changed = noChanges();
     const run = kv.write((writer) => {
@@ -80,8 +73,38 @@ export async function openStore(kv: Kv, clock: Clock): Promise<Store> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    changesOf: (names) => counts.of(names),
     lastWriteFailure: () => lastWrite.failure,
     close: () => kv.close(),
+  };
+}
+
+/** Carries a write to its end: what readers knew is forgotten, and listeners hear of it. */
+function settling(
+  cache: RecordCache,
+  counts: ChangeCounts,
+  bystanders: ReadonlySet<Bystander>,
+  lastWrite: LastWrite,
+  listeners: ReadonlySet<ChangeListener>,
+): <T>(changed: Changes, run: Promise<T>) => Promise<T> {
+  return async (changed, run) => {
+    // At once, before anyone else's turn, and also after a failure: what was read meanwhile may
+    // be what was not kept.
+    cache.forget(changed);
+    counts.add(changed);
+    for (const one of bystanders) one.note(changed);
+    let result: Awaited<typeof run>;
+    try {
+      result = await lastWrite.noted(run);
+    } catch (error) {
+      // It was taken back.
+      counts.add(changed);
+      throw error;
+    } finally {
+      cache.forget(changed);
+    }
+    tell(listeners, new Set(changed.ids.keys()));
+    return result;
   };
 }
 
@@ -99,6 +122,19 @@ class LastWrite {
       if (error instanceof AppError && error.source === 'storage') this.failure = error.message;
       throw error;
     }
+  }
+}
+
+/** How often each collection changed for those who read it. */
+class ChangeCounts {
+  private readonly counts = new Map<string, number>();
+
+  add({ ids }: Changes): void {
+    for (const name of ids.keys()) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
+
+  of(names: readonly string[]): number {
+    return names.reduce((sum, name) => sum + (this.counts.get(name) ?? 0), 0);
   }
 }
 

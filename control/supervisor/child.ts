@@ -12,6 +12,8 @@ import { readChildMessage, type ChildMessage } from './messages.ts';
 export interface ChildOptions {
   readonly name: string;
   readonly script: string;
+  /** What is run at the next start, where that changes; `script` by this Node otherwise. */
+  readonly program?: () => ChildProgram;
   readonly args: readonly string[];
   readonly nodeArgs?: readonly string[];
   /** Descriptors that it inherits, as `firstInheritedFd` and those after it. */
@@ -22,6 +24,16 @@ export interface ChildOptions {
   readonly onMessage: (message: ChildMessage) => void;
   /** The child never became ready: starting again would not help. */
   readonly onStartFailure: (reason: string) => void;
+  /** It ended unasked; true when the next start is worth it, at once and before it was ready. */
+  readonly onEnded?: (reason: string) => boolean;
+}
+
+/** A program for a child. */
+export interface ChildProgram {
+  /** The Node runtime. */
+  readonly execPath: string;
+  readonly script: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** In the child: 0 to 2 are the standard streams, 3 is the process channel. */
@@ -69,13 +81,14 @@ class KeptChild implements SupervisedChild {
   }
 
   begin(): void {
-    const { nodeArgs = [], script, args, inheritedFds = [], allocator } = this.options;
+    const { nodeArgs = [], args, inheritedFds = [], allocator } = this.options;
+    const { execPath, script, env } = this.options.program?.() ?? this.ownProgram();
     const startedAtMs = performance.now();
     this.fatal = '';
     this.ready = false;
-    const started = spawn(process.execPath, [...nodeArgs, script, ...args], {
+    const started = spawn(execPath, [...nodeArgs, script, ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...inheritedFds],
-      env: childEnvironment(allocator),
+      env: { ...childEnvironment(allocator), ...env },
     });
     this.child = started;
     started.on('message', (raw) => this.onMessage(readChildMessage(raw)));
@@ -95,6 +108,10 @@ class KeptChild implements SupervisedChild {
     const ready = new Promise<void>((resolve) => (this.onRestarted = resolve));
     await endProcess(this.child, graceMs);
     await ready;
+  }
+
+  private ownProgram(): ChildProgram {
+    return { execPath: process.execPath, script: this.options.script, env: {} };
   }
 
   signal(name: NodeJS.Signals): void {
@@ -123,6 +140,7 @@ class KeptChild implements SupervisedChild {
   private onClose(reason: string, livedMs: number): void {
     this.child = null;
     if (this.stopping) return;
+    if (!this.restarting && this.options.onEnded?.(reason) === true) return this.begin();
     if (!this.everReady) return this.options.onStartFailure(reason);
     if (this.restarting) {
       this.restarting = false;

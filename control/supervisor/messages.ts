@@ -4,7 +4,11 @@
 export type ChildMessage =
   | { readonly type: 'ready'; readonly passwordFile?: string }
   | { readonly type: 'progress'; readonly done: number; readonly total: number; what: string }
-  | { readonly type: 'fatal'; readonly message: string };
+  | { readonly type: 'fatal'; readonly message: string }
+  /** An enrolled node reached its controller. */
+  | { readonly type: 'connected' }
+  /** An enrolled node placed another program and wants it started. */
+  | { readonly type: 'staged' };
 
 /** Reads a message; null for anything that is none of ours. */
 export function readChildMessage(raw: unknown): ChildMessage | null {
@@ -27,6 +31,9 @@ export function readChildMessage(raw: unknown): ChildMessage | null {
         type: 'fatal',
         message: typeof fields['message'] === 'string' ? fields['message'] : 'no reason given',
       };
+    case 'connected':
+    case 'staged':
+      return { type: fields['type'] };
     default:
       return null;
   }

@@ -199,12 +199,13 @@ async function startBoth(
 }
 
 /** `before`: descriptors that the child inherits in front of these. */
-function listenFds(flag: string, { fds }: HeldSockets, before: number): string[] {
+export function listenFds(flag: string, { fds }: HeldSockets, before: number): string[] {
   const numbers = fds.map((_, index) => firstInheritedFd + before + index);
   return numbers.length === 0 ? [] : [flag, numbers.join(',')];
 }
 
-function secureArgs(sockets: HeldSockets | null, before: number): string[] {
+/** The flags of the sockets for TLS; none without. */
+export function secureArgs(sockets: HeldSockets | null, before: number): string[] {
   if (sockets === null) return [];
   const listen = ['--https-listen', formatAddress(sockets.address)];
   return [...listen, ...listenFds('--https-listen-fds', sockets, before)];
@@ -220,6 +221,9 @@ const memoryFlags = {
   control: ['--max-semi-space-size=2'],
   engine: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
 };
+
+/** Those of an engine, wherever it runs. */
+export const engineMemoryFlags: readonly string[] = memoryFlags.engine;
 
 /**
  * What control frees in blocks of 32 KB and more, such as what compiling its modules needed, goes

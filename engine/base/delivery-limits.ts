@@ -34,6 +34,13 @@ export const http2Limits = {
   streamWindowBytes: 65_535,
   /** The same of all requests of a connection. */
   connectionWindowBytes: 1_048_576,
+  /**
+   * Heads of a connection's requests that are not counted as held, together: as many bytes as one
+   * request over HTTP/1.1 may have. A few bytes of a client can mean 64 KB of head.
+   */
+  freeHeadBytes: 65_536,
+  /** Heads that came together and are kept in one piece. */
+  sharedHeadBytesMax: 16_384,
   /** What one answer may have waiting for its client. */
   queueBytesMax: 65_536,
   /** Acknowledgements of pings and settings that wait to be sent. */
@@ -53,6 +60,8 @@ export const frontLimits = {
   connectionsMax: 20_000,
   /** Larger request bodies get 413. */
   requestBodyBytesMax: 1_073_741_824,
+  /** Readers of finished HTTP/2 requests that wait for the next one, 2 KB each. */
+  spareReadersMax: 256,
   /** Input kept while a request is served; past it the socket is not read. */
   heldInputBytesMax: 65_536,
   /**
@@ -168,8 +177,8 @@ export const upstreamLimits = {
   waitingPerEndpointMax: 1_024,
   /** Longest wait for a connection; 503. */
   queueTimeoutMs: 5_000,
-  /** Connections kept open without a request. */
-  idlePerEndpointMax: 64,
+  /** Connections kept open without a request: as many as may be busy, else bursts connect anew. */
+  idlePerEndpointMax: 256,
   /** Below the usual 60 s and 75 s of origins, so that we close first. */
   idleTimeoutMs: 30_000,
   /** We close this long before the timeout that an origin names in Keep-Alive, or at half of it. */
@@ -248,4 +257,14 @@ export const http2OriginLimits = {
   headBytesMax: 65_536,
   /** What node may hold of one session, in MB. */
   sessionMegabytesMax: 10,
+} as const;
+
+/** What an enrolled node keeps of itself. */
+export const nodeIdentityLimits = {
+  /** The identity file: certificates, a key and a token have some 5 KB. */
+  fileBytesMax: 256 * 1024,
+  /** How often the node looks whether its certificate is due. */
+  renewalCheckMs: 3_600_000,
+  /** Part of the certificate's lifetime after which it is renewed. */
+  renewAfterShare: 2 / 3,
 } as const;

@@ -39,5 +39,8 @@ export function toAppError(thrown: unknown, code = 'internal'): AppError {
 /** Code of the error with which inspection ends when its time is up. */
 export const inspectionDeadline = 'inspection_deadline';
 
+/** Code of the error with which inspection fails where no policy serves the site. */
+export const policyAbsent = 'policy_absent';
+
 /** Code of what applying a configuration fails with when a later one takes its place. */
 export const supersededCode = 'superseded';

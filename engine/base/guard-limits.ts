@@ -62,6 +62,24 @@ export const rateLimits = {
   keyBytesMax: 512,
 } as const;
 
+/** What nodes tell each other of rate limits through Redis. */
+export const rateExchangeLimits = {
+  /** Pause between two exchanges: how late a node learns what others counted, beside Redis. */
+  everyMs: 100,
+  /** An exchange that takes longer failed: the connection is given up. */
+  deadlineMs: 1_000,
+  /** Pause before the next attempt to connect. */
+  reconnectMs: 1_000,
+  /** Notes that wait for an exchange, 20 bytes each, and how many one exchange takes. */
+  journalNotes: 65_536,
+  notesPerExchange: 8_192,
+  /** Bans and holds that Redis keeps for nodes that join, and how many one exchange reads. */
+  holdsKept: 100_000,
+  holdsPerExchange: 1_000,
+  /** Bytes of the address of Redis. */
+  urlBytesMax: 1_024,
+} as const;
+
 /** Trust profiles, and what is noted of clients that state addresses. */
 export const trustLimits = {
   /** Trust profiles. */

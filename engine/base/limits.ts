@@ -21,6 +21,10 @@ export const bundleLimits = {
   partsPerFetch: 2_000,
   /** Pieces written at the same time: each waits for the disk. */
   partWritersMax: 8,
+  /** API checks of one site, bytes of JSON; a document of 2,000 operations has about 6 MB. */
+  apiChecksBytesMax: 48 * 1024 * 1024,
+  /** Endpoints of one site that learn, as JSON. */
+  apiLearningBytesMax: 4 * 1024 * 1024,
 } as const;
 
 /** Inspection in worker threads. */
@@ -64,6 +68,33 @@ export const poolLimits = {
   stuckAfterDeadlines: 2,
 } as const;
 
+/**
+ * When a front thread counts as overloaded. The bounds lie far above what a busy machine shows: to
+ * inspect less is the last resort.
+ */
+export const overloadLimits = {
+  /** Interval of the timer whose lateness is the delay of the event loop. */
+  tickMs: 100,
+  /** Length of a sample; its shortest waits count. */
+  sampleMs: 500,
+  /**
+   * Lateness of the event loop that no request escapes. A request has several turns: where each is
+   * so late, 4,000 clients at once waited 4 s on average. On a busy machine it stays below 20 ms.
+   */
+  loopDelayMs: 400,
+  /** Wait in the pool that no operation escapes; a fifth of its deadline. */
+  poolWaitMs: 1000,
+  /** Share of the budget of held bytes. */
+  heldShare: 0.9,
+  /** Samples in a row before inspection is shed, and before its share halves again: 2 s. */
+  hotSamples: 4,
+  /** Samples in a row before more is tried again: 3 s. */
+  calmSamples: 6,
+  /** Percent of requests that are inspected when shedding begins, and at least. */
+  firstPercent: 50,
+  leastPercent: 1,
+} as const;
+
 /** What the engine keeps on disk. */
 export const stateLimits = {
   /** Compiled databases; one policy at paranoia level 4 takes 20 MB. */
@@ -96,8 +127,12 @@ export const engineLimits = {
   plannerThreadsMax: 2,
   /** When a policy takes longer to compile, the others serve first. */
   interimAfterMs: 300,
-  /** Planner threads end after this long without work; each weighs 25 MB. */
+  /** Planner threads but the first end after this long without work; each weighs 25 MB. */
   plannerIdleMs: 10_000,
+  /** Interval at which what nobody waits for looks whether planner threads have become idle. */
+  plannerPollMs: 250,
+  /** Policies planned because they will be asked for; some 300 KB each, and new databases. */
+  plannedAheadMax: 2,
   /** Delay before freed memory is returned in one go: threads have collected by then. */
   trimDelayMs: 3_000,
   /** Interval of idle detection in threads; a thread is idle below this share of time at work. */

@@ -7,6 +7,7 @@ export const linkLimits = {
   /** Access events, sampled ones and errors waiting likewise. */
   accessBytesMax: 128 * 1024 * 1024,
   accessSampleBytesMax: 32 * 1024 * 1024,
+  accessExportBytesMax: 64 * 1024 * 1024,
   errorBytesMax: 32 * 1024 * 1024,
   /** Counts waiting likewise; some 100 bytes a site and period. */
   counterBytesMax: 64 * 1024 * 1024,
@@ -47,8 +48,19 @@ export const linkLimits = {
   silenceMs: 45_000,
   /** Pings and state reports. */
   reportIntervalMs: 15_000,
+  /** Requests of one batch that control has tried; others wait for all of them. */
+  batchedRequestsMax: 64,
   /** One message of the engine service. */
   messageBytesMax: 160 * 1024 * 1024,
+} as const;
+
+/** Counts of finished requests, in one front thread and period. */
+export const countLimits = {
+  /** Combinations of a site and policy that keep their rules; then those that keep families. */
+  alertKeysMax: 256,
+  alertCoarseKeysMax: 512,
+  /** Rules of one combination; requests that match more are counted without them. */
+  alertRulesMax: 64,
 } as const;
 
 /** The file of finished requests (`waf engine --events`). */

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { setImmediate as turnEnd } from 'node:timers/promises';
 import { turnLimits } from './delivery-limits.ts';
-import { TurnWriter, type TurnSocket } from './turn-writer.ts';
+import { firstOfTurn, TurnWriter, type TurnSocket } from './turn-writer.ts';
 
 class Recorder implements TurnSocket {
   destroyed = false;
@@ -90,4 +90,27 @@ test('what waits for a socket that is gone is dropped; what is taken is not writ
   expect(Buffer.from(out[2]!.take()!).toString()).toBe('x');
   await turnEnd();
   expect(sockets.map(({ writes }) => writes.length)).toEqual([1, 0, 0]);
+});
+
+test('what gathers its bytes itself goes first, or is called when the turn ends', async () => {
+  const called: string[] = [];
+  const member = (name: string) => ({ endTurn: () => void called.push(name) });
+  const { sockets, out } = writers(1);
+  expect([firstOfTurn(member('a')), firstOfTurn(member('b'))]).toEqual([true, false]);
+  out[0]!.write(Buffer.from('piece'));
+  expect([called, sockets[0]!.writes]).toEqual([[], []]);
+  await turnEnd();
+  expect([called, sockets[0]!.writes]).toEqual([['b'], ['piece']]);
+  expect(firstOfTurn(member('c'))).toBe(true);
+  await turnEnd();
+});
+
+test('members that fill a turn are called at once', async () => {
+  const called: number[] = [];
+  firstOfTurn({ endTurn: () => void called.push(-1) });
+  for (let at = 0; at < turnLimits.waitingPiecesMax; at++) {
+    firstOfTurn({ endTurn: () => void called.push(at) });
+  }
+  expect(called).toHaveLength(turnLimits.waitingPiecesMax);
+  await turnEnd();
 });

@@ -14,17 +14,36 @@ export interface TurnSocket {
   write(bytes: Uint8Array): boolean;
 }
 
+/** What waits for the end of a turn. */
+export interface TurnMember {
+  /** The turn ends: write now. */
+  endTurn(): void;
+}
+
 /** The turn that runs on this thread. */
 const turn = {
   /** True while its end is waited for. */
   open: false,
   /** True once a piece went out: what follows waits. */
   busy: false,
-  waiting: [] as TurnWriter[],
+  waiting: [] as TurnMember[],
 };
 
+/**
+ * For what gathers its bytes itself: true when nothing went out in this turn yet, so that `member`
+ * writes at once; else its `endTurn` is called when the turn ends, or earlier where many wait.
+ */
+export function firstOfTurn(member: TurnMember): boolean {
+  const { busy } = openTurn();
+  turn.busy = true;
+  if (!busy) return true;
+  turn.waiting.push(member);
+  if (turn.waiting.length >= turnLimits.waitingPiecesMax) flushTurn();
+  return false;
+}
+
 /** Writes to one socket, in order. Pieces must not change until they are sent. */
-export class TurnWriter {
+export class TurnWriter implements TurnMember {
   private readonly socket: TurnSocket;
   private piece: Uint8Array | null = null;
   private listed = false;
@@ -98,5 +117,5 @@ function endTurn(): void {
 function flushTurn(): void {
   const { waiting } = turn;
   turn.waiting = [];
-  for (const writer of waiting) writer.endTurn();
+  for (const member of waiting) member.endTurn();
 }

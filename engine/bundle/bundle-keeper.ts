@@ -18,7 +18,7 @@ import { AppError } from '../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import { loadLastGood, saveLastGood } from './last-good.ts';
 import { mergeParts } from './merge-parts.ts';
-import { readSignedBundle, type VerifiedBundle } from './signed-bundle.ts';
+import { readSignedBundle, type VerifiedBundle, type VerifyOptions } from './signed-bundle.ts';
 
 /** Fetches contents by hash, in the order asked for. */
 export type FetchParts = (sha256: readonly Uint8Array[]) => AsyncIterable<Uint8Array>;
@@ -41,10 +41,10 @@ export class BundleKeeper {
    * The bundle of the last run with all its pieces; null when there is none. Errors: AppError
    * bundle_unreadable, bundle_part_missing, those of readSignedBundle.
    */
-  load(): VerifiedBundle | null {
+  load(options: VerifyOptions = {}): VerifiedBundle | null {
     const bytes = loadLastGood(this.folder);
     if (bytes === null) return null;
-    const verified = readSignedBundle(bytes);
+    const verified = readSignedBundle(bytes, options);
     checkSizes(verified.bundle);
     const missing = this.missing(verified.bundle).length;
     if (missing > 0) throw refuse('bundle_part_missing', `${missing} pieces of it are not kept`);

@@ -6,6 +6,13 @@ import type { Logger } from '../base/log.ts';
 import type { BundleKeeper } from './bundle-keeper.ts';
 import { readSignedBundle, type VerifiedBundle } from './signed-bundle.ts';
 
+/** What an enrolled node believes and may serve. */
+export interface NodeTrust {
+  /** The only accepted signer, 32 raw bytes. */
+  readonly signingKey: Uint8Array;
+  readonly grants: { allowsKept(sha256: string): boolean };
+}
+
 /**
  * The bundle of `path`, else the last good one of an earlier run, else none. Errors: AppError that
  * names the file, for `path` alone; a kept bundle that cannot be used is logged.
@@ -14,10 +21,13 @@ export function readFirstBundle(
   path: string | null,
   kept: BundleKeeper,
   log: Logger,
+  node: NodeTrust | null = null,
 ): VerifiedBundle | null {
   if (path !== null) return readNamedBundle(path);
   try {
-    return kept.load();
+    const found = kept.load(node === null ? {} : { publicKey: node.signingKey });
+    if (found === null || node === null || node.grants.allowsKept(found.sha256)) return found;
+    throw new AppError('not_granted', 'no kept grant names it', { source: 'config' });
   } catch (thrown) {
     const { message } = toAppError(thrown);
     log.error('the kept bundle cannot be used; waiting for control', { reason: message });

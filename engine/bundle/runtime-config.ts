@@ -18,6 +18,8 @@ import type { ResponseSettings, SiteConfig, UpstreamConfig } from '../contract/s
 import type { TrustConfig } from '../contract/trust.ts';
 import { IpSets } from './ip-set.ts';
 import { botOf } from './runtime-bot.ts';
+import { apiChecksOf } from './runtime-api-checks.ts';
+import { apiLearningOf } from './runtime-api-learning.ts';
 import { accessOf } from './runtime-access.ts';
 import { loggingOf } from './runtime-logging.ts';
 import { ratesOf } from './runtime-rates.ts';
@@ -47,11 +49,15 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const tls = tlsOf(bundle);
   const bot = botOf(bundle, sets);
   const access = accessOf(bundle, sets);
+  const api = apiChecksOf(bundle);
+  const learning = apiLearningOf(bundle);
   const sites = bundle.sites.map((site) => ({
     ...toSite(site, upstreams, responses, trust(site.id)),
     ...optional('rates', rates(site)),
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
+    ...optional('api', api.get(site.id)),
+    ...optional('learning', learning.get(site.id)),
     ...bot(site),
   }));
   return { revision, sha256, sites, policies, ...optional('logging', loggingOf(bundle)) };
@@ -70,7 +76,8 @@ function toSite(
   };
   requireAtMost('routes', site.routes.length, bundleLimits.routesMax);
   const routes = site.routes
-    .map(({ pathPrefix, upstreamId, stripPrefix }) => ({
+    .map(({ id, pathPrefix, upstreamId, stripPrefix }) => ({
+      id,
       pathPrefix,
       upstream: find(upstreamId),
       stripPrefix,

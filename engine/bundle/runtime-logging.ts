@@ -24,6 +24,7 @@ export function loggingOf({
     revision: Number(global?.revision ?? 0n),
     standard: global === undefined ? standardLogSettings : settingsOf(global),
     sites: new Map(own.map((policy) => [policy.siteId, settingsOf(policy)])),
+    exportAccess: global?.exportAccess ?? false,
   };
 }
 

@@ -17,7 +17,10 @@ export type CounterFamily =
   | 'failure'
   | 'limit'
   | 'event'
-  | 'guard';
+  | 'guard'
+  | 'rule'
+  /** Security events by what alerts can be limited to; keys as `alertKey` writes them. */
+  | 'alert';
 
 /** Keys of the family `served` beside statuses: slow answers of origins, and their time. */
 export const servedKeys = { slow: 'slow', verySlow: 'very_slow', time: 'duration_us' } as const;

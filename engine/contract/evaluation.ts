@@ -5,7 +5,7 @@ import type { ProbedAddress } from './health.ts';
 import type { PolicySource } from './policy.ts';
 import type { UpstreamConfig } from './site.ts';
 import type { ClientIpFinding, ClientSample, SpoofNote, TrustConfig } from './trust.ts';
-import type { TransactionRecord } from './verdict.ts';
+import type { InspectionFailure, TransactionRecord } from './verdict.ts';
 
 /** A remark on one place of a policy's files. */
 export interface PolicyDiagnostic {
@@ -56,6 +56,15 @@ export interface EvaluationOutcome {
   readonly refusalStatus: number;
   /** What each guard of the site saw and decided, in order. */
   readonly guards: readonly GuardTraceEntry[];
+  /** Why inspection failed; absent when it did not. */
+  readonly failure?: InspectionFailure;
+}
+
+/** What trying several requests gave. */
+export interface BatchOutcome {
+  /** One a request, in their order; none when the policy did not compile. */
+  readonly outcomes: readonly EvaluationOutcome[];
+  readonly diagnostics: readonly PolicyDiagnostic[];
 }
 
 /** What an engine serves. */
@@ -77,6 +86,8 @@ export interface EngineHandler {
    */
   compile(policy: PolicySource, options: CompileOptions): Promise<CompileOutcome>;
   evaluate(policy: PolicySource, input: EvaluationInput): Promise<EvaluationOutcome>;
+  /** Rules only, guards are not asked; other work gets its turn between two requests. */
+  evaluateBatch(policy: PolicySource, inputs: readonly EvaluationInput[]): Promise<BatchOutcome>;
   status(): EngineStatus;
   /** Whose address a request has; header names in lower case. */
   explainTrust(

@@ -60,6 +60,10 @@ export interface RequestEvent {
   readonly bytesOut: number;
   /** `host:port` of the origin that was asked last; null when none was. */
   readonly endpoint: string | null;
+  /** Upstream that the path belongs to; absent or '' where the request did not come so far. */
+  readonly upstreamId?: string;
+  /** Path route that was taken; absent or '' for none. */
+  readonly routeId?: string;
   readonly transaction: TransactionRecord | null;
   /** What guards decided, in order; absent for nothing. */
   readonly guards?: readonly GuardNote[];

@@ -31,6 +31,8 @@ export interface EvidenceRecord {
   readonly siteId: string;
   readonly receivedAtMs: number;
   readonly completedAtMs: number;
+  readonly clientIp: string;
+  readonly httpVersion: string;
   readonly reason: 'security' | 'access';
   readonly method: string;
   readonly host: string;

@@ -10,6 +10,7 @@ export const guardNames = [
   'country',
   'resource',
   'virtual_patch',
+  'schema',
 ] as const;
 /** One of them. */
 export type GuardName = (typeof guardNames)[number];

@@ -3,7 +3,7 @@
  * It is never a verdict: the front alone decides, by the site's fail policy, what follows.
  */
 
-import { inspectionDeadline } from '../base/errors.ts';
+import { inspectionDeadline, policyAbsent } from '../base/errors.ts';
 import { passVerdict } from './verdict.ts';
 import type { InspectionFailure, TransactionRecord, Verdict } from './verdict.ts';
 
@@ -23,15 +23,19 @@ export const inspectionFailed: Readonly<Record<InspectionFailure, InspectionFail
   worker: { action: 'failed', reason: 'worker' },
   native: { action: 'failed', reason: 'native' },
   memory: { action: 'failed', reason: 'memory' },
+  overload: { action: 'failed', reason: 'overload' },
+  policy: { action: 'failed', reason: 'policy' },
   internal: { action: 'failed', reason: 'internal' },
 };
 
 /** Codes of errors by what they say of an inspection; all others are `internal`. */
 const reasons: Readonly<Record<string, InspectionFailure>> = {
   [inspectionDeadline]: 'deadline',
+  [policyAbsent]: 'policy',
   scan_failed: 'native',
   hs_invalid: 'native',
   arena_full: 'memory',
+  slab_full: 'memory',
   out_of_memory: 'memory',
   ERR_MEMORY_ALLOCATION_FAILED: 'memory',
 };

@@ -39,6 +39,8 @@ export interface LoggingConfig {
   readonly standard: LogSettings;
   /** Sites with a policy of their own. */
   readonly sites: ReadonlyMap<string, LogSettings>;
+  /** Every request is handed on, whatever the policies keep: other systems want all of them. */
+  readonly exportAccess: boolean;
 }
 
 /** Without a policy: every security event whole, access events by example. */
@@ -65,14 +67,17 @@ export const standardLogging: LoggingConfig = {
   revision: 0,
   standard: standardLogSettings,
   sites: new Map(),
+  exportAccess: false,
 };
 
 /** Why a request is kept as an access event, in the order of their bits. */
 export const captureReasons = ['all', 'status', 'api', 'security'] as const;
+/** The bit of a request that is handed on and, by this bit alone, not kept. */
+export const exportBit = 16;
 
 /** What the log policy decided of one request. */
 export interface EventSelection {
-  /** Bits of `captureReasons`; 0: no access event. */
+  /** Bits of `captureReasons`, and `exportBit`; 0: no access event. */
   readonly access: number;
   /** The security event keeps values and texts of its matches. */
   readonly securityDetail: boolean;

@@ -53,3 +53,40 @@ export interface SavedSets {
   /** Takes over rows that were read before; false when they do not fit. */
   restoreSet(set: number, rows: Uint8Array, nowMs: number): boolean;
 }
+
+/** Hash of a key under which requests are counted. */
+export interface KeyHash {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** What a thread noted of a key: that a request was counted, or until when it is turned away. */
+export type RateNote =
+  | {
+      readonly kind: 'count';
+      readonly key: KeyHash;
+      readonly windowSeconds: number;
+      readonly atMs: number;
+    }
+  | { readonly kind: 'hold'; readonly key: KeyHash; readonly untilS: number };
+
+/** Counts that nodes tell each other. */
+export interface SharedCounts {
+  /** What this node counted since the last call, at most `most` notes, and notes that were lost. */
+  takeNotes(most: number, nowMs: number): { readonly notes: RateNote[]; readonly lost: number };
+  /** Adds requests that other nodes counted in the span of this number. */
+  addOthers(key: KeyHash, windowSeconds: number, span: number, count: number, nowMs: number): void;
+  /** Turns a key away as another node does; never for less long than it is turned away here. */
+  holdAsOthers(key: KeyHash, untilS: number, nowMs: number): void;
+}
+
+/** Where Redis is and how one signs in. */
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+  /** '' for the default user. */
+  readonly user: string;
+  readonly password: string;
+  readonly database: number;
+}

@@ -14,6 +14,20 @@ export interface RequestError {
   readonly message: string;
 }
 
+/** Failures that are no fault of the inspection, where the fail policy is `closed`. */
+const unanswered: Readonly<Record<string, string>> = {
+  overload: 'The node is overloaded and did not inspect the request; it got 503.',
+  policy: "The site's policy does not serve yet, or does not compile; the request got 503.",
+};
+
+/** The same, where it is `open`. */
+const letThrough: Readonly<Record<string, string>> = {
+  overload: 'The node is overloaded; the fail policy let the request through without inspection.',
+  policy:
+    "The site's policy does not serve yet, or does not compile; the fail policy let the request " +
+    'through without inspection.',
+};
+
 /** The error of a request; null for one that was served or blocked as it should be. */
 export function errorOf({ outcome, refusal, transaction }: RequestEvent): RequestError | null {
   const reason = refusal ?? '';
@@ -27,13 +41,15 @@ export function errorOf({ outcome, refusal, transaction }: RequestEvent): Reques
   }
   if (outcome === 'inspection_failed') {
     const cause = transaction?.failure ?? reason;
-    const message = `Inspection failed (${cause}); the request got 503.`;
+    const message = unanswered[cause] ?? `Inspection failed (${cause}); the request got 503.`;
     return { level: 'error', logger: 'inspection', reason: cause, message };
   }
   if (transaction === null || !isIncomplete(transaction)) return null;
   const { failure, limitsReached = [], pcreLimitedRules = [] } = transaction;
   if (failure !== undefined) {
-    const message = `Inspection failed (${failure}); the fail policy let the request through.`;
+    const message =
+      letThrough[failure] ??
+      `Inspection failed (${failure}); the fail policy let the request through.`;
     return { level: 'error', logger: 'inspection', reason: failure, message };
   }
   const rules = pcreLimitedRules.map(String).join(' ');

@@ -4,6 +4,8 @@
  */
 
 import type { AccessConfig } from './access.ts';
+import type { ApiChecks } from './api-checks.ts';
+import type { ApiLearning } from './api-learning.ts';
 import type { BotConfig, ChallengeKey } from './bot.ts';
 import type { LoggingConfig } from './logging.ts';
 import { noInspection, type InspectionConfig } from './policy.ts';
@@ -76,6 +78,8 @@ export interface ResilienceConfig {
 
 /** A path prefix of a site with an origin of its own. */
 export interface PathRouteConfig {
+  /** Events name it; absent in what earlier programs wrote. */
+  readonly id?: string;
   /** Lower case, begins with `/`, does not end with it (but for `/` itself); whole segments. */
   readonly pathPrefix: string;
   readonly upstream: UpstreamConfig;
@@ -120,6 +124,10 @@ export interface SiteConfig {
   readonly trust?: TrustConfig;
   /** Absent where the site is served over plain HTTP only. */
   readonly tls?: SiteTlsConfig;
+  /** What is checked of requests to the site's API; absent where no document is in use. */
+  readonly api?: ApiChecks;
+  /** Endpoints that learn the structure of bodies; absent for none. */
+  readonly learning?: ApiLearning;
 }
 
 /** Which of the product's own pages a request gets. */

@@ -58,6 +58,8 @@ export interface MatchedRule {
   /** The action list asked for the error log (`log`), and for the audit log (`auditlog`). */
   readonly log: boolean;
   readonly auditLog: boolean;
+  /** What it added to the anomaly scores; absent for nothing. */
+  readonly score?: number;
 }
 
 /** Why inspection failed; events and counters name it so. */
@@ -72,7 +74,11 @@ export type InspectionFailure =
   | 'native'
   /** A bound of memory was reached. */
   | 'memory'
-  /** Our own mistake, or a policy that cannot be served. */
+  /** The node is overloaded and inspected other requests: see `contract/overload.ts`. */
+  | 'overload'
+  /** The site's policy does not serve: it compiles for the first time, or does not compile. */
+  | 'policy'
+  /** Our own mistake. */
   | 'internal';
 
 /** What remains of a transaction when it ended; plain data. */

@@ -21,9 +21,26 @@ export class AnswerReader {
   /** True once the answer is complete. */
   done = false;
 
+  /** Whether an answer of 101 opens a WebSocket, whose bytes are content without an end. */
+  opens = false;
+  /** True once it did. */
+  open = false;
+
   private readonly decoder = new ChunkedDecoder();
   private begun = false;
   private left = 0;
+
+  /** Forgets the last answer; `opens` is for the next one. */
+  reset(opens: boolean): void {
+    this.opens = opens;
+    this.open = false;
+    this.trailerStart = 0;
+    this.trailerEnd = 0;
+    this.done = false;
+    this.begun = false;
+    this.left = 0;
+    this.decoder.reset();
+  }
 
   /** Takes the next piece, whose chunk framing it may overwrite. `toHead`: the request was HEAD. */
   read(bytes: Buffer, toHead: boolean): void {
@@ -31,10 +48,20 @@ export class AnswerReader {
     this.start = 0;
     this.end = 0;
     let at = 0;
+    if (this.open) {
+      this.end = bytes.length;
+      return;
+    }
     if (!this.begun) {
       this.head.begin(0, toHead);
       this.head.execute(bytes, bytes.length);
       this.headEnd = this.head.headEnd;
+      if (this.opens && this.head.status === 101) {
+        this.open = true;
+        this.start = this.headEnd;
+        this.end = bytes.length;
+        return;
+      }
       if (this.head.status < 200) return;
       this.begun = true;
       at = this.headEnd;

@@ -1,8 +1,9 @@
-/** Tests that front threads count each limit of inspection that a request reached. */
+/** Tests that front threads count the rules that matched and the limits that were reached. */
 
 import { expect, test } from 'vitest';
 import type { RequestEvent } from '../contract/events.ts';
-import { passVerdict } from '../contract/verdict.ts';
+import { passVerdict, type MatchedRule } from '../contract/verdict.ts';
+import { sampleMatch } from '../../test/support/sample-event.ts';
 import { FrontCounters } from './counters.ts';
 
 function event(limitsReached: readonly string[]): RequestEvent {
@@ -17,6 +18,19 @@ function event(limitsReached: readonly string[]): RequestEvent {
     },
   };
 }
+
+test('counts the rules that matched, but for those that log nothing', () => {
+  const counters = new FrontCounters();
+  const match = (ruleId: number, log = true) => sampleMatch({ ruleId, log });
+  const matched = (...matchedRules: MatchedRule[]): RequestEvent => {
+    const plain = event([]);
+    return { ...plain, transaction: { ...plain.transaction!, matchedRules } };
+  };
+  counters.add(matched(match(942_100), match(949_110)), 'p');
+  counters.add(matched(match(942_100), match(901_000, false)), 'p');
+  const [delta] = counters.drain();
+  expect(Object.fromEntries(delta!.entries.get('rule')!)).toEqual({ 942_100: 2, 949_110: 1 });
+});
 
 test('counts the limits that requests reached, by name', () => {
   const counters = new FrontCounters();

@@ -7,6 +7,8 @@ import { durationBoundsUs, servedKeys, slowUs } from '../contract/counters.ts';
 import type { CounterDelta, CounterFamily } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';
+import { countForAlerts } from './alert-counts.ts';
+import { isSecurity } from './log-sampler.ts';
 
 /** Counts of one thread. */
 export class FrontCounters {
@@ -31,6 +33,7 @@ export class FrontCounters {
       for (const { guard, action } of event.guards) count(delta, 'guard', `${guard}:${action}`);
     }
     if (transaction !== null) countInspection(delta, transaction, event.blocked);
+    if (isSecurity(event)) countForAlerts(delta.entries.get('alert')!, event);
   }
 
   /** Counts an event that nobody will see, or that tells less than it could. */
@@ -93,6 +96,8 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
       ['limit', new Map()],
       ['event', new Map()],
       ['guard', new Map()],
+      ['alert', new Map()],
+      ['rule', new Map()],
     ]),
   };
 }
@@ -118,13 +123,17 @@ function countServed(delta: CounterDelta, { status, durationUs }: RequestEvent):
 
 /** `detected`: a verdict that the policy or the site only records. `failed`: there was none. */
 function countInspection(delta: CounterDelta, record: TransactionRecord, blocked: boolean): void {
-  delta.inspected++;
-  delta.inspectionUs += record.inspectionUs;
-  delta.inspections[durationClass(record.inspectionUs)]!++;
+  // What was shed took no time, and would make inspection look quick.
+  if (record.failure !== 'overload') {
+    delta.inspected++;
+    delta.inspectionUs += record.inspectionUs;
+    delta.inspections[durationClass(record.inspectionUs)]!++;
+  }
   const { action } = record.verdict;
   const detected = action !== 'pass' && (record.detectionOnly || !blocked);
   const failed = action === 'pass' && record.failure !== undefined;
   count(delta, 'verdict', failed ? 'failed' : detected ? 'detected' : action);
   if (record.failure !== undefined) count(delta, 'failure', record.failure);
   for (const name of record.limitsReached ?? []) count(delta, 'limit', name);
+  for (const { log, ruleId } of record.matchedRules) if (log) count(delta, 'rule', ruleId);
 }

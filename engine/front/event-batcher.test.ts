@@ -19,7 +19,7 @@ function match(ruleId: number, change: Partial<MatchedRule> = {}): MatchedRule {
 
 const rules = [
   ...Array.from({ length: 20 }, (_, at) => match(at + 1)),
-  match(21, { severity: 2 }),
+  match(21, { severity: 2, score: 5 }),
   match(22, { disruptive: true }),
   match(23, { log: false }),
 ];
@@ -76,7 +76,8 @@ test('an event that says little is not shortened, and one that waits alone leave
   const sent: EventBatch[] = [];
   const batcher = new EventBatcher((batch) => sent.push(batch));
   const tls = { version: 'TLSv1.3', ja4: 't13d1516h2_8daaf6152771_e5627efa2ab1' };
-  const plain = { ...event(1), transaction: null, tls };
+  const place = { upstreamId: 'pool', routeId: 'route' };
+  const plain = { ...event(1), transaction: null, tls, ...place };
   expect(batcher.add(plain)).toBe('kept');
   expect(sent).toEqual([]);
   await expect.poll(() => sent.length).toBe(1);

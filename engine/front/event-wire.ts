@@ -35,7 +35,7 @@ export interface EventBatch {
 }
 
 const NUMBERS = 17;
-const TEXTS = 13;
+const TEXTS = 15;
 
 /** Kinds of transaction in the numbers: none, one that passed without a match, one in `records`. */
 const RECORD = { NONE: 0, PASSED: 1, WHOLE: 2 } as const;
@@ -68,6 +68,7 @@ type RuleRow = readonly [
   ver: number,
   maturity: number,
   accuracy: number,
+  score: number,
 ];
 
 type RecordRow = readonly [
@@ -106,6 +107,7 @@ export class EventPacker {
     const texts = [requestId, siteId, clientIp, method, host, target, httpVersion, userAgent];
     texts.push(event.refusal ?? '', event.endpoint ?? '', event.referer ?? '');
     texts.push(event.tls?.version ?? '', event.tls?.ja4 ?? '');
+    texts.push(event.upstreamId ?? '', event.routeId ?? '');
     const text = texts.join('\0');
     this.texts.push(text);
     this.count++;
@@ -175,6 +177,7 @@ export class EventPacker {
       this.word(rule.ver),
       rule.maturity,
       rule.accuracy,
+      rule.score ?? 0,
     ];
   }
 
@@ -201,7 +204,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
     const [requestId = '', siteId = '', clientIp = '', method = ''] = texts.slice(t, t + 4);
     const [host = '', target = '', httpVersion = '', userAgent = ''] = texts.slice(t + 4, t + 8);
     const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + 11);
-    const [version = '', ja4 = ''] = texts.slice(t + 11, t + TEXTS);
+    const [version = '', ja4 = '', upstreamId = '', routeId = ''] = texts.slice(t + 11, t + TEXTS);
     const notes = guards?.get(index);
     return {
       requestId,
@@ -218,6 +221,8 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       ...(version === '' ? {} : { tls: { version, ja4 } }),
       userAgent,
       ...(referer === '' ? {} : { referer }),
+      ...(upstreamId === '' ? {} : { upstreamId }),
+      ...(routeId === '' ? {} : { routeId }),
       status: numbers[n + 4]!,
       outcome: outcomes[numbers[n + 5]!]!,
       blocked: numbers[n + 6] === 1,
@@ -264,7 +269,7 @@ function readGuards({ guards }: EventBatch): ReadonlyMap<number, readonly GuardN
 
 function readRule(row: RuleRow, words: readonly string[]): MatchedRule {
   const [ruleId, phase, message, data, severity, tags, operator, matched] = row;
-  const [, , , , , , , , flags, file, line, rev, ver, maturity, accuracy] = row;
+  const [, , , , , , , , flags, file, line, rev, ver, maturity, accuracy, score] = row;
   const pairs: MatchedVariable[] = [];
   for (let at = 0; at < matched.length; at += 2) {
     pairs.push({ name: matched[at]!, value: matched[at + 1]! });
@@ -287,6 +292,7 @@ function readRule(row: RuleRow, words: readonly string[]): MatchedRule {
     accuracy,
     log: (flags & FLAG.LOG) !== 0,
     auditLog: (flags & FLAG.AUDIT_LOG) !== 0,
+    ...(score === 0 ? null : { score }),
   };
 }
 

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { evidenceLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { EvidenceLack, EvidenceRecord, EvidenceSource } from '../contract/evidence.ts';
-import type { EvidenceSettings, EventSelection } from '../contract/logging.ts';
+import { exportBit, type EvidenceSettings, type EventSelection } from '../contract/logging.ts';
 import { isSecurity } from './log-sampler.ts';
 
 const nothing = new Uint8Array();
@@ -38,7 +38,7 @@ export class EvidenceBatcher {
   ): void {
     if (settings === null) return;
     const secure = isSecurity(event);
-    const retained = settings.mode === 'retained' && (selection?.access ?? 0) !== 0;
+    const retained = settings.mode === 'retained' && ((selection?.access ?? 0) & ~exportBit) !== 0;
     if (!secure && !retained) return;
     const waiting = this.openBytes + this.sentBytes;
     const { threadBytesMax } = evidenceLimits;
@@ -84,10 +84,10 @@ export class EvidenceBatcher {
     const lines = source.headerLines();
     const body = bare ? null : source.capturedBody();
     const crowded: EvidenceLack = body?.crowded === true ? 'inflight_limit' : '';
-    const { requestId, siteId, receivedAtMs, method, host, target } = event;
+    const { requestId, siteId, receivedAtMs, method, host, target, clientIp, httpVersion } = event;
     return {
       id: this.nextId(receivedAtMs),
-      ...{ requestId, siteId, receivedAtMs, method, host, target },
+      ...{ requestId, siteId, receivedAtMs, method, host, target, clientIp, httpVersion },
       completedAtMs: receivedAtMs + Math.round(event.durationUs / 1000),
       reason: secure ? 'security' : 'access',
       headerBytes: lines.length,

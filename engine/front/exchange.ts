@@ -20,7 +20,7 @@ import { RequestEnding, type EndingOwner } from './request-ending.ts';
 import { requestEvent, type FinishedRequest } from './request-event.ts';
 import { describeRequest, type RequestTexts } from './request-texts.ts';
 import { requestClient, type RequestClient } from './request-client.ts';
-import { RequestSide } from './request-side.ts';
+import { noRoom, RequestSide } from './request-side.ts';
 import { ResponseSide, type ResponseOwner } from './response-side.ts';
 
 type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest;
@@ -117,6 +117,11 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     this.refuseOrCut(408, 'body_timeout');
   }
 
+  /** What waits for the request has no room. */
+  crowdedOut(): void {
+    this.refuseOrCut(noRoom.status, noRoom.reason);
+  }
+
   /** The whole took too long, or (`gone`) the client takes nothing any more. */
   timedOut(gone: boolean): void {
     if (gone || this.response.streaming) return this.endings.clientAborted();
@@ -179,6 +184,10 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       connection: this.requestClient.facts,
       head: { bytes: this.bytes, spans: this.head.copySpans() },
     };
+  }
+
+  admitsInspection(): boolean {
+    return this.front.overload.admits();
   }
 
   holdBody(): void {
@@ -286,7 +295,9 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     const unread = this.phases.finish((record) => {
       this.generation.release();
       const policyId = this.site?.inspector ? (this.site.site.waf.policyId ?? '') : '';
-      this.front.onRequestDone(requestEvent(this, durationUs, record), policyId, this);
+      const event = requestEvent(this, durationUs, record);
+      this.phases.lesson?.end(event);
+      this.front.onRequestDone(event, policyId, this);
       this.request.captured?.drop();
     });
     if (unread) this.request.recycle();

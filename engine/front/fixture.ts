@@ -99,7 +99,10 @@ export async function startFront(
   inspector: Inspector | null = null,
   settings: Partial<FrontSettings> = {},
   listener: ListenerKind = 'strict',
-  guards: Pick<FrontOptions, 'guardKinds' | 'guardServices' | 'clock'> = {},
+  guards: Pick<
+    FrontOptions,
+    'guardKinds' | 'guardServices' | 'schemaServices' | 'clock' | 'overload'
+  > = {},
 ): Promise<Running> {
   const events: RequestEvent[] = [];
   let notify = (): void => undefined;

@@ -6,6 +6,7 @@ import type { RequestDone } from '../contract/events.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import type { SecureContexts } from '../tls/secure-contexts.ts';
 import type { HandshakeFailure } from '../tls/handshake.ts';
+import type { OverloadController } from '../overload/controller.ts';
 import type { AcmeTokens } from './acme-tokens.ts';
 import type { CaptureRoom } from './body-capture.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
@@ -14,6 +15,7 @@ import type { Generation } from './generation.ts';
 import type { HeldBudget } from './held-budget.ts';
 import type { RequestIds } from './request-id.ts';
 import type { ClientWatch } from './client-watch.ts';
+import type { SpareReaders } from './spare-readers.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
 export interface FrontSettings extends HeadLimits {
@@ -43,8 +45,12 @@ export interface FrontContext {
   readonly settings: FrontSettings;
   readonly deadlines: Deadlines;
   readonly writer: ByteWriter;
+  /** For listeners that read each request on its own. */
+  readonly readers: SpareReaders;
   readonly ids: RequestIds;
   readonly held: HeldBudget;
+  /** Which requests are inspected while the thread is overloaded. */
+  readonly overload: OverloadController;
   readonly onRequestDone: RequestDone;
   /** A client was closed when it was accepted: one more than may be. */
   readonly onClientRefused: () => void;

@@ -13,7 +13,13 @@ import type { ListenerKind } from '../base/listener.ts';
 import type { SiteTable, SiteConfig } from '../contract/site.ts';
 import { noGuardServices, type GuardKind, type GuardServices } from '../guard/guard.ts';
 import { RequestView } from '../guard/request-view.ts';
+import { Learner } from '../schema/learning/learner.ts';
+import { SchemaRegistry } from '../schema/schema-registry.ts';
+import type { SchemaServices } from '../schema/schema-registry.ts';
+import type { LearningDelta } from '../contract/api-learning.ts';
+import type { ApiCountDelta } from '../contract/api-counts.ts';
 import { ByteWriter } from '../http/byte-writer.ts';
+import { OverloadController } from '../overload/controller.ts';
 import { UpstreamRegistry, type UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { CaptureRoom } from './body-capture.ts';
 import type { FrontContext, FrontSettings } from './front-context.ts';
@@ -23,6 +29,7 @@ import type { ListenAddress, Listener } from './listener.ts';
 import { StrictListener } from './listener-strict.ts';
 import { UwsListener } from './listener-uws.ts';
 import { RequestIds } from './request-id.ts';
+import { SpareReaders } from './spare-readers.ts';
 import { AcmeTokens } from './acme-tokens.ts';
 import { ClientWatch } from './client-watch.ts';
 import { SecureContexts } from '../tls/secure-contexts.ts';
@@ -53,6 +60,10 @@ export interface FrontOptions extends NextGeneration {
   readonly guardServices?: GuardServices;
   /** Default: all kinds of guards. */
   readonly guardKinds?: readonly GuardKind[];
+  /** Who says what is inspected under overload; default: one that is never asked to shed. */
+  readonly overload?: OverloadController;
+  /** What checks of API documents need; default: checks with patterns fail. */
+  readonly schemaServices?: SchemaServices;
   /** Called for every TLS handshake that ended. */
   readonly onHandshake?: FrontContext['onHandshake'];
   /** Called for every client that was closed for its PROXY header. */
@@ -62,6 +73,8 @@ export interface FrontOptions extends NextGeneration {
 /** A front of one thread. */
 export interface Front {
   readonly connections: number;
+  /** Share of the budget of held bytes in use, 0..1. */
+  readonly heldShare: number;
   /**
    * Binds and serves; resolves with the port. A second call with `secure` serves TLS, too. Errors:
    * `listen_failed`, `bad_option` for TLS on a listener that does not speak it.
@@ -79,6 +92,10 @@ export interface Front {
   setFailing(failing: UnhealthyAddresses): void;
   /** Origin addresses that failed since the last call, or answer again. */
   drainOriginNotes(): OriginNote[];
+  /** What was counted of requests to documented APIs since the last call. */
+  drainApiCounts(): ApiCountDelta[];
+  /** What endpoints learned since the last call, and the next interval begins. */
+  drainLearning(): LearningDelta[];
   /** Stops accepting, lets requests finish, cuts what is left at the deadline. */
   drain(): Promise<void>;
   /** Closes everything at once. */
@@ -95,6 +112,8 @@ class ThreadFront implements Front {
   private readonly upstreams: UpstreamRegistry;
   private readonly guardServices: GuardServices;
   private readonly guardKinds: readonly GuardKind[] | undefined;
+  private readonly schemas: SchemaRegistry;
+  private readonly learner = new Learner();
   private readonly listener: Listener;
 
   constructor(options: FrontOptions) {
@@ -107,13 +126,16 @@ class ThreadFront implements Front {
     this.upstreams = new UpstreamRegistry(deadlines);
     this.guardServices = options.guardServices ?? noGuardServices;
     this.guardKinds = options.guardKinds;
+    this.schemas = new SchemaRegistry(options.schemaServices ?? noSchemaServices);
     this.context = {
       clock,
       settings,
       deadlines,
       writer: new ByteWriter(),
+      readers: new SpareReaders(settings),
       ids: new RequestIds(),
       held: new HeldBudget(settings.heldBytesMax),
+      overload: options.overload ?? new OverloadController(),
       clientWatch: options.clientWatch ?? new ClientWatch(),
       captures: options.captures ?? null,
       tls: new SecureContexts(),
@@ -135,12 +157,17 @@ class ThreadFront implements Front {
     return this.listener.connections;
   }
 
+  get heldShare(): number {
+    return this.context.held.used / this.context.settings.heldBytesMax;
+  }
+
   private makeGeneration(next: NextGeneration): Generation {
     const { routes, inspectorOf } = next;
     const onReleased = next.onReleased ?? (() => undefined);
-    const { upstreams, guardServices, guardKinds } = this;
+    const { upstreams, guardServices, guardKinds, schemas, learner } = this;
     const guards = { guardServices, ...(guardKinds && { guardKinds }) };
-    return new Generation({ routes, inspectorOf, upstreams, onReleased, ...guards });
+    const made = { routes, inspectorOf, upstreams, onReleased, schemas, learner };
+    return new Generation({ ...made, ...guards });
   }
 
   async listen(address: ListenAddress): Promise<number> {
@@ -177,6 +204,14 @@ class ThreadFront implements Front {
     return this.upstreams.drainNotes();
   }
 
+  drainApiCounts(): ApiCountDelta[] {
+    return this.schemas.drain();
+  }
+
+  drainLearning(): LearningDelta[] {
+    return this.learner.drain();
+  }
+
   async drain(): Promise<void> {
     this.context.draining = true;
     let timer: NodeJS.Timeout | undefined;
@@ -194,3 +229,11 @@ class ThreadFront implements Front {
     this.context.deadlines.close();
   }
 }
+
+/** Without a maker of patterns, checks that need one cannot be used. */
+const noSchemaServices: SchemaServices = {
+  pattern: () => {
+    throw new Error('patterns cannot be made here');
+  },
+  onFault: () => undefined,
+};

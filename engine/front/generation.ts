@@ -9,6 +9,9 @@ import type { TrustConfig } from '../contract/trust.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardKind, GuardServices } from '../guard/guard.ts';
 import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
+import type { Learner, SiteLearning } from '../schema/learning/learner.ts';
+import type { SchemaRegistry } from '../schema/schema-registry.ts';
+import type { SiteChecks } from '../schema/site-checks.ts';
 import type { UpstreamRegistry } from '../upstream/upstream.ts';
 import { PathRoutes, releaseUpstreams } from './path-routes.ts';
 
@@ -20,6 +23,10 @@ export interface Route {
   readonly inspector: Inspector | null;
   /** Null when the site has no guards. */
   readonly guards: GuardChain | null;
+  /** Null where no API document is in use. */
+  readonly schema: SiteChecks | null;
+  /** Null where no endpoint learns. */
+  readonly learning: SiteLearning | null;
   /** Null where only the peer counts. */
   readonly clientIp: ClientIpResolver | null;
 }
@@ -33,6 +40,10 @@ export interface GenerationOptions {
   readonly guardServices: GuardServices;
   /** Default: all kinds of guards. */
   readonly guardKinds?: readonly GuardKind[];
+  /** Compiles checks of API documents. */
+  readonly schemas: SchemaRegistry;
+  /** Learns the structure of bodies. */
+  readonly learner: Learner;
   /** Called once, when it was retired and its last request has finished. */
   readonly onReleased: () => void;
 }
@@ -51,16 +62,24 @@ export class Generation {
   constructor(options: GenerationOptions) {
     this.options = options;
     this.revision = options.routes.revision;
-    for (const site of options.routes.sites) this.addSite(site);
+    const schemas = options.schemas.prepare(options.routes.sites);
+    const learning = options.learner.prepare(options.routes.sites);
+    for (const site of options.routes.sites) {
+      this.addSite(site, schemas.get(site.id) ?? null, learning.get(site.id) ?? null);
+    }
   }
 
-  private addSite(site: SiteConfig): void {
+  private addSite(
+    site: SiteConfig,
+    schema: SiteChecks | null,
+    learning: SiteLearning | null,
+  ): void {
     const origins = new PathRoutes(site, this.options.upstreams);
     const inspector = site.waf.enabled ? this.options.inspectorOf(site) : null;
     const clientIp = site.trust === undefined ? null : this.resolverOf(site.trust);
     const { guardServices, guardKinds } = this.options;
     const guards = compileGuards(site, guardServices, guardKinds);
-    const route: Route = { site, origins, inspector, guards, clientIp };
+    const route: Route = { site, origins, inspector, guards, schema, learning, clientIp };
     for (const host of site.hosts) {
       if (host === '*') this.fallback ??= route;
       else if (host.startsWith('*.')) this.wildcard.set(host.slice(1), route);

@@ -6,6 +6,7 @@
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
 import { http2Limits } from '../base/delivery-limits.ts';
+import { firstOfTurn, type TurnMember } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { HTTP2_CODE, HTTP2_EVENT, Http2Session } from '../http2/session.ts';
@@ -18,7 +19,7 @@ import { Http2Stream, type StreamOwner } from './http2-stream.ts';
 const outBuffer = Buffer.allocUnsafeSlow(http2Limits.outBytes);
 
 /** One connection; see the header. */
-export class Http2Connection implements StreamOwner, DeadlineHolder {
+export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember {
   readonly facts: ConnectionFacts;
   readonly tls: TlsFacts | null;
   readonly forwardedLines: string;
@@ -33,6 +34,8 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
   private readonly holder: Holder;
   /** Content that waits in streams, of all of them. */
   private waiting = 0;
+  /** Bytes of the heads of all streams. */
+  private headBytes = 0;
   private flushing = false;
   private flushDue = false;
   private blocked = false;
@@ -90,7 +93,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
       switch (events[at]!) {
         case HTTP2_EVENT.HEAD: {
           heads ??= Buffer.from(this.session.heads());
-          this.begin(id, heads.subarray(headAt, headAt + a), b);
+          this.begin(id, ownHead(heads, headAt, headAt + a), b);
           headAt += a;
           break;
         }
@@ -120,14 +123,21 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
     const stream = new Http2Stream(this.front, this, id, head, flags);
     this.streams.set(id, stream);
     this.deadlineMs = Infinity;
-    stream.begin();
+    this.headBytes += stream.headBytes;
+    if (this.hold()) stream.begin();
+    else stream.crowdedOut();
+  }
+
+  /** False where what streams keep is more than this client's share of what a thread holds. */
+  private hold(): boolean {
+    return this.holder.hold(this.waiting + Math.max(0, this.headBytes - http2Limits.freeHeadBytes));
   }
 
   private content(id: number, input: Buffer, start: number, end: number): void {
     const stream = this.streams.get(id);
     if (stream === undefined) return this.session.consume(id, end - start);
     this.waiting += end - start;
-    if (!this.holder.hold(this.waiting)) stream.destroy();
+    if (!this.hold()) stream.crowdedOut();
     stream.content(input, start, end);
   }
 
@@ -177,7 +187,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
   consumed(stream: number, bytes: number): void {
     if (this.closed) return;
     this.waiting -= bytes;
-    this.holder.hold(this.waiting);
+    this.hold();
     this.session.consume(stream, bytes);
     this.flushSoon();
   }
@@ -190,21 +200,27 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
 
   streamLeft(stream: Http2Stream): void {
     this.streams.delete(stream.id);
-    if (this.streams.size > 0 || this.closed) return;
+    this.headBytes -= stream.headBytes;
+    if (this.closed) return;
+    this.hold();
+    if (this.streams.size > 0) return;
     this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.keepAliveTimeoutMs;
     if (this.front.draining) this.drain();
   }
 
   // ---- the socket
 
-  /** What streams say in one turn leaves together. */
+  /** What streams say in one turn leaves together: at once where they are the turn's first. */
   private flushSoon(): void {
     if (this.flushDue || this.closed) return;
     this.flushDue = true;
-    queueMicrotask(() => {
-      this.flushDue = false;
-      this.flush();
-    });
+    if (firstOfTurn(this)) queueMicrotask(() => this.endTurn());
+  }
+
+  /** Sends what streams have said. */
+  endTurn(): void {
+    this.flushDue = false;
+    this.flush();
   }
 
   private flush(): void {
@@ -274,4 +290,11 @@ export class Http2Connection implements StreamOwner, DeadlineHolder {
     this.session.close();
     this.onClosed(this);
   }
+}
+
+/** A head [start, end) of several; where they are many, one that stays must not keep all. */
+function ownHead(heads: Buffer, start: number, end: number): Buffer {
+  const head = heads.subarray(start, end);
+  const shared = heads.length <= http2Limits.sharedHeadBytesMax || head.length === heads.length;
+  return shared ? head : Buffer.from(head);
 }

@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import type tls from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
-import { Closing, httpOrigin } from './fixture.ts';
+import { Closing, httpOrigin, rawOrigin } from './fixture.ts';
 import {
   authority,
   connectFrames,
@@ -83,10 +83,10 @@ async function flood(
 const many = (count: number, one: (at: number) => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, at) => one(at)));
 const { CONTINUATION, DATA, RST_STREAM, SETTINGS, WINDOW_UPDATE, HEADERS } = FRAME;
-/** A field of the dynamic table, then named 4,000 times: 16 KB that mean 16 MB. */
+/** A field of the dynamic table, then named 4,000 times: 8 KB that mean 16 MB. */
 const bomb = Buffer.concat([
-  hex('40 01 78 7f a1 1f'),
-  Buffer.alloc(4_000 + 127, 0x61),
+  hex('40 01 78 7f a1 1e'),
+  Buffer.alloc(4_000, 0x61),
   Buffer.alloc(4_000, 0xbe),
 ]);
 
@@ -177,5 +177,77 @@ test('a client that takes nothing of its answers is given up, with what they hol
   await expect.poll(() => front.events.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(50);
   expect(front.events.every(({ outcome }) => outcome === 'client_abort')).toBe(true);
   expect(await eventually(() => open.requests === 0)).toBe(true);
+  expect(await quick()).toBe(200);
+});
+
+/** A front whose origin answers nothing, and how much its clients may have waiting. */
+async function startSilent(heldBytesMax: number): Promise<SecureRunning> {
+  const port = await rawOrigin(closing, (socket) => socket.pause());
+  return startSecureFront(closing, [secureSite(port, host)], { heldBytesMax });
+}
+
+test('heads that a few bytes mean count as held', async () => {
+  const silent = await startSilent(200_000);
+  const socket = await connectFrames(closing, silent.securePort);
+  socket.resume();
+  // A field of 4,000 bytes enters the table, and is named fourteen times.
+  const add = bomb.subarray(0, 4_006);
+  const named = Buffer.alloc(14, 0xbe);
+  const heads = many(10, (at) =>
+    request(2 * at + 1, Buffer.concat([get, at === 0 ? add : zeros(0), named])),
+  );
+  socket.write(heads);
+  const events = await silent.eventsReach(1);
+  await expect.poll(() => events.length).toBeGreaterThanOrEqual(6);
+  expect(events).toHaveLength(events.filter(({ refusal }) => refusal === 'memory').length);
+  expect(events.every(({ outcome, status }) => outcome === 'refused' && status === 503)).toBe(true);
+  expect(silent.front.heldShare).toBeGreaterThan(0.4);
+  socket.destroy();
+  expect(await eventually(() => events.length === 10)).toBe(true);
+  expect(silent.front.heldShare).toBe(0);
+});
+
+test('a request whose content has no room is answered, and ends', async () => {
+  const silent = await startSilent(10_000);
+  const socket = await connectFrames(closing, silent.securePort);
+  let answer = Buffer.alloc(0);
+  socket.on('data', (part: Buffer) => (answer = Buffer.concat([answer, part])));
+  const content = many(2, () => frame(DATA, 0, 1, zeros(16_000)));
+  socket.write(Buffer.concat([request(1, post, END_HEADERS), content]));
+  const [event] = await silent.eventsReach(1);
+  expect(event).toMatchObject({ outcome: 'refused', refusal: 'memory', status: 503 });
+  expect(await eventually(() => answer.includes('service'))).toBe(true);
+});
+
+/** Types, flags and first words of the frames of a stream, in their order. */
+function framesOf(bytes: Buffer, stream: number): number[][] {
+  const found: number[][] = [];
+  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    const payload = bytes.subarray(at + 9, at + 9 + bytes.readUIntBE(at, 3));
+    if (bytes.readUInt32BE(at + 5) !== stream || bytes[at + 3] === WINDOW_UPDATE) continue;
+    found.push([
+      bytes[at + 3]!,
+      bytes[at + 4]!,
+      payload.length === 4 ? payload.readUInt32BE() : -1,
+    ]);
+  }
+  return found;
+}
+
+test('an answer before the end of the content is whole, then the rest is given up', async () => {
+  const socket = await connectFrames(closing, front.securePort);
+  let bytes = Buffer.alloc(0);
+  socket.on('data', (part: Buffer) => (bytes = Buffer.concat([bytes, part])));
+  const unrouted = head([':method', 'POST'], scheme, [':path', '/'], [':authority', 'other.test']);
+  socket.write(
+    Buffer.concat([request(1, unrouted, END_HEADERS), frame(DATA, 0, 1, zeros(16_000))]),
+  );
+  await eventually(() => framesOf(bytes, 1).some(([type]) => type === RST_STREAM));
+  // RFC 9113 section 8.1: a complete response, then RST_STREAM with NO_ERROR.
+  expect(framesOf(bytes, 1)).toEqual([
+    [HEADERS, END_HEADERS, -1],
+    [DATA, END_STREAM, -1],
+    [RST_STREAM, 0, 0],
+  ]);
   expect(await quick()).toBe(200);
 });

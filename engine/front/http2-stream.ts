@@ -3,17 +3,20 @@
  * and exchange as every other, its answer is read back off our own wire bytes.
  */
 
+import { randomBytes } from 'node:crypto';
 import type { DeadlineHolder } from '../base/deadlines.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
-import { RequestHeadParser } from '../http/request-head.ts';
+import type { RequestHeadParser } from '../http/request-head.ts';
 import { routingHost } from '../http/routing-host.ts';
 import { HTTP2_CODE, HTTP2_HEAD } from '../http2/session.ts';
-import { AnswerReader } from './answer-reader.ts';
+import type { AnswerReader } from './answer-reader.ts';
 import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
+import { upgradeLines } from './forward-heads.ts';
 import type { FrontContext } from './front-context.ts';
+import type { Readers } from './spare-readers.ts';
 
 /** What a stream needs of its connection. */
 export interface StreamOwner {
@@ -32,6 +35,20 @@ export interface StreamOwner {
   streamLeft(stream: Http2Stream): void;
 }
 
+const nothing = Buffer.alloc(0);
+/** Where a status line has its status: after `HTTP/1.1 `. */
+const statusAt = 9;
+
+/**
+ * The head that opens a WebSocket over HTTP/1.1, of one that does so over HTTP/2: there is one
+ * reading of both. The key is ours (RFC 8441 section 5.1 has none), and origins prove it.
+ */
+function openingHead(head: Buffer): Buffer {
+  const key = randomBytes(16).toString('base64');
+  const lines = `${upgradeLines}Sec-WebSocket-Key: ${key}\r\n\r\n`;
+  return Buffer.concat([head.subarray(0, head.length - 2), Buffer.from(lines, 'latin1')]);
+}
+
 const lastChunk = Buffer.from('0\r\n\r\n');
 
 /** One request; see the header. */
@@ -47,9 +64,14 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
   private readonly bytes: Buffer;
   private readonly exchange: Exchange;
   private readonly totalDeadlineMs: number;
-  private readonly answer = new AnswerReader();
+  private readonly readers: Readers;
+  private readonly answer: AnswerReader;
   private readonly received: Buffer[] = [];
   private readonly flags: number;
+  /** RFC 8441: the stream carries a WebSocket once the origin takes it. */
+  private readonly websocket: boolean;
+  /** It does: bytes flow until one side closes. */
+  private tunnel = false;
   private complete: boolean;
   private blocked = false;
   private gone = false;
@@ -62,19 +84,20 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     this.front = front;
     this.owner = owner;
     this.id = id;
-    this.bytes = head;
-    this.parser = new RequestHeadParser(front.settings);
-    this.parser.http2 = true;
-    this.parser.reset(0);
+    this.websocket = (flags & HTTP2_HEAD.WEBSOCKET) !== 0;
+    this.bytes = this.websocket ? openingHead(head) : head;
+    this.readers = front.readers.take(true, this.websocket);
+    ({ parser: this.parser, answer: this.answer } = this.readers);
     this.totalDeadlineMs = front.deadlines.nowMs + front.settings.requestTotalTimeoutMs;
     this.deadlineMs = this.totalDeadlineMs;
-    const result = this.parser.execute(head, head.length);
+    const result = this.parser.execute(this.bytes, this.bytes.length);
     this.refused = result !== SCAN.DONE;
     this.flags = flags;
     this.complete = (flags & HTTP2_HEAD.END) !== 0;
     // The frames of the stream delimit a body whose length is not announced.
-    if (!this.complete && this.parser.contentLength < 0) this.parser.framing = BODY.CHUNKED;
-    this.exchange = new Exchange(front, this, head, front.clock.monotonicUs());
+    const framed = !this.complete && !this.websocket && this.parser.contentLength < 0;
+    if (framed) this.parser.framing = BODY.CHUNKED;
+    this.exchange = new Exchange(front, this, this.bytes, front.clock.monotonicUs());
     front.deadlines.add(this);
   }
 
@@ -101,6 +124,16 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     exchange.start();
   }
 
+  /** Bytes of its head, which stay until it has ended. */
+  get headBytes(): number {
+    return this.bytes.length;
+  }
+
+  /** There is no room for what waits of it: it is answered, and nothing more is taken. */
+  crowdedOut(): void {
+    if (!this.gone && !this.ended) this.exchange.crowdedOut();
+  }
+
   host(): string {
     const { hostStart, hostEnd } = this.parser;
     return routingHost(this.bytes.toString('latin1', hostStart, hostEnd));
@@ -120,8 +153,9 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
   contentEnded(): void {
     if (this.complete) return;
     this.complete = true;
-    if (this.ended || this.gone || this.parser.framing !== BODY.CHUNKED) return;
-    this.take(lastChunk, 0);
+    if (this.ended || this.gone) return;
+    if (this.tunnel) return this.closeTunnel();
+    if (this.parser.framing === BODY.CHUNKED) this.take(lastChunk, 0);
   }
 
   private take(piece: Buffer, length: number): void {
@@ -139,10 +173,20 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
       this.exchange.acceptBody(piece, 0);
       if (this.received.length === 0) this.consume();
     }
+    if (this.tunnel && this.complete) this.closeTunnel();
+  }
+
+  /** The client closed its side of a WebSocket; what it sent before goes first. */
+  private closeTunnel(): void {
+    if (this.received.length === 0 && !this.gone && !this.ended) this.exchange.clientGone();
   }
 
   private awaitBody(wanted: boolean): void {
     const { deadlines, settings } = this.front;
+    if (this.tunnel) {
+      this.deadlineMs = deadlines.nowMs + settings.websocketIdleMs;
+      return;
+    }
     const progressMs = deadlines.nowMs + settings.bodyProgressTimeoutMs;
     this.deadlineMs = wanted ? Math.min(progressMs, this.totalDeadlineMs) : this.totalDeadlineMs;
   }
@@ -158,6 +202,9 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     answer.read(piece, this.parser.isHead);
     const { headEnd, start, end, done } = answer;
+    // RFC 8441 section 5: what HTTP/1.1 answers with 101 is a 200.
+    if (answer.open && headEnd > 0) piece.write('200', statusAt, 'latin1');
+    if (this.tunnel) this.awaitBody(true);
     const content = end > start;
     const trailers = answer.trailerEnd > answer.trailerStart;
     if (headEnd > 0) owner.respond(id, piece, 0, headEnd, done && !content && !trailers);
@@ -182,20 +229,25 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     if (this.ended) return this.destroy();
     const { exchange } = this;
     if (this.blocked) return exchange.timedOut(true);
+    if (this.tunnel) return exchange.bodyTimedOut();
     if (nowMs < this.totalDeadlineMs && exchange.wantsBody) return exchange.bodyTimedOut();
     if (nowMs < this.totalDeadlineMs) this.deadlineMs = this.totalDeadlineMs;
     else exchange.timedOut(false);
   }
 
-  /** Heads of this listener open none. */
+  /** A WebSocket is open. */
   tunnelOpened(): void {
-    this.destroy();
+    this.tunnel = true;
+    this.bodyWanted(true);
   }
 
   exchangeEnded(): void {
     this.ended = true;
     if (this.gone) return;
-    if (!this.answer.done) return this.destroy();
+    const { done, open } = this.answer;
+    if (!done && !open) return this.destroy();
+    // RFC 8441 section 5: the end of a side is the end of its stream.
+    if (open) this.owner.data(this.id, nothing, 0, 0, true);
     this.leave();
   }
 
@@ -220,6 +272,7 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     this.front.deadlines.remove(this);
     this.received.length = 0;
     this.consume();
+    if (this.ended) this.front.readers.give(this.readers);
     this.owner.streamLeft(this);
   }
 }

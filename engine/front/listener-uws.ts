@@ -15,13 +15,14 @@ import { AppError } from '../base/errors.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { BODY, KIND_MASK, SCAN } from '../http/head-scanner.ts';
-import { RequestHeadParser } from '../http/request-head.ts';
+import type { RequestHeadParser } from '../http/request-head.ts';
 import { routingHost } from '../http/routing-host.ts';
-import { ResponseHeadParser } from '../http/response-head.ts';
+import type { ResponseHeadParser } from '../http/response-head.ts';
 import { FIELD } from '../http/tables.ts';
 import type { ClientPort } from './client-port.ts';
 import { Exchange } from './exchange.ts';
 import type { FrontContext } from './front-context.ts';
+import type { Readers } from './spare-readers.ts';
 import type { ListenAddress, Listener } from './listener.ts';
 
 /** Serves `context` through uWebSockets.js; the library is loaded when the listener opens. */
@@ -130,7 +131,8 @@ class UwsClient implements ClientPort, DeadlineHolder {
   private readonly exchange: Exchange;
   private readonly headResult: number;
   private readonly totalDeadlineMs: number;
-  private readonly answer = new ResponseHeadParser();
+  private readonly readers: Readers;
+  private readonly answer: ResponseHeadParser;
   private readonly decoder = new ChunkedDecoder();
   private answerBegun = false;
   private answered = false;
@@ -152,7 +154,9 @@ class UwsClient implements ClientPort, DeadlineHolder {
     this.response = response;
     this.onGone = onGone;
     this.bytes = headBytes(request);
-    this.parser = new RequestHeadParser(context.settings);
+    this.readers = context.readers.take(false, false);
+    this.parser = this.readers.parser;
+    this.answer = this.readers.answer.head;
     const peerIp = addressText(response.getRemoteAddressAsText());
     this.facts = {
       clientIp: peerIp,
@@ -164,7 +168,6 @@ class UwsClient implements ClientPort, DeadlineHolder {
       scheme: 'http',
     };
     this.forwardedLines = `X-Forwarded-For: ${peerIp}\r\nX-Forwarded-Proto: http\r\n`;
-    this.parser.reset(0);
     this.headResult = this.parser.execute(this.bytes, this.bytes.length);
     this.exchange = new Exchange(context, this, this.bytes, context.clock.monotonicUs());
     this.totalDeadlineMs = context.deadlines.nowMs + context.settings.requestTotalTimeoutMs;
@@ -375,6 +378,7 @@ class UwsClient implements ClientPort, DeadlineHolder {
     this.deadlineMs = Infinity;
     this.context.deadlines.remove(this);
     this.received = [];
+    if (this.ended) this.context.readers.give(this.readers);
     this.onGone(this);
   }
 }

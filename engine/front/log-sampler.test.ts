@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { loggingLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import { standardLogSettings, type LogSettings } from '../contract/logging.ts';
+import { exportBit, standardLogSettings, type LogSettings } from '../contract/logging.ts';
 import { LogSampler } from './log-sampler.ts';
 
 const plain = {
@@ -27,7 +27,8 @@ function seeded(): () => number {
 
 function sampler(change: Partial<LogSettings> = {}): LogSampler {
   const made = new LogSampler(seeded());
-  made.use({ revision: 7, standard: { ...standardLogSettings, ...change }, sites: new Map() });
+  const standard = { ...standardLogSettings, ...change };
+  made.use({ revision: 7, standard, sites: new Map(), exportAccess: false });
   return made;
 }
 
@@ -93,7 +94,18 @@ test('paths with numbers are one kind; a flood of paths costs examples, not memo
 test('a site may have a policy of its own', () => {
   const own = new LogSampler(seeded());
   const sites = new Map([['s', { ...standardLogSettings, accessMode: 'none' as const }]]);
-  own.use({ revision: 1, standard: standardLogSettings, sites });
+  own.use({ revision: 1, standard: standardLogSettings, sites, exportAccess: false });
   expect(own.select(plain)).toBeNull();
   expect(own.select({ ...plain, siteId: 'other' })).not.toBeNull();
+});
+
+test('every request is handed on where other systems want it, and kept no more often', () => {
+  const made = new LogSampler(seeded());
+  const standard = { ...standardLogSettings, accessMode: 'none' as const };
+  made.use({ revision: 1, standard, sites: new Map(), exportAccess: true });
+  for (let at = 0; at < 100; at++) expect(made.select(plain)?.access).toBe(exportBit);
+  made.use({ revision: 1, standard: standardLogSettings, sites: new Map(), exportAccess: true });
+  const picked = Array.from({ length: 100 }, () => made.select(plain)?.access ?? 0);
+  expect(picked.every((access) => (access & exportBit) !== 0)).toBe(true);
+  expect(picked.filter((access) => access !== exportBit).length).toBeLessThan(100);
 });

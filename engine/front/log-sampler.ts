@@ -7,6 +7,7 @@
 
 import { loggingLimits } from '../base/observation-limits.ts';
 import {
+  exportBit,
   standardLogging,
   type EventSelection,
   type LoggingConfig,
@@ -50,7 +51,8 @@ export class LogSampler {
     const settings = this.config.sites.get(siteId) ?? this.config.standard;
     const { accessMode, securityMode, windowMs } = settings;
     const secure = isSecurity(event);
-    if (accessMode === 'none' && !secure) return null;
+    const exported = this.config.exportAccess ? exportBit : 0;
+    if (accessMode === 'none' && !secure && exported === 0) return null;
     const startMs = receivedAtMs - (receivedAtMs % windowMs);
     const score = this.random() * scoreMax;
     const sampled = accessMode === 'exemplars' || (secure && securityMode === 'exemplars');
@@ -59,8 +61,8 @@ export class LogSampler {
       securityMode === 'all' ||
       (securityMode === 'exemplars' &&
         this.enters(window!, securityKind(event), settings.securityK, score));
-    let access = accessMode === 'all' ? REASON.ALL : 0;
-    if (accessMode === 'exemplars') access = this.sample(event, settings, window!, score);
+    let access = exported | (accessMode === 'all' ? REASON.ALL : 0);
+    if (accessMode === 'exemplars') access |= this.sample(event, settings, window!, score);
     if (secure && settings.pairing && accessMode !== 'none') access |= REASON.SECURITY;
     if (access === 0 && !secure) return null;
     const { revision } = this.config;

@@ -59,6 +59,16 @@ export class OriginSide implements OriginSink {
     return this.attempts.pool?.name ?? null;
   }
 
+  /** The upstream that the path belongs to; '' where none was chosen. */
+  get upstreamId(): string {
+    return this.choice?.upstreamId ?? '';
+  }
+
+  /** The path route that was taken; '' for none. */
+  get routeId(): string {
+    return this.choice?.routeId ?? '';
+  }
+
   /** Chooses the origin by the path as it is forwarded. */
   choose(origins: PathRoutes): RouteResult {
     const choice = origins.choose(this.bytes, this.head.pathStart, this.head.pathEnd);

@@ -57,7 +57,7 @@ async function deadPort(): Promise<number> {
 
 describe('path routes', () => {
   const routes = (api: number, admin: number): NonNullable<SiteConfig['routes']> => [
-    { pathPrefix: '/api/admin', upstream: upstreamOf([admin]), stripPrefix: true },
+    { id: 'r1', pathPrefix: '/api/admin', upstream: upstreamOf([admin]), stripPrefix: true },
     { pathPrefix: '/api', upstream: upstreamOf([api]), stripPrefix: false },
   ];
 
@@ -142,6 +142,14 @@ describe('path routes', () => {
     expect(answers.map((text) => text.slice(0, 4))).toEqual(['[api', '404', '[api']);
     const events = await eventsReach(3);
     expect(events[1]).toMatchObject({ outcome: 'unrouted', siteId: 'site-1', status: 404 });
+    await ask(port, ['/api/admin/3']);
+    const places = (await eventsReach(4)).map(({ upstreamId, routeId }) => [upstreamId, routeId]);
+    const [one, none, two] = [
+      [`u${api}`, ''],
+      ['', ''],
+      [`u${admin}`, 'r1'],
+    ];
+    expect(places).toEqual([one, none, one, two]);
   });
 });
 

@@ -11,6 +11,9 @@ import type { Upstream, UpstreamRegistry } from '../upstream/upstream.ts';
 /** Where a request of a site goes. */
 export interface OriginChoice {
   readonly upstream: Upstream;
+  readonly upstreamId: string;
+  /** '' where no route was taken. */
+  readonly routeId: string;
   /** Bytes taken off the front of the path. */
   readonly skip: number;
 }
@@ -28,13 +31,15 @@ export class PathRoutes {
 
   /** Holds every upstream of the site; `releaseUpstreams` gives them back. */
   constructor(site: SiteConfig, upstreams: UpstreamRegistry) {
-    this.prefixes = (site.routes ?? []).map(({ pathPrefix, upstream, stripPrefix }) => {
+    this.prefixes = (site.routes ?? []).map(({ id = '', pathPrefix, upstream, stripPrefix }) => {
       const bytes = Buffer.from(pathPrefix === '/' ? '' : pathPrefix, 'latin1');
       const skip = stripPrefix ? bytes.length : 0;
-      return { bytes, choice: { upstream: upstreams.hold(upstream), skip } };
+      const where = { upstream: upstreams.hold(upstream), upstreamId: upstream.id };
+      return { bytes, choice: { ...where, routeId: id, skip } };
     });
     const rest = upstreams.hold(site.upstream);
-    this.rest = site.unmatchedNotFound === true ? null : { upstream: rest, skip: 0 };
+    const all = { upstream: rest, upstreamId: site.upstream.id, routeId: '', skip: 0 };
+    this.rest = site.unmatchedNotFound === true ? null : all;
   }
 
   /**

@@ -58,6 +58,8 @@ export function requestEvent(
     bytesIn: finished.request.bodyBytes,
     bytesOut: endings.bodyBytes > 0 ? endings.bodyBytes : finished.response.relay.bodyBytes,
     endpoint: origin.endpoint,
+    upstreamId: origin.upstreamId,
+    routeId: origin.routeId,
     transaction,
   };
   return notes.length === 0 ? event : { ...event, guards: notes };

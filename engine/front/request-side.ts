@@ -19,7 +19,7 @@ import { RequestRelay } from './request-relay.ts';
 const UP = { WAIT: 0, HOLD: 1, FLOW: 2, DONE: 3 } as const;
 
 /** Why a body cannot be taken. */
-const noRoom: Pick<Refusal, 'status' | 'reason'> = { status: 503, reason: 'memory' };
+export const noRoom: Pick<Refusal, 'status' | 'reason'> = { status: 503, reason: 'memory' };
 
 /** The request to one response; see the header. */
 export class RequestSide {

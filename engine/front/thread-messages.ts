@@ -1,16 +1,20 @@
 /** Owns the messages between the main thread and its front threads; structured-cloneable data. */
 
+import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
+import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
+import type { OverloadStatus } from '../contract/overload.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { ClientNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { EventBatch } from './event-wire.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress } from './listener.ts';
+import type { FrontAnswer, FrontQuestion } from './thread-questions.ts';
 
 /**
  * What a front thread starts with; `extra` is for the thread's own composition. Routes come as a
@@ -45,6 +49,7 @@ export type ToFrontThread =
       readonly token: string;
       readonly keyAuthorization: string | null;
     }
+  | { readonly kind: 'question'; readonly id: number; readonly question: FrontQuestion }
   | { readonly kind: 'drain' };
 
 /** From a front thread. */
@@ -67,9 +72,14 @@ export type FromFrontThread =
     }
   | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
   | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
+  | { readonly kind: 'endpoints'; readonly deltas: readonly EndpointDelta[] }
+  | { readonly kind: 'learning'; readonly deltas: readonly LearningDelta[] }
+  | { readonly kind: 'api_counts'; readonly deltas: readonly ApiCountDelta[] }
   | { readonly kind: 'connections'; readonly count: number }
+  | { readonly kind: 'overload'; readonly status: OverloadStatus }
   | { readonly kind: 'client_notes'; readonly notes: ClientNotes }
   | { readonly kind: 'origins'; readonly notes: readonly OriginNote[] }
+  | { readonly kind: 'answer'; readonly answer: FrontAnswer }
   | { readonly kind: 'drained' };
 
 /** `id` of the routes a thread starts with; it listens once it can serve them. */

@@ -7,10 +7,13 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { frontLimits, tlsLimits } from '../base/delivery-limits.ts';
+import type { LearningDelta } from '../contract/api-learning.ts';
+import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import { notOverloaded, worseOverload, type OverloadStatus } from '../contract/overload.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
@@ -26,6 +29,7 @@ import {
   type FrontThreadData,
   type ToFrontThread,
 } from './thread-messages.ts';
+import { ThreadQuestions, type FrontQuestion } from './thread-questions.ts';
 
 /** How front threads are started. */
 export interface FrontThreadsOptions {
@@ -57,10 +61,17 @@ export interface FrontThreadsOptions {
   readonly onCounters?: (deltas: readonly CounterDelta[]) => void;
   /** The most frequent values since the last call. */
   readonly onRankings?: (deltas: readonly RankingDelta[]) => void;
+  /** Called with endpoints that threads learned, and what they counted of documented APIs. */
+  readonly onEndpoints?: (deltas: readonly EndpointDelta[]) => void;
+  /** Called with what threads learned of the structure of bodies. */
+  readonly onLearning?: (deltas: readonly LearningDelta[]) => void;
+  readonly onApiCounts?: (deltas: readonly ApiCountDelta[]) => void;
   /** What was noticed about clients since the last call. */
   readonly onClientNotes?: (notes: ClientNotes) => void;
   /** Origin addresses of one thread that failed since the last call, or answer again. */
   readonly onOrigins?: (notes: readonly OriginNote[]) => void;
+  /** The overload of the worst thread changed. */
+  readonly onOverload?: (status: OverloadStatus) => void;
   /** A thread died by itself; it is being replaced. */
   readonly onThreadDied?: (cause: Error | null) => void;
   /** The main thread has collected the garbage of a change of generations. */
@@ -90,6 +101,8 @@ export interface FrontThreads {
   setUnhealthy(unhealthy: UnhealthyAddresses): void;
   /** Tells every thread, present and future, which addresses requests found failing. */
   setFailing(failing: UnhealthyAddresses): void;
+  /** Asks every thread about itself, one answer a thread; with `only`, that one. */
+  ask(question: FrontQuestion, only?: number): Promise<readonly unknown[]>;
   /** Lets requests finish, then ends the threads. */
   drain(): Promise<void>;
 }
@@ -112,8 +125,10 @@ const threadDied = 'front_thread_died';
 class FrontThread {
   readonly worker: Worker;
   readonly pending = new Map<number, Pending>();
+  readonly questions = new ThreadQuestions();
   port = 0;
   connections = 0;
+  overload = notOverloaded;
   /** The inherited socket that it serves. */
   readonly fd: number | undefined;
   readonly secureFd: number | undefined;
@@ -151,6 +166,7 @@ class Threads implements FrontThreads {
   private nextId = FIRST_ROUTES + 1;
   private stopping = false;
   private deaths = 0;
+  private overload = notOverloaded;
   private unhealthy: UnhealthyAddresses = new Map();
   private failing: UnhealthyAddresses = new Map();
   private collecting: NodeJS.Timeout | null = null;
@@ -254,6 +270,14 @@ class Threads implements FrontThreads {
     for (const thread of this.threads) thread.send({ kind: 'failing', failing });
   }
 
+  ask(question: FrontQuestion, only?: number): Promise<readonly unknown[]> {
+    const meant = [...this.threads].filter((_thread, at) => only === undefined || at === only);
+    const asked = meant.map((thread) =>
+      thread.questions.ask((id) => thread.send({ kind: 'question', id, question })),
+    );
+    return Promise.all(asked);
+  }
+
   async drain(): Promise<void> {
     this.stopping = true;
     const exits = [...this.threads].map(
@@ -341,9 +365,20 @@ class Threads implements FrontThreads {
         return this.options.onCounters?.(message.deltas);
       case 'rankings':
         return this.options.onRankings?.(message.deltas);
+      case 'endpoints':
+        return this.options.onEndpoints?.(message.deltas);
+      case 'learning':
+        return this.options.onLearning?.(message.deltas);
+      case 'api_counts':
+        return this.options.onApiCounts?.(message.deltas);
       case 'connections':
         thread.connections = message.count;
         return;
+      case 'answer':
+        return thread.questions.take(message.answer);
+      case 'overload':
+        thread.overload = message.status;
+        return this.tellOverload();
       case 'client_notes':
         return this.options.onClientNotes?.(message.notes);
       case 'origins':
@@ -352,9 +387,19 @@ class Threads implements FrontThreads {
     }
   }
 
+  private tellOverload(): void {
+    let worst = notOverloaded;
+    for (const { overload } of this.threads) worst = worseOverload(overload, worst);
+    if (worst === this.overload) return;
+    this.overload = worst;
+    this.options.onOverload?.(worst);
+  }
+
   /** A thread that had served is replaced after a growing pause; one that never could is not. */
   private onExit(thread: FrontThread, cause: Error | null): void {
     this.threads.delete(thread);
+    this.tellOverload();
+    thread.questions.end();
     const text = 'a front thread ended before it answered';
     const error = new AppError(threadDied, text, { source: 'internal', cause });
     for (const id of [...thread.pending.keys()]) thread.settle(id, error);

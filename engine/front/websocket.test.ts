@@ -1,7 +1,5 @@
 /** Tests of WebSocket: the handshake is inspected and proved, then bytes go both ways. */
 
-import { createHash } from 'node:crypto';
-import type net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'undici';
 import { eventually } from '../../test/support/eventually.ts';
@@ -10,11 +8,11 @@ import {
   blockWith,
   Closing,
   RawClient,
-  rawOrigin,
   ScriptedInspector,
   siteFor,
   startFront,
 } from './fixture.ts';
+import { acceptOf, switching, websocketOrigin, type WebsocketOrigin } from './websocket-fixture.ts';
 
 const closing = new Closing();
 afterEach(() => closing.run());
@@ -25,47 +23,8 @@ const opening =
   'GET /chat HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n' +
   `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`;
 
-/** RFC 6455 section 1.3. */
-function acceptOf(given: string): string {
-  return createHash('sha1').update(`${given}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
-}
-
-function switching(given: string, accept = acceptOf(given)): string {
-  return (
-    'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
-    `Sec-WebSocket-Accept: ${accept}\r\n\r\n`
-  );
-}
-
-/** What an origin does with one connection; what comes after the head is sent back. */
-interface Origin {
-  readonly port: number;
-  readonly heads: string[];
-  readonly sockets: net.Socket[];
-}
-
-async function origin(answer: (key: string) => string): Promise<Origin> {
-  const heads: string[] = [];
-  const sockets: net.Socket[] = [];
-  const port = await rawOrigin(closing, (socket) => {
-    sockets.push(socket);
-    let text = '';
-    let open = false;
-    socket.on('data', (bytes) => {
-      if (open) return void socket.write(bytes);
-      text += bytes.toString('latin1');
-      const end = text.indexOf('\r\n\r\n');
-      if (end < 0) return;
-      heads.push(text.slice(0, end));
-      const given = /sec-websocket-key: (.*)/i.exec(text)?.[1] ?? '';
-      const said = answer(given);
-      open = said.startsWith('HTTP/1.1 101');
-      socket.write(said + (open ? text.slice(end + 4) : ''));
-      text = '';
-    });
-  });
-  return { port, heads, sockets };
-}
+const origin = (answer: (key: string) => string): Promise<WebsocketOrigin> =>
+  websocketOrigin(closing, answer);
 
 describe('a WebSocket', () => {
   test('carries messages of a client of its own, and is one request in the events', async () => {

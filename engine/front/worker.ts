@@ -4,7 +4,9 @@
  */
 
 import type { MessagePort } from 'node:worker_threads';
+import { answerOfThread } from '../base/debug-figures.ts';
 import { toAppError } from '../base/errors.ts';
+import { systemClock } from '../base/clock.ts';
 import { frontLimits } from '../base/delivery-limits.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
@@ -12,10 +14,14 @@ import type { Inspector } from '../contract/inspection.ts';
 import { standardLogging } from '../contract/logging.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import type { GuardServices } from '../guard/guard.ts';
+import { OverloadController } from '../overload/controller.ts';
+import { PressureProbe } from '../overload/pressure-probe.ts';
+import type { SchemaServices } from '../schema/schema-registry.ts';
 import { shareListening } from '../system/sockets.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import { CaptureRoom } from './body-capture.ts';
 import { FrontCounters } from './counters.ts';
+import { FrontEndpoints } from './endpoints.ts';
 import { EventBatcher } from './event-batcher.ts';
 import { EvidenceBatcher } from './evidence-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
@@ -25,6 +31,7 @@ import { FrontRankings } from './rankings.ts';
 import { ClientWatch } from './client-watch.ts';
 import type { ListenAddress } from './listener.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
+import type { FrontQuestion } from './thread-questions.ts';
 
 /** What one generation's inspection is, as the composition root makes it. */
 export interface PreparedInspection {
@@ -41,6 +48,10 @@ export interface FrontWorkerParts {
   readonly takeDatabases?: (groups: SharedImages) => void;
   /** What guards look things up in. */
   readonly guardServices: GuardServices;
+  /** Shortest wait of inspection in other threads since the last call; default none. */
+  readonly poolWaitMs?: () => number;
+  /** What checks of API documents need. */
+  readonly schemaServices?: SchemaServices;
   /** False for finished requests that nobody asks about; they stay in the thread. */
   readonly wantsEvent: (event: RequestEvent) => boolean;
   /** Requests are chosen by the log policy of their site. */
@@ -69,12 +80,17 @@ class FrontWorker {
   private readonly batcher: EventBatcher;
   private readonly counters = new FrontCounters();
   private readonly rankings = new FrontRankings();
+  private readonly endpoints = new FrontEndpoints();
   private readonly sampler = new LogSampler();
   private readonly captures = new CaptureRoom();
   private readonly evidence: EvidenceBatcher;
   private readonly clientWatch = new ClientWatch();
+  private readonly overload = new OverloadController();
+  private readonly probe: PressureProbe;
   private readonly counting: NodeJS.Timeout;
   private readonly ranking: NodeJS.Timeout;
+  /** Revisions that are built or serve here, oldest first. */
+  private readonly generations: string[] = [];
   /** Connections that the main thread knows of. */
   private connections = 0;
   private front: Front | null = null;
@@ -93,6 +109,11 @@ class FrontWorker {
     this.evidence = new EvidenceBatcher((records, dropped) =>
       this.send({ kind: 'evidence', records, dropped }),
     );
+    const poolWaitMs = parts.poolWaitMs ?? ((): number => 0);
+    const heldShare = (): number => this.front?.heldShare ?? 0;
+    this.probe = new PressureProbe(systemClock, this.overload, { poolWaitMs, heldShare }, () =>
+      this.send({ kind: 'overload', status: this.overload.status }),
+    );
     this.counting = setInterval(() => this.sendCounts(), frontLimits.counterIntervalMs);
     this.ranking = setInterval(() => this.sendRankings(), frontLimits.rankingIntervalMs);
     this.ended = new Promise((resolve) => (this.end = resolve));
@@ -100,6 +121,7 @@ class FrontWorker {
   }
 
   close(): void {
+    this.probe.stop();
     clearInterval(this.counting);
     clearInterval(this.ranking);
   }
@@ -129,6 +151,7 @@ class FrontWorker {
       this.front?.setAcmeAnswer(message.token, message.keyAuthorization);
       return this.send({ kind: 'applied', id: message.id });
     }
+    if (message.kind === 'question') return void this.answer(message.id, message.question);
     if (message.kind === 'drain') return void this.drain();
     if (message.kind === 'databases') return this.parts.takeDatabases?.(message.groups);
     if (message.kind === 'sample') return this.clientWatch.want(message.siteId, message.count);
@@ -142,6 +165,7 @@ class FrontWorker {
       if (this.front === null) await this.start(generation);
       else {
         this.front.swap(generation);
+        this.endpoints.keep(new Set(routes.sites.map((site) => site.id)));
         this.send({ kind: 'applied', id });
       }
     } catch (thrown) {
@@ -156,11 +180,14 @@ class FrontWorker {
       settings: this.data.settings,
       listener: this.data.listener,
       clientWatch: this.clientWatch,
+      overload: this.overload,
       guardServices: this.parts.guardServices,
+      ...(this.parts.schemaServices && { schemaServices: this.parts.schemaServices }),
       ...(this.parts.samples === true ? { captures: this.captures } : {}),
       onRequestDone: (event, policyId, evidence) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
+        this.endpoints.add(event);
         const selection = this.parts.samples === true ? this.sampler.select(event) : null;
         if (this.parts.samples === true) {
           const settings = this.captures.settingsOf(event.siteId);
@@ -186,6 +213,23 @@ class FrontWorker {
     const securePort = listenSecure === null ? 0 : await this.bind(front, listenSecure);
     this.send({ kind: 'listening', port, securePort });
     this.front = front;
+    // Not before: what a thread does to begin is no overload.
+    this.probe.start();
+  }
+
+  /** Answers a question about this thread; never throws. */
+  private async answer(id: number, question: FrontQuestion): Promise<void> {
+    try {
+      const { about, seconds } = question;
+      const result =
+        about === 'generations'
+          ? { generations: [...this.generations], connections: this.front?.connections ?? 0 }
+          : await answerOfThread({ about, seconds });
+      this.send({ kind: 'answer', answer: { id, result, error: '' } });
+    } catch (thrown) {
+      const { message: error } = toAppError(thrown);
+      this.send({ kind: 'answer', answer: { id, result: null, error } });
+    }
   }
 
   private bind(front: Front, address: ListenAddress): Promise<number> {
@@ -203,7 +247,9 @@ class FrontWorker {
     const logging = routes.logging ?? standardLogging;
     this.sampler.use(logging);
     this.captures.use(logging, this.data.threads);
+    this.generations.push(routes.revision);
     const onReleased = (): void => {
+      this.generations.splice(this.generations.indexOf(routes.revision), 1);
       release();
       this.send({ kind: 'released', revision: routes.revision });
     };
@@ -225,6 +271,10 @@ class FrontWorker {
   private sendRankings(): void {
     const deltas = this.rankings.drain();
     if (deltas.length > 0) this.send({ kind: 'rankings', deltas });
+    const endpoints = this.endpoints.drain();
+    if (endpoints.length > 0) this.send({ kind: 'endpoints', deltas: endpoints });
+    const learned = this.front?.drainLearning() ?? [];
+    if (learned.length > 0) this.send({ kind: 'learning', deltas: learned });
   }
 
   private sendCounts(): void {
@@ -233,6 +283,8 @@ class FrontWorker {
     this.connections = count;
     const deltas = this.counters.drain();
     if (deltas.length > 0) this.send({ kind: 'counters', deltas });
+    const apis = this.front?.drainApiCounts() ?? [];
+    if (apis.length > 0) this.send({ kind: 'api_counts', deltas: apis });
     const notes = this.clientWatch.drain();
     if (notes !== null) this.send({ kind: 'client_notes', notes });
     const origins = this.front?.drainOriginNotes() ?? [];

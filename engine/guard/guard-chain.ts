@@ -24,10 +24,17 @@ export interface GuardOutcome {
   readonly notes: readonly GuardNote[];
   /** True when a bypass skips the inspection by rules. */
   readonly skipsWaf: boolean;
+  /** True when a bypass skips the checks of API documents. */
+  readonly skipsSchema: boolean;
 }
 
 /** No guard had anything to say; shared, because nearly every walk ends so. */
-export const unguarded: GuardOutcome = { verdict: null, notes: [], skipsWaf: false };
+export const unguarded: GuardOutcome = {
+  verdict: null,
+  notes: [],
+  skipsWaf: false,
+  skipsSchema: false,
+};
 
 const continues: Readonly<Record<GuardAction, boolean>> = {
   deny: false,
@@ -58,11 +65,14 @@ export class GuardChain {
       notes ??= [];
       for (const one of verdict.earlier ?? []) notes.push(this.noteOf(one));
       notes.push(this.noteOf(verdict));
-      if (!continues[verdict.action]) return { verdict, notes, skipsWaf: false };
+      if (!continues[verdict.action]) {
+        return { verdict, notes, skipsWaf: false, skipsSchema: false };
+      }
       if (verdict.skips !== undefined) skips = [...skips, ...verdict.skips];
     }
     if (notes === null) return unguarded;
-    return { verdict: null, notes, skipsWaf: skips.includes('waf') };
+    const skipsSchema = skips.includes('schema');
+    return { verdict: null, notes, skipsWaf: skips.includes('waf'), skipsSchema };
   }
 
   /** A note names only what there was to skip. */

@@ -12,7 +12,15 @@
 
 import type { HashKey } from '../base/half-sip-hash.ts';
 import { rateLimits } from '../base/guard-limits.ts';
-import type { RateBudget, SavedSets } from '../contract/rate-limit.ts';
+import { rateSpanMs, rateSpans } from '../base/rate-spans.ts';
+import type {
+  KeyHash,
+  RateBudget,
+  RateNote,
+  SavedSets,
+  SharedCounts,
+} from '../contract/rate-limit.ts';
+import { RateJournal, shareJournal } from './rate-journal.ts';
 
 /** What threads are given of a table; cloning it shares the memory. */
 export interface SharedRates {
@@ -20,12 +28,8 @@ export interface SharedRates {
   readonly sets: number;
   /** Of all hashes; kept with the counts. */
   readonly seed: HashKey;
-}
-
-/** Hash of a key. */
-export interface KeyHash {
-  readonly low: number;
-  readonly high: number;
+  /** Notes for other nodes; null where counts stay here. */
+  readonly journal: SharedArrayBuffer | null;
 }
 
 /** What asking for a key comes to. */
@@ -35,10 +39,11 @@ const { waysPerSet } = rateLimits;
 /** Words of a row beside its tag. */
 const ROW = 15;
 const [HIGH, ENDS, UNTIL, LAST, PLACE, COUNTS] = [0, 1, 2, 3, 4, 5];
-const COUNTERS = 10;
-const parts = COUNTERS - 1;
+const COUNTERS = rateSpans;
 const steps = 4096;
 const stepBits = 12;
+/** What a counter holds at most. */
+const countMax = 2 ** (32 - stepBits) - 1;
 /** Stands in a row that has no counts yet. */
 const uncounted = -1;
 
@@ -47,9 +52,14 @@ const HEADER = 16;
 const [EVICTED, BANS] = [0, 1];
 
 /** Makes the memory of a table. Its pages are taken when they are written to. */
-export function shareRates(seed: HashKey, sets: number = rateLimits.sets): SharedRates {
+export function shareRates(
+  seed: HashKey,
+  sets: number = rateLimits.sets,
+  journalled = false,
+): SharedRates {
   const words = HEADER + 2 * sets + sets * waysPerSet * (1 + ROW);
-  return { memory: new SharedArrayBuffer(4 * words), sets, seed };
+  const journal = journalled ? shareJournal() : null;
+  return { memory: new SharedArrayBuffer(4 * words), sets, seed, journal };
 }
 
 /** A seed for counts that are not kept. */
@@ -60,7 +70,7 @@ export function randomSeed(): HashKey {
 }
 
 /** One thread's view of the table. */
-export class RateTable implements SavedSets {
+export class RateTable implements SavedSets, SharedCounts {
   readonly seed: HashKey;
   /** After `over` and `mitigated`: milliseconds until the key may pass again. */
   retryAfterMs = 0;
@@ -72,11 +82,13 @@ export class RateTable implements SavedSets {
   private readonly changed: Int32Array;
   private readonly tags: Int32Array;
   private readonly rows: Int32Array;
+  private readonly journal: RateJournal | null;
   /** Where `takeChanged` continues. */
   private nextSet = 0;
 
-  constructor({ memory, sets, seed }: SharedRates) {
+  constructor({ memory, sets, seed, journal }: SharedRates) {
     this.seed = seed;
+    this.journal = journal && new RateJournal(journal);
     this.sets = sets;
     let at = 0;
     const take = (words: number): Int32Array => {
@@ -123,6 +135,13 @@ export class RateTable implements SavedSets {
       Atomics.store(this.changed, set, 1);
     }
     this.unlock(set);
+    if (this.journal !== null && !dry) {
+      const { low, high } = key;
+      if (answer === 'pass') this.journal.counted(low, high, windowSeconds, nowMs);
+      else if (answer === 'over' && mitigationMs > 0) {
+        this.journal.held(low, high, nowMs + mitigationMs);
+      }
+    }
     if (answer === 'over' && mitigationMs > 0) this.retryAfterMs = mitigationMs;
     return answer;
   }
@@ -132,6 +151,41 @@ export class RateTable implements SavedSets {
     const set = this.setOf(key);
     this.lock(set);
     this.mitigate(this.find(set, key, nowMs), nowMs + forMs);
+    Atomics.store(this.changed, set, 1);
+    this.unlock(set);
+    Atomics.store(this.header, BANS!, 1);
+    this.journal?.held(key.low, key.high, nowMs + forMs);
+  }
+
+  takeNotes(most: number, nowMs: number): { readonly notes: RateNote[]; readonly lost: number } {
+    return this.journal?.take(most, nowMs) ?? { notes: [], lost: 0 };
+  }
+
+  addOthers(key: KeyHash, windowSeconds: number, span: number, count: number, nowMs: number): void {
+    const set = this.setOf(key);
+    const windowMs = windowSeconds * 1000;
+    this.lock(set);
+    const row = this.find(set, key, nowMs);
+    this.roll(row, windowMs, nowMs);
+    // A clock that is ahead of ours counts into our latest span.
+    const back = Math.max(0, (this.rows[row + LAST!]! - span) | 0);
+    if (back < COUNTERS) {
+      const place = row + COUNTS! + ((this.rows[row + PLACE!]! + COUNTERS - back) % COUNTERS);
+      const sum = Math.min(countMax, (this.rows[place]! >>> stepBits) + count);
+      // Their latest request may have come at the end of the span.
+      this.rows[place] = (sum << stepBits) | (steps - 1);
+      this.extend(row, nowMs + windowMs + spanOf(windowMs));
+    }
+    Atomics.store(this.changed, set, 1);
+    this.unlock(set);
+  }
+
+  holdAsOthers(key: KeyHash, untilS: number, nowMs: number): void {
+    if (untilS * 1000 <= nowMs) return;
+    const set = this.setOf(key);
+    this.lock(set);
+    const row = this.find(set, key, nowMs);
+    if (this.rows[row + UNTIL!]! >>> 0 < untilS) this.mitigate(row, untilS * 1000);
     Atomics.store(this.changed, set, 1);
     this.unlock(set);
     Atomics.store(this.header, BANS!, 1);
@@ -253,6 +307,19 @@ export class RateTable implements SavedSets {
   private count(row: number, windowMs: number, nowMs: number): void {
     const { rows } = this;
     const spanMs = spanOf(windowMs);
+    const age = this.roll(row, windowMs, nowMs);
+    const place = row + COUNTS! + rows[row + PLACE!]!;
+    const entry = rows[place]!;
+    const step = age < 0 ? steps - 1 : Math.floor(((nowMs % spanMs) * steps) / spanMs);
+    const latest = Math.max(step, entry & (steps - 1));
+    rows[place] = (((entry >>> stepBits) + 1) << stepBits) | latest;
+    this.extend(row, nowMs + windowMs + spanMs);
+  }
+
+  /** Makes the span of now the latest; answers how many spans later it is. */
+  private roll(row: number, windowMs: number, nowMs: number): number {
+    const { rows } = this;
+    const spanMs = spanOf(windowMs);
     if (rows[row + PLACE!] === uncounted) {
       rows[row + PLACE!] = 0;
       rows[row + LAST!] = Math.floor(nowMs / spanMs) | 0;
@@ -266,12 +333,7 @@ export class RateTable implements SavedSets {
       rows[row + PLACE!] = (rows[row + PLACE!]! + age) % COUNTERS;
       rows[row + LAST!] = Math.floor(nowMs / spanMs) | 0;
     }
-    const place = row + COUNTS! + rows[row + PLACE!]!;
-    const entry = rows[place]!;
-    const step = age < 0 ? steps - 1 : Math.floor(((nowMs % spanMs) * steps) / spanMs);
-    const latest = Math.max(step, entry & (steps - 1));
-    rows[place] = (((entry >>> stepBits) + 1) << stepBits) | latest;
-    this.extend(row, nowMs + windowMs + spanMs);
+    return age;
   }
 
   private mitigate(row: number, untilMs: number): void {
@@ -301,7 +363,7 @@ export class RateTable implements SavedSets {
 }
 
 function spanOf(windowMs: number): number {
-  return Math.ceil(windowMs / parts);
+  return rateSpanMs(windowMs / 1000);
 }
 
 /** Spans between the last counted request and now; kept spans wrap at 32 bits. */

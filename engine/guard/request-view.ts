@@ -122,6 +122,18 @@ export class RequestView {
     return value;
   }
 
+  /** Values of all fields of a name in lower case, in order; [] when it is absent. */
+  fields(name: string): string[] {
+    const { spans, fieldCount } = this.head;
+    const values: string[] = [];
+    for (let i = 0; i < fieldCount; i++) {
+      const at = SPAN.fields + 4 * i;
+      if (!this.isNamed(spans[at]!, spans[at + 1]!, name)) continue;
+      values.push(this.text(spans[at + 2]!, spans[at + 3]!));
+    }
+    return values;
+  }
+
   /**
    * True when the path lies under a prefix of whole segments, in lower case: `loosely` by any of
    * its readings, else by all of them. What denies asks loosely, what allows does not.

@@ -317,12 +317,13 @@ export class RequestHeadParser extends HeadScanner {
     return SCAN.DONE;
   }
 
-  /** RFC 6455 section 4.1: a GET over HTTP/1.1 without content. */
+  /** RFC 6455 section 4.1: a GET over HTTP/1.1, or written as one for HTTP/2, without content. */
   private onUpgrade(bytes: Uint8Array): void {
     if (!this.mayUpgrade) return this.note(REFUSAL.upgrade);
     const { spans } = this;
     const get = spansEqual(bytes, spans[SPAN.firstStart]!, spans[SPAN.firstEnd]!, getMethod);
-    const plain = get && this.version === 11 && this.contentLength < 0 && this.encodings === 0;
+    const able = this.version === 11 || this.http2;
+    const plain = get && able && this.contentLength < 0 && this.encodings === 0;
     this.websocketKey = plain ? websocketKey(bytes, this) : null;
     if (this.websocketKey === null) this.note(REFUSAL.websocket);
   }

@@ -7,15 +7,24 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { fromByteString } from '../base/byte-string.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import { captureReasons } from '../contract/logging.ts';
+import { captureReasons, exportBit } from '../contract/logging.ts';
 import { errorOf, type RequestError } from '../contract/request-error.ts';
 import { selectionFields, type EncodedFact } from './security-fact.ts';
 
 /** The access fact of a request; null where the log policy keeps none. */
 export function encodeAccess(event: RequestEvent): EncodedFact | null {
+  const kept = (event.selection?.access ?? 0) & ~exportBit;
+  return kept === 0 ? null : encoded(event, kept);
+}
+
+/** The access fact of a request that is handed on to other systems; null where none is. */
+export function encodeExport(event: RequestEvent): EncodedFact | null {
+  return ((event.selection?.access ?? 0) & exportBit) === 0 ? null : encoded(event, 0);
+}
+
+function encoded(event: RequestEvent, kept: number): EncodedFact {
   const { selection, receivedAtMs } = event;
-  if (selection === undefined || selection.access === 0) return null;
-  const reasons = captureReasons.filter((_, bit) => (selection.access & (1 << bit)) !== 0);
+  const reasons = captureReasons.filter((_, bit) => (kept & (1 << bit)) !== 0);
   const fact = create(AccessFactSchema, {
     requestId: event.requestId,
     siteId: event.siteId,
@@ -39,6 +48,8 @@ export function encodeAccess(event: RequestEvent): EncodedFact | null {
     bytesIn: whole(event.bytesIn),
     bytesOut: whole(event.bytesOut),
     endpoint: event.endpoint ?? '',
+    upstreamId: event.upstreamId ?? '',
+    routeId: event.routeId ?? '',
     inboundScore: event.transaction?.inboundScore ?? 0,
     ...selectionFields(selection, reasons),
   });

@@ -6,68 +6,68 @@
 
 import { connect as connectSocket } from 'node:net';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { timestampFromMs, timestampNow } from '@bufbuild/protobuf/wkt';
-import { createClient, type Client, type Transport } from '@connectrpc/connect';
+import { ConnectError, createClient, type Client, type Transport } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import {
   AgentStreamService,
   ConnectRequestSchema,
+  type AgentCommandResultSchema,
   type AgentWelcome,
   type ChallengeDispatch,
   type ConfigUpdate,
   type ConnectRequest,
   type ConnectResponse,
+  type SignedServingGrant,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { AppError, supersededCode, toAppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/observation-limits.ts';
-import type { Logger } from '../base/log.ts';
 import {
   metricPayloadVersion,
   observationProtocolVersion,
   ownCapabilities,
   versionMismatch,
 } from '../base/protocol-versions.ts';
-import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
-import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
+import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
+import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { RequestError } from '../contract/request-error.ts';
+import { notOverloaded, type OverloadStatus } from '../contract/overload.ts';
 import type { HealthReport } from '../contract/health.ts';
 import { EvidenceUploads } from './evidence-uploads.ts';
+import { healthPush } from './health-report.ts';
 import { LoadMeter } from './load-meter.ts';
 import { Observations, type SpoolStores } from './observations.ts';
 import { Outbox } from './outbox.ts';
+import type { ProgramUpgrade } from './program-upgrade.ts';
+import { Silence } from './silence.ts';
+import { takeConfiguration, type ConfigurationSink } from './take-configuration.ts';
 
 /** What the link connects, and to what. */
-export interface LinkOptions {
-  /** Path of the controller's Unix socket. */
+export interface LinkOptions extends ConfigurationSink {
+  /** Path of the controller's Unix socket; not used by an enrolled node. */
   readonly socketPath: string;
   /** `local` for the built-in node. */
   readonly agentId: string;
+  /** Carries out orders to replace the program; absent where none are taken. */
+  readonly upgrade?: ProgramUpgrade;
   readonly version: string;
-  /** Where pieces of configurations and the last one that served are kept. */
-  readonly bundles: BundleKeeper;
   /** What is known of the origins of the generation that serves; default nothing. */
   readonly health?: () => HealthReport;
   /** Open client connections; default none. */
   readonly connections?: () => number;
+  /** How overloaded the node is; default not at all. */
+  readonly overload?: () => OverloadStatus;
   /** Threads that serve requests. */
   readonly frontThreads?: number;
   /** Where observations wait until control has them; default in memory. */
   readonly spools?: SpoolStores;
   /** SHA-256 of the bundle that serves, '' when none does. */
   configHash(): string;
-  /**
-   * Serves a configuration: `obtain` fetches what is missing of it, `keep` stores it. Resolves when
-   * traffic uses it, rejects when it cannot be served or when a later one takes its place.
-   */
-  rollOut(obtain: () => Promise<VerifiedBundle>, keep: () => Promise<void>): Promise<void>;
   /** Resolves when clients get an answer to an authority, by token; null takes it back. */
   readonly answerChallenge?: (token: string, keyAuthorization: string | null) => Promise<void>;
-  readonly logger: Logger;
 }
 
 /** The link to control. */
@@ -88,8 +88,16 @@ export interface ControllerLink {
   count(deltas: readonly CounterDelta[]): void;
   /** Takes the most frequent values that front threads saw; never throws, never blocks. */
   rank(deltas: readonly RankingDelta[]): void;
+  /** Takes endpoints that front threads learned. */
+  learnEndpoints(deltas: readonly EndpointDelta[]): void;
+  /** Takes what front threads learned of the structure of bodies. */
+  learnBodies(deltas: readonly LearningDelta[]): void;
+  /** Takes what front threads counted of requests to documented APIs. */
+  countApis(deltas: readonly ApiCountDelta[]): void;
   /** Reports the findings of probes to control now; they are also reported periodically. */
   reportHealth(): void;
+  /** Reports the load to control now; it is also reported periodically. */
+  reportLoad(): void;
   /** Facts held and given up, and whether the stream is up. */
   stats(): { readonly held: number; readonly evicted: number; readonly connected: boolean };
   /** Sends what waits (at most a second) and ends the stream. */
@@ -109,7 +117,11 @@ export function createControllerLink(options: LinkOptions): ControllerLink {
     fault: (error) => link.observations.fault(error),
     count: (deltas) => link.count(deltas),
     rank: (deltas) => link.observations.rank(deltas),
+    learnEndpoints: (deltas) => link.observations.learnEndpoints(deltas),
+    learnBodies: (deltas) => link.observations.learnBodies(deltas),
+    countApis: (deltas) => link.observations.countApis(deltas),
     reportHealth: () => link.reportHealth(),
+    reportLoad: () => link.reportLoad(),
     stats: () => link.stats(),
     close: () => link.close(),
   };
@@ -130,7 +142,10 @@ class Link {
     this.#options = options;
     this.observations = new Observations(options.spools);
     const { agentId, logger } = options;
-    this.uploads = new EvidenceUploads({ agentId, logger, transport: () => this.#transport() });
+    const streamToken = options.enrolled?.identity().streamToken ?? '';
+    const transport = (): Transport => this.#transport();
+    this.uploads = new EvidenceUploads({ agentId, streamToken, logger, transport });
+    this.#signingKey = options.enrolled?.signingKey;
     this.#meter = new LoadMeter(options.frontThreads ?? 1);
   }
 
@@ -146,6 +161,7 @@ class Link {
   async close(): Promise<void> {
     await Promise.all([this.observations.close(), this.uploads.close()]);
     this.#stopped = true;
+    this.#options.upgrade?.close();
     this.#outbox?.close();
     this.#wakeUp?.();
     this.#abort.abort();
@@ -160,19 +176,23 @@ class Link {
       } catch (error) {
         if (this.#stopped) return;
         const { code, message } = toAppError(error);
-        const level = code === versionMismatchCode ? 'error' : 'debug';
+        // A controller that is gone is usual; what we could not do ourselves is a fault.
+        const fault = !(error instanceof ConnectError || error instanceof AppError);
+        const level = fault || code === versionMismatchCode ? 'error' : 'debug';
         this.#options.logger[level]('the stream to control ended', { reason: message });
       }
       this.#outbox = null;
       this.observations.disconnected();
       const lived = performance.now() - startedAt > linkLimits.reconnectMaxMs;
       waitMs = lived ? linkLimits.reconnectMinMs : Math.min(waitMs * 2, linkLimits.reconnectMaxMs);
-      if (!this.#stopped) await this.#pause(waitMs);
+      // Nodes that lost their controller together must not come back together.
+      if (!this.#stopped) await this.#pause(waitMs * (0.5 + Math.random() / 2));
     }
   }
 
   #transport(): Transport {
-    const { socketPath } = this.#options;
+    const { socketPath, enrolled } = this.#options;
+    if (enrolled !== undefined) return enrolled.transport();
     return createConnectTransport({
       baseUrl: 'http://control',
       httpVersion: '2',
@@ -192,17 +212,21 @@ class Link {
         configHash: this.#options.configHash(),
         observationProtocolVersion,
         capabilities: ownCapabilities,
+        streamToken: this.#options.enrolled?.identity().streamToken ?? '',
       },
     });
+    const silence = new Silence(() => this.#abort.abort());
     const reports = setInterval(() => this.#report(outbox), linkLimits.reportIntervalMs);
     try {
       const client = createClient(AgentStreamService, transport);
       const parts = createClient(PartService, transport);
       const signal = this.#abort.signal;
       for await (const message of client.connect(outbox, { signal })) {
+        silence.heard();
         this.#receive(outbox, parts, message);
       }
     } finally {
+      silence.close();
       clearInterval(reports);
       outbox.close();
       this.#abort.abort();
@@ -217,11 +241,18 @@ class Link {
     switch (message.case) {
       case 'welcome':
         refuseOtherVersions(message.value);
-        this.#signingKey = message.value.bundleSigningPublicKey;
+        // An enrolled node believes the key of its enrolment alone.
+        if (this.#options.enrolled === undefined) {
+          this.#signingKey = message.value.bundleSigningPublicKey;
+        }
         this.#outbox = outbox;
         this.#options.logger.info('connected to control', { server: message.value.serverId });
         this.observations.connected((up) => this.#send(outbox, up));
         this.#report(outbox);
+        this.#options.upgrade?.connected(this.#tellResult);
+        return;
+      case 'command':
+        void this.#options.upgrade?.order(message.value, this.#tellResult);
         return;
       case 'configUpdate':
         void this.#applyUpdate(outbox, parts, message.value);
@@ -229,6 +260,8 @@ class Link {
       case 'challengeDispatch':
         void this.#answerChallenge(outbox, message.value);
         return;
+      case 'servingGrant':
+        return this.#takeGrant(outbox, message.value);
       case 'batchAck':
         return this.observations.batchAcknowledged(message.value);
       case 'gapNoticeAck':
@@ -243,6 +276,11 @@ class Link {
       default:
     }
   }
+
+  /** What became of an order, over the connection that there is then; else the next one tells. */
+  readonly #tellResult = (value: MessageInitShape<typeof AgentCommandResultSchema>): void => {
+    if (this.#outbox !== null) this.#send(this.#outbox, { case: 'commandResult', value });
+  };
 
   /** ACME HTTP-01: the controller waits for the answer before it calls the authority. */
   async #answerChallenge(
@@ -261,92 +299,50 @@ class Link {
     this.#send(outbox, { case: 'challengeResponse', value });
   }
 
+  #takeGrant(outbox: Outbox<ConnectRequest>, { grant, signature }: SignedServingGrant): void {
+    const { enrolled, logger } = this.#options;
+    const taken = enrolled?.grants.take(grant, signature) ?? 'this node needs no grant';
+    if (typeof taken === 'string') {
+      logger.error('a serving grant was refused', { reason: taken });
+      return;
+    }
+    const { revision, sha256: grantSha256 } = taken;
+    const value = { revision: BigInt(revision), grantSha256 };
+    this.#send(outbox, { case: 'servingGrantAck', value });
+  }
+
   async #applyUpdate(
     outbox: Outbox<ConnectRequest>,
     parts: Client<typeof PartService>,
     update: ConfigUpdate,
   ): Promise<void> {
-    const { logger } = this.#options;
-    const revision = String(update.revision);
-    let failure = '';
-    try {
-      await this.#serve(parts, update);
-      logger.info('configuration applied', { revision });
-    } catch (error) {
-      const { code, message } = toAppError(error);
-      failure = `${code}: ${message}`;
-      const level = code === supersededCode ? 'info' : 'error';
-      logger[level]('a configuration was not applied', { revision, code, reason: failure });
-    }
-    this.#send(outbox, {
-      case: 'applyResult',
-      value: {
-        correlationId: update.correlationId,
-        success: failure === '',
-        error: failure,
-        targetRevision: update.revision,
-        artifactSha256: update.bundleSha256,
-      },
-    });
-  }
-
-  async #serve(parts: Client<typeof PartService>, update: ConfigUpdate): Promise<void> {
-    const { bundles } = this.#options;
-    const signed = create(SignedRuntimeBundleSchema, {
-      bundle: update.bundle,
-      signature: update.signature,
-      sha256: update.bundleSha256,
-      publicKey: update.bundleSigningPublicKey,
-    });
-    const expected = this.#signingKey;
-    const verified = verifySignedBundle(signed, expected ? { publicKey: expected } : {});
-    const signal = this.#abort.signal;
-    const fetch = async function* (sha256: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-      const answers = parts.fetchParts({ sha256: [...sha256] }, { signal });
-      for await (const { content } of answers) yield content;
-    };
-    await this.#options.rollOut(
-      () => bundles.complete(verified, fetch),
-      () => bundles.keep(verified),
-    );
+    const source = { parts, signingKey: this.#signingKey, signal: this.#abort.signal };
+    const value = await takeConfiguration(this.#options, source, update);
+    this.#send(outbox, { case: 'applyResult', value });
   }
 
   reportHealth(): void {
     const outbox = this.#outbox;
     const report = this.#options.health?.();
     if (outbox === null || report === undefined) return;
-    const { agentId } = this.#options;
-    const configGeneration = BigInt(report.revision);
-    const artifactSha256 = report.sha256;
-    const upstreamHealth = report.addresses.map((one) => ({
-      nodeId: agentId,
-      upstreamId: one.upstreamId,
-      endpointUrl: one.url,
-      address: one.name,
-      status: one.status,
-      reportedAt: timestampNow(),
-      ...(one.changedAtMs > 0 ? { lastTransitionAt: timestampFromMs(one.changedAtMs) } : {}),
-      configGeneration,
-      artifactSha256,
-      lastError: one.error,
-    }));
-    this.#send(outbox, {
-      case: 'metricsPush',
-      value: {
-        agentId,
-        observedAt: timestampNow(),
-        upstreamHealth,
-        upstreamHealthConfigGeneration: configGeneration,
-        upstreamHealthArtifactSha256: artifactSha256,
-      },
-    });
+    const value = healthPush(this.#options.agentId, report);
+    this.#send(outbox, { case: 'metricsPush', value });
   }
 
   #report(outbox: Outbox<ConnectRequest>): void {
     this.reportHealth();
+    this.#sendLoad(outbox);
+  }
+
+  reportLoad(): void {
+    if (this.#outbox !== null) this.#sendLoad(this.#outbox);
+  }
+
+  #sendLoad(outbox: Outbox<ConnectRequest>): void {
     const { agentId } = this.#options;
+    const overload = this.#options.overload?.() ?? notOverloaded;
     const connections = this.#options.connections?.() ?? 0;
-    const metrics = this.#meter.read(connections, this.observations.health());
+    const metrics = this.#meter.read(connections, overload, this.observations.health());
     this.#send(outbox, {
       case: 'stateReport',
       value: { agentId, configHash: this.#options.configHash(), status: 'online', metrics },

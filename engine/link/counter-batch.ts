@@ -8,6 +8,14 @@ import {
   type CounterBatch,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { durationBoundsUs } from '../contract/counters.ts';
+import {
+  apiCounts,
+  apiEndpoints,
+  apiViolations,
+  omittedEndpoints,
+} from '../contract/api-counts.ts';
+import { apiLearningFamily, type LearningDelta } from '../contract/api-learning.ts';
+import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 
 /** Families of ranked values begin so; nothing else does. */
@@ -41,6 +49,39 @@ export class CounterSums {
         const text = Buffer.from(key, 'latin1').toString('utf8');
         raise(sum, `${rankedPrefix}${dimension}`, text, total);
         if (blocked > 0) raise(sum, `${rankedPrefix}${dimension}_blocked`, text, blocked);
+      }
+    }
+  }
+
+  /** Endpoints travel beside the sums: method, host and path. */
+  learnEndpoints(deltas: readonly EndpointDelta[]): void {
+    for (const { siteId, endpoints, omitted } of deltas) {
+      const sum = this.#sumOf(siteId, '');
+      for (const { method, host, path, count } of endpoints) {
+        raise(sum, apiEndpoints, `${method} ${host} ${path}`, count);
+      }
+      if (omitted > 0) raise(sum, apiEndpoints, omittedEndpoints, omitted);
+    }
+  }
+
+  /** What was learned of bodies travels beside the sums: asset and generation come first. */
+  learnBodies(deltas: readonly LearningDelta[]): void {
+    for (const { siteId, assetId, generation, entries } of deltas) {
+      const sum = this.#sumOf(siteId, '');
+      for (const [key, count] of entries) {
+        raise(sum, apiLearningFamily, `${assetId} ${generation} ${key}`, count);
+      }
+    }
+  }
+
+  /** Counts of APIs travel beside the sums: their keys name interval, contract and operation. */
+  countApis(deltas: readonly ApiCountDelta[]): void {
+    for (const { siteId, contractId, bindingId, startMs, entries, violations } of deltas) {
+      const sum = this.#sumOf(siteId, '');
+      const place = `${startMs} ${contractId} ${bindingId || '-'} `;
+      for (const [key, count] of entries) raise(sum, apiCounts, place + key, count);
+      for (const { fingerprint, text, count } of violations) {
+        raise(sum, apiViolations, `${place}${fingerprint} ${text}`, count);
       }
     }
   }

@@ -13,19 +13,27 @@ import {
   CompilePolicyResponseSchema,
   DiagnosticSchema,
   EngineService,
+  EvaluateBatchResponseSchema,
   EvaluateResponseSchema,
   GetStatusResponseSchema,
   GuardStepSchema,
   ProbeUpstreamResponseSchema,
   type Diagnostic,
+  type EvaluateResponse,
   type GuardStep,
   type ProbeUpstreamRequest,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
+import { readDebugQuestion, type DebugAnswerer } from '../base/debug-question.ts';
 import { toAppError } from '../base/errors.ts';
 import { linkLimits } from '../base/observation-limits.ts';
 import type { Logger } from '../base/log.ts';
 import { toPolicySource, toUpstream } from '../bundle/runtime-config.ts';
-import type { CompileOptions, EngineHandler, PolicyDiagnostic } from '../contract/evaluation.ts';
+import type {
+  CompileOptions,
+  EngineHandler,
+  EvaluationOutcome,
+  PolicyDiagnostic,
+} from '../contract/evaluation.ts';
 import type { GuardTraceEntry } from '../contract/guard.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import { toSecurityMatch } from './security-fact.ts';
@@ -37,18 +45,28 @@ export interface EngineServiceOptions {
   readonly socketPath: string;
   readonly handler: EngineHandler;
   readonly logger: Logger;
+  /** Answers to `/debug/…`; absent where nobody answers. */
+  readonly debug?: DebugAnswerer;
 }
 
 /** Serves EngineService until `close`. Rejects when the socket cannot be made. */
 export async function serveEngineService(
   options: EngineServiceOptions,
 ): Promise<{ close(): Promise<void> }> {
-  const { socketPath, handler, logger } = options;
+  const { socketPath, handler, logger, debug } = options;
   const routes = (router: ConnectRouter): void => {
     router.service(EngineService, implement(handler, logger));
   };
   const server = createServer(
-    connectNodeAdapter({ routes, readMaxBytes: linkLimits.messageBytesMax }),
+    connectNodeAdapter({
+      routes,
+      readMaxBytes: linkLimits.messageBytesMax,
+      fallback: (request, response) =>
+        void answerQuestion(debug, request.url ?? '').then(({ status, body }) => {
+          response.writeHead(status, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(body));
+        }),
+    }),
   );
   rmSync(socketPath, { force: true });
   await new Promise<void>((resolve, reject) => {
@@ -57,6 +75,28 @@ export async function serveEngineService(
   });
   chmodSync(socketPath, 0o600);
   return { close: () => closeServer(server) };
+}
+
+interface DebugAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Never throws. */
+async function answerQuestion(
+  debug: DebugAnswerer | undefined,
+  path: string,
+): Promise<DebugAnswer> {
+  const question = readDebugQuestion(path);
+  if (debug === undefined || typeof question === 'string') {
+    return { status: 404, body: { message: 'Unknown path.' } };
+  }
+  try {
+    return { status: 200, body: await debug(question) };
+  } catch (error) {
+    const { source, message } = toAppError(error);
+    return { status: source === 'client' ? 409 : 503, body: { message } };
+  }
 }
 
 function closeServer(server: Server): Promise<void> {
@@ -80,23 +120,23 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
     evaluate: guarded(logger, async (request: PolicyRequest & EvaluationFields) => {
       const { siteId, head, body, clientIp, peerIp } = request;
       const input = { siteId, head, body, clientIp, peerIp };
-      const outcome = await handler.evaluate(policyOf(request), input);
-      const { record, diagnostics, refusal } = outcome;
-      return create(EvaluateResponseSchema, {
-        blocked: record !== null && record.verdict.action !== 'pass' && !record.detectionOnly,
-        status: refusal === '' ? (record?.verdict.status ?? 0) : outcome.refusalStatus,
-        ruleId: record?.verdict.ruleId ?? 0,
-        phase: record?.verdict.phase ?? 0,
-        inboundScore: record?.inboundScore ?? 0,
-        outboundScore: record?.outboundScore ?? 0,
-        matches: (record?.matchedRules ?? []).filter((rule) => rule.log).map(toSecurityMatch),
-        inspectionUs: BigInt(Math.round(record?.inspectionUs ?? 0)),
-        detectionOnly: record?.detectionOnly ?? false,
-        diagnostics: diagnostics.map(toDiagnostic),
-        refusal,
-        guards: outcome.guards.map(toGuardStep),
-      });
+      return toAnswer(await handler.evaluate(policyOf(request), input));
     }),
+    evaluateBatch: guarded(
+      logger,
+      async (request: PolicyRequest & { readonly requests: readonly EvaluationFields[] }) => {
+        const { requests } = request;
+        if (requests.length > linkLimits.batchedRequestsMax) {
+          const problem = `requests: has at most ${linkLimits.batchedRequestsMax} entries`;
+          throw new ConnectError(problem, Code.InvalidArgument);
+        }
+        const { outcomes, diagnostics } = await handler.evaluateBatch(policyOf(request), requests);
+        return create(EvaluateBatchResponseSchema, {
+          answers: outcomes.map(toAnswer),
+          diagnostics: diagnostics.map(toDiagnostic),
+        });
+      },
+    ),
     ...trustMethods(handler, logger),
     probeUpstream: guarded(logger, async ({ upstream }: ProbeUpstreamRequest) => {
       if (upstream === undefined) {
@@ -116,6 +156,25 @@ function implement(handler: EngineHandler, logger: Logger): ServiceImpl<typeof E
       });
     },
   };
+}
+
+function toAnswer(outcome: EvaluationOutcome): EvaluateResponse {
+  const { record, diagnostics, refusal } = outcome;
+  return create(EvaluateResponseSchema, {
+    blocked: record !== null && record.verdict.action !== 'pass' && !record.detectionOnly,
+    status: refusal === '' ? (record?.verdict.status ?? 0) : outcome.refusalStatus,
+    ruleId: record?.verdict.ruleId ?? 0,
+    phase: record?.verdict.phase ?? 0,
+    inboundScore: record?.inboundScore ?? 0,
+    outboundScore: record?.outboundScore ?? 0,
+    matches: (record?.matchedRules ?? []).filter((rule) => rule.log).map(toSecurityMatch),
+    inspectionUs: BigInt(Math.round(record?.inspectionUs ?? 0)),
+    detectionOnly: record?.detectionOnly ?? false,
+    diagnostics: diagnostics.map(toDiagnostic),
+    refusal,
+    guards: outcome.guards.map(toGuardStep),
+    failure: outcome.failure ?? '',
+  });
 }
 
 interface PolicyRequest {

@@ -66,6 +66,8 @@ function manifestOf(
       contentType: valuesOf('content-type')[0] ?? '',
       contentEncoding: valuesOf('content-encoding').join(', '),
       transferEncodings: [...valuesOf('transfer-encoding')],
+      clientIp: record.clientIp,
+      httpVersion: record.httpVersion,
       contentLength: /^\d{1,15}$/.test(length) ? BigInt(length) : 0n,
     },
     headers: fields,

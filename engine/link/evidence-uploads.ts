@@ -25,6 +25,8 @@ const nothing = new Uint8Array();
 /** Where evidence goes. */
 export interface EvidenceUploadOptions {
   readonly agentId: string;
+  /** Of the enrolment; '' for the built-in node. */
+  readonly streamToken?: string;
   readonly transport: () => Transport;
   readonly logger: Logger;
 }
@@ -128,7 +130,8 @@ export class EvidenceUploads {
     const outbox = new Outbox<UploadRequest>();
     this.#abort = new AbortController();
     this.#outbox = outbox;
-    this.#send(outbox, { case: 'hello', value: { agentId: this.#options.agentId } });
+    const { agentId, streamToken = '' } = this.#options;
+    this.#send(outbox, { case: 'hello', value: { agentId, streamToken } });
     this.#fill();
     try {
       for await (const { durableAck } of client.upload(outbox, { signal: this.#abort.signal })) {

@@ -64,6 +64,7 @@ test('counts of several threads arrive as one batch, exactly once', async () => 
     ['outcome', 'refused', 2],
     ['status', '400', 2],
     ['refusal', 'bad_head', 2],
+    ['alert', 'b -1 protocol ', 2],
   ]);
   await server.end();
 });

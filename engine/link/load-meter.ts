@@ -11,6 +11,8 @@ import {
   type AgentMetrics,
   type AgentObservationHealthSchema,
 } from '../../proto/gen/waf/v1/agent_pb.ts';
+import { residentBytes } from '../base/resident-bytes.ts';
+import type { OverloadStatus } from '../contract/overload.ts';
 import { durationBoundsUs, type CounterDelta } from '../contract/counters.ts';
 
 interface Marks {
@@ -55,6 +57,7 @@ export class LoadMeter {
    */
   read(
     connections: number,
+    overload: OverloadStatus,
     observationHealth: MessageInitShape<typeof AgentObservationHealthSchema>,
   ): AgentMetrics {
     const before = this.#marks;
@@ -78,6 +81,9 @@ export class LoadMeter {
       wafAgentCpuPercent: percent(now.ownUs - before.ownUs, seconds * 1e6 * availableParallelism()),
       wafEngineDemandPercent: percent(this.#inspectionUs, seconds * 1e6 * this.#frontThreads),
       wafPhaseP99Millis: BigInt(p99Ms(this.#inspections)),
+      wafOverloadState: overload.state,
+      wafOverloadAction: overload.action,
+      wafProbePercent: overload.probePercent,
     });
     this.#marks = now;
     this.#requests = this.#blocked = this.#inspectionUs = 0;
@@ -118,7 +124,7 @@ function memoryOf(): { readonly total: number; readonly used: number } {
   const machine = totalmem();
   const limit = process.constrainedMemory();
   const total = limit > 0 && limit < machine ? limit : machine;
-  return { total, used: Math.min(total, process.memoryUsage.rss()) };
+  return { total, used: Math.min(total, residentBytes()) };
 }
 
 /** 0 where the kernel does not say. */

@@ -24,11 +24,19 @@ import {
   metricPayloadVersion,
   securityFactVersion,
 } from '../base/protocol-versions.ts';
+import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
+import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RequestError } from '../contract/request-error.ts';
 import type { SpoolStore } from '../contract/spool.ts';
-import { encodeAccess, encodeError, encodeFault, isFullAccess } from './access-fact.ts';
+import {
+  encodeAccess,
+  encodeError,
+  encodeExport,
+  encodeFault,
+  isFullAccess,
+} from './access-fact.ts';
 import { CounterSums } from './counter-batch.ts';
 import { encodeFact, encodeFactBatch, type EncodedFact } from './security-fact.ts';
 import { memorySpoolStore, Spool } from './spool.ts';
@@ -38,6 +46,7 @@ export interface SpoolStores {
   readonly facts: SpoolStore;
   readonly access: SpoolStore;
   readonly accessSample: SpoolStore;
+  readonly accessExport: SpoolStore;
   readonly errors: SpoolStore;
   readonly counters: SpoolStore;
 }
@@ -49,6 +58,7 @@ export class Observations {
   readonly #facts: Spool<EncodedFact>;
   readonly #access: Spool<EncodedFact>;
   readonly #accessSample: Spool<EncodedFact>;
+  readonly #accessExport: Spool<EncodedFact>;
   readonly #errors: Spool<EncodedFact>;
   readonly #counters: Spool<CounterBatch>;
   readonly #sums = new CounterSums(Date.now());
@@ -85,6 +95,9 @@ export class Observations {
       stores?.accessSample,
       ObservationRetentionTier.EVIDENCE,
     );
+    const exported = kinds.ACCESS_SIEM;
+    const { accessExportBytesMax: exportMax } = linkLimits;
+    this.#accessExport = spool(exported, accessFactVersion, exportMax, stores?.accessExport);
     this.#errors = spool(kinds.ERROR_DETAIL, errorFactVersion, errorBytesMax, stores?.errors);
     this.#counters = new Spool<CounterBatch>({
       kind: ObservationStreamKind.METRIC,
@@ -103,6 +116,7 @@ export class Observations {
     this.#add(this.#facts, encodeFact(event));
     const access = isFullAccess(event) ? this.#access : this.#accessSample;
     this.#add(access, encodeAccess(event));
+    this.#add(this.#accessExport, encodeExport(event));
     this.#add(this.#errors, encodeError(event));
   }
 
@@ -126,6 +140,24 @@ export class Observations {
   /** Takes the most frequent values that front threads saw. */
   rank(deltas: readonly RankingDelta[]): void {
     this.#sums.rank(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
+  /** Takes endpoints that front threads learned. */
+  learnEndpoints(deltas: readonly EndpointDelta[]): void {
+    this.#sums.learnEndpoints(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
+  /** Takes what front threads learned of the structure of bodies. */
+  learnBodies(deltas: readonly LearningDelta[]): void {
+    this.#sums.learnBodies(deltas);
+    this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
+  }
+
+  /** Takes what front threads counted of requests to documented APIs. */
+  countApis(deltas: readonly ApiCountDelta[]): void {
+    this.#sums.countApis(deltas);
     this.#countTimer ??= setTimeout(() => this.#sealCounts(), linkLimits.counterDelayMs);
   }
 
@@ -195,7 +227,8 @@ export class Observations {
 
   /** Facts first: they are what must not be lost. */
   #spools(): readonly (Spool<EncodedFact> | Spool<CounterBatch>)[] {
-    return [this.#facts, this.#counters, this.#errors, this.#access, this.#accessSample];
+    const details = [this.#access, this.#accessSample, this.#accessExport];
+    return [this.#facts, this.#counters, this.#errors, ...details];
   }
 
   #waits(): boolean {

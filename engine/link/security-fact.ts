@@ -71,7 +71,9 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     httpVersion: event.httpVersion,
     transportVersion: event.tls?.version ?? '',
     ja4: event.tls?.ja4 ?? '',
+    clientPort: event.clientPort,
     userAgent: fromByteString(event.userAgent),
+    referer: fromByteString(event.referer ?? ''),
     status: event.status,
     blocked: event.blocked,
     outcome: event.outcome,
@@ -96,7 +98,8 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
   for (const rule of kept) {
     const texts = encodedTexts(rule);
-    const found = detail ? findingsOf(rule) : { disruptive: rule.disruptive };
+    const { disruptive, score = 0 } = rule;
+    const found = detail ? findingsOf(rule) : { disruptive, score };
     const findings = toBinary(SecurityMatchSchema, create(SecurityMatchSchema, found));
     parts.push(frameOf(matchesField, texts.length + findings.length), texts, findings);
   }
@@ -121,8 +124,9 @@ const textsByRule = new Map<string, Uint8Array>();
 
 /** What a rule brings, encoded: the first part of its match, since parts of a message add up. */
 function encodedTexts(rule: MatchedRule): Uint8Array {
-  const { ruleId, phase, message, severity, tags, operator, file, line } = rule;
-  const key = JSON.stringify([ruleId, phase, message, severity, tags, operator, file, line]);
+  const { ruleId, phase, message, severity, tags, operator, file, line, rev, ver } = rule;
+  const about = [rev, ver, rule.maturity, rule.accuracy];
+  const key = JSON.stringify([ruleId, phase, message, severity, tags, operator, file, line, about]);
   const known = textsByRule.get(key);
   if (known !== undefined) return known;
   // Macros may make ever new texts of one rule.
@@ -147,6 +151,10 @@ function textsOf(rule: MatchedRule): MatchParts {
     operator: decodeUtf8(rule.operator.slice(0, linkLimits.matchedValueBytesMax)),
     file: rule.file,
     line: rule.line,
+    rev: rule.rev,
+    ver: rule.ver,
+    maturity: rule.maturity,
+    accuracy: rule.accuracy,
   };
 }
 
@@ -160,6 +168,7 @@ function findingsOf(rule: MatchedRule): MatchParts {
       value: fromByteString(value.slice(0, bytesMax)),
     })),
     disruptive: rule.disruptive,
+    score: rule.score ?? 0,
     truncated:
       variables.length < rule.matched.length ||
       variables.some(({ value }) => value.length > bytesMax),

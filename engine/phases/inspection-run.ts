@@ -36,6 +36,11 @@ export class InspectionRun {
     this.failure ??= failureOf(thrown);
   }
 
+  /** The node is overloaded: nothing is inspected. */
+  shed(): void {
+    this.failure ??= 'overload';
+  }
+
   get bodyNeed(): BodyNeed {
     return this.active && this.session !== null ? this.session.bodyNeed : noNeed;
   }

@@ -10,11 +10,15 @@ import type { PhaseResult } from '../contract/inspection-failure.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contract/message.ts';
 import type { SiteConfig } from '../contract/site.ts';
 import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
-import { unguarded, type GuardChain } from '../guard/guard-chain.ts';
+import { unguarded, type GuardChain, type GuardOutcome } from '../guard/guard-chain.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { REFUSAL, type Refusal } from '../http/refusal.ts';
+import type { SiteLearning } from '../schema/learning/learner.ts';
+import type { LearningRun } from '../schema/learning/learning-run.ts';
+import type { SiteChecks } from '../schema/site-checks.ts';
 import { InspectionRun } from './inspection-run.ts';
 import { EVENT, nextState, STATE, type PhaseEvent, type PhaseState } from './phase-table.ts';
+import { SchemaRun } from './schema-run.ts';
 
 /** What a site decides with. */
 export interface PhaseSite {
@@ -23,6 +27,10 @@ export interface PhaseSite {
   readonly inspector: Inspector | null;
   /** Null when the site has no guards. */
   readonly guards: GuardChain | null;
+  /** Absent or null when no API document is in use. */
+  readonly schema?: SiteChecks | null;
+  /** Absent or null where no endpoint learns. */
+  readonly learning?: SiteLearning | null;
 }
 
 /** Whether an origin was found. */
@@ -48,6 +56,8 @@ export interface PhaseHost {
   view(): RequestView;
   /** The request, for the rules. */
   snapshot(): RequestSnapshot;
+  /** False when the node is overloaded and does not inspect this request. */
+  admitsInspection(): boolean;
   /** Begins to hold the body; `bodyHeld` follows. */
   holdBody(): void;
   /** What is held, at most `limitBytes` of it. */
@@ -85,8 +95,12 @@ const waits = -1;
 export class PhaseDriver {
   /** What guards said, in order. */
   notes: readonly GuardNote[] = unguarded.notes;
+  /** What the request teaches; null for nothing. */
+  lesson: LearningRun | null = null;
   private readonly host: PhaseHost;
   private readonly inspection = new InspectionRun();
+  /** Null where the site has no API document. */
+  private checks: SchemaRun | null = null;
   private state: PhaseState = STATE.HEAD;
   private site: PhaseSite | null = null;
   private body: BodySnapshot | null = null;
@@ -101,9 +115,10 @@ export class PhaseDriver {
     return this.inspection.active;
   }
 
-  /** What the rules need of the request body. */
+  /** What is needed of the request body. */
   get bodyNeed(): BodyNeed {
-    return this.inspection.bodyNeed;
+    const need = this.inspection.bodyNeed;
+    return this.checks === null ? need : this.checks.joined(need);
   }
 
   /** What the rules need of the answer's body. */
@@ -117,8 +132,11 @@ export class PhaseDriver {
     this.proceed(this.admit());
   }
 
-  /** The host holds all of the body, or more than the rules take. */
+  /** The host holds all of the body, or more than is needed. */
   bodyHeld(heldBytes: number): void {
+    this.checks?.take(this.host, heldBytes);
+    this.lesson?.take(this.host, heldBytes, heldBytes <= this.bodyNeed.limitBytes);
+    if (this.state === STATE.CHECKED_BODY) return this.proceed(EVENT.READY);
     const { limitBytes, onExcess } = this.inspection.bodyNeed;
     if (heldBytes > limitBytes && onExcess === 'reject') {
       this.host.endings.refuse(413, overInspectionLimit);
@@ -148,6 +166,8 @@ export class PhaseDriver {
   /** Phase 5; see `InspectionRun.finish`. The host calls it once, on every path. */
   finish(done: (record: TransactionRecord | null) => void): boolean {
     this.state = STATE.ENDED;
+    const found = this.checks?.finish(this.host.guardTrace) ?? [];
+    if (found.length > 0) this.notes = [...this.notes, ...found.map(noteOf)];
     return this.inspection.finish(done);
   }
 
@@ -174,6 +194,13 @@ export class PhaseDriver {
         return waits;
       case STATE.REQUEST_BODY:
         return this.runPhase(2, this.takeBody());
+      case STATE.CHECK_NEED:
+        return this.needCheckedBody();
+      case STATE.CHECKED_BODY:
+        host.holdBody();
+        return waits;
+      case STATE.CHECK:
+        return this.checkBody();
       case STATE.HEAD_REFUSAL:
         return this.refuseHead();
       case STATE.ROUTE:
@@ -209,19 +236,27 @@ export class PhaseDriver {
   }
 
   private askGuards(): PhaseEvent {
-    const { guards, inspector } = this.site!;
+    const { guards, inspector, schema = null, learning = null } = this.site!;
+    let outcome = unguarded;
     if (guards !== null) {
-      const outcome = this.walk(guards);
-      if (outcome === null) return EVENT.STOP;
-      if (outcome.skipsWaf) return EVENT.UNINSPECTED;
+      const walked = this.walk(guards);
+      if (walked === null) return EVENT.STOP;
+      outcome = walked;
     }
-    if (inspector === null) return EVENT.UNINSPECTED;
+    if (schema !== null && outcome.skipsSchema) this.host.guardTrace?.push(skippedChecks);
+    else if (schema !== null && !this.admits(schema)) return EVENT.STOP;
+    if (learning !== null) this.lesson = learning.begin(this.host.view(), this.host.hasBody);
+    if (inspector === null || outcome.skipsWaf) return EVENT.UNINSPECTED;
+    if (!this.host.admitsInspection()) {
+      this.inspection.shed();
+      return this.continuesUninspected() ? EVENT.UNINSPECTED : EVENT.STOP;
+    }
     this.inspection.open(inspector, this.host.snapshot());
     return EVENT.PASS;
   }
 
   /** Null when a guard answered, or failed and the site's fail policy is `closed`. */
-  private walk(guards: GuardChain): { readonly skipsWaf: boolean } | null {
+  private walk(guards: GuardChain): GuardOutcome | null {
     const { host } = this;
     try {
       const outcome = guards.walk(host.view(), host.guardTrace);
@@ -233,6 +268,44 @@ export class PhaseDriver {
       this.inspection.fail(thrown);
       return this.continuesUninspected() ? unguarded : null;
     }
+  }
+
+  /** False when an API document refuses the head, or its checks failed and the site is closed. */
+  private admits(schema: SiteChecks): boolean {
+    const { host } = this;
+    const failOpen = this.site!.site.waf.failPolicy === 'open';
+    this.checks = new SchemaRun();
+    try {
+      const verdict = this.checks.begin(schema, host.view(), host.hasBody, failOpen);
+      if (verdict === null) return true;
+      host.endings.enforceGuard(verdict);
+      return false;
+    } catch (thrown) {
+      this.inspection.fail(thrown);
+      return this.continuesUninspected();
+    }
+  }
+
+  private needCheckedBody(): PhaseEvent {
+    const { checks, host } = this;
+    if (checks === null || checks.bodyBytes === 0) return EVENT.PASS;
+    if (checks.ready) return EVENT.READY;
+    if (host.bodyLength <= checks.bodyBytes) return EVENT.HOLD;
+    checks.take(host, host.bodyLength);
+    return EVENT.READY;
+  }
+
+  /** After the rules: what they refuse is theirs. */
+  private checkBody(): PhaseEvent {
+    try {
+      const verdict = this.checks!.check();
+      if (verdict === null) return EVENT.PASS;
+      this.host.endings.enforceGuard(verdict);
+    } catch (thrown) {
+      this.inspection.fail(thrown);
+      if (this.continuesUninspected()) return EVENT.PASS;
+    }
+    return EVENT.STOP;
   }
 
   private runPhase(phase: number, body: BodySnapshot | null): number {
@@ -306,6 +379,13 @@ export class PhaseDriver {
     this.body = null;
     return body;
   }
+}
+
+/** A guard before the checks of API documents has the request skip them. */
+const skippedChecks: GuardTraceEntry = { guard: 'schema', saw: '', verdict: null, skipped: true };
+
+function noteOf({ guard, action, reason, ruleId, detail }: GuardVerdict): GuardNote {
+  return { guard, action, reason, ruleId, detail, skipped: [] };
 }
 
 const overInspectionLimit = 'body_over_inspection_limit';

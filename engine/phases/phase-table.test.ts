@@ -43,13 +43,14 @@ const { PASS, UNINSPECTED, HOLD, READY } = EVENT;
 const courses: readonly (readonly [string, readonly PhaseEvent[], readonly string[]])[] = [
   [
     'a request with bodies that the rules inspect',
-    [PASS, PASS, PASS, HOLD, READY, PASS, PASS, PASS, READY, PASS, HOLD, READY, PASS],
+    [PASS, PASS, PASS, HOLD, READY, PASS, PASS, PASS, PASS, READY, PASS, HOLD, READY, PASS],
     [
       'GUARDS',
       'REQUEST_HEAD',
       'BODY_NEED',
       'BODY',
       'REQUEST_BODY',
+      'CHECK_NEED',
       'HEAD_REFUSAL',
       'ROUTE',
       'ORIGIN',
@@ -62,13 +63,26 @@ const courses: readonly (readonly [string, readonly PhaseEvent[], readonly strin
   ],
   [
     'a request without inspection, or with a bypass of it',
-    [PASS, UNINSPECTED, PASS, PASS],
-    ['GUARDS', 'HEAD_REFUSAL', 'ROUTE', 'ORIGIN'],
+    [PASS, UNINSPECTED, PASS, PASS, PASS],
+    ['GUARDS', 'CHECK_NEED', 'HEAD_REFUSAL', 'ROUTE', 'ORIGIN'],
+  ],
+  [
+    'a body that is held for the checks of an API document alone',
+    [PASS, UNINSPECTED, HOLD, READY, PASS, PASS, PASS],
+    ['GUARDS', 'CHECK_NEED', 'CHECKED_BODY', 'CHECK', 'HEAD_REFUSAL', 'ROUTE', 'ORIGIN'],
+  ],
+  [
+    'a body that the rules inspect and an API document describes',
+    [PASS, PASS, PASS, HOLD, READY, PASS, READY, PASS, PASS],
+    [
+      ...['GUARDS', 'REQUEST_HEAD', 'BODY_NEED', 'BODY', 'REQUEST_BODY', 'CHECK_NEED'],
+      ...['CHECK', 'HEAD_REFUSAL', 'ROUTE'],
+    ],
   ],
   [
     'a verdict of phase 1 that is only recorded: the head is still refused where it must be',
-    [PASS, PASS, UNINSPECTED, PASS, PASS],
-    ['GUARDS', 'REQUEST_HEAD', 'HEAD_REFUSAL', 'ROUTE', 'ORIGIN'],
+    [PASS, PASS, UNINSPECTED, PASS, PASS, PASS],
+    ['GUARDS', 'REQUEST_HEAD', 'CHECK_NEED', 'HEAD_REFUSAL', 'ROUTE', 'ORIGIN'],
   ],
 ];
 

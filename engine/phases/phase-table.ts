@@ -15,21 +15,27 @@ export const STATE = {
   /** The request body is held. */
   BODY: 4,
   REQUEST_BODY: 5,
+  /** What the checks of an API document need of the body that the rules did not. */
+  CHECK_NEED: 6,
+  /** The request body is held for these checks alone. */
+  CHECKED_BODY: 7,
+  /** The body is checked, after the rules have seen it. */
+  CHECK: 8,
   /** What is wrong with the head is answered after the rules have seen it. */
-  HEAD_REFUSAL: 6,
-  ROUTE: 7,
+  HEAD_REFUSAL: 9,
+  ROUTE: 10,
   /** The request is at the origin. */
-  ORIGIN: 8,
-  RESPONSE_HEAD: 9,
+  ORIGIN: 11,
+  RESPONSE_HEAD: 12,
   /** What the rules need of the response body. */
-  ANSWER_NEED: 10,
+  ANSWER_NEED: 13,
   /** The response body is held. */
-  ANSWER: 11,
-  RESPONSE_BODY: 12,
+  ANSWER: 14,
+  RESPONSE_BODY: 15,
   /** Nothing is left to decide: the client may have the answer. */
-  RELEASE: 13,
+  RELEASE: 16,
   /** The product answered by itself, or the request ended early. */
-  ENDED: 14,
+  ENDED: 17,
 } as const;
 /** One of them. */
 export type PhaseState = (typeof STATE)[keyof typeof STATE];
@@ -57,14 +63,19 @@ const E = EVENT;
 export const transitions: readonly (readonly [PhaseState, PhaseEvent, PhaseState])[] = [
   [S.HEAD, E.PASS, S.GUARDS],
   [S.GUARDS, E.PASS, S.REQUEST_HEAD],
-  [S.GUARDS, E.UNINSPECTED, S.HEAD_REFUSAL],
+  [S.GUARDS, E.UNINSPECTED, S.CHECK_NEED],
   [S.REQUEST_HEAD, E.PASS, S.BODY_NEED],
-  [S.REQUEST_HEAD, E.UNINSPECTED, S.HEAD_REFUSAL],
+  [S.REQUEST_HEAD, E.UNINSPECTED, S.CHECK_NEED],
   [S.BODY_NEED, E.PASS, S.REQUEST_BODY],
   [S.BODY_NEED, E.HOLD, S.BODY],
   [S.BODY, E.READY, S.REQUEST_BODY],
-  [S.REQUEST_BODY, E.PASS, S.HEAD_REFUSAL],
-  [S.REQUEST_BODY, E.UNINSPECTED, S.HEAD_REFUSAL],
+  [S.REQUEST_BODY, E.PASS, S.CHECK_NEED],
+  [S.REQUEST_BODY, E.UNINSPECTED, S.CHECK_NEED],
+  [S.CHECK_NEED, E.PASS, S.HEAD_REFUSAL],
+  [S.CHECK_NEED, E.HOLD, S.CHECKED_BODY],
+  [S.CHECK_NEED, E.READY, S.CHECK],
+  [S.CHECKED_BODY, E.READY, S.CHECK],
+  [S.CHECK, E.PASS, S.HEAD_REFUSAL],
   [S.HEAD_REFUSAL, E.PASS, S.ROUTE],
   [S.ROUTE, E.PASS, S.ORIGIN],
   [S.ORIGIN, E.READY, S.RESPONSE_HEAD],

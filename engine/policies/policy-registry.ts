@@ -3,7 +3,7 @@
  * generations that use it, freed when the last generation that does is gone.
  */
 
-import { AppError } from '../base/errors.ts';
+import { AppError, policyAbsent } from '../base/errors.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
@@ -81,7 +81,7 @@ export class PolicyRegistry {
   engine(key: string): PolicyEngine {
     const used = this.inUse.get(key);
     if (!used) {
-      throw new AppError('policy_missing', 'a site names a policy that the bundle does not hold', {
+      throw new AppError(policyAbsent, 'a site names a policy that the bundle does not hold', {
         source: 'config',
       });
     }

@@ -84,6 +84,13 @@ export class Pool {
     return new PoolSession(this.leastBusy(), this.nextSession++, request, how);
   }
 
+  /** Shortest wait in any queue since the last call, milliseconds; 0 where nothing waited. */
+  takeWaitMs(): number {
+    let least = this.queues.length === 0 ? 0 : Infinity;
+    for (const queue of this.queues) least = Math.min(least, queue.takeWaitUs() / 1000);
+    return least;
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.queues.splice(0).map((queue) => queue.close()));
   }

@@ -48,6 +48,10 @@ function openGate(): void {
   Atomics.notify(gate, 0);
 }
 
+function closeGate(): void {
+  Atomics.store(gate, 0, 0);
+}
+
 /** Several rounds of the queue's watchdog. */
 const aWhile = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 60));
 const finish = { op: 'finish', session: 1 } as const;
@@ -59,6 +63,30 @@ test('an operation past its deadline is given up', async () => {
   nowUs = 51_000;
   expect(await answer).toEqual({ kind: 'failed', reason: 'deadline' });
   openGate();
+});
+
+test('the shortest wait is measured, and a policy that loads is no wait', async () => {
+  openQueue();
+  expect(queue.takeWaitUs()).toBe(0);
+  const answers = [queue.send(finish, path)];
+  nowUs = 4_000;
+  answers.push(queue.send(finish, path));
+  expect(queue.takeWaitUs()).toBe(0);
+  nowUs = 30_000;
+  // The first left at once; the second waits for it.
+  expect(queue.takeWaitUs()).toBe(30_000);
+  openGate();
+  await Promise.all(answers);
+  expect(queue.takeWaitUs()).toBe(26_000);
+  expect(queue.takeWaitUs()).toBe(0);
+  closeGate();
+  queue.load('p', null, true);
+  answers.push(queue.send(finish, path));
+  nowUs = 90_000;
+  expect(queue.takeWaitUs()).toBe(0);
+  openGate();
+  await Promise.all(answers);
+  expect(queue.takeWaitUs()).toBe(0);
 });
 
 test('a deadline does not run while a policy loads', async () => {

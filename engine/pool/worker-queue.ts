@@ -53,6 +53,8 @@ export class WorkerQueue {
   private readyUs = 0;
   /** When the batch that is being worked on left. */
   private leftUs = 0;
+  /** Shortest wait of what left since the last look; Infinity when nothing left. */
+  private shortestWaitUs = Infinity;
   private idleWaiters: (() => void)[] = [];
   private readonly watchdog: NodeJS.Timeout;
   deaths = 0;
@@ -90,6 +92,18 @@ export class WorkerQueue {
     this.wanted.delete(policy);
     if (this.loaded.delete(policy) || this.loading === policy) this.retired.push(policy);
     this.flush();
+  }
+
+  /**
+   * Shortest wait of operations that left since the last call, microseconds. Where none left, all
+   * that wait have waited since the batch before them left; a policy that loads is no wait.
+   */
+  takeWaitUs(): number {
+    const shortestUs = this.shortestWaitUs;
+    this.shortestWaitUs = Infinity;
+    if (shortestUs !== Infinity) return shortestUs;
+    const waits = this.busy && this.loading === null && this.queue.size > 0;
+    return waits ? this.options.clock.monotonicUs() - this.leftUs : 0;
   }
 
   /** Queues one operation. Never rejects; what a full queue has no room for fails with `queue`. */
@@ -156,12 +170,19 @@ export class WorkerQueue {
   /** Takes what leaves together: one large body, or many operations with little. */
   private gather(): void {
     let bodyBytes = 0;
+    const nowUs = this.options.clock.monotonicUs();
     while (this.inFlight.length < poolLimits.batchOperationsMax) {
       const next = this.queue.peek();
       if (next === null || this.missingPolicy(next.operation) !== null) return;
       bodyBytes += bodyBytesOf(next.operation);
       if (this.inFlight.length > 0 && bodyBytes > poolLimits.batchBodyBytesMax) return;
-      this.inFlight.push(this.queue.pop()!);
+      const leaving = this.queue.pop()!;
+      // A later step of a large body waited by itself: its time says nothing of the queue.
+      if (leaving.operation.op !== 'resume') {
+        const waitUs = nowUs - Math.max(leaving.queuedUs, this.readyUs);
+        this.shortestWaitUs = Math.min(this.shortestWaitUs, Math.max(0, waitUs));
+      }
+      this.inFlight.push(leaving);
     }
   }
 
@@ -171,7 +192,10 @@ export class WorkerQueue {
     const pool = this.pool;
     void pool
       .run({ operations })
-      .then((answers: PoolAnswer[]) => this.receive(answers.slice(retires)))
+      .then((answers: PoolAnswer[]) => {
+        // Of a thread that was given up they belong to operations that failed with it.
+        if (pool === this.pool) this.receive(answers.slice(retires));
+      })
       .catch((thrown: unknown) => this.replaceThread(pool, thrown));
   }
 

@@ -86,7 +86,7 @@ function open(
   sessions: Map<number, OpenSession>,
 ): PoolAnswer {
   const engine = engines.get(operation.policy);
-  if (!engine) return { kind: 'failed', reason: 'internal' };
+  if (!engine) return { kind: 'failed', reason: 'policy' };
   if (sessions.size >= poolLimits.sessionsPerWorkerMax) return { kind: 'failed', reason: 'queue' };
   const session = engine.open(operation.request, operation.recordOnly);
   sessions.set(operation.session, { session, steps: null });

@@ -11,6 +11,8 @@ import type { LogLevel } from '../base/log.ts';
 import type { InspectionPlace } from '../contract/inspection.ts';
 import { accessLogFormats } from './access-line.ts';
 import type { AccessLogOptions } from './access-log.ts';
+import type { RedisAddress } from '../contract/rate-limit.ts';
+import { readRedisOption, redisVariable } from './redis-option.ts';
 import { listenerKinds, type ListenerKind } from '../base/listener.ts';
 
 /** The command line of the engine process. */
@@ -26,6 +28,8 @@ export interface EngineOptions {
   readonly secure: SecureOptions | null;
   /** Path of the controller's socket, null when the engine runs alone. */
   readonly controller: string | null;
+  /** Identity file of an enrolled node, null for any other engine. */
+  readonly identity: string | null;
   readonly workers: number;
   readonly poolThreads: number;
   readonly inspection: InspectionPlace;
@@ -38,6 +42,8 @@ export interface EngineOptions {
   readonly accessLog: AccessLogOptions | null;
   /** DNS block lists that rules may ask (`@rbl`); none unless named. */
   readonly rblZones: readonly string[];
+  /** Through what nodes share rate limits; null where each counts for itself. */
+  readonly rateLimitRedis: RedisAddress | null;
   readonly logLevel: LogLevel;
 }
 
@@ -66,6 +72,7 @@ export function readOptions(args: readonly string[]): EngineOptions {
     listenFds: descriptors('--listen-fds', values['listen-fds'], workers),
     secure: secureOptions(values, workers),
     controller: values.controller === undefined ? null : socketPath(values.controller),
+    identity: identityOption(values),
     workers,
     poolThreads: count('--pool-threads', values['pool-threads'], 1, 1),
     inspection: oneOf('--inspection', values.inspection, ['auto', 'pool', 'inline'] as const),
@@ -74,6 +81,7 @@ export function readOptions(args: readonly string[]): EngineOptions {
     events: values.events ?? null,
     accessLog: accessLog(values),
     rblZones: zones(values['rbl-zones'] ?? process.env['WAF_RBL_ZONES'] ?? ''),
+    rateLimitRedis: readRedisOption(process.env[redisVariable] ?? ''),
     logLevel: oneOf('--log-level', values['log-level'], [
       'debug',
       'info',
@@ -97,6 +105,7 @@ function parse(args: readonly string[]) {
         'proxy-protocol': { type: 'string' },
         'https-proxy-protocol': { type: 'string' },
         controller: { type: 'string' },
+        identity: { type: 'string' },
         workers: { type: 'string' },
         'pool-threads': { type: 'string' },
         inspection: { type: 'string', default: 'auto' },
@@ -205,6 +214,17 @@ function zones(text: string): readonly string[] {
   const { zonesMax } = blockListLimits;
   if (given.length > zonesMax) throw bad(`--rbl-zones takes at most ${zonesMax} zones`);
   return given;
+}
+
+/** An enrolled node takes its configuration from its controller alone. Errors: `bad_option`. */
+function identityOption(values: ReturnType<typeof parse>['values']): string | null {
+  const { identity, controller, bundle } = values;
+  if (identity === undefined) return null;
+  if (controller !== undefined || bundle !== undefined) {
+    throw bad('--identity excludes --controller and --bundle');
+  }
+  if (identity === '') throw bad('--identity takes the identity file of an enrolled node');
+  return identity;
 }
 
 function socketPath(text: string): string {

@@ -56,3 +56,48 @@ test('a policy that serves already is used by further sites at once', () => {
   const next = routes('2', { a: 'q@1', b: 'p@1' });
   expect(shown(interimRoutes(next, before, new Map()))).toEqual({ a: 'p@1', b: 'p@1' });
 });
+
+test('a site that was not inspected stays so until its policy is ready; a new one waits', () => {
+  const before = routes('1', { a: '', b: 'p@1' });
+  const next = routes('2', { a: 'q@1', b: 'p@1', c: 'q@1' });
+  const interim = interimRoutes(next, before, new Map());
+  expect(shown(interim)).toEqual({ b: 'p@1' });
+  expect(interim.sites.map(({ id, waf }) => [id, waf.enabled])).toEqual([
+    ['a', false],
+    ['b', true],
+    ['c', true],
+  ]);
+  const ready = interimRoutes(next, before, new Map([['q@1', new Map()]]));
+  expect(ready.sites).toBe(next.sites);
+  expect(shown(ready)).toEqual({ a: 'q@1', b: 'p@1', c: 'q@1' });
+});
+
+const withHosts = (routed: RoutesConfig, hosts: Record<string, string[]>): RoutesConfig => ({
+  ...routed,
+  sites: routed.sites.map((one) => ({ ...one, hosts: hosts[one.id] ?? one.hosts })),
+});
+const inspected = ({ sites }: RoutesConfig): string[] =>
+  sites.filter(({ waf }) => waf.enabled).map(({ id }) => id);
+
+test('a host that was inspected is not served uninspected by the site that takes it', () => {
+  const before = routes('1', { a: '', b: 'p@1' });
+  const next = withHosts(routes('2', { a: 'q@1' }), { a: ['a.example', 'b.example'] });
+  expect(inspected(interimRoutes(next, before, new Map()))).toEqual(['a']);
+});
+
+test.each(['*', '*.example'])('nor by a site of %s that it falls to', (host) => {
+  const before = withHosts(routes('1', { a: '', b: 'p@1' }), { a: [host] });
+  const gone = withHosts(routes('2', { a: 'q@1' }), { a: [host] });
+  expect(inspected(interimRoutes(gone, before, new Map()))).toEqual(['a']);
+  const stays = withHosts(routes('2', { a: 'q@1', b: 'p@1' }), { a: [host] });
+  expect(inspected(interimRoutes(stays, before, new Map()))).toEqual(['b']);
+});
+
+test('a site that changes otherwise, too, is not served uninspected as it never was', () => {
+  const before = routes('1', { a: '' });
+  const next = routes('2', { a: 'q@1' });
+  const sites = next.sites.map((one) => {
+    return { ...one, upstream: { ...one.upstream, id: 'another' } };
+  });
+  expect(inspected(interimRoutes({ ...next, sites }, before, new Map()))).toEqual(['a']);
+});

@@ -3,16 +3,18 @@
  * these policies what served before. Pure.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
-import type { RoutesConfig } from '../contract/site.ts';
+import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 
 /** Databases in shared memory of policies that are ready, by policy key and database key. */
 export type ReadyPolicies = ReadonlyMap<string, SharedImages>;
 
 /**
  * The new routes with policies that can serve at once. A site whose policy is not ready keeps what
- * the policy was before, or what the site had before; one that had nothing fails its inspection.
+ * the policy was before, or what the site had before: also no inspection, where it had none and
+ * nothing else of it changes. Any other site fails its inspection until its policy is ready.
  */
 export function interimRoutes(
   next: RoutesConfig,
@@ -25,6 +27,7 @@ export function interimRoutes(
   const keyOfId = new Map(serving.policies.map(({ key, source }) => [source.id, key]));
   const used = new Map<string, KeyedPolicy>();
   const keyOfSite = new Map<string, string>();
+  const without = new Set<string>();
   const policies = new Map(wanted.policies.map((policy) => [policy.key, policy]));
   for (const { id, waf } of next.sites) {
     const key = wanted.keyOfSite.get(id) ?? '';
@@ -32,7 +35,10 @@ export function interimRoutes(
     const older = keyOfId.get(waf.policyId ?? '') ?? serving.keyOfSite.get(id) ?? '';
     const chosen = usable ? key : older;
     const policy = policies.get(chosen) ?? known.get(chosen);
-    if (policy === undefined) continue;
+    if (policy === undefined) {
+      if (waf.enabled) without.add(id);
+      continue;
+    }
     used.set(chosen, policy);
     keyOfSite.set(id, chosen);
   }
@@ -40,6 +46,36 @@ export function interimRoutes(
   for (const groups of ready.values()) for (const [key, group] of groups) shared.set(key, group);
   return {
     ...next,
+    sites: keepOff(next.sites, without, before.sites),
     inspection: { policies: [...used.values()], keyOfSite, lazy: false, shared },
   };
+}
+
+/**
+ * Sites without a policy that is ready stay uninspected, where they were and inspection is all that
+ * changes of them: what was inspected, or not served, before does not become uninspected.
+ */
+function keepOff(
+  next: readonly SiteConfig[],
+  without: ReadonlySet<string>,
+  before: readonly SiteConfig[],
+): readonly SiteConfig[] {
+  const old = new Map(before.map((site) => [site.id, site]));
+  const orphans = hasOrphans(next, before);
+  const staysOff = (site: SiteConfig): boolean => {
+    const was = old.get(site.id);
+    if (was === undefined || was.waf.enabled || !without.has(site.id)) return false;
+    if (orphans && site.hosts.some((host) => host.startsWith('*'))) return false;
+    return isDeepStrictEqual({ ...site, waf: was.waf }, was);
+  };
+  if (!next.some(staysOff)) return next;
+  return next.map((site) =>
+    staysOff(site) ? { ...site, waf: { ...site.waf, enabled: false } } : site,
+  );
+}
+
+/** Whether hosts of inspected sites may fall to sites with wildcards now. */
+function hasOrphans(next: readonly SiteConfig[], before: readonly SiteConfig[]): boolean {
+  const named = new Set(next.flatMap(({ hosts }) => hosts));
+  return before.some(({ waf, hosts }) => waf.enabled && hosts.some((host) => !named.has(host)));
 }

@@ -28,7 +28,7 @@ export type TrialAnswer =
 
 /** Bounds that tests set. */
 export interface TrialBounds {
-  readonly patternMs: number;
+  readonly patternCpuMs: number;
   readonly residentBytesMax: number;
 }
 
@@ -91,7 +91,6 @@ export class PatternTrial {
       const found: Diagnostic[] = [];
       let [at, done, over] = [0, false, false];
       let problem = 'needs more memory than there is, or cannot be built here';
-      const { patternMs } = this.bounds;
       const stop = stopper(child, this.bounds, (reason) => (problem = reason));
       child.on('message', (answer: TrialAnswer) => {
         if (answer.kind === 'done') {
@@ -99,7 +98,7 @@ export class PatternTrial {
           return;
         }
         ({ at } = answer);
-        if (answer.kind === 'trying') stop.restart(patternMs);
+        if (answer.kind === 'trying') stop.next();
         else found.push(faultOf(patterns[at]!, answer));
       });
       const end = (): void => {
@@ -119,40 +118,56 @@ export class PatternTrial {
   }
 }
 
-/** Ends the process when one pattern, or all of them, take too long or too much. */
+/**
+ * Ends the process when one pattern, or all of them, take too much. What counts is its own CPU
+ * time: how fast a pattern is built does not depend on what else the machine does.
+ */
 function stopper(
   child: ChildProcess,
-  { patternMs, residentBytesMax }: TrialBounds,
+  { patternCpuMs, residentBytesMax }: TrialBounds,
   onStop: (reason: string) => void,
 ) {
+  const { trialCpuMs, trialMs, pollMs } = patternTrialLimits;
+  let begunCpuMs = 0;
   const kill = (reason: string): void => {
     onStop(reason);
     child.kill('SIGKILL');
   };
-  const late = (ms: number): NodeJS.Timeout =>
-    setTimeout(() => kill(`is not built after ${ms / 1000} seconds`), ms);
-  let pattern = late(patternMs);
-  const { trialMs, residentPollMs } = patternTrialLimits;
-  const all = setTimeout(
-    () => kill(`came too late: all patterns together have ${trialMs / 1000} seconds`),
-    trialMs,
-  );
-  const memory = setInterval(() => {
+  const look = (): void => {
+    const cpuMs = cpuMsOf(child.pid);
     if (residentBytes(child.pid) > residentBytesMax) {
       kill(`needs more than ${Math.round(residentBytesMax / 1048576)} MB to be built`);
+    } else if (cpuMs - begunCpuMs > patternCpuMs) {
+      kill(`is not built after ${patternCpuMs / 1000} seconds of CPU time`);
+    } else if (cpuMs > trialCpuMs) {
+      kill(`came too late: all patterns together have ${trialCpuMs / 1000} seconds of CPU time`);
     }
-  }, residentPollMs);
+  };
+  // After the messages that came while this thread was busy: they say which pattern it is.
+  const poll = setInterval(() => setImmediate(look), pollMs);
+  const all = setTimeout(
+    () => kill(`came too late: all patterns together have ${trialMs / 60_000} minutes`),
+    trialMs,
+  );
   return {
-    restart: (ms: number): void => {
-      clearTimeout(pattern);
-      pattern = late(ms);
+    /** The process takes on another pattern. */
+    next: (): void => {
+      begunCpuMs = cpuMsOf(child.pid);
     },
     end: (): void => {
-      clearTimeout(pattern);
+      clearInterval(poll);
       clearTimeout(all);
-      clearInterval(memory);
     },
   };
+}
+
+/** CPU time of the main thread of a process; zero where the system does not say it. */
+function cpuMsOf(pid: number | undefined): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
+  } catch {
+    return 0;
+  }
 }
 
 /** Zero where the system does not say it, or the process has ended. */

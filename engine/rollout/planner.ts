@@ -1,19 +1,22 @@
 /**
  * Owns the planner threads from the main thread's side: policies are linked and their databases
  * compiled there, away from traffic. A second thread starts when the first is busy, so that a
- * policy that is quickly made ready does not wait for one that is not. They end when idle.
+ * policy that is quickly made ready does not wait for one that is not. It ends when idle; the
+ * first stays, since linking a rule set in a new thread takes a second.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
-import type { SharedImages } from '../contract/shared-images.ts';
+import { planName, type SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 
-/** One policy to be planned. */
+/** One policy to be planned, or only linked: to be planned by the same thread perhaps. */
 export interface PlannerTask {
   readonly id: number;
+  readonly kind: 'link' | 'plan';
   readonly policy: KeyedPolicy;
   /** What other policies have in shared memory; equal databases are shared with them. */
   readonly inUse: SharedImages;
@@ -24,7 +27,7 @@ export interface PlanOutcome {
   readonly ok: boolean;
   readonly diagnostics: readonly Diagnostic[];
   readonly rules: number;
-  /** Its plan and databases in shared memory; the caller decides how long they live. */
+  /** Its plan and databases in shared memory, unless it was only linked. */
   readonly shared: SharedImages;
 }
 
@@ -58,6 +61,8 @@ interface Waiting {
 interface PlannerThread {
   readonly worker: Worker;
   readonly waiting: Map<number, Waiting>;
+  /** Key of the policy that it linked last. */
+  linked: string;
 }
 
 /** Plans policies in threads of its own, which end when they are idle. */
@@ -71,6 +76,12 @@ export class Planner {
   /** Policies that are being planned, by key. */
   private readonly running = new Map<string, Promise<PlanOutcome>>();
   private inUse: SharedImages = new Map();
+  /** Outcomes that nobody has asked for yet, by key, the newest last. */
+  private readonly ahead = new Map<string, PlanOutcome>();
+  /** The thread that prepares a policy that nobody waits for. */
+  private preparing: PlannerThread | null = null;
+  private lastPreparation: Promise<unknown> = Promise.resolve();
+  private closed = false;
 
   constructor(options: PlannerOptions) {
     this.options = options;
@@ -81,17 +92,24 @@ export class Planner {
    * longer among those in use. Errors: `planner_failed`.
    */
   async plan(policy: KeyedPolicy): Promise<PlanOutcome> {
-    const known = this.known.get(policy.key);
+    const { key } = policy;
+    const known = this.known.get(key);
     const shared = known && pick(this.inUse, known.groups);
     if (known && shared) return { ...known.outcome, shared };
-    const running = this.running.get(policy.key);
+    const early = this.ahead.get(key);
+    if (early !== undefined) return early;
+    const running = this.running.get(key);
     if (running !== undefined) return running;
-    const asked = this.ask(policy).finally(() => this.running.delete(policy.key));
-    this.running.set(policy.key, asked);
-    const outcome = await asked;
+    const asked = this.ask('plan', policy, this.threadFor(key));
+    const planned = asked.finally(() => this.running.delete(key));
+    this.running.set(key, planned);
+    return this.remember(key, await planned);
+  }
+
+  private remember(key: string, outcome: PlanOutcome): PlanOutcome {
     if (this.known.size >= engineLimits.plannedPoliciesMax) this.known.clear();
     const groups = [...outcome.shared.keys()];
-    this.known.set(policy.key, { outcome: { ...outcome, shared: new Map() }, groups });
+    this.known.set(key, { outcome: { ...outcome, shared: new Map() }, groups });
     return outcome;
   }
 
@@ -100,37 +118,101 @@ export class Planner {
     return this.known.get(policy.key)?.outcome ?? (await this.plan(policy));
   }
 
+  /**
+   * Links a policy, to say what is wrong with it; null where every thread has work already.
+   * Errors: `planner_failed`.
+   */
+  async link(policy: KeyedPolicy): Promise<PlanOutcome | null> {
+    const known = this.known.get(policy.key);
+    if (known !== undefined) return known.outcome;
+    const thread = this.freeThread();
+    if (thread === null) return null;
+    thread.linked = policy.key;
+    return this.ask('link', policy, thread);
+  }
+
+  /** Begins to plan a policy that will soon be asked for; what fails then fails again. */
+  planAhead(policy: KeyedPolicy): void {
+    this.plan(policy).then(
+      (outcome) => {
+        if (this.inUse.has(planName(policy.key))) return;
+        this.ahead.delete(policy.key);
+        this.ahead.set(policy.key, outcome);
+        const [oldest] = this.ahead.keys();
+        if (this.ahead.size > engineLimits.plannedAheadMax) this.ahead.delete(oldest!);
+        this.startIdling();
+      },
+      () => undefined,
+    );
+  }
+
+  /**
+   * Makes the databases of a policy that nobody waits for, one at a time, once no thread has work:
+   * two that compile the same databases take twice the time. Errors: `planner_failed`.
+   */
+  prepare(policy: KeyedPolicy): Promise<unknown> {
+    const prepared = this.lastPreparation.then(async () => {
+      while (this.isBusy() && !this.closed) await delay(engineLimits.plannerPollMs);
+      if (this.closed || this.known.has(policy.key)) return;
+      this.preparing = this.threadFor(policy.key);
+      await this.plan(policy).finally(() => (this.preparing = null));
+    });
+    this.lastPreparation = prepared.catch(() => undefined);
+    return prepared;
+  }
+
   /** Says which databases threads hold on to anyway. */
   use(groups: SharedImages): void {
     this.inUse = groups;
+    for (const key of this.ahead.keys()) if (groups.has(planName(key))) this.ahead.delete(key);
   }
 
   async close(): Promise<void> {
+    this.closed = true;
     if (this.idle) clearTimeout(this.idle);
     await Promise.all([...this.threads].map(({ worker }) => worker.terminate()));
   }
 
-  private ask(policy: KeyedPolicy): Promise<PlanOutcome> {
+  private ask(
+    kind: PlannerTask['kind'],
+    policy: KeyedPolicy,
+    thread: PlannerThread,
+  ): Promise<PlanOutcome> {
     if (this.idle) clearTimeout(this.idle);
-    const thread = this.freest();
     thread.worker.ref();
     const id = this.nextId++;
+    const inUse: SharedImages = kind === 'plan' ? this.inUse : new Map();
     return new Promise((resolve, reject) => {
       thread.waiting.set(id, { resolve, reject });
-      thread.worker.postMessage({ id, policy, inUse: this.inUse } satisfies PlannerTask);
+      thread.worker.postMessage({ id, kind, policy, inUse } satisfies PlannerTask);
     });
   }
 
-  /** A thread with nothing to do, a new one, or the one that has the least to do. */
-  private freest(): PlannerThread {
-    const [first] = [...this.threads].sort((left, right) => left.waiting.size - right.waiting.size);
-    const room = this.threads.size < engineLimits.plannerThreadsMax;
-    return first === undefined || (first.waiting.size > 0 && room) ? this.start() : first;
+  private isBusy(): boolean {
+    return [...this.threads].some(({ waiting }) => waiting.size > 0);
+  }
+
+  /** An idle thread, or a new one; null when there is no room for one. */
+  private freeThread(): PlannerThread | null {
+    const idle = [...this.threads].find(({ waiting }) => waiting.size === 0);
+    if (idle !== undefined) return idle;
+    return this.threads.size < engineLimits.plannerThreadsMax ? this.start() : null;
+  }
+
+  /**
+   * The thread that linked the policy, if it is idle; the one that prepares another, which makes
+   * the same databases most likely; else one with nothing to do, or the least.
+   */
+  private threadFor(key: string): PlannerThread {
+    if (this.preparing !== null) return this.preparing;
+    const threads = [...this.threads].sort((left, right) => left.waiting.size - right.waiting.size);
+    const linked = threads.find((one) => one.linked === key && one.waiting.size === 0);
+    return linked ?? this.freeThread() ?? threads[0]!;
   }
 
   private start(): PlannerThread {
     const worker = new Worker(this.options.entry, { workerData: this.options.settings });
-    const thread: PlannerThread = { worker, waiting: new Map() };
+    const thread: PlannerThread = { worker, waiting: new Map(), linked: '' };
     worker.on('message', (answer: PlannerAnswer) => this.receive(thread, answer));
     worker.on('error', (cause) => this.fail(thread, cause));
     worker.on('exit', () => this.fail(thread, null));
@@ -148,14 +230,22 @@ export class Planner {
     else waiting?.reject(plannerFailed(answer.message, null));
     if (thread.waiting.size > 0) return;
     thread.worker.unref();
-    if ([...this.threads].some((one) => one.waiting.size > 0)) return;
+    this.startIdling();
+  }
+
+  private startIdling(): void {
+    if (this.idle) clearTimeout(this.idle);
+    if (this.isBusy()) return;
     this.idle = setTimeout(() => this.stop(), engineLimits.plannerIdleMs);
     this.idle.unref();
   }
 
+  /** Forgets what nobody asked for, and ends all threads but the first. */
   private stop(): void {
-    const ended = [...this.threads].map(({ worker }) => worker.terminate());
-    this.threads.clear();
+    this.ahead.clear();
+    const [, ...others] = this.threads;
+    for (const thread of others) this.threads.delete(thread);
+    const ended = others.map(({ worker }) => worker.terminate());
     void Promise.all(ended).then(() => this.options.onEnded?.());
   }
 

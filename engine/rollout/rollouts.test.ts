@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
-import type { KeyedPolicy } from '../contract/policy.ts';
+import { noInspection, type KeyedPolicy } from '../contract/policy.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { PlanOutcome } from './planner.ts';
@@ -153,6 +153,29 @@ test('a slow policy: the rest serves, its site keeps the previous one', async ()
   expect(engine.done).toContain(
     'log Compiling policy p@2; its sites keep the previous rules meanwhile.',
   );
+});
+
+test('a site whose inspection was off stays so, with a warning', async () => {
+  const engine = new FakeEngine();
+  const rollouts = new Rollouts(engine);
+  const { routes, ...rest } = candidate('1', 'p@1');
+  const sites = routes.sites.map((site) => ({ ...site, waf: { ...site.waf, enabled: false } }));
+  await rollOut(rollouts, engine, {
+    ...rest,
+    routes: { ...routes, sites, inspection: noInspection },
+  });
+  engine.slow.add('p@1');
+  const second = rollOut(rollouts, engine, candidate('2', 'p@1'));
+  await turns();
+  engine.timeOut();
+  await turns();
+  expect(engine.done.slice(-2)).toEqual([
+    'warn Sites whose inspection was off are not inspected until their policy is compiled.',
+    'apply 2 ',
+  ]);
+  engine.finish('p@1');
+  await second;
+  expect(engine.done.slice(-2)).toEqual(['apply 2 p@1', 'keep 2']);
 });
 
 test.each([['while it plans'], ['while its interim routes serve']])(

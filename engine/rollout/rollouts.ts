@@ -100,6 +100,11 @@ export class Rollouts {
     return { revision, sha256 };
   }
 
+  /** Whether threads serve a policy of this id, in whatever version. */
+  serves(policyId: string): boolean {
+    return this.routes.inspection.policies.some(({ source }) => source.id === policyId);
+  }
+
   /** State of the latest rollout. */
   get state(): RolloutState {
     return this.latest.state;
@@ -280,7 +285,9 @@ export class Rollouts {
     const late = this.ports.interimDelay().then(() => null);
     const first = await Promise.race([planned, rollout.superseded, late]);
     if (first !== null) return first;
-    await this.serveInterim(rollout, policy, interimRoutes(routes, this.routes, ready));
+    const interim = interimRoutes(routes, this.routes, ready);
+    const stillOff = interim.sites.filter((site, at) => site !== routes.sites[at]).length;
+    await this.serveInterim(rollout, policy, interim, stillOff);
     return Promise.race([planned, rollout.superseded]);
   }
 
@@ -289,6 +296,7 @@ export class Rollouts {
     rollout: Rollout,
     { source }: KeyedPolicy,
     routes: RoutesConfig,
+    stillOff: number,
   ): Promise<void> {
     rollout.check();
     if (this.routes.inspection.lazy) return;
@@ -296,6 +304,11 @@ export class Rollouts {
     const { name } = source;
     const text = `Compiling policy ${name}; its sites keep the previous rules meanwhile.`;
     this.ports.log.info(text, { policy: name });
+    if (stillOff > 0) {
+      const off =
+        'Sites whose inspection was off are not inspected until their policy is compiled.';
+      this.ports.log.warn(off, { sites: stillOff });
+    }
     this.routes = routes;
     await this.ports.apply(routes);
     this.ports.onRoutes(routes);

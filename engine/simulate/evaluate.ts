@@ -3,6 +3,7 @@
  * code that serves traffic, on the engine's main thread and away from it.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encodeUtf8, toByteString } from '../base/byte-string.ts';
 import { AppError } from '../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
@@ -24,6 +25,8 @@ import {
 } from '../contract/policy.ts';
 import { ClientIpResolver } from '../guard/client-ip.ts';
 import type { GuardChain } from '../guard/guard-chain.ts';
+import type { SiteChecks } from '../schema/site-checks.ts';
+import type { SiteConfig } from '../contract/site.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
@@ -31,7 +34,7 @@ import { routingHost } from '../http/routing-host.ts';
 import { policyKey } from '../policies/keyed-policies.ts';
 import type { SharedFiles } from '../policies/keyed-policies.ts';
 import type { PatternTrial } from '../rollout/pattern-trial.ts';
-import type { Planner } from '../rollout/planner.ts';
+import type { Planner, PlanOutcome } from '../rollout/planner.ts';
 import { linkPolicy } from '../policies/policy-build.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import { parseSecLang } from '../rules/language/parse.ts';
@@ -42,16 +45,28 @@ import { closeProgram } from '../rules/program/build-program.ts';
 
 /** What the evaluator works with. */
 export interface EvaluatorOptions {
-  readonly planner: Planner;
+  readonly planner: Pick<Planner, 'link' | 'check' | 'prepare' | 'planAhead'>;
   readonly trial: PatternTrial;
   readonly files: SharedFiles;
   readonly build: (policy: KeyedPolicy) => PolicyEngine;
+  /** Whether a policy of this id serves, in whatever version. */
+  readonly serves: (policyId: string) => boolean;
   readonly status: () => EngineStatus;
   readonly clients: ClientAnswers;
-  /** The guards of a site as they serve; null for none. */
-  readonly guardsOf: (siteId: string) => GuardChain | null;
+  /** What a site as it serves decides with beside its policy. */
+  readonly siteOf: (siteId: string) => SimulatedSite;
   readonly probeUpstream: EngineHandler['probeUpstream'];
 }
+
+/** Guards and checks of API documents of a site; null for none. */
+export interface SimulatedSite {
+  readonly guards: GuardChain | null;
+  readonly schema: SiteChecks | null;
+  /** What failed inspections and bodies that were not looked at lead to. */
+  readonly failPolicy: SiteConfig['waf']['failPolicy'];
+}
+
+const noSite: SimulatedSite = { guards: null, schema: null, failPolicy: 'closed' };
 
 /** Makes the handler that the engine's own socket serves. */
 export function createEvaluator(options: EvaluatorOptions): EngineHandler {
@@ -66,14 +81,14 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
         return value === undefined ? [] : [value];
       }),
     compile: async (policy, { plan, tryRuleset }) => {
-      const outcome = compile(policy);
-      if (outcome.ok) {
-        const found = await options.trial.try(patternsOf(policy, tryRuleset));
-        if (found.length > 0)
-          return { ...outcome, ok: false, diagnostics: found.map(toDiagnostic) };
-      }
-      const source = options.files.share(policy);
-      if (plan && outcome.ok) await options.planner.check({ key: policyKey(policy), source });
+      const keyed = { key: policyKey(policy), source: options.files.share(policy) };
+      const outcome = await compile(keyed, options.planner);
+      if (!outcome.ok) return outcome;
+      const found = await options.trial.try(patternsOf(policy, tryRuleset));
+      if (found.length > 0) return { ...outcome, ok: false, diagnostics: found.map(toDiagnostic) };
+      if (plan) await options.planner.prepare(keyed);
+      // A new version of what serves is published as soon as control has kept it.
+      else if (options.serves(policy.id)) options.planner.planAhead(keyed);
       return outcome;
     },
     evaluate: async (policy, input) => {
@@ -84,7 +99,24 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
         const diagnostics = planned.diagnostics.map(toDiagnostic);
         return { record: null, diagnostics, ...notRefused };
       }
-      return evaluate(engines.get(key, source), options.guardsOf(input.siteId), input);
+      const outcome = evaluate(engines.get(key, source), options.siteOf(input.siteId), input);
+      if (outcome.failure === undefined) return outcome;
+      throw new AppError('inspection_failed', `inspection failed: ${outcome.failure}`, {
+        source: 'internal',
+      });
+    },
+    evaluateBatch: async (policy, inputs) => {
+      const key = policyKey(policy);
+      const source = options.files.share(policy);
+      const planned = await options.planner.check({ key, source });
+      if (!planned.ok) return { outcomes: [], diagnostics: planned.diagnostics.map(toDiagnostic) };
+      const outcomes: EvaluationOutcome[] = [];
+      for (const input of inputs) {
+        // Other simulations may have retired the engine meanwhile.
+        outcomes.push(evaluate(engines.get(key, source), noSite, input));
+        await nextTurn();
+      }
+      return { outcomes, diagnostics: [] };
     },
   };
 }
@@ -111,11 +143,21 @@ class EngineCache {
   }
 }
 
-function compile(policy: PolicySource): CompileOutcome {
+/** Links in a planner thread; here where those have work that takes seconds. */
+async function compile(
+  policy: KeyedPolicy,
+  planner: EvaluatorOptions['planner'],
+): Promise<CompileOutcome> {
+  const outcome = (await planner.link(policy)) ?? linkHere(policy.source);
+  const { ok, diagnostics, rules } = outcome;
+  return { ok, diagnostics: diagnostics.map(toDiagnostic), ruleCount: rules };
+}
+
+function linkHere(policy: PolicySource): Omit<PlanOutcome, 'shared'> {
   const { program, diagnostics } = linkPolicy(policy);
-  const ruleCount = program?.rules.filter((rule) => rule.id !== 0).length ?? 0;
+  const rules = program?.rules.filter((rule) => rule.id !== 0).length ?? 0;
   if (program) closeProgram(program);
-  return { ok: program !== null, diagnostics: diagnostics.map(toDiagnostic), ruleCount };
+  return { ok: program !== null, diagnostics, rules };
 }
 
 /** Every pattern of a policy's text and of the operator's rule files, or of all rule files. */
@@ -140,7 +182,7 @@ function toDiagnostic({ severity, code, message, span }: Diagnostic): PolicyDiag
 
 function evaluate(
   engine: PolicyEngine,
-  guards: GuardChain | null,
+  { guards, schema, failPolicy }: SimulatedSite,
   input: EvaluationInput,
 ): EvaluationOutcome {
   const parser = new RequestHeadParser();
@@ -164,19 +206,17 @@ function evaluate(
   const body = input.body.length === 0 ? null : input.body;
   const headRefusal = parser.refusal;
   // Control asks for a policy as the site runs it; detection is a state of that policy.
+  const alone = policyAlone(engine);
+  const site = { ...alone.site, waf: { ...alone.site.waf, failPolicy } };
   const found = simulateRequest(
-    { ...policyAlone(engine), guards },
+    { ...alone, site, guards, schema },
     { snapshot, head: parser, host: hostOf(input.head, parser), headRefusal, body },
   );
-  const failure = found.record?.failure;
-  if (failure !== undefined) {
-    throw new AppError('inspection_failed', `inspection failed: ${failure}`, {
-      source: 'internal',
-    });
-  }
   const { record, refusal, guardTrace } = found;
   const refusalStatus = refusal === '' ? 0 : found.status;
-  return { record, diagnostics: [], refusal, refusalStatus, guards: guardTrace };
+  const failure = record?.failure;
+  const outcome = { record, diagnostics: [], refusal, refusalStatus, guards: guardTrace };
+  return failure === undefined ? outcome : { ...outcome, failure };
 }
 
 function hostOf(head: Uint8Array, { hostStart, hostEnd }: RequestHeadParser): string {

@@ -131,6 +131,11 @@ class Simulation implements PhaseHost, PhaseEndings {
     return this.request.snapshot;
   }
 
+  /** What control asks is not traffic. */
+  admitsInspection(): boolean {
+    return true;
+  }
+
   holdBody(): void {
     this.phases.bodyHeld(this.bodyLength);
   }

@@ -1,6 +1,6 @@
 /** Owns the guards of the sites that serve, for questions about them; made when asked for. */
 
-import type { SiteTable } from '../contract/site.ts';
+import type { SiteConfig, SiteTable } from '../contract/site.ts';
 import type { GuardServices } from '../guard/guard.ts';
 import { compileGuards, type GuardChain } from '../guard/guard-chain.ts';
 
@@ -18,6 +18,11 @@ export class SiteGuards {
   use(table: SiteTable): void {
     this.table = table;
     this.made.clear();
+  }
+
+  /** What a failed inspection of a site leads to. */
+  failPolicyOf(siteId: string): SiteConfig['waf']['failPolicy'] {
+    return this.table?.sites.find(({ id }) => id === siteId)?.waf.failPolicy ?? 'closed';
   }
 
   /** The guards of a site; null for none and for sites that do not serve. */

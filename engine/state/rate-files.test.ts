@@ -50,3 +50,26 @@ test('a restart forgets neither counts nor bans, and drops what has ended', asyn
   ]);
   await third.files.close();
 });
+
+test('a seed that nodes share takes the place of its own, once, with what was kept under it', async () => {
+  const path = join(folder, 'shared');
+  const open = (seed: readonly [number, number] | null) =>
+    new RateFiles(path, clock, silentLogger, seed);
+  const own = open(null);
+  const table = new RateTable(shareRates(own.seed));
+  own.follow(table);
+  table.ban({ low: 1, high: 2 }, 900_000, clock.now);
+  await own.close();
+  const shared = open([-3, 4]);
+  expect([shared.seed, shared.nodeId === own.nodeId]).toEqual([[-3, 4], false]);
+  const after = new RateTable(shareRates(shared.seed));
+  shared.follow(after);
+  expect(after.hasBans).toBe(false);
+  after.ban({ low: 1, high: 2 }, 900_000, clock.now);
+  await shared.close();
+  const again = open([-3, 4]);
+  const kept = new RateTable(shareRates(again.seed));
+  again.follow(kept);
+  expect([kept.hasBans, again.nodeId]).toEqual([true, shared.nodeId]);
+  await again.close();
+});

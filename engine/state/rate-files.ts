@@ -17,6 +17,8 @@ import { openPrivately } from './private-environment.ts';
 /** Under which the key of all hashes stands; sets stand under their numbers. */
 const seedName = 'seed';
 const seedBytes = 8;
+/** What other nodes know this one by. */
+const nodeName = 'node';
 /** Rows of another arrangement would stand in the wrong sets. */
 const layoutName = 'layout';
 const layout = `${rateLimits.sets}x${rateLimits.waysPerSet}`;
@@ -25,6 +27,8 @@ const layout = `${rateLimits.sets}x${rateLimits.waysPerSet}`;
 export class RateFiles {
   /** Of all hashes; made once, so that what is kept can be found again. */
   readonly seed: HashKey;
+  /** Stands for this node where counts are shared; kept as long as they are. */
+  readonly nodeId: string;
   private readonly database: RootDatabase<Uint8Array, string | number>;
   private readonly clock: Clock;
   private readonly log: Logger;
@@ -32,8 +36,11 @@ export class RateFiles {
   private timer: NodeJS.Timeout | null = null;
   private sets: SavedSets | null = null;
 
-  /** Errors: `state_unavailable` when the folder cannot be opened. */
-  constructor(path: string, clock: Clock, log: Logger) {
+  /**
+   * With `sharedSeed`, what was kept under another is forgotten: nobody would find it again.
+   * Errors: `state_unavailable` when the folder cannot be opened.
+   */
+  constructor(path: string, clock: Clock, log: Logger, sharedSeed: HashKey | null = null) {
     this.clock = clock;
     this.log = log;
     try {
@@ -43,7 +50,9 @@ export class RateFiles {
         open({ path, encoding: 'binary', compression: false, noSubdir: false, mapSize }),
       );
       this.clearOtherLayout();
+      if (sharedSeed !== null) this.useSeed(sharedSeed);
       this.seed = this.readSeed();
+      this.nodeId = this.readNodeId();
     } catch (cause) {
       const message = `cannot open the store of rate limits at ${path}`;
       throw new AppError('state_unavailable', message, { source: 'storage', cause });
@@ -99,6 +108,24 @@ export class RateFiles {
     this.database.putSync(layoutName, Buffer.from(layout));
   }
 
+  private useSeed(seed: HashKey): void {
+    const bytes = Buffer.alloc(seedBytes);
+    seed.forEach((word, at) => bytes.writeInt32LE(word, 4 * at));
+    const kept = this.database.get(seedName);
+    if (kept !== undefined && bytes.equals(kept)) return;
+    this.database.clearSync();
+    this.database.putSync(layoutName, Buffer.from(layout));
+    this.database.putSync(seedName, bytes);
+  }
+
+  private readNodeId(): string {
+    const kept = this.database.get(nodeName);
+    if (kept !== undefined) return Buffer.from(kept).toString();
+    const made = randomBytes(seedBytes).toString('hex');
+    this.database.putSync(nodeName, Buffer.from(made));
+    return made;
+  }
+
   private readSeed(): HashKey {
     const kept = this.database.get(seedName);
     const bytes = kept?.length === seedBytes ? Buffer.from(kept) : randomBytes(seedBytes);
@@ -108,9 +135,14 @@ export class RateFiles {
 }
 
 /** Null where they cannot be kept: limits still hold, until the next start. */
-export function tryOpenRateFiles(folder: string, clock: Clock, log: Logger): RateFiles | null {
+export function tryOpenRateFiles(
+  folder: string,
+  clock: Clock,
+  log: Logger,
+  sharedSeed: HashKey | null = null,
+): RateFiles | null {
   try {
-    return new RateFiles(folder, clock, log);
+    return new RateFiles(folder, clock, log, sharedSeed);
   } catch (thrown) {
     log.error('counts of rate limits are not kept', { reason: toAppError(thrown).message });
     return null;

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, policyAbsent } from '../base/errors.ts';
 import { collectGarbage } from '../base/garbage.ts';
 import { poolLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
@@ -10,6 +10,7 @@ import type { Inspector } from '../contract/inspection.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { isIncomplete } from '../contract/verdict.ts';
 import type { FrontThreadData } from '../front/thread-messages.ts';
+import { linearPattern } from '../match/linear-pattern.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
 import { Challenges } from '../guard/bot/challenges.ts';
 import { DnsCrawlers } from '../guard/bot/crawlers.ts';
@@ -87,12 +88,13 @@ function inspectorOf(site: SiteConfig, key: string | undefined, unbuilt: boolean
   });
 }
 
-/** Of a site whose policy control holds back: inspection fails, so that its fail policy answers. */
+/**
+ * Of a site whose policy compiles for the first time, or that control holds back: inspection fails,
+ * so that its fail policy answers.
+ */
 const withoutPolicy: Inspector = {
   open: () => {
-    throw new AppError('policy_held', 'the policy of the site cannot be served', {
-      source: 'config',
-    });
+    throw new AppError(policyAbsent, 'no policy serves the site yet', { source: 'config' });
   },
 };
 
@@ -122,6 +124,12 @@ await runFrontWorker(parentPort!, data, {
     ...(rates === null || challengeKey === undefined
       ? {}
       : { challenges: new Challenges(rates, challengeKey) }),
+  },
+  poolWaitMs: () => pool.takeWaitMs(),
+  schemaServices: {
+    pattern: linearPattern,
+    onFault: (siteId, fault) =>
+      parts.log.error('the API checks of a site cannot be used', { siteId, fault }),
   },
   takeDatabases: (groups) => parts.useShared(groups),
   wantsEvent: (event) => {

@@ -7,7 +7,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/garbage.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PlannerAnswer, PlannerTask, PlanOutcome } from '../rollout/planner.ts';
-import { planPolicy } from '../policies/policy-build.ts';
+import type { KeyedPolicy } from '../contract/policy.ts';
+import { linkPolicy, planPolicy } from '../policies/policy-build.ts';
+import { closeProgram, type BuildResult } from '../rules/program/build-program.ts';
 import { threadParts } from './thread-parts.ts';
 
 const parts = threadParts('planner', workerData as ThreadSettings);
@@ -15,7 +17,7 @@ const send = (answer: PlannerAnswer): void => parentPort!.postMessage(answer);
 
 parentPort!.on('message', (task: PlannerTask) => {
   try {
-    send({ kind: 'done', id: task.id, outcome: plan(task) });
+    send({ kind: 'done', id: task.id, outcome: outcomeOf(task) });
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     send({ kind: 'failed', id: task.id, message });
@@ -24,16 +26,44 @@ parentPort!.on('message', (task: PlannerTask) => {
   setImmediate(collectGarbage);
 });
 
+/** What was linked last, without errors: most likely it is planned next. */
+let linked: { readonly key: string; readonly result: BuildResult } | null = null;
+
+function outcomeOf(task: PlannerTask): PlanOutcome {
+  return task.kind === 'link' ? link(task.policy) : plan(task);
+}
+
+function link({ key, source }: KeyedPolicy): PlanOutcome {
+  const before = takeLinked(key);
+  if (before?.program) closeProgram(before.program);
+  const result = linkPolicy(source);
+  const { program, diagnostics } = result;
+  if (program !== null) linked = { key, result };
+  const rules = program?.rules.filter(({ id }) => id !== 0).length ?? 0;
+  return { ok: program !== null, diagnostics, rules, shared: new Map() };
+}
+
+/** The policy as it was linked; null where another was linked last, whose memory is freed then. */
+function takeLinked(key: string): BuildResult | null {
+  const last = linked;
+  linked = null;
+  if (last?.key === key) return last.result;
+  if (last?.result.program) closeProgram(last.result.program);
+  return null;
+}
+
 function plan({ policy, inUse }: PlannerTask): PlanOutcome {
-  const { source } = policy;
+  const { key, source } = policy;
   parts.useShared(inUse);
   try {
-    const { diagnostics, rules, shared } = planPolicy(policy, {
+    const options = {
       cache: parts.cache,
       log: parts.log,
       ports: parts.ports,
-      onProgress: (done, total) => send({ kind: 'progress', done, total, what: source.name }),
-    });
+      onProgress: (done: number, total: number) =>
+        send({ kind: 'progress', done, total, what: source.name }),
+    };
+    const { diagnostics, rules, shared } = planPolicy(policy, options, takeLinked(key));
     return { ok: shared !== null, diagnostics, rules, shared: shared ?? new Map() };
   } finally {
     parts.useShared(new Map());

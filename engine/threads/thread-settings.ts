@@ -34,7 +34,7 @@ export function threadSettings(options: EngineOptions, folder: string): ThreadSe
     poolThreads: options.poolThreads,
     sharedSocket: options.workers > 1,
     events: eventsWanted(options),
-    samples: options.controller !== null,
+    samples: options.controller !== null || options.identity !== null,
     cacheFolder: join(folder, 'databases'),
     collectionsFolder: join(folder, 'collections'),
     countryFile: join(folder, 'geo', 'country.mmdb'),

@@ -3,6 +3,7 @@
  * simulation. What both say is put in one form, so that it can be compared.
  */
 
+import type { ApiChecks } from '../../engine/contract/api-checks.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { GuardTraceEntry } from '../../engine/contract/guard.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
@@ -16,8 +17,10 @@ import {
 } from '../../engine/front/fixture.ts';
 import { noGuardServices, type GuardKind } from '../../engine/guard/guard.ts';
 import { compileGuards } from '../../engine/guard/guard-chain.ts';
-import { RequestHeadParser } from '../../engine/http/request-head.ts';
+import { linearPattern } from '../../engine/match/linear-pattern.ts';
+import { SchemaRegistry } from '../../engine/schema/schema-registry.ts';
 import { simulateRequest } from '../../engine/simulate/simulated-request.ts';
+import { simulatedHead } from '../support/simulated-head.ts';
 
 /** A request with all that decides about it. */
 export interface BothCase {
@@ -25,6 +28,8 @@ export interface BothCase {
   readonly kinds?: readonly GuardKind[];
   readonly inspector?: Inspector | null;
   readonly waf?: Partial<SiteConfig['waf']>;
+  /** Checks of API documents. */
+  readonly api?: ApiChecks;
 }
 
 /** What became of it. */
@@ -48,7 +53,7 @@ export async function live(
     request.on('end', () => response.end('ok'));
   });
   const { inspector = null, kinds = [] } = one;
-  const guards = { guardKinds: kinds };
+  const guards = { guardKinds: kinds, schemaServices };
   const sites = [siteOf(port, one)];
   const running = await startFront(closing, sites, inspector, {}, 'strict', guards);
   const text = await new RawClient(running.port).send(one.wire).all();
@@ -68,26 +73,17 @@ export async function live(
 export function simulated(one: BothCase): { seen: Seen; trace: readonly GuardTraceEntry[] } {
   const site = siteOf(1, one);
   const bytes = Buffer.from(one.wire, 'latin1');
-  const parser = new RequestHeadParser();
-  parser.reset(0);
-  parser.execute(bytes, bytes.length);
-  const body = bytes.subarray(parser.headEnd);
-  const connection = {
-    clientIp: '127.0.0.1',
-    clientPort: 1,
-    peerIp: '127.0.0.1',
-    serverIp: '127.0.0.1',
-    serverPort: 80,
-    scheme: 'http',
-  } as const;
-  const head = { bytes, spans: parser.copySpans() };
+  const { head, snapshot } = simulatedHead(bytes, site.id);
+  const body = bytes.subarray(head.headEnd);
   const guards = compileGuards(site, noGuardServices, one.kinds ?? []);
+  const schema = new SchemaRegistry(schemaServices).prepare([site]).get(site.id) ?? null;
   const found = simulateRequest(
-    { site, inspector: one.inspector ?? null, guards },
+    { site, inspector: one.inspector ?? null, guards, schema },
     {
-      snapshot: { requestId: 'x', receivedAtMs: 0, siteId: site.id, connection, head },
-      head: parser,
-      headRefusal: parser.refusal,
+      snapshot,
+      head,
+      host: one.api?.scopes[0]?.host ?? '',
+      headRefusal: head.refusal,
       body: body.length === 0 ? null : body,
     },
   );
@@ -102,8 +98,11 @@ export function simulated(one: BothCase): { seen: Seen; trace: readonly GuardTra
   return { seen, trace: guardTrace };
 }
 
-function siteOf(port: number, { inspector = null, waf }: BothCase): SiteConfig {
+const schemaServices = { pattern: linearPattern, onFault: (): void => undefined };
+
+function siteOf(port: number, { inspector = null, waf, api }: BothCase): SiteConfig {
   return siteFor(port, {
+    ...(api && { api }),
     waf: { enabled: inspector !== null, mode: 'blocking', failPolicy: 'closed', ...waf },
   });
 }

@@ -196,9 +196,9 @@ test('events keep what guards decided on their way, and counters count it', asyn
   const { guards: _, ...plain } = event;
   packer.add(plain);
   packer.add(event);
-  // An empty referer is left out.
-  expect(plain.referer).toBe('');
-  const absent = { referer: undefined };
+  // Texts that are empty are left out.
+  expect([plain.referer, plain.routeId]).toEqual(['', '']);
+  const absent = { referer: undefined, routeId: undefined };
   expect(unpackEvents(packer.take(0))).toEqual([
     { ...plain, ...absent },
     { ...event, ...absent },

@@ -5,7 +5,7 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { exchange } from '../../control/cli/crs-test/exchange.ts';
@@ -15,6 +15,7 @@ import { freePort } from '../support/free-port.ts';
 import { root } from '../support/product.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 import type { DescribedCase } from './described-case.ts';
+import { openEvents } from './event-reader.ts';
 
 /** What a policy made of a request: the same fields whichever way it was asked. */
 export interface Outcome {
@@ -47,23 +48,29 @@ export interface LiveWaf {
 
 const clientIp = '127.0.0.1';
 const exchangeTimeoutMs = 60_000;
-const eventTimeoutMs = 60_000;
 const settleTimeoutMs = 900_000;
 /** A busy machine may compile for longer than a call waits; the next one finds what was made. */
 const repeatsMax = 4;
 /** Publications are gathered for less than this. */
 const quietEnoughMs = 300;
 
+/** What differs from one test to the next. */
+export interface LiveOptions {
+  /** Where the engine speaks TLS, too. */
+  readonly securePort?: number;
+}
+
 /** Starts everything; compiled databases are kept between runs. */
-export async function startLiveWaf(): Promise<LiveWaf> {
+export async function startLiveWaf({ securePort }: LiveOptions = {}): Promise<LiveWaf> {
   const origin = await startOrigin();
   const control = await startTestControl({ rulesetFolder: debianCrsFolder, demoOrigin: null });
   shareDatabases(control.folder);
   const port = await freePort();
   const eventsFile = path.join(control.folder, 'events.jsonl');
   writeFileSync(eventsFile, '');
-  let engine = await startEngine(control, port, eventsFile);
-  const events = openEvents(eventsFile);
+  const secure = securePort === undefined ? [] : ['--https-listen', `127.0.0.1:${securePort}`];
+  let engine = await startEngine(control, port, eventsFile, secure);
+  const events = openEvents(eventsFile, (event) => String(event['clientPort']));
   const ask: LiveWaf['ask'] = async (rpc, body) => {
     for (let repeats = 0; ; repeats++) {
       const answer = await control.call(rpc, body);
@@ -80,11 +87,11 @@ export async function startLiveWaf(): Promise<LiveWaf> {
     port,
     restart: async () => {
       await stopEngine(engine);
-      engine = await startEngine(control, port, eventsFile);
+      engine = await startEngine(control, port, eventsFile, secure);
     },
     send: async (one) => {
       const { status, client } = await exchange(port, one.wire, exchangeTimeoutMs, null, () => {});
-      return liveOutcome(await events.next(Number(client)), status);
+      return liveOutcome(await events.take(String(client)), status);
     },
     test: async (one, policyId, siteId = '') =>
       testedOutcome(await ask('PolicyService/TestPolicy', describe(one, policyId, siteId))),
@@ -168,56 +175,18 @@ async function waitUntil(
   }
 }
 
-interface Events {
-  next(client: number): Promise<Json>;
-  close(): void;
-}
-
-function openEvents(file: string): Events {
-  const handle = openSync(file, 'r');
-  const buffer = Buffer.alloc(1 << 20);
-  const waiting = new Map<number, Json>();
-  let offset = 0;
-  let partial = '';
-  const readMore = (): void => {
-    for (;;) {
-      const count = readSync(handle, buffer, 0, buffer.length, offset);
-      if (count === 0) return;
-      offset += count;
-      const lines = (partial + buffer.toString('latin1', 0, count)).split('\n');
-      partial = lines.pop() ?? '';
-      for (const line of lines) {
-        const event = JSON.parse(line) as Json;
-        waiting.set(Number(event['clientPort']), event);
-      }
-    }
-  };
-  return {
-    close: () => closeSync(handle),
-    next: async (client) => {
-      const deadline = performance.now() + eventTimeoutMs;
-      for (;;) {
-        readMore();
-        const event = waiting.get(client);
-        waiting.delete(client);
-        if (event !== undefined) return event;
-        if (performance.now() > deadline) throw new Error('no event came');
-        await sleep(2);
-      }
-    },
-  };
-}
-
 async function startEngine(
   control: TestControl,
   port: number,
   eventsFile: string,
+  more: readonly string[],
 ): Promise<ChildProcess> {
   const build = process.env['WAF_BUILD_DIR'] ?? path.join(root, '.build');
   const args = [
     ['--data', control.folder, '--controller', `unix:${control.socket}`],
     ['--listen', `127.0.0.1:${port}`, '--workers', '1'],
     ['--events', eventsFile, '--log-level', 'error'],
+    more,
   ];
   const child = spawn(process.execPath, [path.join(build, 'engine', 'main.js'), ...args.flat()], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

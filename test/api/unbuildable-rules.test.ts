@@ -21,6 +21,8 @@ const costly = '(a|b{900}|c{900})';
 const nested = '((a{1,100}){1,100}){1,100}';
 const entry = new URL('../../.build/engine/threads/trial-process.js', import.meta.url);
 const commands = await loadCommands([]);
+const unasked = (): never => expect.unreachable('nothing is planned here');
+const unused = { check: unasked, prepare: unasked, planAhead: unasked };
 let waf: TestControl;
 let engine: { close(): Promise<void> };
 let policyId = '';
@@ -31,7 +33,10 @@ beforeAll(async () => {
   policyId = (made.body['policy'] as { id: string }).id;
   // Only what compiling needs.
   const options: Partial<EvaluatorOptions> = {
-    trial: new PatternTrial(entry, { patternMs: 1500 }),
+    // Every thread is busy: rules are linked here.
+    planner: { ...unused, link: () => Promise.resolve(null) },
+    serves: () => false,
+    trial: new PatternTrial(entry, { patternCpuMs: 1500 }),
     files: new SharedFiles(),
     status: () => ({ revision: '1', sha256: '', version: '1', uptimeMs: 1, libraries: {} }),
   };

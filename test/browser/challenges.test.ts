@@ -202,11 +202,20 @@ describe.skipIf(missingChromium !== null)(`in Chromium (${missingChromium ?? 'th
 
   test('a page tells how long it takes', async () => {
     const { url } = await startSite({ proofDifficulty: 24 });
-    const { page } = await visit();
-    await page.goto(url);
-    const said = 'document.getElementById("state").textContent';
-    await page.waitForFunction(`/about \\d+ seconds/.test(${said})`, { timeout: 50_000 });
-    expect(await page.evaluate(said)).toMatch(/^Please wait about \d+ seconds\.$/);
+    // Now and then a browser is lucky, and through before it has said anything.
+    const said = `(() => {
+      const state = document.getElementById('state');
+      if (state === null) return 'it is through';
+      return /about/.test(state.textContent) ? state.textContent : '';
+    })()`;
+    let text = 'it is through';
+    for (let visits = 0; text === 'it is through' && visits < 8; visits++) {
+      const { page } = await visit();
+      await page.goto(url);
+      const shown = await page.waitForFunction(said, { timeout: 50_000 });
+      text = String(await shown.jsonValue());
+    }
+    expect(text).toMatch(/^Please wait about \d+ seconds\.$/);
   });
 
   test('a browser that keeps no cookies gets a plain page, not a loop', async () => {

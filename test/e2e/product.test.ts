@@ -77,7 +77,37 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     expect(await status('/healthz')).toBe(200);
     expect(await status('/readyz')).toBe(404);
     expect(await status('/metrics')).toBe(404);
+    expect(await status('/debug/memory')).toBe(404);
     await dispatcher.close();
+  });
+
+  test('control and engine say what they hold, and where a front thread spends its time', async () => {
+    const debug = (...words: string[]): Record<string, Record<string, unknown>> => {
+      const { code, stdout, stderr } = product.waf('debug', ...words);
+      expect([code, stderr]).toEqual([0, '']);
+      return JSON.parse(stdout) as Record<string, Record<string, unknown>>;
+    };
+    for (const subject of ['threads', 'event-loop', 'memory', 'databases', 'queues']) {
+      const { control, engine } = debug(subject);
+      expect(Object.keys(control ?? {})).not.toEqual([]);
+      expect(Object.keys(engine ?? {})).not.toContain('message');
+    }
+    const { control, engine } = await eventually(() => {
+      const found = debug('generations');
+      return found['engine']?.['rollout'] === 'settled' ? found : null;
+    });
+    expect(engine).toMatchObject({ sha256: control?.['sha256'] });
+    const front = engine?.['front'] as { generations: string[] }[];
+    expect(front.map(({ generations }) => generations.at(-1))).toEqual(
+      front.map(() => engine?.['revision']),
+    );
+    const files = debug('databases')['engine']?.['compiled'] as { files: number };
+    expect(files.files).toBeGreaterThan(0);
+    const profile = ['profile', '--process', 'engine', '--seconds', '1'];
+    for (const thread of ['main', 'front-0']) {
+      expect(debug(...profile, '--thread', thread)).toMatchObject({ nodes: expect.any(Array) });
+    }
+    expect(product.waf('debug', ...profile, '--thread', 'front-999').stderr).toContain('thread:');
   });
 
   test('a site created active serves as soon as the node has confirmed it', async () => {

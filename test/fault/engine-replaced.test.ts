@@ -10,6 +10,8 @@ if (missingBuild !== null) console.log(missingBuild);
 
 /** Milliseconds between two clients; some 400 meet a start of two seconds. */
 const everyMs = 5;
+/** More of them that wait for a slow start would be an overload of their own, which is shed. */
+const clientsMax = 400;
 
 /** How one client fared. */
 interface Visit {
@@ -33,10 +35,12 @@ function visit(port: number): Promise<Visit> {
   });
 }
 
-/** Sends a client every few milliseconds until `work` has ended and a second more. */
+/** Sends clients, one every few milliseconds, until `work` has ended and a second more. */
 async function visitDuring(port: number, work: () => Promise<void>): Promise<Visit[]> {
   const visits: Promise<Visit>[] = [];
-  const coming = setInterval(() => visits.push(visit(port)), everyMs);
+  const coming = setInterval(() => {
+    if (visits.length < clientsMax) visits.push(visit(port));
+  }, everyMs);
   await work();
   await new Promise((resolve) => setTimeout(resolve, 1000));
   clearInterval(coming);

@@ -31,7 +31,7 @@ function answer(operation) {
 
 function open({ policy, session }) {
   const behaviour = loaded.get(policy);
-  if (behaviour === undefined) return { kind: 'failed', reason: 'internal' };
+  if (behaviour === undefined) return { kind: 'failed', reason: 'policy' };
   if (behaviour.die) process.exit(1);
   if (behaviour.blockMs)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, behaviour.blockMs);

@@ -108,8 +108,8 @@ describe('pool', () => {
     await pool.open(request, how('deadly')).requestHead();
     pool.retire('good');
     const session = pool.open(request, how('good'));
-    expect(await session.requestHead()).toEqual(failed('internal'));
-    expect((await session.finish()).failure).toBe('internal');
+    expect(await session.requestHead()).toEqual(failed('policy'));
+    expect((await session.finish()).failure).toBe('policy');
   });
 });
 
@@ -140,7 +140,7 @@ describe('worker queue', () => {
       return queue.send(opened(session), ['a', 'x']);
     });
     const other = await queue.send(opened(count), ['b', 'y']);
-    expect(other).toEqual({ kind: 'failed', reason: 'internal' });
+    expect(other).toEqual({ kind: 'failed', reason: 'policy' });
     expect(queue.depth).toBeGreaterThan(poolLimits.queuedOperationsMax / 2);
     const ends = many.map((_, session) => queue.send({ op: 'finish', session }, ['a', 'x']));
     const reasons = (await Promise.all(ends)).map((end) => end.kind === 'failed' && end.reason);

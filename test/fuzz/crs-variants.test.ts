@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { toByteString } from '../../engine/base/byte-string.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
-import { loadText } from '../../engine/rules/language/include.ts';
+import { loadSourceSet } from '../../engine/rules/language/include.ts';
 import type { Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
 import { buildProgram } from '../../engine/rules/program/build-program.ts';
@@ -115,7 +115,12 @@ function tell(own: number, pieces: PolicyPieces, rules: string, { exchange }: Fo
 }
 
 function link(pieces: PolicyPieces, rules: string): Program | null {
-  const source = loadText(`${pieces.join('\n')}\n`, 'policy.conf');
+  // As in a policy, rules of the rule set lie in its folder, and others do not.
+  const files = pieces.map((text, at) => {
+    const folder = /\bid:9\d{5}\b/.test(text) ? 'crs/' : '';
+    return { path: `${folder}${at}.conf`, text: `${text}\n` };
+  });
+  const source = loadSourceSet(files, () => []);
   const { program } = buildProgram(source, fullCatalog, (name) => {
     return toByteString(readFileSync(path.join(rules, name)));
   });

@@ -51,9 +51,22 @@ const value = fc.oneof(
       'ab'.repeat(200),
     ),
   },
+  { weight: 2, arbitrary: fc.constantFrom(...lineValues()) },
   { weight: 2, arbitrary: fc.string({ maxLength: 6 }) },
   { weight: 1, arbitrary: fc.array(byte, { maxLength: 5 }).map((list) => list.join('')) },
 );
+
+/**
+ * Values that a scan of joined lines must not read otherwise than alone: newlines at each end and
+ * inside, bytes that no line holds, runs beyond what is shared, remembered or scanned joined.
+ */
+function lineValues(): ByteString[] {
+  const texts = ['a', 'select', 'x--y', 'a(b)=1', '<b', 'YWI='];
+  const around = texts.flatMap((text) => [`${text}\n`, `\n${text}`, `${text}\r\n`, `\0${text}`]);
+  const inside = ['a\nb\nselect', 'x\ny', '\n', '\n\n', '\0', 'ab\tb', 'YQpi', 'CmE='];
+  const runs = ['a'.repeat(2_100), '1'.repeat(5_000), '<'.repeat(3_000), 'b '.repeat(9_000)];
+  return [...around, ...inside, ...runs, `${'x'.repeat(20_000)}\nselect`];
+}
 
 const pairs: fc.Arbitrary<Pairs> = fc.array(fc.tuple(fc.constantFrom(...keys, 'z'), value), {
   maxLength: 5,

@@ -6,6 +6,7 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requestBytesMaxOf } from '../../control/api/request-size.ts';
 import { services } from '../../control/api/services.ts';
+import { seededRandom } from '../support/random.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
 
 const seed = Number(process.env['WAF_SEED'] ?? Date.now() % 1_000_000);
@@ -17,18 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => waf.control.close());
 
-/** A small generator, so that a seed gives the same requests everywhere. Source: mulberry32. */
-function makeRandom(from: number): () => number {
-  let state = from;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-const random = makeRandom(seed);
+const random = seededRandom(seed);
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
 const texts = [

@@ -175,6 +175,20 @@ const patterns = [
   '^(?!a)',
   '(.)\\1',
   'a++b',
+  '\\Aa',
+  'b\\z',
+  '^.{1,3}$',
+  '\\Ba',
+  '\\B$',
+  'a{3,}',
+  '(?-s)x.y',
+  '(?m)^select$',
+  '\\s$',
+  '\\n',
+  'a\\nb',
+  '[^<]$',
+  '(?:^|\\W)b(?:\\W|$)',
+  '^[^\\n]*$',
 ];
 
 /** An operator with its argument, some negated. */

@@ -3,6 +3,7 @@
 import { noGuardServices } from '../../engine/guard/guard.ts';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { FrontThreadData } from '../../engine/front/thread-messages.ts';
+import { ScriptedInspector } from '../../engine/front/fixture.ts';
 import { runFrontWorker } from '../../engine/front/worker.ts';
 import { listenReusePort } from '../../engine/system/sockets.ts';
 
@@ -17,7 +18,7 @@ if (!isMainThread && parentPort !== null) {
       return {
         inspectorOf: (site) => {
           if (site.name === 'dies') setTimeout(() => process.exit(3), 0);
-          return null;
+          return routes.revision === 'inspected' ? new ScriptedInspector({}) : null;
         },
         release: () => undefined,
       };

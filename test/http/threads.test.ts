@@ -5,10 +5,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestEvent } from '../../engine/contract/events.ts';
+import type { OverloadStatus } from '../../engine/contract/overload.ts';
 import { noRoutes } from '../../engine/contract/site.ts';
 import { EventPacker, unpackEvents } from '../../engine/front/event-wire.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from '../../engine/front/fixture.ts';
 import { startFrontThreads, type FrontThreadsOptions } from '../../engine/front/threads.ts';
+import { eventually } from '../support/eventually.ts';
 import { transpileTree } from './transpile.ts';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
@@ -104,6 +106,49 @@ describe('front threads', () => {
     }
     expect(deaths).toBe(1);
   });
+
+  test('an overloaded one follows the fail policy of sites until its load is gone', async () => {
+    const origin = await httpOrigin(closing, (_, response) => response.end('served'));
+    const waf = { enabled: true, mode: 'blocking', failPolicy: 'closed' } as const;
+    const sites = [
+      siteFor(origin, { id: 'closed', hosts: ['closed'], waf }),
+      siteFor(origin, { id: 'open', hosts: ['open'], waf: { ...waf, failPolicy: 'open' } }),
+      siteFor(origin, { id: 'off', hosts: ['off'] }),
+    ];
+    const told: OverloadStatus[] = [];
+    const events: RequestEvent[] = [];
+    const routes = { ...noRoutes, revision: 'inspected', sites };
+    const threads = await startFrontThreads(
+      optionsFor(origin, {
+        ...{ routes, count: 1, settings: { heldBytesMax: 1_000, headTimeoutMs: 120_000 } },
+        onOverload: (status) => told.push(status),
+        onEvents: (batch) => events.push(...batch),
+      }),
+    );
+    closing.add(() => threads.drain());
+    const ask = async (host: string): Promise<string> => {
+      const wire = `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      return (await new RawClient(threads.port).send(wire).all()).slice(9, 12);
+    };
+    // A head that never ends takes up what the thread may hold.
+    const slow = new RawClient(threads.port).send(`GET / HTTP/1.1\r\nA: ${'x'.repeat(930)}`);
+    await eventually(() => told.at(-1)?.state === 'shedding', 60_000);
+    expect(told.at(-1)).toMatchObject({ action: 'fail_policy', cause: 'held_bytes' });
+    const answers = new Set<string>();
+    await eventually(async () => answers.add(await ask('closed')).size === 2, 60_000);
+    expect([...answers].toSorted()).toEqual(['200', '503']);
+    for (let at = 0; at < 4; at++) expect(await ask('open')).toBe('200');
+    for (let at = 0; at < 4; at++) expect(await ask('off')).toBe('200');
+    slow.socket.destroy();
+    await eventually(() => told.at(-1)?.state === 'normal', 60_000);
+    expect(await ask('closed')).toBe('200');
+    await eventually(() => events.some(({ siteId }) => siteId === 'off'), 60_000);
+    const failures = (site: string): (string | undefined)[] =>
+      events.filter(({ siteId }) => siteId === site).map((one) => one.transaction?.failure);
+    expect(failures('closed')).toContain('overload');
+    expect(failures('open')).toContain('overload');
+    expect(new Set(failures('off'))).toEqual(new Set([undefined]));
+  }, 240_000);
 
   test('a port in use is an error that names it', async () => {
     const origin = await httpOrigin(closing, (_, response) => response.end());

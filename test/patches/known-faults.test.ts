@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readYaml } from '../../control/publish/yaml-text.ts';
+import { readYaml } from '../../control/documents/yaml-text.ts';
 import { describeCase, type DescribedCase } from '../agree/described-case.ts';
 import { startLiveWaf, type LiveWaf } from '../agree/live-waf.ts';
 

@@ -20,7 +20,11 @@ import { describeRules } from '../../control/domain/crs-rules.ts';
 import { placeCustomRules } from '../../control/domain/custom-rules.ts';
 import { renderPolicy } from '../../control/domain/policy-seclang.ts';
 import { renderOverrides } from '../../control/domain/rule-overrides.ts';
-import { importPolicy, type PolicyImport } from '../../control/publish/policy-import.ts';
+import {
+  importPolicy,
+  type KnownRuleset,
+  type PolicyImport,
+} from '../../control/publish/policy-import.ts';
 import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
 import { toByteString } from '../../engine/base/byte-string.ts';
 import { systemClock } from '../../engine/base/clock.ts';
@@ -47,10 +51,11 @@ const confs = [
 const folders: string[] = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
+const noRuleset: KnownRuleset = { ref: '', version: '', rules: [] };
 const text = (file: string): string => toByteString(readFileSync(path.join(setUp, file)));
 
 test('each directive has exactly one fate, with a place and a note', () => {
-  const { report } = importPolicy(setUp, 'imported', '', []);
+  const { report } = importPolicy(setUp, 'imported', noRuleset);
   const wanted = confs.flatMap((file) =>
     parseSecLang(text(file), file).directives.map(({ span }) => `${file}:${span.line}`),
   );
@@ -60,7 +65,7 @@ test('each directive has exactly one fate, with a place and a note', () => {
 
 /** Lines of own-rules.conf that no policy can take. */
 test('what is lost is refused with the reason, nothing else is', () => {
-  const { report } = importPolicy(setUp, 'imported', '', []);
+  const { report } = importPolicy(setUp, 'imported', noRuleset);
   const lost = report.filter(({ fate }) => fate === 'refused');
   expect(lost.map(({ directive, note }) => `${directive}: ${note}`)).toEqual([
     expect.stringContaining('SecRuleUpdateActionById 920170: set what a rule does with waf rule'),
@@ -74,7 +79,7 @@ test('what is lost is refused with the reason, nothing else is', () => {
 });
 
 test('settings, versions and marks of crs-setup.conf become fields', () => {
-  const { settings, setupVersion, customRules } = importPolicy(setUp, 'imported', '', []);
+  const { settings, setupVersion, customRules } = importPolicy(setUp, 'imported', noRuleset);
   expect(setupVersion).toBe('334');
   expect(settings).toEqual({
     engineState: 'on',
@@ -120,7 +125,7 @@ test('a link out of the folder is not followed, an Include out of it is refused'
   symlinkSync(inside, path.join(inside, 'loop'));
   const include = 'SecRuleEngine On\nInclude ../secret.conf\nInclude /etc/passwd\nInclude a.conf\n';
   writeFileSync(path.join(inside, 'a.conf'), include);
-  const { report, settings } = importPolicy(inside, 'imported', '', []);
+  const { report, settings } = importPolicy(inside, 'imported', noRuleset);
   expect(settings.engineState).toBe('on');
   expect(report.map(({ fate }) => fate)).toEqual(['honoured', 'refused', 'refused', 'refused']);
 });
@@ -130,14 +135,77 @@ test('a tag means every rule that has it, and no rule beside them', () => {
   folders.push(folder);
   writeFileSync(path.join(folder, 'a.conf'), 'SecRuleRemoveByTag "^attack-(?:sqli|rce)$"\n');
   const tagged = (id: number, tag: string) => ({ id, targets: ['ARGS'], tags: [tag], msg: '' });
-  const { customRules } = importPolicy(folder, 'imported', '', [
+  const rules = [
     tagged(942100, 'attack-sqli'),
     tagged(942110, 'attack-sqli'),
     tagged(942120, 'attack-xss'),
     tagged(942130, 'attack-rce'),
-  ]);
+  ];
+  const { customRules } = importPolicy(folder, 'imported', { ...noRuleset, rules });
   const [rule] = customRules;
   expect(rule?.seclang).toContain("ctl:'ruleRemoveById=942100-942110',ctl:'ruleRemoveById=942130'");
+});
+
+describe('rules of the rule set that somebody edited', () => {
+  const file = 'rules/REQUEST-942-APPLICATION-ATTACK-SQLI.conf';
+  const rule = (id: number, pattern: string, release = '9.1.0'): string =>
+    `SecRule ARGS "@rx ${pattern}" \\\n` +
+    `  "id:${id},phase:2,block,t:none,ver:'OWASP_CRS/${release}'"\n`;
+  const shipped = rule(942100, 'select') + rule(942110, 'union');
+  const ruleset = {
+    ref: 'crs',
+    version: '9.1.0',
+    rules: describeRules([{ path: file, text: shipped }], 'crs').map((one) => ({
+      id: one.ruleId,
+      targets: ['ARGS'],
+      tags: [],
+      msg: '',
+      textSha256: one.rawSha256 ?? '',
+    })),
+  };
+  const fatesOf = (content: string): string[] => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
+    folders.push(folder);
+    mkdirSync(path.join(folder, 'rules'));
+    writeFileSync(path.join(folder, file), content);
+    return importPolicy(folder, 'imported', ruleset).report.map(
+      ({ directive, fate, note }) => `${directive} ${fate}: ${note}`,
+    );
+  };
+  const kept = (id: number): string => `SecRule ${id} honoured: the rule set of the policy`;
+
+  test.each([
+    ['are taken as they are', shipped, [kept(942100), kept(942110)]],
+    [
+      'are refused where their text differs',
+      rule(942100, 'selects') + rule(942110, 'union'),
+      [expect.stringMatching(/^SecRule 942100 refused: .*release 9\.1\.0 has it/), kept(942110)],
+    ],
+    [
+      'are refused where the release has no such rule',
+      shipped + rule(942999, 'drop'),
+      [kept(942100), kept(942110), expect.stringMatching(/^SecRule 942999 refused: .*9\.1\.0/)],
+    ],
+    [
+      'cannot be told in another release',
+      rule(942100, 'selects', '9.0.0') + rule(942999, 'drop', '9.0.0'),
+      [kept(942100), expect.stringMatching(/^SecRule 942999 ignored: .*another version/)],
+    ],
+    [
+      'may stand beside exclusions, which hold',
+      `${shipped}SecRuleRemoveById 942100\n`,
+      [kept(942100), kept(942110), expect.stringMatching(/^SecRuleRemoveById 942100 honoured: /)],
+    ],
+    [
+      'may stand beside settings, which hold',
+      `${shipped}SecRuleEngine DetectionOnly\n`,
+      [
+        kept(942100),
+        kept(942110),
+        expect.stringMatching(/^SecRuleEngine .* honoured: engineState/),
+      ],
+    ],
+  ])('%s', (_name, content, wanted) => expect(fatesOf(content)).toEqual(wanted));
 });
 
 /** Fates and the mode of a set-up of one file. */
@@ -145,7 +213,7 @@ function imported(text: string) {
   const folder = mkdtempSync(path.join(tmpdir(), 'waf-import-'));
   folders.push(folder);
   writeFileSync(path.join(folder, 'a.conf'), text);
-  const { report, settings, customRules } = importPolicy(folder, 'imported', '', []);
+  const { report, settings, customRules } = importPolicy(folder, 'imported', noRuleset);
   const fates = report.map(({ fate, note }) => `${fate}: ${note}`);
   return { fates, mode: settings.blockingMode, customRules };
 }
@@ -312,7 +380,10 @@ describe.skipIf(missing !== null)('the imported policy', () => {
       tags,
       msg,
     }));
-    const imported = importPolicy(path.join(folder, 'modsecurity'), 'imported', '', known);
+    const imported = importPolicy(path.join(folder, 'modsecurity'), 'imported', {
+      ...noRuleset,
+      rules: known,
+    });
     const { settings, overrides, customRules } = imported;
     expect(overrides.map(({ crsRuleId }) => crsRuleId)).toEqual(['920350', '942260']);
     const { engineState: _state, blockingMode: _mode, ...layers } = settings;

@@ -13,6 +13,7 @@ const heavy = [
   'test/agree/changes.test.ts',
   'test/agree/templates.test.ts',
   'test/agree/effects.test.ts',
+  'test/chain/chain.test.ts',
   'test/e2e/product.test.ts',
   'test/fuzz/prefilter.test.ts',
   'test/crs/live.test.ts',

@@ -66,6 +66,14 @@ export class RuleTable {
   }
 }
 
+/** Holds a value against a row, and keeps what the row names. */
+export function expectValue(table: RuleTable, value: unknown, row: RuleRow): void {
+  expect(value).toMatchObject(table.resolve(row.has ?? {}) as object);
+  if (row.lacks !== undefined) expect(value).not.toHaveProperty(row.lacks);
+  for (const [name, path] of row.keep ?? []) table.known.set(name, valueAt(value, path));
+  table.ran++;
+}
+
 /** Makes the row's call and holds the answer against it. */
 export async function expectRow(table: RuleTable, waf: TestControl, row: RuleRow): Promise<void> {
   const { body, text } = await waf.call(row.rpc, table.resolve(row.body));
@@ -73,11 +81,8 @@ export async function expectRow(table: RuleTable, waf: TestControl, row: RuleRow
   expect({ code: body['code'], text }).toEqual({ code: row.code, text });
   expect(message.slice(0, row.at?.length ?? 0)).toBe(row.at ?? '');
   expect(message).toContain(String(table.resolve(row.says ?? '')));
-  expect(body).toMatchObject(table.resolve(row.has ?? {}) as object);
-  if (row.lacks !== undefined) expect(body).not.toHaveProperty(row.lacks);
   for (const secret of table.secrets) expect(text).not.toContain(secret);
-  for (const [name, path] of row.keep ?? []) table.known.set(name, valueAt(body, path));
-  table.ran++;
+  expectValue(table, body, row);
 }
 
 function valueAt(value: unknown, path: string): unknown {

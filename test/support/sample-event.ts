@@ -21,6 +21,7 @@ export function sampleMatch(more: Partial<MatchedRule> = {}): MatchedRule {
     ver: '',
     maturity: 0,
     accuracy: 0,
+    score: 5,
     log: true,
     auditLog: true,
     ...more,

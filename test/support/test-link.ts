@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../engine/base/log.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
+import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { createControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';
+import { eventually } from './eventually.ts';
 
 type LinkOptions = Parameters<typeof createControllerLink>[0];
 
@@ -27,5 +29,18 @@ export function connectTestLink(
     ...more,
   });
   link.connect();
+  return link;
+}
+
+/** Connects a local node that takes whatever comes, and waits for the first; `applied` grows. */
+export async function connectTakingLink(
+  socketPath: string,
+  applied: VerifiedBundle[] = [],
+): Promise<ControllerLink> {
+  const link = connectTestLink(socketPath, applied, async (obtain, keep) => {
+    applied.push(await obtain());
+    await keep();
+  });
+  await eventually(() => Promise.resolve(applied.length > 0));
   return link;
 }

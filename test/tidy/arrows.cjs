@@ -82,8 +82,12 @@ const rooms = [
   },
   { room: 'engine/state', may: [base, contract] },
   { room: 'engine/guard', may: [base, contract, 'engine/state'] },
+  // Whether a front thread is overloaded, and what it inspects meanwhile.
+  { room: 'engine/overload', may: [base, contract] },
+  // What requests to documented APIs may be.
+  { room: 'engine/schema', may: [base, contract, 'engine/guard'] },
   // The order of steps of a request; live traffic and simulations carry them out.
-  { room: 'engine/phases', may: [base, contract, 'engine/http', 'engine/guard'] },
+  { room: 'engine/phases', may: [base, contract, 'engine/http', 'engine/guard', 'engine/schema'] },
   { room: 'engine/bundle', may: [base, contract, gen] },
   {
     room: 'engine/pool',
@@ -100,7 +104,9 @@ const rooms = [
       'engine/http',
       'engine/http2',
       'engine/guard',
+      'engine/overload',
       'engine/phases',
+      'engine/schema',
       'engine/pool',
       'engine/state',
       'engine/tls',
@@ -122,6 +128,7 @@ const rooms = [
       'engine/http',
       'engine/guard',
       'engine/phases',
+      'engine/schema',
       'engine/rules/*',
       'engine/policies',
       'engine/rollout',
@@ -143,12 +150,45 @@ const rooms = [
     room: 'control/acme',
     may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
   },
+  // API documents: reading, placing and compiling them. Types of the engine's contract only.
+  { room: 'control/documents', may: [base, contract, limits, 'control/domain'] },
+  // Asking a language model that an operator has set up.
+  {
+    room: 'control/assist',
+    may: [base, limits, 'control/domain', 'control/store', 'control/access'],
+  },
   {
     room: 'control/publish',
-    may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
+    may: [
+      base,
+      limits,
+      'control/domain',
+      'control/documents',
+      'control/store',
+      'control/access',
+      gen,
+    ],
   },
   { room: 'control/auth', may: [base, limits, 'control/domain', 'control/store'] },
   { room: 'control/observe', may: [base, limits, 'control/domain', 'control/store', gen] },
+  // What leaves for systems of others: events to SIEM targets.
+  {
+    room: 'control/export',
+    may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
+  },
+  // Evaluating rules of alerts, and sending what they find through channels.
+  {
+    room: 'control/alert',
+    may: [
+      base,
+      limits,
+      'control/domain',
+      'control/store',
+      'control/access',
+      'control/observe',
+      gen,
+    ],
+  },
   {
     room: 'control/api',
     may: [
@@ -158,16 +198,32 @@ const rooms = [
       'control/store',
       'control/access',
       'control/acme',
+      'control/documents',
+      'control/alert',
+      'control/assist',
       'control/publish',
       'control/auth',
       'control/observe',
+      'control/export',
+      'control/release',
       gen,
     ],
   },
+  // Packages of the running program, and releases of others.
+  { room: 'control/release', may: [base, limits, 'control/domain'] },
   { room: 'control/supervisor', may: [base, limits, 'native-bindings/listen'] },
   {
     room: 'control/cli',
-    may: [base, limits, 'control/supervisor', 'control/publish', 'control/store', gen],
+    may: [
+      base,
+      limits,
+      'control/supervisor',
+      'control/documents',
+      'control/publish',
+      'control/release',
+      'control/store',
+      gen,
+    ],
   },
   // Plain JavaScript that runs before anything is installed.
   { room: 'control/setup', may: [] },
@@ -185,7 +241,7 @@ const packages = [
   { name: 'uWebSockets.js', only: ['engine/front'] },
   { name: 'piscina', only: ['engine/pool'] },
   { name: 'lmdb', only: ['engine/state', 'control/store'] },
-  { name: 're2', only: ['engine/match'] },
+  { name: 're2', only: ['engine/match', 'control/documents'] },
   { name: 'commander', only: ['control/cli'] },
 ];
 

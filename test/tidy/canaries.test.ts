@@ -94,7 +94,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-describe('the real tools find what is planted', () => {
+/** What the tools take on a busy machine says nothing of them. */
+const timeout = 600_000;
+
+describe('the real tools find what is planted', { timeout }, () => {
   test('dependency-cruiser: forbidden imports and a type-only cycle', () => {
     const config = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json'];
     const { output } = runTool('depcruise', ...config, 'engine', 'control');
@@ -154,7 +157,7 @@ test('an export is documented only by a comment of its own', () => {
   ]);
 });
 
-describe('the real checkout', () => {
+describe('the real checkout', { timeout }, () => {
   test('every source file is cruised', () => {
     const folders = ['engine', 'control', 'native-bindings', 'proto', 'bench', 'test'];
     const present = folders.filter((folder) =>

@@ -48,3 +48,9 @@ export function requireNode(
   }
   return parts.nodes.get(id);
 }
+
+/** When a node was seen last, RFC 3339, also before control began; '' for never. */
+export function lastSeenAt(state: NodeState | undefined, agent?: AgentRecord): string {
+  if (state !== undefined && state.lastSeenMs > 0) return new Date(state.lastSeenMs).toISOString();
+  return agent?.lastHeartbeat ?? '';
+}

@@ -85,11 +85,24 @@ export function getNodeServingState(
     const current = parts.publisher.current();
     const id = current === null ? '' : `config-${current.revision}`;
     const revision = BigInt(current?.revision ?? 0);
+    const grant = node?.grant ?? null;
+    const remote = nodeId !== localNodeId;
+    const facts = remote
+      ? {
+          assigned: grant !== null,
+          // Receipt of this very grant, whether or not the node serves it yet.
+          acknowledged: grant !== null && node?.acknowledged?.sha256 === grant.sha256,
+          grantRevision: BigInt(grant?.revision ?? 0),
+          grantSha256: grant?.sha256 ?? '',
+        }
+      : {
+          assigned: current !== null,
+          acknowledged: current !== null && node?.configHash === current.signed.sha256,
+        };
     return {
       nodeId,
-      remote: nodeId !== localNodeId,
-      assigned: current !== null,
-      acknowledged: current !== null && node?.configHash === current.signed.sha256,
+      remote,
+      ...facts,
       configRevisionId: id,
       generation: revision,
       bundleId: id,
@@ -100,7 +113,10 @@ export function getNodeServingState(
   };
 }
 
-/** Delivers the latest configuration again; policies that are held back are tried again. */
+/**
+ * Delivers the latest configuration again: to the built-in node always, where policies that are
+ * held back are tried again; to another only where it failed or was never answered.
+ */
 export function retryNodeConfig(parts: ApiParts): Method<typeof AgentService, 'retryNodeConfig'> {
   return async ({ nodeId }, context) => {
     const caller = callerOf(context);
@@ -108,13 +124,17 @@ export function retryNodeConfig(parts: ApiParts): Method<typeof AgentService, 'r
     if (node?.connected !== true) {
       throw refusal('failed_precondition', 'nodeId: the node is not connected');
     }
+    const current = parts.publisher.current();
+    const serves = node.apply?.success === true && node.configHash === current?.signed.sha256;
+    const changed = nodeId === localNodeId || !serves;
     const note = { ...actorNote(caller), action: 'retry_config', resourceType: 'node' };
-    const configRevision = parts.publisher.current()?.revision ?? '0';
+    const configRevision = current?.revision ?? '0';
     await parts.store.write((tx) =>
       tx.audit({ ...note, resourceId: nodeId, metadata: { configRevision } }),
     );
-    await parts.publisher.redeliver();
+    if (nodeId === localNodeId) await parts.publisher.redeliver();
+    else if (changed) parts.streams.deliver(nodeId);
     const revision = BigInt(parts.publisher.current()?.revision ?? 0);
-    return { result: { id: nodeId, revision, changed: true } };
+    return { result: { id: nodeId, revision, changed } };
   };
 }

@@ -1,13 +1,13 @@
 /** Owns how a node looks to operators: what is stored of it, and what its stream last said. */
 
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { AgentSchema, type Agent } from '../../../proto/gen/waf/v1/agent_pb.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
 import { heldNote } from '../../publish/held-policies.ts';
 import type { ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
-import type { NodeState } from '../node-registry.ts';
-import { localNodeId } from './known-nodes.ts';
+import { statusOf, type NodeState } from '../node-registry.ts';
+import { lastSeenAt, localNodeId } from './known-nodes.ts';
 
 /** A remote node that reports nothing for so long counts as offline: three missed reports. */
 const offlineAfterMs = 45_000;
@@ -25,6 +25,7 @@ export function showLocalNode(parts: ApiParts) {
     os: process.platform,
     arch: process.arch,
     ...servingFacts(parts, state),
+    ...seenFact(lastSeenAt(state)),
   };
 }
 
@@ -33,7 +34,7 @@ export function showRemoteNode(parts: ApiParts, agent: AgentRecord) {
   const state = parts.nodes.get(agent.id);
   const facts = servingFacts(parts, state);
   const online = isOnline(parts, state);
-  const applied = state?.apply?.success !== false;
+  const applied = state === undefined || statusOf(state) !== 'error';
   return {
     id: agent.id,
     name: agent.name,
@@ -47,6 +48,7 @@ export function showRemoteNode(parts: ApiParts, agent: AgentRecord) {
     arch: agent.arch ?? '',
     remoteAgent: showAgent(parts, agent),
     ...facts,
+    ...seenFact(lastSeenAt(state, agent)),
   };
 }
 
@@ -54,9 +56,16 @@ export function showRemoteNode(parts: ApiParts, agent: AgentRecord) {
 export function showAgent(parts: ApiParts, agent: AgentRecord): Agent {
   const state = parts.nodes.get(agent.id);
   const online = isOnline(parts, state);
-  const failed = state?.apply?.success === false;
+  const failed = state !== undefined && statusOf(state) === 'error';
   const status = online ? (failed ? 'AGENT_STATUS_ERROR' : 'AGENT_STATUS_ONLINE') : undefined;
   const shown = toMessage(AgentSchema, { ...agent, status: status ?? 'AGENT_STATUS_OFFLINE' });
+  if (state?.version) shown.version = state.version;
+  if (state !== undefined) {
+    shown.configHash = state.configHash || shown.configHash;
+    const applied = state.apply?.success === true ? state.apply.revision : '0';
+    if (applied !== '0') shown.configRevision = BigInt(applied);
+    if (state.lastSeenMs > 0) shown.lastHeartbeat = timestampFromMs(state.lastSeenMs);
+  }
   const load = state?.load ?? null;
   if (load === null) return shown;
   shown.metrics = load.metrics;
@@ -67,6 +76,10 @@ export function showAgent(parts: ApiParts, agent: AgentRecord): Agent {
 function isOnline(parts: ApiParts, state: NodeState | undefined): boolean {
   if (state?.connected !== true) return false;
   return parts.clock.nowMs() - state.lastSeenMs <= offlineAfterMs;
+}
+
+function seenFact(at: string) {
+  return at === '' ? {} : { lastSeenAt: timestampFromDate(new Date(at)) };
 }
 
 /** What a node serves, and what became of the latest configuration on it. */
@@ -85,10 +98,9 @@ function servingFacts(parts: ApiParts, state: NodeState | undefined) {
     configHash: state?.configHash ?? '',
     configRevision: BigInt(apply?.success === true ? apply.revision : 0),
     applyResult: waits ? 'pending' : result,
-    applyError: apply?.error || note,
+    applyError: apply?.error || state?.fault || note,
     attemptConfigRevision: BigInt(apply?.revision ?? 0),
     attemptConfigHash: apply?.sha256 ?? '',
-    ...(state === undefined ? {} : { lastSeenAt: timestampFromMs(state.lastSeenMs) }),
     ...(apply === null ? {} : { attemptedAt: timestampFromMs(apply.atMs) }),
     ...(load === null
       ? {}

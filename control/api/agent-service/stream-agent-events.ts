@@ -24,7 +24,7 @@ export function streamAgentEvents(
     let wake = (): void => undefined;
     const undo = parts.nodes.subscribe((event) => {
       if (agentId !== '' && event.nodeId !== agentId) return;
-      if (!ours(event.nodeId)) return;
+      if (event.tenantId !== caller.tenantId && !ours(event.nodeId)) return;
       if (waiting.length >= observationLimits.tailWaitingMax) waiting.shift();
       waiting.push(event);
       wake();

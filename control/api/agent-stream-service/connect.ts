@@ -1,28 +1,22 @@
 /**
  * Owns AgentStreamService/Connect on the controller's side: hello, welcome, configurations down,
- * results and observations up. The node `local` is accepted on the administration socket only.
+ * results and observations up. The built-in node is accepted on the administration socket only,
+ * enrolled ones on the management listener only.
  */
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import {
-  BatchAckSchema,
   ConnectResponseSchema,
-  ObservationAckDurability,
-  ObservationAckErrorCode,
-  ObservationBatchAckStatus,
-  ObservationGapAckStatus,
-  ObservationStreamKind,
   type AgentApplyResult,
   type AgentHello,
+  type AgentMetricsPush,
+  type AgentServingGrantAck,
   type AgentStreamService,
-  type BatchAck,
   type ConnectRequest,
-  type GapNotice,
-  type ObservationBatch,
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import type { AgentMetrics } from '../../../proto/gen/waf/v1/agent_pb.ts';
-import { toAppError } from '../../../engine/base/errors.ts';
+import type { UpstreamHealthState } from '../../../proto/gen/waf/v1/upstream_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import {
@@ -33,20 +27,22 @@ import {
 } from '../../../engine/base/protocol-versions.ts';
 import { readPolicyFaults } from '../../../engine/base/policy-faults.ts';
 import { refusal } from '../../domain/errors.ts';
-import { defaultTenantId } from '../../domain/records.ts';
-import { noteDelivery, publicationRow } from '../../publish/publication-log.ts';
-import type { IngestResult } from '../../observe/event-store.ts';
-import type { EventLane } from '../../observe/events/event-kind.ts';
-import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
+import { publicationRow } from '../../publish/publication-log.ts';
 import type { Publication } from '../../publish/publisher.ts';
-import { entranceKey, peerKey, type ApiParts } from '../context.ts';
+import type { NodeDelivery } from '../../store/collections.ts';
+import { peerKey, type ApiParts } from '../context.ts';
+import { localNodeId } from '../agent-service/known-nodes.ts';
 import { toReading } from '../agent-service/metric-samples.ts';
+import { admitNode, type AdmittedNode } from '../enrolled-nodes/admit-node.ts';
+import { grantFor } from '../enrolled-nodes/serving-grant.ts';
 import type { Method } from '../method.ts';
+import { overloadSince } from '../node-overload.ts';
+import { breachOf } from './breach.ts';
 import { Outgoing } from './outgoing.ts';
+import { gapAck, noteGap, takeBatch } from './take-batch.ts';
 import { warmDefaultPolicy } from './warm-default-policy.ts';
 
 const pingIntervalMs = 15_000;
-const localNodeId = 'local';
 
 type Down = MessageInitShape<typeof ConnectResponseSchema>['message'];
 
@@ -57,6 +53,8 @@ export function connect(parts: ApiParts): Method<typeof AgentStreamService, 'con
     const reading = readAll(parts, requests, context, outgoing);
     reading.catch(() => undefined).finally(() => outgoing.close());
     yield* outgoing;
+    // The node's side may stay open for as long as it likes: the refusal ends both.
+    if (outgoing.ended !== '') throw refusal('unavailable', `stream: ${outgoing.ended}`);
     await reading;
   };
 }
@@ -67,31 +65,29 @@ async function readAll(
   context: HandlerContext,
   outgoing: Outgoing,
 ): Promise<void> {
-  let nodeId = '';
+  let node: AdmittedNode | null = null;
   let release = (): void => undefined;
   try {
     for await (const { message } of requests) {
-      if (nodeId === '') {
+      if (node === null) {
         if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
-        nodeId = admit(message.value, context);
+        node = admit(parts, message.value, context);
         context.values.get(peerKey)?.endless();
-        release = welcome(parts, nodeId, message.value, outgoing);
+        release = welcome(parts, node, message.value, outgoing);
         continue;
       }
-      parts.nodes.update(nodeId, { lastSeenMs: parts.clock.nowMs() });
-      await take(parts, nodeId, message, outgoing);
+      // What was read ahead of the end of the stream counts no more.
+      if (outgoing.ended !== '') return;
+      await takeChecked(parts, node, message, outgoing);
     }
   } finally {
     release();
-    if (nodeId !== '') {
-      parts.nodes.update(nodeId, { connected: false });
-      parts.logger.info('node disconnected', { node: nodeId });
-    }
   }
 }
 
 /** Errors: permission_denied, failed_precondition. */
-function admit(hello: AgentHello, context: HandlerContext): string {
+function admit(parts: ApiParts, hello: AgentHello, context: HandlerContext): AdmittedNode {
+  const node = admitNode(parts, hello, context);
   if (hello.observationProtocolVersion !== observationProtocolVersion) {
     throw refusal(
       'failed_precondition',
@@ -100,25 +96,49 @@ function admit(hello: AgentHello, context: HandlerContext): string {
   }
   const problem = versionMismatch(hello);
   if (problem !== '') throw refusal('failed_precondition', `hello.${problem}`);
-  const local = context.values.get(entranceKey) === 'socket';
-  if (local && hello.agentId === localNodeId) return localNodeId;
-  throw refusal('permission_denied', 'hello: this node is not enrolled');
+  return node;
+}
+
+/** Errors: invalid_argument for what the protocol forbids; it is shown as the node's fault. */
+async function takeChecked(
+  parts: ApiParts,
+  node: AdmittedNode,
+  message: ConnectRequest['message'],
+  outgoing: Outgoing,
+): Promise<void> {
+  const fault = breachOf(node.id, message);
+  if (fault === '') {
+    parts.nodes.update(node.id, { lastSeenMs: parts.clock.nowMs() });
+    await take(parts, node, message, outgoing);
+    return;
+  }
+  parts.nodes.update(node.id, { fault });
+  parts.logger.warn('a node broke the protocol', { node: node.id, reason: fault });
+  throw refusal('invalid_argument', fault);
 }
 
 function welcome(
   parts: ApiParts,
-  nodeId: string,
+  node: AdmittedNode,
   hello: AgentHello,
   outgoing: Outgoing,
 ): () => void {
   const { publisher, clock, logger } = parts;
+  const nodeId = node.id;
+  const leaveStreams = parts.streams.enter(nodeId, 'agent', (message) => {
+    send(outgoing, { case: 'goAway', value: { reason: 'ended', message } });
+    outgoing.end(message);
+  });
   parts.nodes.update(nodeId, {
     connected: true,
-    version: hello.version,
+    version: hello.version.slice(0, 128),
     capabilities: hello.capabilities ?? null,
-    configHash: hello.configHash,
+    configHash: hello.configHash.slice(0, 64),
     lastSeenMs: clock.nowMs(),
+    acknowledged: null,
+    fault: '',
   });
+  parts.agentNotes.note(nodeId);
   // The local node says itself that it is connected.
   logger[nodeId === localNodeId ? 'debug' : 'info']('node connected', {
     node: nodeId,
@@ -135,24 +155,62 @@ function welcome(
   });
   const deliver = (publication: Publication): void => {
     const { revision } = publication;
+    sendGrant(parts, node, publication, outgoing);
     parts.nodes.update(nodeId, { delivery: { revision, atMs: clock.nowMs() } });
     sendConfig(outgoing, publication);
   };
   const current = publisher.current();
   if (current !== null && hello.configHash !== current.signed.sha256) deliver(current);
-  else if (current !== null) noteServes(parts, nodeId, current);
+  else if (current !== null) {
+    sendGrant(parts, node, current, outgoing);
+    noteServes(parts, nodeId, current);
+  }
   const unsubscribe = publisher.subscribe(deliver);
-  const leave = parts.challenges.join(nodeId, (token, keyAuthorization) =>
-    send(outgoing, { case: 'challengeDispatch', value: { token, keyAuthorization } }),
-  );
+  const withdraw = parts.streams.offer(nodeId, () => {
+    const latest = publisher.current();
+    if (latest !== null) deliver(latest);
+  });
+  const leave = takeOrders(parts, nodeId, outgoing);
   const pings = setInterval(() => {
     send(outgoing, { case: 'ping', value: { nonce: String(clock.nowMs()) } });
   }, pingIntervalMs);
   return () => {
     unsubscribe();
+    withdraw();
     leave();
     clearInterval(pings);
+    if (!leaveStreams()) return;
+    parts.nodes.update(nodeId, { connected: false });
+    parts.agentNotes.note(nodeId);
+    logger.info('node disconnected', { node: nodeId });
   };
+}
+
+/** Sends a node its challenges and orders; returns the undo. */
+function takeOrders(parts: ApiParts, nodeId: string, outgoing: Outgoing): () => void {
+  const leaveChallenges = parts.challenges.join(nodeId, (token, keyAuthorization) =>
+    send(outgoing, { case: 'challengeDispatch', value: { token, keyAuthorization } }),
+  );
+  const leaveUpgrades = parts.upgrades.join(nodeId, (value) =>
+    send(outgoing, { case: 'command', value }),
+  );
+  return () => {
+    leaveChallenges();
+    leaveUpgrades();
+  };
+}
+
+/** The built-in node needs no grant: it is the controller's own. */
+function sendGrant(
+  parts: ApiParts,
+  node: AdmittedNode,
+  publication: Publication,
+  outgoing: Outgoing,
+): void {
+  if (node.agent === null) return;
+  const { grant, signature, revision, sha256 } = grantFor(node.id, publication, parts.publisher);
+  parts.nodes.update(node.id, { grant: { revision, sha256 } });
+  send(outgoing, { case: 'servingGrant', value: { grant, signature } });
 }
 
 /** A node that says hello with the present configuration has nothing to apply. */
@@ -179,46 +237,64 @@ function sendConfig(outgoing: Outgoing, { revision, signed }: Publication): void
 
 async function take(
   parts: ApiParts,
-  nodeId: string,
+  node: AdmittedNode,
   message: ConnectRequest['message'],
   outgoing: Outgoing,
 ): Promise<void> {
+  const nodeId = node.id;
   switch (message.case) {
     case 'applyResult':
       await takeApplyResult(parts, nodeId, message.value);
       return;
     case 'stateReport':
-      parts.nodes.update(nodeId, { configHash: message.value.configHash });
+      parts.nodes.update(nodeId, { configHash: message.value.configHash.slice(0, 64) });
       takeLoad(parts, nodeId, message.value.metrics);
       return;
     case 'metricsPush':
       takeLoad(parts, nodeId, message.value.metrics);
-      parts.nodes.update(nodeId, {
-        upstreamHealth: message.value.upstreamHealth.slice(0, observationLimits.healthReportsMax),
-      });
+      parts.nodes.update(nodeId, { upstreamHealth: healthOf(nodeId, message.value) });
       return;
     case 'challengeResponse':
       parts.challenges.answered(nodeId, message.value.token, message.value.error);
       return;
+    case 'commandResult':
+      parts.upgrades.answered(nodeId, message.value);
+      return;
     case 'observationBatch':
-      send(outgoing, {
-        case: 'batchAck',
-        value: await takeBatch(parts, nodeId, message.value),
-      });
+      send(outgoing, { case: 'batchAck', value: await takeBatch(parts, node, message.value) });
       return;
     case 'gapNotice':
       noteGap(parts, nodeId, message.value);
       send(outgoing, { case: 'gapNoticeAck', value: gapAck(message.value) });
       return;
+    case 'servingGrantAck':
+      takeGrantAck(parts, nodeId, message.value);
+      return;
     default:
   }
+}
+
+/** Health names the node that measured it, whatever the report says. */
+function healthOf(nodeId: string, { upstreamHealth }: AgentMetricsPush): UpstreamHealthState[] {
+  const reported = upstreamHealth.slice(0, observationLimits.healthReportsMax);
+  for (const one of reported) one.nodeId = nodeId;
+  return reported;
+}
+
+/** Only the grant that was sent last can be confirmed. */
+function takeGrantAck(parts: ApiParts, nodeId: string, ack: AgentServingGrantAck): void {
+  const { grant = null } = parts.nodes.get(nodeId) ?? {};
+  const same = grant?.sha256 === ack.grantSha256 && grant.revision === String(ack.revision);
+  if (same) parts.nodes.update(nodeId, { acknowledged: grant });
 }
 
 /** Load is worth a word in the log, but no stream, when it cannot be kept. */
 function takeLoad(parts: ApiParts, nodeId: string, metrics: AgentMetrics | undefined): void {
   if (metrics === undefined) return;
   const atMs = parts.clock.nowMs();
-  parts.nodes.update(nodeId, { load: { metrics, atMs } });
+  const before = parts.nodes.get(nodeId)?.load ?? null;
+  const overloadSinceMs = overloadSince(before, metrics.wafOverloadState, atMs);
+  parts.nodes.update(nodeId, { load: { metrics, atMs, overloadSinceMs } });
   parts.load.add(nodeId, atMs, toReading(metrics)).catch(() => {
     parts.logger.warn('the load of a node could not be kept', { node: nodeId });
   });
@@ -240,116 +316,21 @@ async function takeApplyResult(
     const apply = { revision, sha256: artifactSha256, success, error, atMs };
     parts.nodes.update(nodeId, { apply, ...(success ? { configHash: artifactSha256 } : {}) });
   }
-  if (success) await parts.publisher.accepted(revision);
-  else if (!superseded) parts.logger.warn('a node could not apply', { node: nodeId });
+  // What all nodes are sent is judged by the built-in one: another may be broken, or in bad hands.
+  const judges = nodeId === localNodeId;
+  if (success && judges) await parts.publisher.accepted(revision);
+  if (!success && !superseded) parts.logger.warn('a node could not apply', { node: nodeId });
   const delivered = known?.delivery?.revision === revision ? known.delivery.atMs : null;
-  await noteDelivery(parts.store, revision, nodeId, {
+  const delivery: NodeDelivery = {
     deliveredAt: delivered === null ? '' : new Date(delivered).toISOString(),
     appliedAt: success ? new Date(atMs).toISOString() : '',
     result: success ? 'success' : superseded ? 'superseded' : 'failure',
     error,
-  }).catch(() => parts.logger.error('what a node answered could not be kept', { node: nodeId }));
-  if (!success) await parts.publisher.refused(revision, readPolicyFaults(error));
-}
-
-async function takeBatch(
-  parts: ApiParts,
-  nodeId: string,
-  { header, payload }: ObservationBatch,
-): Promise<BatchAck> {
-  const batchSeq = header?.batchSeq ?? 0n;
-  const ack = (status: ObservationBatchAckStatus, errorCode: ObservationAckErrorCode): BatchAck =>
-    create(BatchAckSchema, {
-      bootId: header?.bootId ?? new Uint8Array(),
-      streamKind: header?.streamKind ?? ObservationStreamKind.UNSPECIFIED,
-      batchSeq,
-      ackThroughBatchSeq: batchSeq,
-      status,
-      durability: ObservationAckDurability.MEMORY,
-      errorCode,
-    });
-  const { ACCEPTED_MEMORY, FATAL_PROTOCOL, RETRYABLE, TERMINAL_GAP } = ObservationBatchAckStatus;
-  const lane = laneOf(header?.streamKind);
-  if (header === undefined || lane === 'other') {
-    return ack(FATAL_PROTOCOL, ObservationAckErrorCode.SCHEMA);
-  }
-  try {
-    const batch = {
-      agentId: nodeId,
-      tenantId: defaultTenantId,
-      bootId: Buffer.from(header.bootId).toString('hex'),
-      batchSeq,
-      crc32c: header.crc32c,
-      payload,
-    };
-    const version = header.payloadSchemaVersion;
-    const result = await (lane === 'metric'
-      ? parts.counters.ingest(batch, version)
-      : parts.events.ingest(eventLaneOf[lane], batch, version));
-    parts.pipeline.add(lane, laneFields[result]);
-    parts.pipeline.note(lane, parts.clock.nowMs(), laneErrors[result]);
-    if (result === 'crc') return ack(TERMINAL_GAP, ObservationAckErrorCode.CRC);
-    if (result === 'schema') return ack(TERMINAL_GAP, ObservationAckErrorCode.SCHEMA);
-    return ack(ACCEPTED_MEMORY, ObservationAckErrorCode.NONE);
-  } catch (error) {
-    parts.pipeline.add(lane, 'batches_failed');
-    parts.pipeline.note(lane, parts.clock.nowMs(), toAppError(error).message);
-    parts.logger.error('observations could not be kept', { node: nodeId });
-    return ack(RETRYABLE, ObservationAckErrorCode.TEMPORARY_IO);
-  }
-}
-
-const laneFields: Readonly<Record<IngestResult, LaneField>> = {
-  stored: 'batches_stored',
-  repeated: 'batches_repeated',
-  crc: 'batches_damaged',
-  schema: 'batches_not_understood',
-};
-
-const laneErrors: Readonly<Record<IngestResult, string>> = {
-  stored: '',
-  repeated: '',
-  crc: 'a batch was damaged on its way',
-  schema: 'a batch is of a version that is not understood',
-};
-
-const lanes: ReadonlyMap<ObservationStreamKind, ObservationLane> = new Map([
-  [ObservationStreamKind.METRIC, 'metric'],
-  [ObservationStreamKind.SECURITY_FACT, 'security_fact'],
-  [ObservationStreamKind.ACCESS_DETAIL_FULL, 'access_detail'],
-  [ObservationStreamKind.ACCESS_DETAIL_EVIDENCE, 'access_sample'],
-  [ObservationStreamKind.ERROR_DETAIL, 'error_detail'],
-]);
-
-/** Where the events of a stream are kept. */
-const eventLaneOf: Readonly<Record<Exclude<ObservationLane, 'metric' | 'other'>, EventLane>> = {
-  security_fact: 'security',
-  access_detail: 'access',
-  access_sample: 'access_sample',
-  error_detail: 'error',
-};
-
-function laneOf(kind: ObservationStreamKind | undefined): ObservationLane {
-  return (kind === undefined ? undefined : lanes.get(kind)) ?? 'other';
-}
-
-function noteGap(parts: ApiParts, nodeId: string, gap: GapNotice): void {
-  const items = Number(gap.lastItemSeq - gap.firstItemSeq) + 1;
-  const lane = laneOf(gap.streamKind);
-  parts.pipeline.add(lane, 'gaps');
-  parts.pipeline.add(lane, 'items_lost', Math.max(0, items));
-  parts.logger.warn('a node gave observations up', { node: nodeId, lane, items });
-}
-
-function gapAck(gap: GapNotice) {
-  return {
-    bootId: gap.bootId,
-    streamKind: gap.streamKind,
-    ackThroughBatchSeq: gap.lastBatchSeq,
-    firstBatchSeq: gap.firstBatchSeq,
-    status: ObservationGapAckStatus.ACCEPTED,
-    errorCode: ObservationAckErrorCode.NONE,
   };
+  await parts.deliveryNotes
+    .note(revision, nodeId, delivery)
+    .catch(() => parts.logger.error('what a node answered could not be kept', { node: nodeId }));
+  if (!success && judges) await parts.publisher.refused(revision, readPolicyFaults(error));
 }
 
 function send(outgoing: Outgoing, message: Down): void {

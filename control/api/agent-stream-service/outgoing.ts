@@ -3,20 +3,41 @@
 import type { ConnectResponse } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 
+/** Of these only the newest counts. */
+const replaced: ReadonlySet<string | undefined> = new Set(['configUpdate', 'servingGrant']);
+
 /** A queue that one stream drains. */
 export class Outgoing implements AsyncIterable<ConnectResponse> {
   #queue: ConnectResponse[] = [];
   #wake: (() => void) | null = null;
   #closed = false;
+  #ended = '';
 
-  /** Adds a message. A configuration replaces one that still waits. */
+  /** Why the stream ends before its node ended it; '' where the node did. */
+  get ended(): string {
+    return this.#ended;
+  }
+
+  /** Adds a message. A configuration or grant replaces one that still waits. */
   push(message: ConnectResponse): void {
-    if (message.message.case === 'configUpdate') {
-      this.#queue = this.#queue.filter((waiting) => waiting.message.case !== 'configUpdate');
+    if (this.#closed) return;
+    const { case: kind } = message.message;
+    if (replaced.has(kind)) {
+      this.#queue = this.#queue.filter((waiting) => waiting.message.case !== kind);
     }
     this.#queue.push(message);
-    if (this.#queue.length > callLimits.nodeWaitingMax) this.close();
+    if (this.#queue.length > callLimits.nodeWaitingMax) {
+      // A node that reads nothing shall not keep what it will never read.
+      this.#queue = [];
+      this.end('the node does not read what it is sent');
+    }
     this.#wake?.();
+  }
+
+  /** Closes the queue, and the stream with this reason, whatever its node does. */
+  end(reason: string): void {
+    if (this.#ended === '') this.#ended = reason;
+    this.close();
   }
 
   close(): void {

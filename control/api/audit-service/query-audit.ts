@@ -34,7 +34,7 @@ export function queryAudit(parts: ApiParts): Method<typeof AuditService, 'queryA
     const found: AuditRow[] = [];
     let total = 0;
     const rows = parts.store.auditRows({ reverse: true });
-    for await (const row of paced(rows, context.signal)) {
+    for await (const row of paced(rows, { signal: context.signal })) {
       if (row.tenantId !== tenantId || !fits(row, request)) continue;
       total++;
       const wanted = total > offset && (cursor === '' || row.id < cursor);

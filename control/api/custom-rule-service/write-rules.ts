@@ -14,6 +14,7 @@ import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord } from '../../domain/records.ts';
 import { applyMask, type MaskFields } from '../../domain/update-mask.ts';
 import { customRules } from '../../store/collections.ts';
+import type { WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, toRecord } from '../convert.ts';
 import type { Method } from '../method.ts';
@@ -51,7 +52,7 @@ export function createCustomRule(
     const caller = callerOf(context);
     if (request.rule === undefined) throw invalidField('rule', 'is required');
     const asked = toRecord<CustomRuleJson>(CustomRuleSchema, request.rule);
-    return { rule: showRule(await create(parts, caller, asked)) };
+    return { rule: showRule(await createRule(parts, caller, asked)) };
   };
 }
 
@@ -71,7 +72,7 @@ export function createFromTemplate(
       }
       given[name] = value;
     }
-    const stored = await create(parts, caller, {
+    const stored = await createRule(parts, caller, {
       policyId,
       siteId,
       name: template.name,
@@ -149,10 +150,15 @@ export function reorderCustomRules(
   };
 }
 
-async function create(
+/**
+ * Keeps a new rule after every check. `also` runs in the same transaction, after the audit row:
+ * what it throws undoes both. Errors: as of the checks.
+ */
+export async function createRule(
   parts: ApiParts,
   caller: Caller,
   asked: CustomRuleJson,
+  also: (tx: WriteStore) => void = () => undefined,
 ): Promise<CustomRuleRecord> {
   const policy = storedPolicy(parts.store, caller, asked.policyId ?? '', 'rule.policyId');
   refuseTemplate(policy);
@@ -179,5 +185,9 @@ async function create(
   checkLists(parts.store, caller, settled);
   const others = rulesOfPolicy(parts.store, policy.id);
   await refuseFaultyRule(parts, policy, settled, others);
-  return parts.store.write((tx) => keepRule(tx, caller, null, settleRule(tx, settled)));
+  return parts.store.write((tx) => {
+    const kept = keepRule(tx, caller, null, settleRule(tx, settled));
+    also(tx);
+    return kept;
+  });
 }

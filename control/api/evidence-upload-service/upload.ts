@@ -9,7 +9,6 @@ import {
   type EvidenceChunk,
   type EvidenceCommit,
   type EvidenceManifest,
-  type EvidenceUploadHello,
   type EvidenceUploadService,
   type UploadResponseSchema,
 } from '../../../proto/gen/waf/v1/evidence_upload_pb.ts';
@@ -20,64 +19,61 @@ import {
   type RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { crc32c } from '../../../engine/base/crc32c.ts';
-import type { HandlerContext } from '@connectrpc/connect';
 import { refusal } from '../../domain/errors.ts';
-import { defaultTenantId } from '../../domain/records.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { isEvidenceId, type EvidenceStore } from '../../observe/evidence/evidence-store.ts';
-import { entranceKey, peerKey, type ApiParts } from '../context.ts';
+import { peerKey, type ApiParts } from '../context.ts';
+import { admitNode, type AdmittedNode } from '../enrolled-nodes/admit-node.ts';
 import type { Method } from '../method.ts';
-
-const localNodeId = 'local';
 
 /** One stream of one node. */
 export function upload(parts: ApiParts): Method<typeof EvidenceUploadService, 'upload'> {
   return async function* (requests, context) {
     let staged: StagedEvidence | null = null;
-    let nodeId = '';
+    let node: AdmittedNode | null = null;
+    let leave = (): unknown => undefined;
+    let ended = '';
     try {
       for await (const { message } of requests) {
-        if (nodeId === '') {
+        if (node === null) {
           if (message.case !== 'hello') throw refusal('invalid_argument', 'hello: must come first');
-          nodeId = admit(message.value, context);
+          node = admitNode(parts, message.value, context);
           context.values.get(peerKey)?.endless();
-        } else if (message.case === 'manifest') {
+          leave = parts.streams.enter(node.id, 'evidence', (reason) => (ended = reason));
+          continue;
+        }
+        if (ended !== '') throw refusal('unavailable', `stream: ${ended}`);
+        if (message.case === 'manifest') {
           staged?.drop();
-          staged = new StagedEvidence(message.value, nodeId, parts.evidence);
+          staged = new StagedEvidence(message.value, node, parts.evidence);
         } else if (message.case === 'chunk') staged?.add(message.value);
         else if (message.case === 'commit') {
-          yield await commit(parts, staged, message.value, nodeId);
+          yield await commit(parts, staged, message.value, node.id);
           staged?.drop();
           staged = null;
         } else throw refusal('invalid_argument', 'message: manifest, chunk or commit is expected');
       }
     } finally {
+      leave();
       staged?.drop();
     }
   };
-}
-
-/** Errors: permission_denied. Remote nodes are not enrolled yet. */
-function admit(hello: EvidenceUploadHello, context: HandlerContext): string {
-  const local = context.values.get(entranceKey) === 'socket';
-  if (local && hello.agentId === localNodeId) return localNodeId;
-  throw refusal('permission_denied', 'hello: this node is not enrolled');
 }
 
 /** Evidence of which some is there. */
 class StagedEvidence {
   readonly id: string;
   private readonly manifest: EvidenceManifest;
-  private readonly nodeId: string;
+  private readonly node: AdmittedNode;
   private readonly store: EvidenceStore;
   private readonly pieces: Uint8Array[] = [];
   private bytes = 0;
   private fault = '';
 
-  constructor(manifest: EvidenceManifest, nodeId: string, store: EvidenceStore) {
+  constructor(manifest: EvidenceManifest, node: AdmittedNode, store: EvidenceStore) {
     this.store = store;
     this.manifest = manifest;
-    this.nodeId = nodeId;
+    this.node = node;
     this.id = manifest.metadata?.evidenceId ?? '';
     const { bodyBytesMax, headerFieldsMax } = evidenceStoreLimits;
     if (!isEvidenceId(this.id)) this.fault = 'evidenceId: is not one of a node';
@@ -120,7 +116,7 @@ class StagedEvidence {
   private metadata(): RequestEvidenceMetadataJson {
     const { metadata } = this.manifest;
     const json = toJson(RequestEvidenceMetadataSchema, metadata!) as RequestEvidenceMetadataJson;
-    return { ...json, agentId: this.nodeId, tenantId: defaultTenantId };
+    return { ...json, agentId: this.node.id, tenantId: this.node.tenantId };
   }
 }
 

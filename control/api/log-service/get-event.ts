@@ -3,6 +3,7 @@
 import {
   AccessEventSchema,
   ErrorEventSchema,
+  SecurityEventExplanationSchema,
   SecurityEventSchema,
   type LogService,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
@@ -13,13 +14,18 @@ import type { HandlerContext } from '@connectrpc/connect';
 import { callerOf, type ApiParts } from '../context.ts';
 import { requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
+import { explainEvent } from './explain-event.ts';
 import { withEvidence } from './request-evidence.ts';
 
-/** One security event with its messages. */
+/** One security event with its messages, and what would have let its request through. */
 export function getSecurityEvent(parts: ApiParts): Method<typeof LogService, 'getSecurityEvent'> {
   return async ({ id }, context) => {
-    const event = await findEvent(parts, context, 'security', id, 'security event');
-    return { event: toMessage(SecurityEventSchema, withEvidence(parts, [event])[0]!) };
+    const found = await findEvent(parts, context, 'security', id, 'security event');
+    const { event, explanation } = explainEvent(parts.store, callerOf(context), found);
+    return {
+      event: toMessage(SecurityEventSchema, withEvidence(parts, [event])[0]!),
+      explanation: toMessage(SecurityEventExplanationSchema, explanation),
+    };
   };
 }
 
@@ -46,7 +52,7 @@ async function findEvent<Name extends KindName>(
   kind: Name,
   id: string,
   name: string,
-): Promise<EventsByKind[KindName]> {
+): Promise<EventsByKind[Name]> {
   requireText(id, 'id');
   if (!isEventId(id)) throw notFound(name, id);
   const event = await parts.events.ask({ ask: 'get', kind, id }, context.signal);

@@ -35,7 +35,8 @@ const runtime = (policy = standardLogPolicy, site = '') =>
 
 test('nodes without a policy do what the standard policy says', () => {
   const config = loggingOf({ logPolicies: [runtime()] });
-  expect(config).toEqual({ revision: 7, standard: standardLogSettings, sites: new Map() });
+  const standard = standardLogSettings;
+  expect(config).toEqual({ revision: 7, standard, sites: new Map(), exportAccess: false });
   expect(loggingOf({ logPolicies: [] })).toBeUndefined();
 });
 
@@ -183,10 +184,17 @@ test('answers on access events name what is kept of each site, and by whom', asy
   expect(body['observationCoverage']).toEqual({});
 });
 
-test('events stay for the longest time that a policy names', () => {
+test('the events of each site stay for the days that its policy names', () => {
   const own = { id: 'site-1', revision: '1', updatedAt: '' };
   const records = [
-    { ...own, override: { accessFullRetentionDays: 20, exemplarRetentionDays: 2 } },
+    {
+      ...own,
+      override: {
+        accessFullRetentionDays: 20,
+        securityFullRetentionDays: 5,
+        exemplarRetentionDays: 2,
+      },
+    },
     { ...own, id: 'site-2', override: null },
   ];
   const store = {
@@ -194,7 +202,14 @@ test('events stay for the longest time that a policy names', () => {
       collection === logPolicies ? records.find((one) => one.id === id) : undefined,
     list: () => records,
   } as unknown as ReadStore;
-  expect(retentionDays(store)).toEqual({ security: 90, access: 20, access_sample: 30, error: 30 });
+  const days = (standard: number, own: number) => ({ standard, sites: new Map([['site-1', own]]) });
+  expect(retentionDays(store)).toEqual({
+    security: days(90, 90),
+    securityDetails: days(7, 5),
+    access: days(7, 20),
+    access_sample: days(30, 2),
+    error: days(30, 2),
+  });
 });
 
 test('the command line shows, changes and resets policies', async () => {

@@ -36,6 +36,8 @@ function record(change: Partial<EvidenceRecord> = {}): EvidenceRecord {
     id: `ev-${String(now).padStart(14, '0')}-aa${Math.floor(Math.random() * 2 ** 40).toString(16)}`,
     requestId: 'request-1',
     siteId: 'site-1',
+    clientIp: '192.0.2.7',
+    httpVersion: 'HTTP/1.1',
     receivedAtMs: now,
     completedAtMs: now + 5,
     reason: 'security',

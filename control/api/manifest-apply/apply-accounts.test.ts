@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signInWith } from '../../../test/support/sign-in-with.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 
 let waf: TestControl;
@@ -12,20 +13,7 @@ const password = 'a long enough password';
 
 beforeAll(async () => {
   waf = await startTestControl({ demoOrigin: null });
-  const { body } = await waf.call('RoleService/CreateRole', {
-    role: { name: 'Applier', permissions: ['system:apply', 'site:read', 'role:write'] },
-  });
-  const { id } = body['role'] as { id: string };
-  await waf.call('UserService/CreateUser', {
-    user: { username: 'anna', roles: [{ id }] },
-    password,
-  });
-  const answer = await waf.call(
-    'AuthService/Login',
-    { username: 'anna', password },
-    { network: true },
-  );
-  applier = String(answer.body['accessToken']);
+  applier = await signInWith(waf, ['system:apply', 'site:read', 'role:write'], 'Applier');
 });
 afterAll(() => waf.control.close());
 

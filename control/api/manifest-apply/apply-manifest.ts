@@ -13,6 +13,7 @@ import type { ApiParts } from '../context.ts';
 import { refuseFaultyRule } from '../custom-rule-service/rule-trial.ts';
 import { refuseUncompiled } from '../policy-service/compile.ts';
 import { applyAccess, applyPluginUses } from './apply-access.ts';
+import { channelKind, ruleKind } from './apply-alerts.ts';
 import { dnsKind, groupKind, roleKind, userKind } from './apply-accounts.ts';
 import { applyCountryRule } from './apply-country-rule.ts';
 import { applyDeployment } from './apply-deployment.ts';
@@ -147,6 +148,10 @@ function applyOne(run: ApplyRun, document: ManifestDocument): DocumentChange {
       return applySite(run, document);
     case 'CountryRule':
       return applyCountryRule(run, document);
+    case 'AlertChannel':
+      return applyNamed(run, document, channelKind);
+    case 'AlertRule':
+      return applyNamed(run, document, ruleKind);
     case 'Deployment':
       return applyDeployment(run, document);
   }

@@ -11,6 +11,8 @@ import type { Spec } from '../../publish/manifest-fields.ts';
 import { References } from '../../publish/manifest-references.ts';
 import {
   agentGroups,
+  alertChannels,
+  alertRules,
   certificates,
   countryRules,
   dnsProviders,
@@ -135,6 +137,12 @@ export function openRun(
   }
   for (const { id, name } of list(agentGroups).filter(ours)) {
     references.add('agent group', id, name);
+  }
+  for (const { id, name } of list(alertChannels).filter(ours)) {
+    references.add('alert channel', id, name);
+  }
+  for (const { id, name } of list(alertRules).filter(ours)) {
+    references.add('alert rule', id, name);
   }
   const warnings = new Set<string>();
   return {

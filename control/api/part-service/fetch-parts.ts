@@ -2,16 +2,15 @@
 
 import type { PartService } from '../../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { publishLimits } from '../../limits/store-limits.ts';
-import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { invalidField, notFound } from '../../domain/errors.ts';
 import { entranceKey, type ApiParts } from '../context.ts';
+import { certifiedNode } from '../enrolled-nodes/admit-node.ts';
 import type { Method } from '../method.ts';
 
-/** Pieces in the order asked for; only the administration socket hands them out. */
+/** Pieces in the order asked for: for the built-in node on its socket, and for enrolled nodes. */
 export function fetchParts(parts: ApiParts): Method<typeof PartService, 'fetchParts'> {
   return ({ sha256 }, context) => {
-    if (context.values.get(entranceKey) !== 'socket') {
-      throw refusal('permission_denied', 'pieces are handed out on the administration socket only');
-    }
+    if (context.values.get(entranceKey) !== 'socket') certifiedNode(parts, context);
     if (sha256.length > publishLimits.partsPerCallMax) {
       throw invalidField('sha256', `has at most ${publishLimits.partsPerCallMax} entries`);
     }

@@ -11,7 +11,7 @@ import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import type { PolicyRecord, SiteRecord } from '../../domain/records.ts';
 import { makeTestRequest } from '../../domain/test-request.ts';
-import { severityName } from '../../observe/security-event.ts';
+import { severityName } from '../../observe/attack-types.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';

@@ -89,6 +89,25 @@ export async function upsertOverrides(
   );
 }
 
+/**
+ * The overrides of a policy as they would be with others added; nothing is kept. Errors: as of
+ * keeping them, and invalid_argument for an override of another policy.
+ */
+export function overridesWith(
+  parts: Pick<ApiParts, 'store' | 'clock'>,
+  caller: Caller,
+  policyId: string,
+  added: readonly RuleOverride[],
+  field: (at: number) => string,
+): readonly RuleOverrideRecord[] {
+  const asked = { overrides: added, field, change: ListChange.ADD, now: isoNow(parts.clock) };
+  const settled = settle(parts.store, caller, asked);
+  for (const id of settled.keys()) {
+    if (id !== policyId) throw invalidField(`${field(0)}.policyId`, 'must be the draft');
+  }
+  return settled.get(policyId)?.all ?? parts.store.find(ruleOverrides, 'policy', policyId);
+}
+
 /** The audit note of a change of an override. */
 export function overrideNote(caller: Caller, override: RuleOverrideRecord) {
   return {

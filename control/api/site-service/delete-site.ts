@@ -3,19 +3,22 @@
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';
 import {
+  apiLearning,
   customRules,
+  learnedDrafts,
   logPolicies,
   ruleOverrides,
   siteOverrides,
   siteRoutings,
   sites,
 } from '../../store/collections.ts';
+import { forgetApiOfSite } from '../api-schema-service/forget-site.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
 import { nextRevision } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { storedSite } from './stored-site.ts';
 
-/** Removes a site with its own rules and overrides; it stops serving with the next publication. */
+/** Removes a site with its own rules, overrides and documents; the next publication ends it. */
 export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteSite'> {
   return async (request, context) => {
     const caller = callerOf(context);
@@ -26,6 +29,14 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       removeAccessOf(tx, 'site', before.id);
       tx.remove(siteRoutings, before.id);
       tx.remove(logPolicies, before.id);
+      forgetApiOfSite(tx, before.id);
+      for (const { id } of tx.find(apiLearning, 'site', before.id)) {
+        for (const draft of tx.find(learnedDrafts, 'asset', id)) {
+          tx.removeBlob(draft.blob);
+          tx.remove(learnedDrafts, draft.id);
+        }
+        tx.remove(apiLearning, id);
+      }
       for (const rule of tx.list(customRules)) {
         if (rule.siteId === before.id) tx.remove(customRules, rule.id);
       }

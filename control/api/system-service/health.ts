@@ -2,12 +2,14 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import { sites } from '../../store/collections.ts';
 import { localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { deploymentOf } from '../deployment.ts';
 import type { Method } from '../method.ts';
+import { overloadFor, overloadSentences } from '../node-overload.ts';
 import { checkStore } from '../store-check.ts';
 import { unhealthyOrigins } from '../upstream-service/unhealthy-origins.ts';
 import { unenforcedOf } from './unenforced.ts';
@@ -17,6 +19,8 @@ interface PartHealth {
   /** Null where it cannot be known. */
   readonly ok: boolean | null;
   readonly message: string;
+  /** True where its failure stops neither traffic nor management. */
+  readonly optional?: true;
   readonly durationMs?: number;
 }
 
@@ -29,18 +33,20 @@ export function health(parts: ApiParts): Method<typeof SystemService, 'health'> 
       engineHealth(parts),
       configurationHealth(parts),
       originHealth(parts, context),
+      overloadHealth(parts, callerOf(context)),
+      ...siemHealth(parts),
     ];
-    const checks = found.map(({ component, ok, message, durationMs = 0 }) => ({
-      component,
-      status: ok === null ? 'unknown' : ok ? 'healthy' : 'unhealthy',
-      message,
+    const checks = found.map((part) => ({
+      component: part.component,
+      status: statusOf(part),
+      message: part.message,
       checkedAt,
-      durationMs: BigInt(Math.round(durationMs)),
+      durationMs: BigInt(Math.round(part.durationMs ?? 0)),
     }));
     const { controllerId, deploymentId } = parts.installation;
     const nodes = parts.nodes.list();
     return {
-      status: found.some(({ ok }) => ok === false) ? 'unhealthy' : 'healthy',
+      status: overallStatus(checks),
       version: parts.build.version,
       controllerId,
       deploymentId,
@@ -55,6 +61,20 @@ export function health(parts: ApiParts): Method<typeof SystemService, 'health'> 
         .length,
     };
   };
+}
+
+function statusOf({ ok, optional }: PartHealth): string {
+  if (ok === null) return 'unknown';
+  if (ok) return 'healthy';
+  return optional === true ? 'degraded' : 'unhealthy';
+}
+
+/** The worst of the checks; what cannot be known makes nothing worse. */
+function overallStatus(checks: readonly { readonly status: string }[]): string {
+  const worst = ['unhealthy', 'degraded'].find((one) =>
+    checks.some(({ status }) => status === one),
+  );
+  return worst ?? 'healthy';
 }
 
 function storeHealth(parts: ApiParts): PartHealth {
@@ -76,6 +96,28 @@ function configurationHealth(parts: ApiParts): PartHealth {
   if (state === 'applied') return { component, ok: true, message: '' };
   if (state === 'failed') return { component, ok: false, message: error };
   return { component, ok: false, message: 'the newest configuration is not applied yet' };
+}
+
+/** Nodes that shed inspection; requests meet the fail policy of their site meanwhile. */
+function overloadHealth(parts: ApiParts, caller: Caller): PartHealth {
+  const overloads = overloadFor(parts, caller);
+  const found = overloadSentences(overloads);
+  const ok = overloads.length === 0 ? null : found.length === 0;
+  const named = found.slice(0, observationLimits.originsNamedMax);
+  const rest = found.length - named.length;
+  const message = [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ');
+  return { component: 'overload', ok, message };
+}
+
+/** Targets that cannot be reached; nothing is said where there are none. */
+function siemHealth({ siem }: ApiParts): PartHealth[] {
+  const targets = siem.stats();
+  if (targets.length === 0) return [];
+  const bad = targets.filter(({ lastError }) => lastError !== '');
+  const message = bad
+    .map(({ id, lastError, dropped }) => `${id}: ${lastError} (${dropped} events lost)`)
+    .join('; ');
+  return [{ component: 'siem', ok: bad.length === 0, message, optional: true }];
 }
 
 /** Origins that fail on any node, by their probes or by the requests to them. */

@@ -13,9 +13,11 @@ import type { Caller } from '../../auth/permissions.ts';
 import type { Buckets } from '../../domain/traffic-buckets.ts';
 import { isAttack } from '../../observe/security-event.ts';
 import { SummaryCounts, type SecuritySummary } from '../../observe/summary.ts';
-import { sites } from '../../store/collections.ts';
+import { agents, sites } from '../../store/collections.ts';
+import { localNodeId } from '../agent-service/known-nodes.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
+import { overloadFor, overloadFreshness } from '../node-overload.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { AttackCounts, AttackerCounts, CountryCounts } from './attack-counts.ts';
 import { dashboardStats, eventsOf, limitOf } from './dashboard.ts';
@@ -76,7 +78,7 @@ export function getDashboardOverview(
       securityTopRules: ranking('RULE'),
       securityTopMethods: ranking('METHOD'),
       securityTopCountries: toCountries(countries.result(), limit),
-      freshness: freshnessOf(parts, buckets),
+      freshness: freshnessOf(parts, caller, buckets),
       trafficQuality: toQuality(total),
       coverageLimited: summary.limited.length > 0 || attacks.limited || attackers.limited,
     };
@@ -131,7 +133,7 @@ function toCountries({ ranked, none }: ReturnType<CountryCounts['result']>, limi
   };
 }
 
-function freshnessOf(parts: ApiParts, buckets: Buckets) {
+function freshnessOf(parts: ApiParts, caller: Caller, buckets: Buckets) {
   const nowMs = parts.clock.nowMs();
   const seenMs = parts.nodes.get('local')?.lastSeenMs ?? 0;
   const connected = parts.nodes.get('local')?.connected === true;
@@ -150,5 +152,8 @@ function freshnessOf(parts: ApiParts, buckets: Buckets) {
     wafAgentCpuPercent: load?.wafAgentCpuPercent ?? 0,
     wafEngineDemandPercent: load?.wafEngineDemandPercent ?? 0,
     wafPhaseP99Millis: load?.wafPhaseP99Millis ?? 0n,
+    ...overloadFreshness(overloadFor(parts, caller), (id) =>
+      id === localNodeId ? id : (parts.store.get(agents, id)?.name ?? id),
+    ),
   };
 }

@@ -3,6 +3,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { laneStats, type LaneStats } from '../../observe/lane-stats.ts';
+import type { TargetStats } from '../../export/siem-exports.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import type { Method } from '../method.ts';
 
@@ -21,7 +22,7 @@ export function getObservationPipelineStats(
     const loads = parts.nodes.list().filter(({ connected }) => connected);
     return {
       stats: {
-        lanes: lanes.map(showLane),
+        lanes: [...lanes.map(showLane), ...parts.siem.stats().map(showTarget)],
         invalidEnvelopes: sum(lanes.map(({ invalid }) => invalid)),
         dataPlaneRequests: sum(traffic.map(({ requests }) => requests)),
         dataPlaneBlocked: sum(traffic.map(({ entries }) => entries['outcome']?.['blocked'] ?? 0)),
@@ -31,6 +32,7 @@ export function getObservationPipelineStats(
         ),
         available: true,
         epoch: String(startedMs),
+        siemDeliveryLosses: BigInt(parts.siem.losses()),
         startedAt: timestampFromMs(startedMs),
         observedAt: timestampFromMs(nowMs),
       },
@@ -38,7 +40,26 @@ export function getObservationPipelineStats(
   };
 }
 
-function showLane({ name, displayName, fields, ...times }: LaneStats) {
+/** What every lane shows. */
+type ShownLane = Omit<LaneStats, 'name' | 'invalid'> & { readonly name: string };
+
+/** A SIEM target as a lane: its counts are of messages, not of batches. */
+function showTarget(target: TargetStats) {
+  const { attempted, admitted, written, dropped, retried } = target;
+  const fields = { attempted, admitted, written, dropped, retried };
+  const { lastSuccessMs, lastErrorMs, lastError } = target;
+  return {
+    ...showLane({
+      ...{ name: `siem:${target.id}`, displayName: `SIEM target ${target.id}` },
+      ...{ fields, lastSuccessMs, lastErrorMs, lastError },
+    }),
+    pendingItems: BigInt(target.pendingItems),
+    pendingBytes: BigInt(target.pendingBytes),
+    byteCapacity: BigInt(target.byteCapacity),
+  };
+}
+
+function showLane({ name, displayName, fields, ...times }: ShownLane) {
   const { attempted, admitted, written, dropped, retried } = fields;
   const { lastSuccessMs, lastErrorMs, lastError } = times;
   return {

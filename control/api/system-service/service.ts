@@ -6,15 +6,25 @@ import { listUpstreamCrsReleases } from '../crs-service/fetch-releases.ts';
 import { pageOfRulesets, showRuleset } from '../crs-service/rulesets.ts';
 import type { Built } from '../method.ts';
 import { getAttackDistribution, getDashboardStats, getTopAttackers } from './dashboard.ts';
+import { applyBinaryRelease, rollbackBinaryRelease } from './apply-release.ts';
 import { apply, previewApply } from './apply.ts';
+import { checkForUpdates } from './check-updates.ts';
 import { downloadGeoDatabase } from './download-geo.ts';
 import { deleteGeoDatabase, listGeoDatabases, uploadGeoDatabase } from './geo-databases.ts';
+import { deleteBinaryRelease, getBinaryRelease, listBinaryReleases } from './releases.ts';
+import { importBinaryRelease } from './import-release.ts';
 import { health } from './health.ts';
 import { getDashboardOverview } from './overview.ts';
 import { getObservationPipelineStats } from './pipeline-stats.ts';
 import { deleteCrsRuleset, importCrsRuleset } from './rulesets.ts';
 import { getSystemSettings, updateSystemSettings } from './settings.ts';
 import { getTrafficTimeseries } from './traffic.ts';
+import {
+  cancelUpgradeRun,
+  getUpgradeRun,
+  listUpgradeRuns,
+  streamUpgradeRun,
+} from './upgrade-runs.ts';
 import { version } from './version.ts';
 
 /** SystemService. */
@@ -28,6 +38,17 @@ export function systemService(parts: ApiParts): Built<typeof SystemService> {
     downloadGeoDatabase: downloadGeoDatabase(parts),
     uploadGeoDatabase: uploadGeoDatabase(parts),
     deleteGeoDatabase: deleteGeoDatabase(parts),
+    checkForUpdates: checkForUpdates(parts),
+    listBinaryReleases: listBinaryReleases(parts),
+    getBinaryRelease: getBinaryRelease(parts),
+    importBinaryRelease: importBinaryRelease(parts),
+    deleteBinaryRelease: deleteBinaryRelease(parts),
+    applyBinaryRelease: applyBinaryRelease(parts),
+    rollbackBinaryRelease: rollbackBinaryRelease(parts),
+    listUpgradeRuns: listUpgradeRuns(parts),
+    getUpgradeRun: getUpgradeRun(parts),
+    streamUpgradeRun: streamUpgradeRun(parts),
+    cancelUpgradeRun: cancelUpgradeRun(parts),
     getObservationPipelineStats: getObservationPipelineStats(parts),
     getDashboardStats: getDashboardStats(parts),
     getDashboardOverview: getDashboardOverview(parts),

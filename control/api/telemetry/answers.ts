@@ -12,6 +12,7 @@ import { create } from '@bufbuild/protobuf';
 import type { ApiParts } from '../context.ts';
 import { storedSite } from '../site-service/stored-site.ts';
 import { totalOf, trafficOf } from '../system-service/traffic.ts';
+import { endpointsOf, isHidden, showEndpoint } from './endpoints.ts';
 import { pathTree } from './path-tree.ts';
 import {
   readDepth,
@@ -25,6 +26,8 @@ import {
 } from './questions.ts';
 
 const minuteMs = 60_000;
+/** Endpoints of one answer; `base` narrows the question. */
+const endpointsShownMax = 1_000;
 
 /** Ranked dimensions by the names of the endpoint. */
 const ranked = { path: 'path', ua: 'user_agent', method: 'method' } as const;
@@ -122,19 +125,37 @@ export async function topk({ parts, caller, query, signal }: TelemetryQuestion) 
   return { ...head, ...spanOf(hours), exact: false, source: 'sketch', entries, other_requests };
 }
 
-/** Paths of a site as a tree, with what was counted below each. */
+/**
+ * Paths of a site as a tree, with what was counted below each, and its endpoints: the first ones,
+ * how many there are, and the requests whose endpoint found no place.
+ */
 export function apiTree({ parts, caller, query }: TelemetryQuestion) {
-  refuseUnknown(query, ['site', 'base', 'depth', 'from', 'to']);
+  refuseUnknown(query, ['site', 'base', 'depth', 'from', 'to', 'hidden']);
   const site = readSite(parts, caller, query);
   if (site === '') throw invalidField('site', 'is required');
   const base = query.get('base') ?? '/';
   if (!base.startsWith('/')) throw invalidField('base', 'must begin with a slash');
   const depth = readDepth(query);
+  const hidden = query.get('hidden') ?? 'false';
+  if (hidden !== 'true' && hidden !== 'false')
+    throw invalidField('hidden', 'must be true or false');
   const span = readSpan(query, parts.clock.nowMs());
   const { values, hours, all } = rankedIn(parts, caller, site, span, 'path');
   const { nodes, requests } = pathTree(values, base, depth);
   const head = { site, base, depth, ...spanOf(hours), exact: false, source: 'sketch' };
-  return { ...head, nodes, requests, total_requests: all.requests };
+  const prefix = base.endsWith('/') ? base : `${base}/`;
+  const found = endpointsOf(parts, caller.tenantId, site)
+    .filter(({ path }) => path === base || path.startsWith(prefix))
+    .filter((one) => hidden === 'true' || !isHidden(one));
+  const endpoints = found.slice(0, endpointsShownMax).map(showEndpoint);
+  const { omitted } = parts.counters.endpoints(caller.tenantId, site);
+  const totals = {
+    total_requests: all.requests,
+    total_endpoints: found.length,
+    // Of the whole site: what found no place has no path to ask by.
+    omitted_requests: omitted,
+  };
+  return { ...head, nodes, requests, ...totals, endpoints };
 }
 
 function rankedIn(

@@ -2,6 +2,8 @@
 
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
+import { connectTestLink } from '../../../test/support/test-link.ts';
 import { pathTree } from './path-tree.ts';
 import {
   startTestControl,
@@ -85,6 +87,7 @@ test('errors name the parameter in {error: {code, message}}', async () => {
     ['apitree', 400, 'invalid_argument', 'site:'],
     [`apitree?site=${siteId}&base=x`, 400, 'invalid_argument', 'base:'],
     [`apitree?site=${siteId}&depth=129`, 400, 'invalid_argument', 'depth:'],
+    [`apitree?site=${siteId}&hidden=yes`, 400, 'invalid_argument', 'hidden:'],
     ['nothing', 404, 'not_found', 'Unknown path'],
   ] as const;
   for (const [path, status, code, message] of cases) {
@@ -153,4 +156,48 @@ test('paths become a tree with sums; what is deeper counts into its last node', 
     { segment: 'users', path: '/api/users', requests: 8, blocked: 1, children: [] },
   ]);
   expect(pathTree(values, '/', 128).nodes.map(({ path }) => path)).toEqual(['/api', '/apix']);
+});
+
+test('endpoints of traffic are listed; hide, restore and retire change the list only', async () => {
+  const link = connectTestLink(waf.socket, [], async (obtain, keep) => {
+    await obtain();
+    await keep();
+  });
+  const place = { method: 'GET', host: 'shop.test', path: '/users/{value}', count: 5 };
+  link.learnEndpoints([{ siteId, endpoints: [place], omitted: 7 }]);
+  interface Listed {
+    readonly asset_id: string;
+    readonly revision: string;
+    readonly hidden: boolean;
+  }
+  const list = async (more = ''): Promise<readonly Listed[]> =>
+    (await ask(`apitree?site=${siteId}${more}`)).body['endpoints'] as readonly Listed[];
+  await eventually(async () => (await list()).length === 1);
+  const [found] = await list();
+  expect(found).toMatchObject({
+    method: 'GET',
+    path: '/users/{value}',
+    requests: 5,
+    revision: '0',
+  });
+  expect((await ask(`apitree?site=${siteId}`)).body).toMatchObject({
+    total_endpoints: 1,
+    omitted_requests: 7,
+  });
+  const act = (action: string, revision: string) => {
+    const fields = { site: siteId, asset_id: found!.asset_id, expected_revision: revision };
+    return ask('apitree/action', { method: 'POST', body: { ...fields, action } });
+  };
+  expect(await act('hide', '0')).toMatchObject({ status: 200, body: { revision: '1' } });
+  expect(await act('restore', '0')).toMatchObject({
+    status: 409,
+    body: { error: { code: 'aborted' } },
+  });
+  expect(await list()).toEqual([]);
+  expect(await list('&hidden=true')).toMatchObject([{ hidden: true, revision: '1' }]);
+  expect(await act('restore', '1')).toMatchObject({ status: 200, body: { revision: '2' } });
+  expect(await list()).toHaveLength(1);
+  expect(await act('retire', '2')).toMatchObject({ status: 200 });
+  expect(await list()).toEqual([]);
+  await link.close();
 });

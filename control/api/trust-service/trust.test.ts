@@ -26,6 +26,7 @@ const spoofs: SpoofNote[] = [];
 const handler: EngineHandler = {
   compile: () => Promise.reject(new Error('not here')),
   evaluate: () => Promise.reject(new Error('not here')),
+  evaluateBatch: () => Promise.reject(new Error('not here')),
   status: () => ({ revision: '0', sha256: '', version: '', uptimeMs: 0, libraries: {} }),
   explainTrust: (config, peer, headers) =>
     new ClientIpResolver(config).resolve(peer, (name) => {

@@ -16,7 +16,7 @@ import {
   type Stage,
   type TestCase,
 } from './case.ts';
-import { readYaml } from '../../publish/yaml-text.ts';
+import { readYaml } from '../../documents/yaml-text.ts';
 import { renderWire } from './ftw-request.ts';
 
 /** Reads every `.yaml` and `.yml` below `folder`, or one file. Errors: AppError bad_test_file. */

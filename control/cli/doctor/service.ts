@@ -63,6 +63,7 @@ const actions: Readonly<Record<string, string>> = {
   configuration: 'fix what the message names; the configuration from before is served',
   origins: 'look at these origins, and at waf upstream health; requests to them get 502 or 504',
   store: 'look at the disk and run waf admin verify',
+  siem: 'look at these targets, and at the setting siem.targets; other targets are not affected',
 };
 
 /** What the state of a part means. */

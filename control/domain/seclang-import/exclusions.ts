@@ -22,6 +22,8 @@ export interface KnownRule {
   readonly targets: readonly string[];
   readonly tags: readonly string[];
   readonly msg: string;
+  /** SHA-256 of its text, in hex; left out where that is not known. */
+  readonly textSha256?: string;
 }
 
 /** Directives that this file reads. */

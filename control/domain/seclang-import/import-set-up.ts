@@ -28,11 +28,11 @@ import {
   actionValue,
   entryOf,
   honoured,
-  ignored,
   refused,
   type ReportEntry,
   type Verdict,
 } from './report.ts';
+import { rulesetFates, type KnownRuleset, type RulesetFates } from './ruleset-edits.ts';
 import { takeVariable, type ImportedSettings } from './setup-variables.ts';
 
 /** What a set-up becomes. */
@@ -49,7 +49,7 @@ export interface ImportedSetUp {
 }
 
 /** Imports a set-up for a rule set whose rules are known. Cost: linear in its text. */
-export function importSetUp(setUp: SetUpFiles, ruleset: readonly KnownRule[]): ImportedSetUp {
+export function importSetUp(setUp: SetUpFiles, ruleset: KnownRuleset): ImportedSetUp {
   const { placed, entries } = readSetUp(setUp);
   const run = new ImportRun(setUp, placed, ruleset);
   const fates = placed.map((one) => entryOf(one.directive, run.take(one)));
@@ -87,7 +87,7 @@ class ImportRun {
   private readonly heads: ReadonlyMap<Directive, Directive>;
   private readonly numbers: RuleNumbers;
   private readonly exclusions: Exclusions;
-  private readonly rulesetIds: ReadonlySet<number>;
+  private readonly rulesetFate: RulesetFates;
   private readonly fates = new Map<Directive, Verdict>();
   private readonly defaults: DefaultActions;
   private setupVersion = '';
@@ -101,11 +101,7 @@ class ImportRun {
     argLimits: {},
   };
 
-  constructor(
-    setUp: SetUpFiles,
-    placed: readonly PlacedDirective[],
-    ruleset: readonly KnownRule[],
-  ) {
+  constructor(setUp: SetUpFiles, placed: readonly PlacedDirective[], ruleset: KnownRuleset) {
     this.setUp = setUp;
     ({ chains: this.chains, heads: this.heads } = chainsOf(placed));
     this.defaults = readDefaultActions(placed, versionIn(placed));
@@ -115,9 +111,9 @@ class ImportRun {
       .map(({ directive }) => knownRule(directive as SecRuleDirective));
     const numbered = own.filter(({ id }) => !standardRules.has(id));
     this.numbers = new RuleNumbers(numbered.map(({ id }) => id));
-    this.rulesetIds = new Set(ruleset.map(({ id }) => id));
+    this.rulesetFate = rulesetFates(setUp, ruleset);
     const numberOf = (id: number): number => this.numbers.of(id);
-    this.exclusions = new Exclusions(ruleset, own, numberOf);
+    this.exclusions = new Exclusions(ruleset.rules, own, numberOf);
   }
 
   /** The policy, when every directive was taken. */
@@ -151,7 +147,7 @@ class ImportRun {
 
   take(one: PlacedDirective): Verdict {
     const { directive, section, fault } = one;
-    if (one.ofRuleset) return this.takeRulesetDirective(directive);
+    if (one.ofRuleset && isRulesetKind(directive)) return this.takeRulesetDirective(directive);
     if (section !== '') {
       return refused(
         `holds inside ${decodeUtf8(section).slice(0, 60)} only: use waf rule override --scope or --site`,
@@ -180,8 +176,7 @@ class ImportRun {
 
   private takeRulesetDirective(directive: Directive): Verdict {
     const id = idOf(this.heads.get(directive) ?? directive);
-    if (id === 0 || this.rulesetIds.has(id)) return honoured('the rule set of the policy');
-    return ignored(`the rule set of the policy has no rule ${id}: it is another version`);
+    return id === 0 ? honoured('the rule set of the policy') : this.rulesetFate(id);
   }
 
   /** A chain has one fate, which its links share. */
@@ -283,6 +278,12 @@ class ImportRun {
     });
     return honoured(`custom rule ${id}`);
   }
+}
+
+/** True for what rule files of a release hold; anything else in them was added. */
+function isRulesetKind({ kind, name }: Directive): boolean {
+  const signature = name.text.toLowerCase() === 'seccomponentsignature';
+  return kind === 'SecRule' || kind === 'SecAction' || kind === 'SecMarker' || signature;
 }
 
 /** The release that the set-up is for, wherever in it that is said. */

@@ -67,22 +67,36 @@ export class Column {
   private readonly hashes: Uint32Array;
   private readonly values: number;
   private readonly pairs: Uint16Array | Uint32Array;
-  /** Where the values of each event begin; null where each has one. */
-  private readonly starts: Uint32Array | null;
+  /** How many values each event has; null where each has one. */
+  private readonly counts: Uint16Array | Uint32Array | null;
+  private foundStarts: Uint32Array | null = null;
 
-  /** Takes a copy of `bytes`. */
+  /** Reads `bytes` where they lie if they are aligned: they must not change. */
   constructor(bytes: Uint8Array) {
-    const { buffer, byteOffset, byteLength } = bytes;
-    const copy = buffer.slice(byteOffset, byteOffset + byteLength);
-    const [values = 0, pairs = 0, events = 0, single = 0] = new Uint32Array(copy, 0, headWords);
+    const { byteLength } = bytes;
+    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
+    const head = new Uint32Array(buffer, byteOffset, headWords);
+    const [values = 0, pairs = 0, events = 0, single = 0] = head;
     this.values = values;
-    this.hashes = new Uint32Array(copy, headWords * 4, values);
+    this.hashes = new Uint32Array(buffer, byteOffset + headWords * 4, values);
     const at = (headWords + values) * 4;
     const numbers = pairs + (single === 1 ? 0 : events);
     const wide = byteLength - at === numbers * 4 && numbers > 0;
-    const all = wide ? new Uint32Array(copy, at, numbers) : new Uint16Array(copy, at, numbers);
+    const from = byteOffset + at;
+    const all = wide
+      ? new Uint32Array(buffer, from, numbers)
+      : new Uint16Array(buffer, from, numbers);
     this.pairs = all.subarray(0, pairs);
-    this.starts = single === 1 ? null : startsOf(all.subarray(pairs));
+    this.counts = single === 1 ? null : all.subarray(pairs);
+  }
+
+  /**
+   * Where the values of each event begin; null where each has one. Most segments lack what is
+   * looked for, and are never asked.
+   */
+  private get starts(): Uint32Array | null {
+    if (this.counts === null) return null;
+    return (this.foundStarts ??= startsOf(this.counts));
   }
 
   /** Places of values that may be one of those; null when none of them is there. */
@@ -94,6 +108,27 @@ export class Column {
         found ??= new Uint8Array(this.values);
         found[at] = 1;
       }
+    }
+    return found;
+  }
+
+  /** How many values it has: a field with more of them tells events apart better. */
+  get size(): number {
+    return this.values;
+  }
+
+  /** Events with one of the values at `places`, in ascending order. */
+  eventsWith(places: Uint8Array): number[] {
+    const { pairs, starts } = this;
+    const found: number[] = [];
+    if (starts === null) {
+      for (let at = 0; at < pairs.length; at++) if (places[pairs[at]!] === 1) found.push(at);
+      return found;
+    }
+    for (let at = 0, event = 0; at < pairs.length; at++) {
+      if (places[pairs[at]!] !== 1) continue;
+      while (starts[event + 1]! <= at) event++;
+      if (found.at(-1) !== event) found.push(event);
     }
     return found;
   }
@@ -112,8 +147,8 @@ export class Column {
   }
 
   private rangeOf(event: number): readonly [number, number] {
-    if (this.starts === null) return [event, event + 1];
-    return [this.starts[event]!, this.starts[event + 1]!];
+    const { starts } = this;
+    return starts === null ? [event, event + 1] : [starts[event]!, starts[event + 1]!];
   }
 
   private lowest(hash: number): number {

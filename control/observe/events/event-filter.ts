@@ -4,7 +4,7 @@
  */
 
 import { BlockList, isIP } from 'node:net';
-import type { EventKind, StoredEvent } from './event-kind.ts';
+import type { EventKind, EventTerms, StoredEvent } from './event-kind.ts';
 import { hashOfTerm } from './column.ts';
 import { networkTerm, pathTerm } from './event-terms.ts';
 
@@ -29,9 +29,10 @@ export interface EventFilter {
   readonly contains: readonly { readonly property: string; readonly text: string }[];
 }
 
-/** What columns are searched for; an event that fits is in all of them. */
+/** What the index is searched for; an event that fits is found by all of them. */
 export interface Clause {
   readonly field: string;
+  readonly values: ReadonlySet<string>;
   readonly hashes: readonly number[];
 }
 
@@ -48,8 +49,7 @@ export function prepareFilter<E extends StoredEvent>(
 ): PreparedFilter<E> {
   const { anyOf, networks, pathPrefix, contains, tenantId } = filter;
   const clauses = anyOf.map(({ field, values }) => clauseOf(field, values));
-  const within = networks.map(networkTerm);
-  if (within.length > 0 && !within.includes('')) clauses.push(clauseOf('net', within));
+  clauses.push(...networkClauses(networks));
   const above = pathTerm(pathPrefix);
   if (above !== '') clauses.push(clauseOf('dir', [above]));
   const inNetworks = addressCheck(networks);
@@ -71,6 +71,15 @@ export function prepareFilter<E extends StoredEvent>(
   return { clauses, matches };
 }
 
+/** Single IPv4 addresses have one spelling, and the column of clients is the smaller one. */
+function networkClauses(networks: readonly string[]): Clause[] {
+  if (networks.length === 0) return [];
+  const singles = networks.map((network) => network.replace(/\/32$/, ''));
+  if (singles.every((one) => isIP(one) === 4)) return [clauseOf('client', singles)];
+  const within = networks.map(networkTerm);
+  return within.includes('') ? [] : [clauseOf('net', within)];
+}
+
 /** Says of an address whether it is in one of the networks; null when there are none. */
 export function addressCheck(networks: readonly string[]): ((address: string) => boolean) | null {
   if (networks.length === 0) return null;
@@ -87,7 +96,14 @@ export function addressCheck(networks: readonly string[]): ((address: string) =>
 }
 
 function clauseOf(field: string, values: readonly string[]): Clause {
-  return { field, hashes: values.map(hashOfTerm) };
+  return { field, values: new Set(values), hashes: values.map(hashOfTerm) };
+}
+
+/** True when an event with these index values may fit. */
+export function mayFit(clauses: readonly Clause[], terms: EventTerms): boolean {
+  return clauses.every(({ field, values }) => {
+    return (terms[field] ?? []).some((one) => values.has(one));
+  });
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,7 @@
 /** What the event store needs to know of a kind of event. Plain data and pure functions. */
 
+import type { Entry } from './entry.ts';
+
 /** Streams of events that are kept apart: each has a retention of its own. */
 export const eventLanes = ['security', 'access', 'access_sample', 'error'] as const;
 /** One of them. */
@@ -38,4 +40,8 @@ export interface EventKind<E extends StoredEvent> {
   /** Errors: what a damaged fact throws. */
   toEvent(fact: Uint8Array, identity: EventIdentity): E;
   termsOf(event: E): EventTerms;
+  /** As `termsOf` the event of a fact, where that is cheaper without the event. Errors: as `toEvent`. */
+  termsOfFact?(fact: Uint8Array, agentId: string): EventTerms;
+  /** The entry with no more than what is kept when details are too old. Errors: as `toEvent`. */
+  withoutDetails?(entry: Entry): Entry;
 }

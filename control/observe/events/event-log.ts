@@ -8,18 +8,29 @@ import { observationLimits } from '../../limits/observation-limits.ts';
 import type { Kv, KvReader, KvWriter } from '../../store/kv.ts';
 import { paced } from '../paced.ts';
 import type { Entry } from './entry.ts';
-import { makeEventId } from './event-id.ts';
-import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
-import { eventOfEntry } from './event-scan.ts';
+import { makeEventId, timeOfEventId } from './event-id.ts';
+import type { EventKind, EventLane, EventTerms, StoredEvent } from './event-kind.ts';
+import { termsOfEntry } from './read-entry.ts';
+import {
+  atWholeHours,
+  firstUntouchedMs,
+  mayBeTooOld,
+  oldestKeptMs,
+  retentionText,
+  rewriteSegment,
+  type LaneRetention,
+} from './retention.ts';
 import {
   buildSegment,
   oldestSegment,
   putSegment,
   removeSegment,
   SegmentReader,
+  segmentsFrom,
   type SegmentDraft,
+  type SegmentInfo,
 } from './segment.ts';
-import { entriesOf, packTailRow, tailKey, TailCache, type TailRow } from './tail.ts';
+import { entriesOf, indexRow, packTailRow, tailKey, TailCache, type TailRow } from './tail.ts';
 
 /** A batch as it came from a node. */
 export interface IncomingBatch {
@@ -53,6 +64,11 @@ export class EventLog<E extends StoredEvent> {
   private readonly kv: Kv;
   private readonly tails: TailCache;
   private sealing: Promise<void> | null = null;
+  /** Rows that came and are to be indexed, and whether that is under way. */
+  private readonly unindexed: TailRow[] = [];
+  private indexing: Promise<void> | null = null;
+  /** The retention that was carried out last. */
+  private forgotten = '';
   /** What waits in the tail; null until it was looked at. */
   private waiting: { events: number; bytes: number; rows: number } | null = null;
 
@@ -68,8 +84,7 @@ export class EventLog<E extends StoredEvent> {
   async ingest(
     batch: IncomingBatch,
     schemaVersion: number,
-    take: (event: E) => void = () => undefined,
-    wanted = false,
+    take?: (entries: readonly Entry[]) => void,
   ): Promise<IngestResult> {
     if (schemaVersion !== this.kind.schemaVersion) return 'schema';
     const { agentId, tenantId, payload } = batch;
@@ -77,39 +92,103 @@ export class EventLog<E extends StoredEvent> {
     const { timeField } = this.kind;
     let entries = entriesOf({ agentId, tenantId, number: 0 }, payload, timeField);
     if (entries === null) return 'schema';
+    const written: TailRow[] = [];
     const result = await this.kv.write((writer) => {
       if (!firstTime(writer, this.lane, batch)) return 'repeated';
       const number = readNumber(writer, numberKey);
       const head = { agentId, tenantId, number };
-      entries = entriesOf(head, payload, timeField) ?? [];
+      entries = numbered(entries ?? [], number);
       if (entries.length === 0) return 'stored';
       const row = packTailRow(head, payload);
-      writer.put(tailKey(this.lane, number), row);
+      const key = tailKey(this.lane, number);
+      writer.put(key, row);
+      written.push({ key, entries, bytes: row.length, terms: [] });
       putNumber(writer, numberKey, number + entries.length);
       this.addUse(writer, entries.length, row.length);
       return 'stored';
     });
-    if (result === 'stored' && wanted) for (const entry of entries) this.tell(entry, take);
-    if (result === 'stored') this.sealWhenFull(entries.length, payload.length);
+    if (result !== 'stored') return result;
+    take?.(entries);
+    this.index(written.map((row) => this.tails.add(row)));
+    this.sealWhenFull(entries.length, payload.length);
     return result;
   }
 
-  /** Entries that are in no segment yet. */
-  tail(): Entry[] {
-    return this.tails.read(this.kv).flatMap(({ entries }) => entries);
+  /** Batches whose events are in no segment yet, the oldest first. */
+  tail(): readonly TailRow[] {
+    return this.tails.read(this.kv);
+  }
+
+  /** Indexes the tail that an earlier process left. */
+  indexTail(): void {
+    this.index(this.tail());
   }
 
   use(): LaneUse {
     return readUse(this.kv, this.lane);
   }
 
-  /** Waits until nothing is being sealed. */
+  /** Waits until nothing is being indexed or sealed. */
   async settled(): Promise<void> {
+    while (this.indexing !== null) await this.indexing;
     while (this.sealing !== null) await this.sealing;
   }
 
-  /** Removes whole segments: those that ended before a time, and the oldest past the bounds. */
-  async forget(beforeMs: number, eventsMax: number, bytesMax: number): Promise<number> {
+  /** Questions and the segment need the index: read in slices as the rows come. */
+  private index(rows: readonly TailRow[]): void {
+    this.unindexed.push(...rows);
+    this.indexing ??= this.indexRows().finally(() => (this.indexing = null));
+  }
+
+  private async indexRows(): Promise<void> {
+    const { kind, unindexed } = this;
+    const steps = function* (): Generator<null> {
+      for (let row = unindexed.shift(); row !== undefined; row = unindexed.shift()) {
+        yield* indexRow(kind, row);
+      }
+    };
+    for await (const _ of paced(steps())) continue;
+  }
+
+  /**
+   * Removes the events that are too old, each by the days of its site, and the details of those
+   * that only keep their facts; then the oldest segments past the bounds.
+   */
+  async forget(wanted: LaneRetention, eventsMax: number, bytesMax: number): Promise<void> {
+    const retention = atWholeHours(wanted);
+    await this.removeOldest(oldestKeptMs(retention), eventsMax, bytesMax);
+    const text = retentionText(retention);
+    if (text === this.forgotten) return;
+    const untouchedMs = firstUntouchedMs(retention);
+    const waiting = this.tail().flatMap(({ entries }) => entries);
+    if (waiting.some(({ id }) => timeOfEventId(id) < untouchedMs)) await this.seal();
+    const aged = [...segmentsFrom(this.kv, this.lane, '')].filter((one) =>
+      mayBeTooOld(one, retention),
+    );
+    for (const info of aged) await this.rewrite(info, retention);
+    this.forgotten = text;
+  }
+
+  private async rewrite(info: SegmentInfo, retention: LaneRetention): Promise<void> {
+    const segment = new SegmentReader(this.kv, this.lane, info);
+    const next = rewriteSegment(this.kind, segment, retention);
+    if (next === null) return;
+    const draft = await this.build(next.entries);
+    await this.kv.write((writer) => {
+      removeSegment(writer, this.lane, info.maxId);
+      this.addUse(writer, -info.count, -info.bytes);
+      if (draft === null) return;
+      const rewritten = { ...draft.info, stripped: next.stripped };
+      putSegment(writer, this.lane, { ...draft, info: rewritten });
+      this.addUse(writer, draft.info.count, draft.info.bytes);
+    });
+  }
+
+  private async removeOldest(
+    beforeMs: number,
+    eventsMax: number,
+    bytesMax: number,
+  ): Promise<number> {
     let removed = 0;
     for (;;) {
       const gone = await this.kv.write((writer) => {
@@ -169,7 +248,10 @@ export class EventLog<E extends StoredEvent> {
   private async sealRows(rows: readonly TailRow[]): Promise<void> {
     const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
     const entries = rows.flatMap((row) => row.entries);
-    const draft = await this.build(entries);
+    const known = new Map(
+      rows.flatMap((row) => row.terms.map((terms, at) => [row.entries[at], terms] as const)),
+    );
+    const draft = await this.build(entries, known);
     await this.kv.write((writer) => {
       for (const { key } of rows) writer.remove(key);
       this.addUse(writer, (draft?.info.count ?? 0) - entries.length, -bytes);
@@ -186,20 +268,21 @@ export class EventLog<E extends StoredEvent> {
     return { events, bytes: rows.reduce((sum, row) => sum + row.bytes, 0), rows: rows.length };
   }
 
-  private async build(entries: readonly Entry[]): Promise<SegmentDraft | null> {
+  private async build(
+    entries: readonly Entry[],
+    known?: ReadonlyMap<Entry | undefined, EventTerms | null>,
+  ): Promise<SegmentDraft | null> {
     const sorted = entries.toSorted((left, right) => (left.id < right.id ? -1 : 1));
-    const building = buildSegment(this.kind, sorted, (entry) => eventOfEntry(this.kind, entry));
+    const building = buildSegment(this.kind, sorted, (entry) => {
+      const terms = known?.get(entry);
+      return terms === undefined ? termsOfEntry(this.kind, entry) : terms;
+    });
     let draft: SegmentDraft | null = null;
     const steps = function* (): Generator<null> {
       draft = yield* building;
     };
     for await (const _ of paced(steps())) continue;
     return draft;
-  }
-
-  private tell(entry: Entry, take: (event: E) => void): void {
-    const event = eventOfEntry(this.kind, entry);
-    if (event !== null) take(event);
   }
 
   private addUse(writer: KvWriter, events: number, bytes: number): void {
@@ -213,11 +296,14 @@ export class EventLog<E extends StoredEvent> {
 export function findEntry(
   reader: KvReader,
   lane: EventLane,
-  tail: Iterable<Entry>,
+  tail: readonly TailRow[],
   id: string,
   segments: Iterable<{ readonly maxId: string; readonly minId: string }>,
 ): Entry | null {
-  for (const entry of tail) if (entry.id === id) return entry;
+  for (const { entries } of tail) {
+    const found = entries.find((entry) => entry.id === id);
+    if (found !== undefined) return found;
+  }
   for (const info of segments) {
     if (info.minId > id) continue;
     const segment = new SegmentReader(reader, lane, info as SegmentDraft['info']);
@@ -240,8 +326,36 @@ export function readUse(reader: KvReader, lane: EventLane): LaneUse {
     : (JSON.parse(decoder.decode(bytes)) as LaneUse);
 }
 
+/** The entries of a batch under the numbers of their arrival. */
+function numbered(entries: readonly Entry[], number: number): Entry[] {
+  return entries.map((entry, at) => {
+    const { id, agentId, tenantId, form, bytes } = entry;
+    return { id: makeEventId(timeOfEventId(id), number + at + 1), agentId, tenantId, form, bytes };
+  });
+}
+
+/** Takes a batch once and hands its entries on; nothing of it is kept. Rejects as `ingest`. */
+export async function passOn(
+  kv: Kv,
+  lane: string,
+  { schemaVersion: wanted, timeField }: Pick<EventKind<StoredEvent>, 'schemaVersion' | 'timeField'>,
+  batch: IncomingBatch,
+  schemaVersion: number,
+  take: (entries: readonly Entry[]) => void,
+): Promise<IngestResult> {
+  if (schemaVersion !== wanted) return 'schema';
+  const { agentId, tenantId, payload } = batch;
+  if (crc32c(payload) !== batch.crc32c) return 'crc';
+  const entries = entriesOf({ agentId, tenantId, number: 0 }, payload, timeField);
+  if (entries === null) return 'schema';
+  const first = await kv.write((writer) => firstTime(writer, lane, batch));
+  if (!first) return 'repeated';
+  take(entries);
+  return 'stored';
+}
+
 /** Notes the batch as seen; false when it, or a later one of that run, was seen before. */
-function firstTime(writer: KvWriter, lane: EventLane, batch: IncomingBatch): boolean {
+function firstTime(writer: KvWriter, lane: string, batch: IncomingBatch): boolean {
   // The lane of security events is older than the others.
   const stream = lane === 'security' ? [] : [lane];
   const key = metaKey(['seq', ...stream, batch.agentId, batch.bootId].join(separator));

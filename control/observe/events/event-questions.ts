@@ -11,16 +11,17 @@ import type {
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { accessKind } from '../access-event.ts';
 import { errorKind } from '../error-event.ts';
-import { paced } from '../paced.ts';
+import { paced, type Pace } from '../paced.ts';
 import { securityKind } from '../security-event.ts';
 import type { SecuritySummary } from '../summary.ts';
-import type { Entry } from './entry.ts';
 import { rankAccess, summariseSecurity, type Ranked } from './event-sums.ts';
 import type { EventFilter } from './event-filter.ts';
 import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
 import { findEntry } from './event-log.ts';
-import { eventOfEntry, scanEvents, type LaneSource } from './event-scan.ts';
+import { scanEvents, type LaneSource } from './event-scan.ts';
+import { eventOfEntry } from './read-entry.ts';
 import { segmentsFrom } from './segment.ts';
+import type { TailRow } from './tail.ts';
 import type { KvReader } from '../../store/kv.ts';
 
 /** JSON forms of events by the name of their kind. */
@@ -118,45 +119,45 @@ export type AnswerOf<Q extends Question> =
 /** Where events lie. */
 export interface EventPlaces {
   readonly reader: KvReader;
-  /** Entries of a lane that are in no segment yet. */
-  tail(lane: EventLane): Iterable<Entry>;
+  /** Batches of a lane whose events are in no segment yet. */
+  tail(lane: EventLane): readonly TailRow[];
 }
 
-/** Answers a question. Rejects with the error of `signal` when whoever asked is gone. */
+/** Answers a question. Rejects with the error of the signal when whoever asked is gone. */
 export async function answerQuestion<Q extends Question>(
   places: EventPlaces,
   question: Q,
-  signal?: AbortSignal,
+  pace: Pace = {},
 ): Promise<AnswerOf<Q>> {
-  return (await answerAny(places, question, signal)) as AnswerOf<Q>;
+  return (await answerAny(places, question, pace)) as AnswerOf<Q>;
 }
 
 function answerAny(
   places: EventPlaces,
   question: Question,
-  signal: AbortSignal | undefined,
+  pace: Pace,
 ): Promise<AnswerOf<Question>> {
   switch (question.ask) {
     case 'page':
-      return readPage(scanOf(places, question, signal), question);
+      return readPage(scanOf(places, question, pace), question);
     case 'part':
-      return readPart(scanOf(places, question, signal), question.bytesMax);
+      return readPart(scanOf(places, question, pace), question.bytesMax);
     case 'get':
       return Promise.resolve(readOne(places, question));
     case 'summary':
-      return summariseSecurity(sourcesOf(places, 'security'), question, signal);
+      return summariseSecurity(sourcesOf(places, 'security'), question, pace);
     case 'ranking':
-      return rankAccess(sourcesOf(places, 'access'), question, signal);
+      return rankAccess(sourcesOf(places, 'access'), question, pace);
   }
 }
 
 async function* scanOf(
   places: EventPlaces,
   { kind, filter, beforeId }: PageQuestion | PartQuestion,
-  signal: AbortSignal | undefined,
+  pace: Pace,
 ): AsyncGenerator<StoredEvent> {
   const found = scanEvents<StoredEvent>(sourcesOf(places, kind), filter, beforeId);
-  for await (const event of paced(found, signal)) if (event !== null) yield event;
+  for await (const event of paced(found, pace)) if (event !== null) yield event;
 }
 
 /** The lanes of a kind. */

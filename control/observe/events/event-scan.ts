@@ -4,8 +4,10 @@
  */
 
 import type { KvReader } from '../../store/kv.ts';
+import type { Column } from './column.ts';
 import type { Entry } from './entry.ts';
 import {
+  mayFit,
   prepareFilter,
   type Clause,
   type EventFilter,
@@ -13,15 +15,17 @@ import {
 } from './event-filter.ts';
 import { makeEventId } from './event-id.ts';
 import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
+import { eventOfEntry } from './read-entry.ts';
 import { SegmentReader, segmentsFrom, type SegmentInfo } from './segment.ts';
+import { indexRow, type TailRow } from './tail.ts';
 
 /** Where events of one lane are. */
 export interface LaneSource<E extends StoredEvent> {
   readonly lane: EventLane;
   readonly kind: EventKind<E>;
   readonly reader: KvReader;
-  /** Entries that are in no segment yet. */
-  readonly tail: () => Iterable<Entry>;
+  /** Batches whose events are in no segment yet. */
+  readonly tail: () => readonly TailRow[];
 }
 
 /** Ids that are meant: from the first, up to and without the second. */
@@ -61,26 +65,6 @@ export function* scanEvents<E extends StoredEvent>(
     if (best === null) return;
     yield best.take();
   }
-}
-
-/** Reads an entry as an event; null when it is damaged. */
-export function eventOfEntry<E extends StoredEvent>(kind: EventKind<E>, entry: Entry): E | null {
-  try {
-    if (entry.form === 1) return JSON.parse(Buffer.from(entry.bytes).toString('utf8')) as E;
-    return kind.toEvent(entry.bytes, entry);
-  } catch {
-    // One damaged entry hides no other.
-    return null;
-  }
-}
-
-/** Events of tails: each is asked for until a segment holds it. */
-const remembered = new WeakMap<Entry, StoredEvent | null>();
-
-function rememberedEvent<E extends StoredEvent>(kind: EventKind<E>, entry: Entry): E | null {
-  let event = remembered.get(entry) as E | null | undefined;
-  if (event === undefined) remembered.set(entry, (event = eventOfEntry(kind, entry)));
-  return event;
 }
 
 /** A generator with its next event; `null` from it only means that it looked in vain so far. */
@@ -164,14 +148,36 @@ function nextSegment(segments: Generator<SegmentInfo>, span: IdSpan): SegmentInf
 function* scanTail<E extends StoredEvent>(
   { kind, tail }: LaneSource<E>,
   filter: PreparedFilter<E>,
-  { startId, endId }: IdSpan,
+  span: IdSpan,
 ): Generator<E | null> {
-  const within = [...tail()].filter(({ id }) => id >= startId && id < endId);
-  within.sort((left, right) => (left.id < right.id ? 1 : -1));
-  for (const entry of within) {
-    const event = rememberedEvent(kind, entry);
+  const found: Entry[] = [];
+  for (const row of tail()) {
+    if (!row.entries.some(({ id }) => isWithin(id, span))) continue;
+    if (filter.clauses.length > 0) yield* indexRow(kind, row);
+    found.push(...candidatesOfRow(row, filter.clauses, span));
+  }
+  found.sort((left, right) => (left.id < right.id ? 1 : -1));
+  for (const entry of found) {
+    const event = eventOfEntry(kind, entry);
     yield event !== null && filter.matches(event) ? event : null;
   }
+}
+
+function candidatesOfRow(
+  { entries, terms }: TailRow,
+  clauses: readonly Clause[],
+  span: IdSpan,
+): Entry[] {
+  return entries.filter(({ id }, at) => {
+    if (!isWithin(id, span)) return false;
+    if (clauses.length === 0) return true;
+    const known = terms[at] ?? null;
+    return known !== null && mayFit(clauses, known);
+  });
+}
+
+function isWithin(id: string, { startId, endId }: IdSpan): boolean {
+  return id >= startId && id < endId;
 }
 
 function* scanSegment<E extends StoredEvent>(
@@ -181,13 +187,10 @@ function* scanSegment<E extends StoredEvent>(
   { startId, endId }: IdSpan,
 ): Generator<E | null> {
   const segment = new SegmentReader(reader, lane, info);
-  const fits = candidates(segment, filter.clauses);
-  if (fits === null) {
-    yield null;
-    return;
-  }
-  for (let at = info.count - 1; at >= 0; at--) {
-    if (!fits(at)) continue;
+  const found = candidatesOfSegment(segment, filter.clauses);
+  yield null;
+  for (let next = (found?.length ?? info.count) - 1; next >= 0; next--) {
+    const at = found === null ? next : found[next]!;
     const id = segment.idOf(at);
     if (id >= endId) continue;
     if (id < startId) return;
@@ -197,19 +200,19 @@ function* scanSegment<E extends StoredEvent>(
   }
 }
 
-/** Says of an event of a segment whether it may fit; null when none does. */
-export function candidates(
-  segment: SegmentReader,
-  clauses: readonly Clause[],
-): ((event: number) => boolean) | null {
-  const checks: ((event: number) => boolean)[] = [];
+/** Events that may fit, in the order of time; null for all of them. */
+function candidatesOfSegment(segment: SegmentReader, clauses: readonly Clause[]): number[] | null {
+  const searched: { readonly column: Column; readonly places: Uint8Array }[] = [];
   for (const { field, hashes } of clauses) {
     const column = segment.column(field);
     // Segments of earlier versions lack later fields: every event is a candidate.
     if (column === null) continue;
     const places = column.find(hashes);
-    if (places === null) return null;
-    checks.push((event) => column.has(event, places));
+    if (places === null) return [];
+    searched.push({ column, places });
   }
-  return (event) => checks.every((check) => check(event));
+  const [first, ...others] = searched.toSorted((one, other) => other.column.size - one.column.size);
+  if (first === undefined) return null;
+  const found = first.column.eventsWith(first.places);
+  return found.filter((at) => others.every(({ column, places }) => column.has(at, places)));
 }

@@ -5,14 +5,18 @@
 
 import type { SecuritySummaryDimensionJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { AccessEventJson, SecurityEventJson } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { paced } from '../paced.ts';
-import { isAttackBy, ruleTextSeparator } from '../security-event.ts';
+import { paced, type Pace } from '../paced.ts';
+import { isAttackBy } from '../security-event.ts';
+import { ruleTextSeparator } from '../security-terms.ts';
 import { BoundedCounts } from '../bounded-counts.ts';
 import { entriesOf, SummarySums, type SecuritySummary, type TopEntry } from '../summary.ts';
 import { addressCheck, prepareFilter, type EventFilter } from './event-filter.ts';
-import type { StoredEvent } from './event-kind.ts';
-import { eventOfEntry, spanOf, type LaneSource } from './event-scan.ts';
+import { timeOfEventId } from './event-id.ts';
+import type { EventKind, EventTerms, StoredEvent } from './event-kind.ts';
+import { spanOf, type LaneSource } from './event-scan.ts';
+import { eventOfEntry } from './read-entry.ts';
 import { SegmentReader, segmentsFrom } from './segment.ts';
+import { indexRow, type TailRow } from './tail.ts';
 
 /** What a summary is asked for. */
 export interface SummaryWishes {
@@ -44,7 +48,7 @@ const fieldOf: Readonly<Partial<Record<SecuritySummaryDimensionJson, string>>> =
 export async function summariseSecurity(
   sources: readonly LaneSource<SecurityEventJson>[],
   { filter, wanted, topLimit, withTrend }: SummaryWishes,
-  signal: AbortSignal | undefined,
+  pace: Pace,
 ): Promise<SecuritySummary> {
   const sums = new SummarySums(wanted, withTrend);
   const fields = wanted.flatMap((one) => {
@@ -61,7 +65,7 @@ export async function summariseSecurity(
       event.each(field, (text) => sums.addValue(dimension, ...labelled(field, text)));
     }
   };
-  for await (const event of paced(pickEvents(sources, filter), signal)) {
+  for await (const event of paced(pickEvents(sources, filter), pace)) {
     if (event !== null) add(event);
   }
   return sums.result(topLimit);
@@ -71,11 +75,11 @@ export async function summariseSecurity(
 export async function rankAccess(
   sources: readonly LaneSource<AccessEventJson>[],
   wishes: { readonly filter: EventFilter; readonly field: string; readonly limit: number },
-  signal: AbortSignal | undefined,
+  pace: Pace,
 ): Promise<Ranked> {
   const counts = new BoundedCounts();
   let events = 0;
-  for await (const event of paced(pickEvents(sources, wishes.filter), signal)) {
+  for await (const event of paced(pickEvents(sources, wishes.filter), pace)) {
     if (event === null) continue;
     events++;
     event.each(wishes.field, (text) => counts.add(text));
@@ -106,12 +110,7 @@ function* pickEvents<E extends StoredEvent>(
   if (endId <= startId) return;
   for (const source of sources) {
     const { kind, reader, lane, tail } = source;
-    const { matches } = prepareFilter(kind, filter);
-    for (const entry of tail()) {
-      if (entry.id < startId || entry.id >= endId) continue;
-      const event = eventOfEntry(kind, entry);
-      yield event !== null && matches(event) ? pickedEvent(source, event) : null;
-    }
+    for (const row of tail()) yield* pickRow(kind, row, filter);
     for (const info of segmentsFrom(reader, lane, startId)) {
       yield null;
       if (info.minId >= endId || !info.tenants.includes(filter.tenantId)) continue;
@@ -123,12 +122,34 @@ function* pickEvents<E extends StoredEvent>(
   }
 }
 
-function pickedEvent<E extends StoredEvent>({ kind }: LaneSource<E>, event: E): Picked {
-  const terms = kind.termsOf(event);
+/** Events of the tail, by their index values. */
+function* pickRow<E extends StoredEvent>(
+  kind: EventKind<E>,
+  row: TailRow,
+  filter: EventFilter,
+): Generator<Picked | null> {
+  const { startId, endId } = spanOf(filter, '');
+  const conditions = conditionsOf(filter);
+  const { matches } = prepareFilter(kind, filter);
+  yield* indexRow(kind, row);
+  for (const [at, entry] of row.entries.entries()) {
+    const terms = row.terms[at] ?? null;
+    if (terms === null || entry.id < startId || entry.id >= endId) continue;
+    if (entry.tenantId !== filter.tenantId) continue;
+    let told = conditions.every(([field, fits]) => (terms[field] ?? []).some(fits));
+    if (told && filter.contains.length > 0) {
+      const event = eventOfEntry(kind, entry);
+      told = event !== null && matches(event);
+    }
+    yield told ? pickedTerms(terms, timeOfEventId(entry.id)) : null;
+  }
+}
+
+function pickedTerms(terms: EventTerms, atMs: number): Picked {
   return {
-    atMs: () => Date.parse(event.occurredAt ?? ''),
+    atMs: () => atMs,
     first: (field) => terms[field]?.[0] ?? '',
-    each: (field, take) => terms[field]?.forEach(take),
+    each: (field, take) => terms[field]?.forEach((value) => take(value)),
   };
 }
 
@@ -145,7 +166,9 @@ function* pickEntries<E extends StoredEvent>(
     if (id < startId || id >= endId) continue;
     const entry = segment.entry(at);
     const event = entry === null ? null : eventOfEntry(source.kind, entry);
-    yield event !== null && matches(event) ? pickedEvent(source, event) : null;
+    yield event !== null && matches(event)
+      ? pickedTerms(source.kind.termsOf(event), segment.timeOf(at))
+      : null;
   }
 }
 
@@ -188,20 +211,28 @@ function* pickColumns(segment: SegmentReader, filter: EventFilter): Generator<Pi
 /** One check a condition; null when nothing in the segment can fit. */
 function exactChecks(
   segment: SegmentReader,
-  { anyOf, networks, pathPrefix }: EventFilter,
+  filter: EventFilter,
 ): ((event: number) => boolean)[] | null {
-  const conditions: [field: string, fits: (value: string) => boolean][] = anyOf.map(
-    ({ field, values }) => [field, (value) => values.includes(value)],
-  );
-  const inNetworks = addressCheck(networks);
-  if (inNetworks !== null) conditions.push(['client', inNetworks]);
-  if (pathPrefix !== '') conditions.push(['path', (value) => value.startsWith(pathPrefix)]);
   const checks: ((event: number) => boolean)[] = [];
-  for (const [field, fits] of conditions) {
+  for (const [field, fits] of conditionsOf(filter)) {
     const column = segment.column(field)!;
     const places = Uint8Array.from(segment.terms(field), (value) => (fits(value) ? 1 : 0));
     if (!places.includes(1)) return null;
     checks.push((event) => column.has(event, places));
   }
   return checks;
+}
+
+type Condition = readonly [field: string, fits: (value: string) => boolean];
+
+/** What values of index fields say exactly; what a text contains, they do not say. */
+function conditionsOf({ anyOf, networks, pathPrefix }: EventFilter): Condition[] {
+  const conditions: Condition[] = anyOf.map(({ field, values }) => {
+    const wanted = new Set(values);
+    return [field, (value) => wanted.has(value)];
+  });
+  const inNetworks = addressCheck(networks);
+  if (inNetworks !== null) conditions.push(['client', inNetworks]);
+  if (pathPrefix !== '') conditions.push(['path', (value) => value.startsWith(pathPrefix)]);
+  return conditions;
 }

@@ -1,5 +1,5 @@
 /**
- * Asks the thread for long questions. It is started with a question, ends when none came for a
+ * Asks the thread for long questions. It is started when it is wanted, ends when nobody asked for a
  * while, and is started again when it died.
  */
 
@@ -19,6 +19,8 @@ export class ScanClient {
   private readonly folder: string;
   private readonly waiting = new Map<number, Waiting>();
   private worker: Worker | null = null;
+  /** Resolves when the worker answers questions; loading it takes some tenths of a second. */
+  private started: Promise<void> | null = null;
   private nextId = 1;
   private idle: NodeJS.Timeout | null = null;
 
@@ -27,9 +29,23 @@ export class ScanClient {
     this.folder = folder;
   }
 
-  /** Rejects with the error of `signal`, or AppError events_unreadable when the thread died. */
-  ask<Q extends Question>(question: Q, signal?: AbortSignal): Promise<AnswerOf<Q>> {
+  /** Starts the thread. Rejects with AppError events_unreadable where it does not start. */
+  async ready(): Promise<void> {
+    this.worker ??= this.start();
+    await this.started;
+    this.endWhenIdle();
+  }
+
+  /**
+   * Rejects with the error of `signal`, or AppError resource_exhausted where too much is asked at
+   * once, or AppError events_unreadable when the thread died.
+   */
+  async ask<Q extends Question>(question: Q, signal?: AbortSignal): Promise<AnswerOf<Q>> {
     signal?.throwIfAborted();
+    if (this.waiting.size >= observationLimits.scanQuestionsMax) {
+      const message = 'too many long questions about events at once: ask again in a moment';
+      throw new AppError('resource_exhausted', message, { source: 'client', retryable: true });
+    }
     const id = this.nextId++;
     if (this.idle !== null) clearTimeout(this.idle);
     const worker = (this.worker ??= this.start());
@@ -69,17 +85,29 @@ export class ScanClient {
   private settle(id: number): Waiting | undefined {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
-    if (this.waiting.size > 0) return waiting;
+    this.endWhenIdle();
+    return waiting;
+  }
+
+  private endWhenIdle(): void {
+    if (this.waiting.size > 0) return;
     if (this.idle !== null) clearTimeout(this.idle);
     this.idle = setTimeout(() => void this.close(), observationLimits.scanThreadIdleMs).unref();
-    return waiting;
   }
 
   private start(): Worker {
     const entry = new URL('./scan-thread.js', import.meta.url);
     const worker = new Worker(entry, { workerData: { folder: this.folder } });
     worker.unref();
-    worker.on('message', ({ id, value, error }: FromScanThread) => {
+    this.started = new Promise((resolve, reject) => {
+      worker.once('message', () => resolve());
+      worker.once('exit', () => reject(threadEnded()));
+    });
+    // Whoever waits for it hears of it; nobody else has to.
+    this.started.catch(() => undefined);
+    worker.on('message', (message: FromScanThread) => {
+      if (message.type === 'ready') return;
+      const { id, value, error } = message;
       const waiting = this.settle(id);
       if (error === undefined) waiting?.resolve(value);
       else waiting?.reject(new AppError(error.code, error.message, { source: 'storage' }));
@@ -91,11 +119,15 @@ export class ScanClient {
 
   private fail(worker: Worker): void {
     if (this.worker === worker) this.worker = null;
-    const message = 'the thread that reads events ended: ask again';
-    const error = new AppError('events_unreadable', message, { source: 'internal' });
+    const error = threadEnded();
     for (const { reject } of this.waiting.values()) reject(error);
     this.waiting.clear();
   }
+}
+
+function threadEnded(): AppError {
+  const message = 'the thread that reads events ended: ask again';
+  return new AppError('events_unreadable', message, { source: 'internal' });
 }
 
 /** False where this module is not compiled: threads cannot load TypeScript. */

@@ -9,8 +9,11 @@ export type ToScanThread =
   | { readonly type: 'close' };
 
 /** From the thread. */
-export interface FromScanThread {
-  readonly id: number;
-  readonly value?: unknown;
-  readonly error?: { readonly code: string; readonly message: string };
-}
+export type FromScanThread =
+  | { readonly type: 'ready' }
+  | {
+      readonly type: 'answer';
+      readonly id: number;
+      readonly value?: unknown;
+      readonly error?: { readonly code: string; readonly message: string };
+    };

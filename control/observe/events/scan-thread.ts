@@ -6,9 +6,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { toAppError } from '../../../engine/base/errors.ts';
 import { openLmdbKv } from '../../store/lmdb-kv.ts';
-import type { Entry } from './entry.ts';
 import type { EventLane } from './event-kind.ts';
-import { answerQuestion, eventKinds, type EventPlaces, type Question } from './event-questions.ts';
+import {
+  answerQuestion,
+  eventKinds,
+  type EventPlaces,
+  type KindName,
+  type Question,
+} from './event-questions.ts';
 import type { FromScanThread, ToScanThread } from './scan-messages.ts';
 import { TailCache } from './tail.ts';
 
@@ -22,11 +27,7 @@ const tails = new Map<EventLane, TailCache>(
 );
 const places: EventPlaces = {
   reader: kv,
-  tail: (lane): Entry[] =>
-    tails
-      .get(lane)!
-      .read(kv)
-      .flatMap(({ entries }) => entries),
+  tail: (lane) => tails.get(lane)!.read(kv),
 };
 const asked = new Map<number, AbortController>();
 
@@ -40,14 +41,40 @@ async function answer(id: number, question: Question): Promise<void> {
   const control = new AbortController();
   asked.set(id, control);
   try {
-    send({ id, value: await answerQuestion(places, question, control.signal) });
+    send({
+      type: 'answer',
+      id,
+      value: await answerQuestion(places, question, { signal: control.signal }),
+    });
   } catch (thrown) {
     const { code, message } = toAppError(thrown, 'events_unreadable');
-    send({ id, error: { code, message } });
+    send({ type: 'answer', id, error: { code, message } });
   } finally {
     asked.delete(id);
   }
 }
+
+/**
+ * Looks for what no event has: reads and indexes the tail, and walks over the segments, so that
+ * the first question that waits for this thread finds it as later ones do.
+ */
+async function warmUp(): Promise<void> {
+  for (const kind of Object.keys(eventKinds) as KindName[]) {
+    const filter = {
+      ...{ tenantId: '', startMs: 0, endMs: 8e13, networks: [], pathPrefix: '', contains: [] },
+      anyOf: [{ field: 'site', values: ['\u0000'] }],
+    };
+    const page = { beforeId: '', offset: 0, limit: 1 } as const;
+    await answerQuestion(places, { ask: 'page', kind, filter, ...page }, {});
+  }
+}
+
+try {
+  await warmUp();
+} catch {
+  // Who asks hears what is wrong; a thread that ended would leave long work to the API's.
+}
+send({ type: 'ready' });
 
 function send(message: FromScanThread): void {
   port.postMessage(message);

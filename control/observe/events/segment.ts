@@ -8,7 +8,7 @@ import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';
 import { Column, ColumnBuilder } from './column.ts';
 import { packBlock, unpackBlock, type Entry } from './entry.ts';
 import { timeOfEventId } from './event-id.ts';
-import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
+import type { EventKind, EventLane, EventTerms, StoredEvent } from './event-kind.ts';
 
 const separator = '\u0000';
 const encoder = new TextEncoder();
@@ -24,6 +24,8 @@ export interface SegmentInfo {
   readonly bytes: number;
   readonly agents: readonly string[];
   readonly tenants: readonly string[];
+  /** Up to when the details of a site's events are taken away, by site; absent for none. */
+  readonly stripped?: Readonly<Record<string, number>>;
 }
 
 /** Values to write for a segment. */
@@ -41,15 +43,14 @@ const blockEvents = observationLimits.eventBlockEvents;
 export function* buildSegment<E extends StoredEvent>(
   kind: EventKind<E>,
   sorted: readonly Entry[],
-  eventOf: (entry: Entry) => E | null,
+  termsOf: (entry: Entry) => EventTerms | null,
 ): Generator<null, SegmentDraft | null> {
   const readable: Entry[] = [];
   const columns = kind.fields.map((field) => [field, new ColumnBuilder()] as const);
   for (const entry of sorted) {
-    const event = eventOf(entry);
-    if (event === null) continue;
+    const terms = termsOf(entry);
+    if (terms === null) continue;
     readable.push(entry);
-    const terms = kind.termsOf(event);
     for (const [field, column] of columns) column.add(terms[field] ?? []);
     if (readable.length % blockEvents === 0) yield null;
   }
@@ -195,8 +196,8 @@ export class SegmentReader {
   private ids(): Float64Array {
     if (this.numbers !== null) return this.numbers;
     const bytes = this.part('i') ?? new Uint8Array();
-    const { buffer, byteOffset, byteLength } = bytes;
-    return (this.numbers = new Float64Array(buffer.slice(byteOffset, byteOffset + byteLength)));
+    const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.from(bytes);
+    return (this.numbers = new Float64Array(buffer, byteOffset, bytes.byteLength / 8));
   }
 
   private part(name: string): Uint8Array | undefined {

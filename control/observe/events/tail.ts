@@ -1,9 +1,13 @@
-/** The newest batches of a lane as they came, a row each, until a segment holds their events. */
+/**
+ * The newest batches of a lane as they came, a row each, until a segment holds their events. Index
+ * values of their events are read once, for questions and for the segment.
+ */
 
 import { prefixRange, type KvReader } from '../../store/kv.ts';
 import { splitBatch, entryForm, readNumberField, type Entry } from './entry.ts';
 import { makeEventId, numberText } from './event-id.ts';
-import type { EventLane } from './event-kind.ts';
+import type { EventKind, EventLane, EventTerms, StoredEvent } from './event-kind.ts';
+import { termsOfEntry } from './read-entry.ts';
 
 const separator = '\u0000';
 const encoder = new TextEncoder();
@@ -15,6 +19,26 @@ export interface TailRow {
   readonly key: string;
   readonly entries: readonly Entry[];
   readonly bytes: number;
+  /** Index values of the first entries, as far as `indexRow` came; null for a damaged one. */
+  readonly terms: (EventTerms | null)[];
+}
+
+/** Events that are indexed before the caller of the generator may pause: some 0.1 ms. */
+const indexedTogether = 8;
+
+/**
+ * Reads the index values of a row that are not read yet. Several callers may take turns: each step
+ * continues where the last one ended. Cost: about 10 us an event.
+ */
+export function* indexRow<E extends StoredEvent>(
+  kind: EventKind<E>,
+  { entries, terms }: TailRow,
+): Generator<null> {
+  while (terms.length < entries.length) {
+    const end = Math.min(entries.length, terms.length + indexedTogether);
+    for (const entry of entries.slice(terms.length, end)) terms.push(termsOfEntry(kind, entry));
+    yield null;
+  }
 }
 
 /** Whose batch it is, and the arrival number before its first fact. */
@@ -68,6 +92,13 @@ export class TailCache {
     this.timeField = timeField;
   }
 
+  /** Takes a row that was just written, so that it is not read back; returns the one it keeps. */
+  add(row: TailRow): TailRow {
+    const known = this.rows.get(row.key);
+    if (known === undefined) this.rows.set(row.key, row);
+    return known ?? row;
+  }
+
   /** The rows that `reader` has now, the oldest first. */
   read(reader: KvReader): readonly TailRow[] {
     const range = prefixRange(`evt${separator}${this.lane}${separator}`);
@@ -87,6 +118,6 @@ export class TailCache {
     const payload = value.subarray(headBytes + length);
     const text = decoder.decode(value.subarray(headBytes, headBytes + length));
     const entries = entriesOf(JSON.parse(text) as TailHead, payload, this.timeField);
-    return entries === null ? null : { key, entries, bytes: value.length };
+    return entries === null ? null : { key, entries, bytes: value.length, terms: [] };
   }
 }

@@ -39,6 +39,8 @@ export interface EvidenceStore {
   metadata(evidenceId: string): RequestEvidenceMetadataJson | null;
   /** Evidence of a request, the newest first; ids of requests may come again. */
   ofRequest(requestId: string): Iterable<RequestEvidenceMetadataJson>;
+  /** Evidence of requests that came in a time, the newest first. */
+  between(fromMs: number, toMs: number): Iterable<RequestEvidenceMetadataJson>;
   headers(evidenceId: string): readonly RequestEvidenceHeaderJson[];
   /** Bytes of a body from `offset` on, one piece at most; empty past its end. */
   readBody(evidenceId: string, offset: number): Uint8Array;
@@ -82,13 +84,14 @@ export function openEvidenceStore(kv: Kv, quota: number = quotaBytes): EvidenceS
     },
     metadata: (id) => readMetadata(kv, id)?.metadata ?? null,
     ofRequest: (requestId) => ofRequest(kv, requestId),
+    between: (fromMs, toMs) => between(kv, fromMs, toMs),
     headers: (id) => readJson<RequestEvidenceHeaderJson[]>(kv, key('h', id)) ?? [],
     readBody: (id, offset) => {
       const piece = kv.get(pieceKey(id, Math.floor(offset / bodyPieceBytes)));
       return piece?.subarray(offset % bodyPieceBytes) ?? new Uint8Array();
     },
     forget: async (beforeMs) => {
-      const end = key('m', `ev-${String(Math.max(0, Math.floor(beforeMs))).padStart(14, '0')}`);
+      const end = keyAt(beforeMs);
       while ((await kv.write((writer) => forgetSome(writer, end))) > 0) continue;
     },
     use: () => ({ storedBytes: readUse(kv), quotaBytes: quota, ...counts }),
@@ -145,6 +148,18 @@ function* ofRequest(kv: Kv, requestId: string): Generator<RequestEvidenceMetadat
     const found = readMetadata(kv, id);
     if (found !== null) yield found.metadata;
   }
+}
+
+function* between(kv: Kv, fromMs: number, toMs: number): Generator<RequestEvidenceMetadataJson> {
+  const range = { start: keyAt(fromMs), end: keyAt(toMs), reverse: true };
+  for (const entry of kv.range(range)) {
+    yield (JSON.parse(decoder.decode(entry.value)) as StoredMetadata).metadata;
+  }
+}
+
+/** Where evidence of a time begins. */
+function keyAt(ms: number): string {
+  return key('m', `ev-${String(Math.max(0, Math.floor(ms))).padStart(14, '0')}`);
 }
 
 function forgetSome(writer: KvWriter, end: string): number {

@@ -27,6 +27,7 @@ export function evaluateRule(rule: Rule, tx: Transaction, trace: Trace): boolean
 
 function evaluateChain(rule: Rule, tx: Transaction, trace: Trace): boolean {
   tx.rule = rule;
+  tx.scoreAdded = 0;
   tx.matchedVariables = [];
   for (let link: Rule | null = rule; link !== null; link = link.next) {
     traceLink(trace, link);

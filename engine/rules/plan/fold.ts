@@ -28,6 +28,8 @@ export interface FoldedProgram {
 export interface FoldedPhase {
   readonly items: readonly ProgramItem[];
   readonly kept: readonly boolean[];
+  /** By item, and once more for the end: whether a rule that stood before it might have run. */
+  readonly reached: readonly boolean[];
 }
 
 /** Folds `program`; cost linear in the number of rules and TX writes. */
@@ -79,7 +81,10 @@ class Folder {
     let skipTo: string | null = null;
     let skipRules = 0;
     let unreached: string | null = null;
+    const reached: boolean[] = [];
+    const reaches = (): boolean => skipTo === null && skipRules <= 0 && unreached === null;
     const kept = items.map((item, index): boolean => {
+      reached.push(reaches());
       if (item.kind === 'marker') {
         // After a marker that some rule may skip to, rules run again.
         if (unreached === item.name || this.openSkips.has(item.name)) unreached = null;
@@ -104,7 +109,8 @@ class Folder {
       return false;
     });
     if (!this.matchesLive) this.foldedRules += dropIdleSkips(items, kept);
-    return { items, kept };
+    reached.push(reaches());
+    return { items, kept, reached };
   }
 
   /** True for a rule that skips ahead whenever it is reached. */

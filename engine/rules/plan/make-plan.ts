@@ -8,7 +8,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
 import { writeChain } from '../program/rule-text.ts';
 import type { RulePorts } from '../transaction/ports.ts';
-import type { Program, ProgramItem, Rule } from '../transaction/types.ts';
+import type { Program, ProgramItem, RemovedRule, Rule } from '../transaction/types.ts';
 import { cacheKey, compileGroups } from './databases.ts';
 import type { CompiledGroup, DatabaseCache } from './databases.ts';
 import { foldProgram } from './fold.ts';
@@ -51,8 +51,8 @@ export function* makePlan(program: Program, options: PlanOptions): Steps<MadePla
   yield;
   const keys = draft.groups.map(cacheKey);
   const targetIdOfRule = new Int32Array(program.rules.length).fill(-1);
-  draft.targets.forEach(({ rule, negative }, targetId) => {
-    if (!negative) targetIdOfRule[rule.index] = targetId;
+  draft.targets.forEach(({ rule, negative, removed }, targetId) => {
+    if (!negative && !removed) targetIdOfRule[rule.index] = targetId;
   });
   const phases = folded.phases.map((phase) => drawPhase(phase, targetIdOfRule));
   const visited = folded.phases.map(({ items }, at) => ({ items, always: phases[at]!.always }));
@@ -76,7 +76,7 @@ export function* makePlan(program: Program, options: PlanOptions): Steps<MadePla
     facts: {
       rules: program.rules.filter((rule) => rule.id !== 0).length,
       foldedRules: folded.foldedRules,
-      scannedRules: draft.targets.filter(({ negative }) => !negative).length,
+      scannedRules: draft.targets.filter(({ negative, removed }) => !negative && !removed).length,
       alwaysRules: phases.reduce((n, phase) => n + countBits(phase.always), 0),
     },
   };
@@ -89,12 +89,14 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
   const kept = folded.phases.map(({ items, kept }) => items.filter((_, i) => kept[i]));
   const facts = prefilterFacts(kept, folded);
   yield;
-  const widest = draftScan(kept, facts);
+  const searched = withRemoved(folded.phases, program.removed);
+  const removed = new Set(program.removed.map(({ rule }) => rule));
+  const widest = draftScan(searched, facts, new Set(), removed);
   yield;
   const excluded = rulesLeftOut(widest);
   for (;;) {
     yield;
-    const draft = draftScan(kept, facts, excluded);
+    const draft = draftScan(searched, facts, excluded, removed);
     const total = draft.groups.length;
     const groups = compileGroups(draft.groups, options.cache, options.log, (ready) => {
       options.onProgress?.(ready, total);
@@ -103,6 +105,23 @@ function* draftPlan(program: Program, options: PlanOptions): Steps<PlanDraft> {
     for (const rule of unscannable(draft, groups)) excluded.add(rule);
     if (excluded.size === before) return { folded, prefilter: facts, draft, groups };
   }
+}
+
+/** What is kept of each phase, and rules that were taken out where they would have been reached. */
+function withRemoved(
+  phases: readonly FoldedPhase[],
+  removed: readonly RemovedRule[],
+): (readonly ProgramItem[])[] {
+  return phases.map(({ items, kept, reached }, number) => {
+    const gone = removed.filter(({ rule, place }) => rule.phase === number && reached[place]);
+    const list: ProgramItem[] = [];
+    let next = 0;
+    for (let at = 0; at <= items.length; at++) {
+      for (; gone[next]?.place === at; next++) list.push(gone[next]!.rule);
+      if (kept[at]) list.push(items[at]!);
+    }
+    return list;
+  });
 }
 
 /** Rules whose expression was refused, or is only approximate where exactness is needed. */
@@ -162,7 +181,8 @@ function locateTargets(
   phases.forEach((phase, number) => {
     phase.items.forEach((one, item) => places.set(one, { phase: number, item }));
   });
-  targets.forEach(({ rule }, targetId) => {
+  targets.forEach(({ rule, removed }, targetId) => {
+    if (removed) return;
     const { phase, item } = places.get(rule)!;
     targetPhase[targetId] = phase;
     targetItem[targetId] = item;

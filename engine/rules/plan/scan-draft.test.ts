@@ -12,8 +12,13 @@ import { draftScan } from './scan-draft.ts';
 
 /** Per scan class, the ids of the rules whose patterns it holds. */
 function classesOf(transformations: readonly string[]): number[][] {
-  const rules = transformations.map((list, at) => {
-    return `SecRule ARGS "@rx x${at}" "id:${at + 1},phase:2,pass,nolog,${list}"`;
+  return classesOfRules(transformations.map((list, at) => [`@rx x${at}`, list]));
+}
+
+/** The same for rules of an operator and transformations each. */
+function classesOfRules(list: readonly (readonly [string, string])[]): number[][] {
+  const rules = list.map(([operator, transformations], at) => {
+    return `SecRule ARGS "${operator}" "id:${at + 1},phase:2,pass,nolog,${transformations}"`;
   });
   const text = ['SecRuleEngine On', ...rules].join('\n');
   const { program } = buildProgram(loadText(text, 't.conf'), fullCatalog, () => null);
@@ -46,4 +51,17 @@ test.each([
 test('a reshaped path is searched with what is reshaped', () => {
   const lists = ['t:none', 't:cmdLine,t:normalisePath', 't:lowercase'];
   expect(classesOf(lists)).toEqual([[2, 3], [1]]);
+});
+
+test('what must not match is searched for apart from what must', () => {
+  const rules = [
+    ['!@rx ^a+$', 't:none'],
+    ['@rx b', 't:none'],
+    ['@rx c', 't:urlDecodeUni'],
+    ['!@rx ^d+$', 't:none'],
+  ] as const;
+  expect(classesOfRules(rules)).toEqual([
+    [1, 4],
+    [2, 3],
+  ]);
 });

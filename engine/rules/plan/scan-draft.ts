@@ -5,6 +5,7 @@
  */
 
 import type { ByteString } from '../../base/byte-string.ts';
+import { rulesetFolder } from '../../contract/policy.ts';
 import { withoutFillers } from '../../match/regex-fillers.ts';
 import type { WithoutFillers } from '../../match/regex-fillers.ts';
 import { fillersRemovedId, transformationIds } from '../../match/transform.ts';
@@ -28,6 +29,8 @@ export interface ScanPattern {
   readonly negated: boolean;
   /** True for commands, whose patterns compile badly together with others. */
   readonly apart?: boolean;
+  /** True for a rule that an exception took out: what is found for it is dropped. */
+  readonly removed?: boolean;
 }
 
 /** All that is looked for in one part of rows; `key` null = whatever the row's key is. */
@@ -52,6 +55,8 @@ export interface ScanTarget {
   readonly condition: ScanCondition;
   /** True for a negative prefilter: a hit says that the rule need not be visited. */
   readonly negative: boolean;
+  /** True for a rule that an exception took out. */
+  readonly removed: boolean;
 }
 
 /** What is to be scanned for, before any database is compiled. */
@@ -64,34 +69,59 @@ export interface ScanDraft {
 const chainsPerClassMax = 64;
 /** Classes join a group when at least this share of the smaller set is in the larger one. */
 const groupOverlapMin = 0.5;
+/** The share of removed rules' patterns in a group with which its databases stay as they are. */
+const removedShareMax = 0.25;
 
-/** Drafts the scan for all kept rules of all phases. `excluded` rules are left out. */
+/**
+ * Drafts the scan for all kept rules of all phases. `excluded` rules are left out. `removed` ones
+ * stay among what is searched for where they are few: so a policy that takes out some rules needs
+ * no databases of its own.
+ */
 export function draftScan(
   phases: readonly (readonly ProgramItem[])[],
   facts: PrefilterFacts,
   excluded: ReadonlySet<Rule> = new Set(),
+  removed: ReadonlySet<Rule> = new Set(),
 ): ScanDraft {
   const targets: ScanTarget[] = [];
   const classes = new Map<
     string,
     { rowPart: RowPartId; key: ByteString | null; patterns: ScanPattern[] }
   >();
+  const withRuleset = phases.some((items) => items.some((item) => isOfRuleset(item)));
   for (const items of phases) {
     for (const item of items) {
       if (item.kind !== 'rule' || excluded.has(item)) continue;
       const add = (condition: ScanCondition, negative: boolean): void => {
-        const targetId = targets.push({ rule: item, condition, negative }) - 1;
-        for (const pattern of patternsOf(condition, targetId))
-          addPattern(classes, condition.link, pattern);
+        const gone = removed.has(item);
+        const target = { rule: item, condition, negative, removed: gone };
+        const targetId = targets.push(target) - 1;
+        for (const pattern of patternsOf(condition, targetId)) {
+          if (gone && !isCompiled(pattern)) continue;
+          const own = withRuleset && !isOfRuleset(item) && isCompiled(pattern);
+          const one = gone ? { ...pattern, removed: true } : pattern;
+          addPattern(classes, condition.link, one, own);
+        }
       };
       const condition = chooseCondition(item, facts);
       if (condition !== null) add(condition, false);
+      if (removed.has(item)) continue;
       const negative = negativePrefilterOf(item, facts);
       if (negative !== null) add(negative, true);
     }
   }
   const list = [...classes.values()].map(limitChains);
   return { targets, groups: groupClasses(list) };
+}
+
+/** True for what databases hold; all else is tested value by value. */
+function isCompiled({ filter }: ScanPattern): boolean {
+  return filter.kind === 'pattern' || filter.kind === 'words';
+}
+
+/** Rules of an operator's own change more often than these: databases of their own hold them. */
+function isOfRuleset(item: ProgramItem): boolean {
+  return item.kind === 'rule' && item.location.file.startsWith(rulesetFolder);
 }
 
 function patternsOf(
@@ -132,13 +162,15 @@ function addPattern(
   classes: Map<string, { rowPart: RowPartId; key: ByteString | null; patterns: ScanPattern[] }>,
   link: Rule,
   pattern: ScanPattern,
+  own: boolean,
 ): void {
   for (const target of link.targets) {
     const { sources, rowPart } = target.variable.rows!;
     const key = target.selector?.kind === 'key' ? target.selector.key : null;
     for (const source of sources) {
       const rowPartId = source * 2 + (rowPart === 'key' ? 1 : 0);
-      const shape = `${shapeOf(pattern.chain)}${pattern.apart ? ':apart' : ''}`;
+      const marks = `${pattern.apart ? ':apart' : ''}${own ? ':own' : ''}${aloneMark(pattern)}`;
+      const shape = `${shapeOf(pattern.chain)}${marks}`;
       const name = `${rowPartId}:${key ?? '*'}:${key === null ? 'all' : 'key'}:${shape}`;
       let entry = classes.get(name);
       if (!entry) classes.set(name, (entry = { rowPart: rowPartId, key, patterns: [] }));
@@ -146,6 +178,14 @@ function addPattern(
       if (!entry.patterns.some((p) => patternId(p) === id)) entry.patterns.push(pattern);
     }
   }
+}
+
+/**
+ * Negated patterns are not searched for in joined lines but in each value alone. In a class of
+ * their own they are not searched for in shapes and parts of a request that only others ask for.
+ */
+function aloneMark(pattern: ScanPattern): string {
+  return pattern.negated && pattern.filter.kind === 'pattern' ? ':negated' : '';
 }
 
 /**
@@ -188,6 +228,11 @@ function shapeOf(chain: string): string {
   return shapeIds.find(([, members]) => ids.some((id) => members.has(id)))?.[0] ?? 'text';
 }
 
+/** True for a chain that makes other bytes of values, as base64Decode does. */
+export function isDecodedChain(chain: string): boolean {
+  return shapeOf(chain) === 'decoded';
+}
+
 /** Keeps the first 64 chains; callers find the rules left out through `rulesLeftOut`. */
 function limitChains(entry: ScanClass): ScanClass {
   const chains = [...new Set(entry.patterns.map((p) => p.chain))];
@@ -219,8 +264,9 @@ export function rulesLeftOut(draft: ScanDraft): Set<Rule> {
     }
   }
   const left = new Set<Rule>();
-  draft.targets.forEach(({ rule }, targetId) => {
-    if ((present.get(String(targetId)) ?? 0) < wanted.get(String(targetId))!) left.add(rule);
+  draft.targets.forEach(({ rule, removed }, targetId) => {
+    if (!removed && (present.get(String(targetId)) ?? 0) < wanted.get(String(targetId))!)
+      left.add(rule);
   });
   return left;
 }
@@ -239,12 +285,24 @@ function groupClasses(classes: readonly ScanClass[]): ScanGroup[] {
       for (const [id, pattern] of ids) home.ids.set(id, pattern);
     } else groups.push({ classes: [scanClass], ids });
   }
-  return groups.map((group) => ({
+  const list = groups.map((group) => ({
     classes: group.classes,
     patterns: [...group.ids.values()].sort(
       (a, b) => a.targetId - b.targetId || (a.chain < b.chain ? -1 : 1),
     ),
   }));
+  return list.map(withFewRemoved).filter(({ patterns }) => patterns.length > 0);
+}
+
+/** Without the patterns of removed rules, where they are many. */
+function withFewRemoved(group: ScanGroup): ScanGroup {
+  const stays = ({ removed }: ScanPattern): boolean => removed !== true;
+  const patterns = group.patterns.filter(stays);
+  if (group.patterns.length - patterns.length <= removedShareMax * group.patterns.length) {
+    return group;
+  }
+  const classes = group.classes.map((one) => ({ ...one, patterns: one.patterns.filter(stays) }));
+  return { classes: classes.filter((one) => one.patterns.length > 0), patterns };
 }
 
 /** Identity of a pattern inside one draft. */

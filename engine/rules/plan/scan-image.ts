@@ -24,6 +24,7 @@ export function drawScan(
     const numbers = new Map(group.patterns.map((pattern, at) => [patternId(pattern), at]));
     groups.push({ key: keys[number]!, owners: ownersOf(compiled[number]!, numbers) });
     for (const scanClass of group.classes) {
+      if (scanClass.patterns.every(({ removed }) => removed)) continue;
       classes.push(drawClass(scanClass, group, number, trie));
     }
   });
@@ -53,7 +54,7 @@ function drawClass(
   };
   const patterns = new Int32Array(all.length * 3);
   all.forEach((pattern, at) => {
-    const mine = own.has(patternId(pattern));
+    const mine = own.has(patternId(pattern)) && pattern.removed !== true;
     patterns[at * 3] = mine ? pattern.targetId : -1;
     patterns[at * 3 + 1] = mine ? chainIndex(pattern.chain) : 0;
     patterns[at * 3 + 2] = mine && pattern.negated ? 1 : 0;

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { byteClassOf, maskOfClasses } from '../../match/byte-class.ts';
 import { SOURCE } from '../transaction/values.ts';
+import { transformationIds } from '../../match/transform.ts';
 import { maskWithin, narrowMasksOf } from './value-tiers.ts';
 
 /** The classes of the value's bytes. */
@@ -11,6 +12,13 @@ function maskOfValue(value: string): number {
 }
 
 const classOf = (source: number) => ({ rowPart: source * 2, key: null, patterns: [] });
+
+/** The same with one pattern, for values that the transformation changed. */
+function changedClassOf(source: number, transformation: keyof typeof transformationIds) {
+  const filter = { kind: 'pattern', pattern: 'x', caseless: false } as const;
+  const pattern = { targetId: 0, chain: `${transformationIds[transformation]}`, filter };
+  return { ...classOf(source), patterns: [{ ...pattern, negated: false }] };
+}
 
 /** True where the narrowest tiers of the sources' group serve the value. */
 function isServed(value: string, ...sources: readonly number[]): boolean {
@@ -29,9 +37,21 @@ test.each([
   expect(isServed(value, SOURCE.argGet, SOURCE.requestCookie)).toBe(false);
 });
 
+test('decoded bytes have a tier of their own, but where they hold newlines', () => {
+  const serves = (value: string, transformation: keyof typeof transformationIds): boolean => {
+    const mask = maskOfValue(value);
+    const masks = narrowMasksOf([changedClassOf(SOURCE.argGet, transformation)]);
+    return masks.some((allowed) => (mask & ~allowed) === 0);
+  };
+  expect(serves('\0\x8f\xfe(`|', 'base64Decode')).toBe(true);
+  expect(serves('\0\x8f\xfe(`|', 'lowercase')).toBe(false);
+  expect(serves('\0\x8f\xfe(`|\n', 'base64Decode')).toBe(false);
+});
+
 test('no tier below the widest holds newlines, which part joined lines', () => {
   for (const source of Object.values(SOURCE)) {
-    for (const mask of narrowMasksOf([classOf(source)])) {
+    const classes = [classOf(source), changedClassOf(source, 'base64Decode')];
+    for (const mask of classes.flatMap((one) => narrowMasksOf([one]))) {
       expect(mask & maskOfClasses('whitespace')).toBe(0);
     }
   }

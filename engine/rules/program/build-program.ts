@@ -6,7 +6,13 @@
 import { seclangLimits } from '../../base/rule-limits.ts';
 import { runAtOnce, type Steps } from '../../base/steps.ts';
 import type { RuleCatalog } from '../features/catalog.ts';
-import type { Program, ProgramItem, ProgramSettings, Rule } from '../transaction/types.ts';
+import type {
+  Program,
+  ProgramItem,
+  ProgramSettings,
+  RemovedRule,
+  Rule,
+} from '../transaction/types.ts';
 import { createDiagnostics, hasErrors, type Diagnostic } from '../language/diagnostic.ts';
 import type { Token } from '../language/ast.ts';
 import type { SourceSet } from '../language/include.ts';
@@ -60,6 +66,9 @@ export function* buildProgramInSteps(
 /** Frees the native memory that a program's operators hold; it must not run any more. */
 export function closeProgram(program: Program): void {
   for (const rule of program.rules) rule.operator?.close?.();
+  for (const { rule } of program.removed) {
+    for (let link: Rule | null = rule; link; link = link.next) link.operator?.close?.();
+  }
 }
 
 const phaseCount = 5;
@@ -72,14 +81,19 @@ function* linkItems(
 ): Steps<Program> {
   const phases: ProgramItem[][] = Array.from({ length: phaseCount + 1 }, () => []);
   const rules: Rule[] = [];
+  const removed: RemovedRule[] = [];
   for (const item of items) {
     if (item.kind === 'marker') {
       const marker = { kind: 'marker', name: item.name } as const;
       for (const phase of phases.slice(1)) phase.push(marker);
       continue;
     }
-    if (item.draft.removed) continue;
     yield;
+    if (item.draft.removed) {
+      const rule = linkRemoved(item.draft, settings.pcreMatchLimit, context);
+      if (rule !== null) removed.push({ rule, place: phases[rule.phase]!.length });
+      continue;
+    }
     const linked = linkRule(item.draft, rules.length, settings.pcreMatchLimit, context);
     const [first] = linked ?? [];
     if (linked === null || first === undefined) continue;
@@ -89,8 +103,17 @@ function* linkItems(
     const name = String(first.id);
     if (first.id > 0 && skips.has(name)) phases[first.phase]?.push({ kind: 'marker', name });
   }
-  return { settings, phases, rules };
+  return { settings, phases, rules, removed };
 }
+
+/** The first link of a rule that never runs; null where it does not link, which is no error. */
+function linkRemoved(draft: RuleDraft, pcreMatchLimit: number, context: LinkContext): Rule | null {
+  const silent: LinkContext = { ...context, report: () => undefined, told: new Set() };
+  return linkRule(draft, removedIndex, pcreMatchLimit, silent)?.[0] ?? null;
+}
+
+/** Far from the index of any rule of a program. */
+const removedIndex = -1_000_000;
 
 /** Where each target of a skipAfter is first named. */
 function readSkips(drafts: readonly RuleDraft[]): Map<string, Token> {

@@ -309,3 +309,23 @@ SecRequestBodyLimitAction Reject`;
   const multipart = 'multipart/form-data; boundary=b';
   expect(need('DetectionOnly', multipart)).toMatchObject({ limitBytes: 65_536 * 200 });
 });
+
+test('the record states what each rule added to the scores, once for each value', () => {
+  const adds = "setvar:'tx.inbound_anomaly_score_pl1=+%{tx.critical_anomaly_score}'";
+  const less = "setvar:'tx.inbound_anomaly_score_pl1=-2'";
+  const engine = engineFor(
+    `SecRuleEngine On
+    SecAction "id:1,phase:1,pass,nolog,setvar:tx.critical_anomaly_score=5"
+    SecRule ARGS "@contains bad" "id:2,phase:2,pass,log,t:none,${adds},setvar:tx.sql_score=+9"
+    SecRule ARGS:b "@contains bad" "id:3,phase:2,pass,log,${adds},${less}"
+    SecRule ARGS:b "@contains bad" "id:4,phase:2,pass,log,chain,${adds}"
+      SecRule ARGS:none "@contains bad" "t:none"
+    SecRule ARGS:b "@contains bad" "id:5,phase:2,pass,log"`,
+  );
+  const { matchedRules } = inspect(engine, '/?a=bad&b=bad');
+  expect(matchedRules.map(({ ruleId, score }) => [ruleId, score])).toEqual([
+    [2, 10],
+    [3, 3],
+    [5, undefined],
+  ]);
+});

@@ -210,6 +210,7 @@ export class Runner implements DeferredTx {
     tx.spend();
     if (isRuleRemoved(rule, tx)) return false;
     tx.rule = rule;
+    tx.scoreAdded = 0;
     if (tx.matchedVariables.length > 0) tx.matchedVariables = [];
     const targetId = this.plan.targetIdOfRule[rule.index]!;
     const matched =

@@ -39,6 +39,7 @@ export function buildMatchedRule(rule: Rule, tx: Transaction): MatchedRule {
     accuracy: rule.accuracy,
     log: rule.log,
     auditLog: rule.auditLog,
+    ...(tx.scoreAdded === 0 ? null : { score: tx.scoreAdded }),
   };
 }
 

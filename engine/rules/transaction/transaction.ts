@@ -168,6 +168,8 @@ export class Transaction {
   /** Of the rule (and its chain) that is being evaluated. */
   matchedVariables: Entry[] = [];
   matchedRules: MatchedRule[] = [];
+  /** What the rule that is being evaluated added to the anomaly scores. */
+  scoreAdded = 0;
   /** Lowest severity number of all matches; 255 when none stated one. */
   highestSeverity = 255;
 

@@ -357,4 +357,14 @@ export interface Program {
   readonly phases: readonly (readonly ProgramItem[])[];
   /** Rules including chain links, by `index`. */
   readonly rules: readonly Rule[];
+  /** Rules that exceptions took out, in order. They never run. */
+  readonly removed: readonly RemovedRule[];
+}
+
+/** A rule that an exception took out, and where it stood. */
+export interface RemovedRule {
+  /** Its index is none of the program's. */
+  readonly rule: Rule;
+  /** Index of the item of its phase that it stood before; their number where it was the last. */
+  readonly place: number;
 }

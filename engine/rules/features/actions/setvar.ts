@@ -50,7 +50,9 @@ function bindSetvar(argument: ByteString, context: BindContext): BoundAction | B
   if (collection !== 'tx' && !isPersistentName(collection)) {
     return { failure: 'expected a variable of tx, ip, global, session, user or resource' };
   }
-  const bound: BoundAssignment = { collection, keyOf, op, value };
+  const counted = op === 'add' || op === 'subtract';
+  const isScore = counted && collection === 'tx' && isScoreName(name.literal ?? '');
+  const bound: BoundAssignment = { collection, keyOf, op, value, isScore };
   const effect: ActionEffect =
     collection === 'tx' ? { kind: 'setTx', name, op, value } : { kind: 'isolated' };
   return {
@@ -59,6 +61,14 @@ function bindSetvar(argument: ByteString, context: BindContext): BoundAction | B
     effect,
     run: (tx) => assign(bound, tx),
   };
+}
+
+/**
+ * Whether a variable of TX sums up what rules add to the score of a request or an answer: CRS 4's
+ * `inbound_anomaly_score_pl1`, CRS 3's `anomaly_score_pl1`.
+ */
+function isScoreName(name: ByteString): boolean {
+  return /^(?:inbound_|outbound_)?anomaly_score(?:_pl\d)?$/.test(name);
 }
 
 function parseAssignment(
@@ -113,9 +123,12 @@ interface BoundAssignment {
   readonly keyOf: (tx: Transaction) => ByteString;
   readonly op: Op;
   readonly value: MacroText;
+  /** What it adds is part of an anomaly score. */
+  readonly isScore: boolean;
 }
 
-function assign({ collection, keyOf, op, value }: BoundAssignment, tx: Transaction): void {
+function assign(bound: BoundAssignment, tx: Transaction): void {
+  const { collection, keyOf, op, value } = bound;
   const key = keyOf(tx);
   if (op === 'unset') {
     if (collection === 'tx') tx.tx.delete(key);
@@ -131,6 +144,7 @@ function assign({ collection, keyOf, op, value }: BoundAssignment, tx: Transacti
     else addStored(tx, collection, key, addedBy(operand, op), text);
   } else if (tx.tx.changes < ruleRunLimits.variablesSetMax || tx.tx.get(key) !== undefined) {
     tx.tx.set(key, text);
+    if (bound.isScore && op !== 'set') tx.scoreAdded += addedBy(operand, op);
   }
 }
 

@@ -15,10 +15,13 @@ const CLOSE_BRACKET = 0x5d;
 const PLUS = 0x2b;
 const SPACE = 0x20;
 
-const PLAIN = 0;
+/** Bytes of classes 0 and 1 are handled without a branch: words end at random places. */
 const ESCAPE = 1;
 const EQUALS = 2;
 const SEPARATOR = 3;
+
+/** What a byte other than % means. */
+const decodedByte = Uint8Array.from({ length: 256 }, (_, byte) => (byte === PLUS ? SPACE : byte));
 
 /** Shorter pairs are left out past the limit of arguments. */
 const shortPairBytes = 4;
@@ -52,19 +55,18 @@ export function readArguments(
     let at = from;
     let equals = -1;
     let bracket = -1;
-    let escapedName = false;
-    let escaped = false;
+    let escapedName = 0;
+    let escaped = 0;
     for (; at < end; at++) {
       const kind = classes[slab[at]!]!;
-      if (kind === PLAIN) continue;
-      if (kind === ESCAPE) {
-        escaped = true;
+      if (kind <= ESCAPE) {
+        escaped |= kind;
       } else if (kind === SEPARATOR) {
         break;
       } else if (equals < 0) {
         equals = at;
         escapedName = escaped;
-        escaped = false;
+        escaped = 0;
         if (endsInBracket(slab, from, at)) bracket = end;
       } else if (bracket < 0 && endsInBracket(slab, from, at)) {
         bracket = at;
@@ -79,11 +81,11 @@ export function readArguments(
       from = at + 1;
       continue;
     }
-    if (equals < 0) addPair(tx, source, from, at, escaped, at, at, false);
+    if (equals < 0) addPair(tx, source, from, at, escaped, at, at, 0);
     else addPair(tx, source, from, equals, escapedName, equals + 1, at, escaped);
     if (bracket >= 0 && bracket < at) {
       values.reserve(end - from);
-      addPair(tx, source, from, bracket, true, bracket + 1, at, true);
+      addPair(tx, source, from, bracket, 1, bracket + 1, at, 1);
       slab = values.slab;
     }
     from = at + 1;
@@ -124,26 +126,27 @@ export function failBody(tx: Transaction, reason: string): void {
   tx.bodyErrorMessage = reason;
 }
 
+/** `keyEscaped` and `escaped` are 1 where there is something to decode. */
 function addPair(
   tx: Transaction,
   source: SourceId,
   keyFrom: number,
   keyTo: number,
-  keyEscaped: boolean,
+  keyEscaped: number,
   from: number,
   to: number,
-  escaped: boolean,
+  escaped: number,
 ): void {
   const values = tx.values;
   let keyStart = keyFrom;
   let keyEnd = keyTo;
-  if (keyEscaped) {
+  if (keyEscaped !== 0) {
     keyStart = values.used;
     keyEnd = decodeUrl(tx, values, keyFrom, keyTo);
   }
   let start = from;
   let end = to;
-  if (escaped) {
+  if (escaped !== 0) {
     start = values.used;
     end = decodeUrl(tx, values, from, to);
   }
@@ -156,10 +159,8 @@ function decodeUrl(tx: Transaction, values: ValueTable, from: number, to: number
   let out = values.used;
   for (let at = from; at < to; at++) {
     const byte = slab[at]!;
-    if (byte === PLUS) {
-      slab[out++] = SPACE;
-    } else if (byte !== PERCENT) {
-      slab[out++] = byte;
+    if (byte !== PERCENT) {
+      slab[out++] = decodedByte[byte]!;
     } else {
       const high = at + 2 < to ? hexValue[slab[at + 1]!]! : -1;
       const low = at + 2 < to ? hexValue[slab[at + 2]!]! : -1;

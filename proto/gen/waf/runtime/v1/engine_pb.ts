@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/engine.proto.
  */
 export const file_waf_runtime_v1_engine: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAkizgIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwIogBCglHdWFyZFN0ZXASDQoFZ3VhcmQYASABKAkSCwoDc2F3GAIgASgJEg4KBmFjdGlvbhgDIAEoCRIOCgZyZWFzb24YBCABKAkSDwoHcnVsZV9pZBgFIAEoCRIOCgZkZXRhaWwYBiABKAkSDQoFc2tpcHMYByADKAkSDwoHc2tpcHBlZBgIIAEoCCL9AQoNU2VjdXJpdHlNYXRjaBIPCgdydWxlX2lkGAEgASgNEg0KBXBoYXNlGAIgASgNEg8KB21lc3NhZ2UYAyABKAkSDAoEZGF0YRgEIAEoCRIQCghzZXZlcml0eRgFIAEoBRIMCgR0YWdzGAYgAygJEhAKCG9wZXJhdG9yGAcgASgJEjgKB21hdGNoZWQYCCADKAsyJy53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoZWRWYXJpYWJsZRISCgpkaXNydXB0aXZlGAkgASgIEgwKBGZpbGUYCiABKAkSDAoEbGluZRgLIAEoDRIRCgl0cnVuY2F0ZWQYDCABKAgiNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAki/QEKE0V4cGxhaW5UcnVzdFJlcXVlc3QSNAoHcHJvZmlsZRgBIAEoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSLwoIaXBfbGlzdHMYAiADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EgwKBHBlZXIYAyABKAkSQQoHaGVhZGVycxgEIAMoCzIwLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QuSGVhZGVyc0VudHJ5Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIukBChRFeHBsYWluVHJ1c3RSZXNwb25zZRIKCgJpcBgBIAEoCRIVCg1zb3VyY2VfaGVhZGVyGAIgASgJEhQKDHBlZXJfdHJ1c3RlZBgDIAEoCBIPCgdzcG9vZmVkGAQgASgIEgwKBGhvcHMYBSADKAkSEAoId2FybmluZ3MYBiADKAkSNAoGdHJhY2VzGAcgAygLMiQud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudElwVHJhY2USGQoRdmVyaWZpZWRfbm9kZV9pZHMYCCADKAkSFgoOdW50cnVzdGVkX3J1bGUYCSABKAgihAEKFFJ1bnRpbWVDbGllbnRJcFRyYWNlEg8KB3J1bGVfaWQYASABKAkSDgoGaGVhZGVyGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMY2FuZGlkYXRlX2lwGAUgASgJEhUKDXBhdGhfbm9kZV9pZHMYBiADKAkiQwoUU2FtcGxlQ2xpZW50c1JlcXVlc3QSDwoHc2l0ZV9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRILCgNlbmQYAyABKAgiXQoVU2FtcGxlQ2xpZW50c1Jlc3BvbnNlEjQKB3NhbXBsZXMYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlEg4KBmFjdGl2ZRgCIAEoCCKWAQoTUnVudGltZUNsaWVudFNhbXBsZRIMCgRwZWVyGAEgASgJEkEKB2hlYWRlcnMYAiADKAsyMC53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlLkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIaChhMaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QiUgoZTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZRI1Cgh3YXJuaW5ncxgBIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTcG9vZldhcm5pbmciagoTUnVudGltZVNwb29mV2FybmluZxIVCg1maXJzdF9zZWVuX21zGAEgASgDEg8KB3NpdGVfaWQYAiABKAkSDAoEcGVlchgDIAEoCRIOCgZoZWFkZXIYBCABKAkSDQoFY291bnQYBSABKA0yxwUKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAESYQoMRXhwbGFpblRydXN0EiMud2FmLnJ1bnRpbWUudjEuRXhwbGFpblRydXN0UmVxdWVzdBokLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlc3BvbnNlIgaiuxgCCAESZAoNU2FtcGxlQ2xpZW50cxIkLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuU2FtcGxlQ2xpZW50c1Jlc3BvbnNlIgaiuxgCCAEScAoRTGlzdFNwb29mV2FybmluZ3MSKC53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QaKS53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1Jlc3BvbnNlIgaiuxgCCAESZAoNUHJvYmVVcHN0cmVhbRIkLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuUHJvYmVVcHN0cmVhbVJlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9lbmdpbmUucHJvdG8SDndhZi5ydW50aW1lLnYxIpkBChRDb21waWxlUG9saWN5UmVxdWVzdBItCgZwb2xpY3kYASABKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lUG9saWN5Ei8KB3J1bGVzZXQYAiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lUnVsZXNldBIMCgRwbGFuGAMgASgIEhMKC3RyeV9ydWxlc2V0GAQgASgIImgKFUNvbXBpbGVQb2xpY3lSZXNwb25zZRIKCgJvaxgBIAEoCBIvCgtkaWFnbm9zdGljcxgCIAMoCzIaLndhZi5ydW50aW1lLnYxLkRpYWdub3N0aWMSEgoKcnVsZV9jb3VudBgDIAEoDSJmCgpEaWFnbm9zdGljEgwKBGZpbGUYASABKAkSDAoEbGluZRgCIAEoDRIOCgZjb2x1bW4YAyABKA0SDQoFZXJyb3IYBCABKAgSDAoEY29kZRgFIAEoCRIPCgdtZXNzYWdlGAYgASgJIsIBCg9FdmFsdWF0ZVJlcXVlc3QSLQoGcG9saWN5GAEgASgLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIvCgdydWxlc2V0GAIgASgLMh4ud2FmLnJ1bnRpbWUudjEuUnVudGltZVJ1bGVzZXQSDAoEaGVhZBgDIAEoDBIMCgRib2R5GAQgASgMEhEKCWNsaWVudF9pcBgFIAEoCRIPCgdwZWVyX2lwGAYgASgJEg8KB3NpdGVfaWQYByABKAki3wIKEEV2YWx1YXRlUmVzcG9uc2USDwoHYmxvY2tlZBgBIAEoCBIOCgZzdGF0dXMYAiABKA0SDwoHcnVsZV9pZBgDIAEoDRINCgVwaGFzZRgEIAEoDRIVCg1pbmJvdW5kX3Njb3JlGAUgASgFEhYKDm91dGJvdW5kX3Njb3JlGAYgASgFEi4KB21hdGNoZXMYByADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhUKDWluc3BlY3Rpb25fdXMYCCABKAQSFgoOZGV0ZWN0aW9uX29ubHkYCSABKAgSLwoLZGlhZ25vc3RpY3MYCiADKAsyGi53YWYucnVudGltZS52MS5EaWFnbm9zdGljEg8KB3JlZnVzYWwYCyABKAkSKQoGZ3VhcmRzGAwgAygLMhkud2FmLnJ1bnRpbWUudjEuR3VhcmRTdGVwEg8KB2ZhaWx1cmUYDSABKAkiqAEKFEV2YWx1YXRlQmF0Y2hSZXF1ZXN0Ei0KBnBvbGljeRgBIAEoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVQb2xpY3kSLwoHcnVsZXNldBgCIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EjAKCHJlcXVlc3RzGAMgAygLMh4ud2FmLnJ1bnRpbWUudjEuQmF0Y2hlZFJlcXVlc3QiYQoOQmF0Y2hlZFJlcXVlc3QSDAoEaGVhZBgBIAEoDBIMCgRib2R5GAIgASgMEhEKCWNsaWVudF9pcBgDIAEoCRIPCgdwZWVyX2lwGAQgASgJEg8KB3NpdGVfaWQYBSABKAkiewoVRXZhbHVhdGVCYXRjaFJlc3BvbnNlEjEKB2Fuc3dlcnMYASADKAsyIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlEi8KC2RpYWdub3N0aWNzGAIgAygLMhoud2FmLnJ1bnRpbWUudjEuRGlhZ25vc3RpYyKIAQoJR3VhcmRTdGVwEg0KBWd1YXJkGAEgASgJEgsKA3NhdxgCIAEoCRIOCgZhY3Rpb24YAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB3J1bGVfaWQYBSABKAkSDgoGZGV0YWlsGAYgASgJEg0KBXNraXBzGAcgAygJEg8KB3NraXBwZWQYCCABKAgiygIKDVNlY3VyaXR5TWF0Y2gSDwoHcnVsZV9pZBgBIAEoDRINCgVwaGFzZRgCIAEoDRIPCgdtZXNzYWdlGAMgASgJEgwKBGRhdGEYBCABKAkSEAoIc2V2ZXJpdHkYBSABKAUSDAoEdGFncxgGIAMoCRIQCghvcGVyYXRvchgHIAEoCRI4CgdtYXRjaGVkGAggAygLMicud2FmLnJ1bnRpbWUudjEuU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSEgoKZGlzcnVwdGl2ZRgJIAEoCBIMCgRmaWxlGAogASgJEgwKBGxpbmUYCyABKA0SEQoJdHJ1bmNhdGVkGAwgASgIEg0KBXNjb3JlGA0gASgFEgsKA3JldhgOIAEoCRILCgN2ZXIYDyABKAkSEAoIbWF0dXJpdHkYECABKA0SEAoIYWNjdXJhY3kYESABKA0iNgoXU2VjdXJpdHlNYXRjaGVkVmFyaWFibGUSDAoEbmFtZRgBIAEoDBINCgV2YWx1ZRgCIAEoDCISChBHZXRTdGF0dXNSZXF1ZXN0ItABChFHZXRTdGF0dXNSZXNwb25zZRIQCghyZXZpc2lvbhgBIAEoAxIOCgZzaGEyNTYYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIRCgl1cHRpbWVfbXMYBCABKAQSQwoJbGlicmFyaWVzGAUgAygLMjAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVzcG9uc2UuTGlicmFyaWVzRW50cnkaMAoOTGlicmFyaWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJChRQcm9iZVVwc3RyZWFtUmVxdWVzdBIxCgh1cHN0cmVhbRgBIAEoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVVcHN0cmVhbSJKChVQcm9iZVVwc3RyZWFtUmVzcG9uc2USMQoJZW5kcG9pbnRzGAEgAygLMh4ud2FmLnJ1bnRpbWUudjEuUHJvYmVkRW5kcG9pbnQiTwoOUHJvYmVkRW5kcG9pbnQSDwoHYWRkcmVzcxgBIAEoCRIPCgdoZWFsdGh5GAIgASgIEgwKBGNvZGUYAyABKAkSDQoFZXJyb3IYBCABKAki/QEKE0V4cGxhaW5UcnVzdFJlcXVlc3QSNAoHcHJvZmlsZRgBIAEoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSLwoIaXBfbGlzdHMYAiADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EgwKBHBlZXIYAyABKAkSQQoHaGVhZGVycxgEIAMoCzIwLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlcXVlc3QuSGVhZGVyc0VudHJ5Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIukBChRFeHBsYWluVHJ1c3RSZXNwb25zZRIKCgJpcBgBIAEoCRIVCg1zb3VyY2VfaGVhZGVyGAIgASgJEhQKDHBlZXJfdHJ1c3RlZBgDIAEoCBIPCgdzcG9vZmVkGAQgASgIEgwKBGhvcHMYBSADKAkSEAoId2FybmluZ3MYBiADKAkSNAoGdHJhY2VzGAcgAygLMiQud2FmLnJ1bnRpbWUudjEuUnVudGltZUNsaWVudElwVHJhY2USGQoRdmVyaWZpZWRfbm9kZV9pZHMYCCADKAkSFgoOdW50cnVzdGVkX3J1bGUYCSABKAgihAEKFFJ1bnRpbWVDbGllbnRJcFRyYWNlEg8KB3J1bGVfaWQYASABKAkSDgoGaGVhZGVyGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIOCgZyZWFzb24YBCABKAkSFAoMY2FuZGlkYXRlX2lwGAUgASgJEhUKDXBhdGhfbm9kZV9pZHMYBiADKAkiQwoUU2FtcGxlQ2xpZW50c1JlcXVlc3QSDwoHc2l0ZV9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRILCgNlbmQYAyABKAgiXQoVU2FtcGxlQ2xpZW50c1Jlc3BvbnNlEjQKB3NhbXBsZXMYASADKAsyIy53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlEg4KBmFjdGl2ZRgCIAEoCCKWAQoTUnVudGltZUNsaWVudFNhbXBsZRIMCgRwZWVyGAEgASgJEkEKB2hlYWRlcnMYAiADKAsyMC53YWYucnVudGltZS52MS5SdW50aW1lQ2xpZW50U2FtcGxlLkhlYWRlcnNFbnRyeRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIaChhMaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QiUgoZTGlzdFNwb29mV2FybmluZ3NSZXNwb25zZRI1Cgh3YXJuaW5ncxgBIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTcG9vZldhcm5pbmciagoTUnVudGltZVNwb29mV2FybmluZxIVCg1maXJzdF9zZWVuX21zGAEgASgDEg8KB3NpdGVfaWQYAiABKAkSDAoEcGVlchgDIAEoCRIOCgZoZWFkZXIYBCABKAkSDQoFY291bnQYBSABKA0yrQYKDUVuZ2luZVNlcnZpY2USZAoNQ29tcGlsZVBvbGljeRIkLndhZi5ydW50aW1lLnYxLkNvbXBpbGVQb2xpY3lSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuQ29tcGlsZVBvbGljeVJlc3BvbnNlIgaiuxgCCAESVQoIRXZhbHVhdGUSHy53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlcXVlc3QaIC53YWYucnVudGltZS52MS5FdmFsdWF0ZVJlc3BvbnNlIgaiuxgCCAESZAoNRXZhbHVhdGVCYXRjaBIkLndhZi5ydW50aW1lLnYxLkV2YWx1YXRlQmF0Y2hSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuRXZhbHVhdGVCYXRjaFJlc3BvbnNlIgaiuxgCCAESWAoJR2V0U3RhdHVzEiAud2FmLnJ1bnRpbWUudjEuR2V0U3RhdHVzUmVxdWVzdBohLndhZi5ydW50aW1lLnYxLkdldFN0YXR1c1Jlc3BvbnNlIgaiuxgCCAESYQoMRXhwbGFpblRydXN0EiMud2FmLnJ1bnRpbWUudjEuRXhwbGFpblRydXN0UmVxdWVzdBokLndhZi5ydW50aW1lLnYxLkV4cGxhaW5UcnVzdFJlc3BvbnNlIgaiuxgCCAESZAoNU2FtcGxlQ2xpZW50cxIkLndhZi5ydW50aW1lLnYxLlNhbXBsZUNsaWVudHNSZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuU2FtcGxlQ2xpZW50c1Jlc3BvbnNlIgaiuxgCCAEScAoRTGlzdFNwb29mV2FybmluZ3MSKC53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1JlcXVlc3QaKS53YWYucnVudGltZS52MS5MaXN0U3Bvb2ZXYXJuaW5nc1Jlc3BvbnNlIgaiuxgCCAESZAoNUHJvYmVVcHN0cmVhbRIkLndhZi5ydW50aW1lLnYxLlByb2JlVXBzdHJlYW1SZXF1ZXN0GiUud2FmLnJ1bnRpbWUudjEuUHJvYmVVcHN0cmVhbVJlc3BvbnNlIgaiuxgCCAFiBnByb3RvMw", [file_waf_runtime_v1_access, file_waf_runtime_v1_bundle, file_waf_v1_options]);
 
 /**
  * Request of CompilePolicy.
@@ -472,6 +472,13 @@ export type EvaluateResponse = Message<"waf.runtime.v1.EvaluateResponse"> & {
    * @generated from field: repeated waf.runtime.v1.GuardStep guards = 12;
    */
   guards: GuardStep[];
+
+  /**
+   * Why inspection failed; empty when it did not. Set in batches only.
+   *
+   * @generated from field: string failure = 13;
+   */
+  failure: string;
 };
 
 /**
@@ -563,6 +570,13 @@ export type EvaluateResponseJson = {
    * @generated from field: repeated waf.runtime.v1.GuardStep guards = 12;
    */
   guards?: GuardStepJson[];
+
+  /**
+   * Why inspection failed; empty when it did not. Set in batches only.
+   *
+   * @generated from field: string failure = 13;
+   */
+  failure?: string;
 };
 
 /**
@@ -571,6 +585,209 @@ export type EvaluateResponseJson = {
  */
 export const EvaluateResponseSchema: GenMessage<EvaluateResponse, {jsonType: EvaluateResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_engine, 4);
+
+/**
+ * Request of EvaluateBatch.
+ *
+ * @generated from message waf.runtime.v1.EvaluateBatchRequest
+ */
+export type EvaluateBatchRequest = Message<"waf.runtime.v1.EvaluateBatchRequest"> & {
+  /**
+   * The policy.
+   *
+   * @generated from field: waf.runtime.v1.RuntimePolicy policy = 1;
+   */
+  policy?: RuntimePolicy | undefined;
+
+  /**
+   * Files of the ruleset that it names.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeRuleset ruleset = 2;
+   */
+  ruleset?: RuntimeRuleset | undefined;
+
+  /**
+   * The requests.
+   *
+   * @generated from field: repeated waf.runtime.v1.BatchedRequest requests = 3;
+   */
+  requests: BatchedRequest[];
+};
+
+/**
+ * Request of EvaluateBatch.
+ *
+ * @generated from message waf.runtime.v1.EvaluateBatchRequest
+ */
+export type EvaluateBatchRequestJson = {
+  /**
+   * The policy.
+   *
+   * @generated from field: waf.runtime.v1.RuntimePolicy policy = 1;
+   */
+  policy?: RuntimePolicyJson;
+
+  /**
+   * Files of the ruleset that it names.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeRuleset ruleset = 2;
+   */
+  ruleset?: RuntimeRulesetJson;
+
+  /**
+   * The requests.
+   *
+   * @generated from field: repeated waf.runtime.v1.BatchedRequest requests = 3;
+   */
+  requests?: BatchedRequestJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.EvaluateBatchRequest.
+ * Use `create(EvaluateBatchRequestSchema)` to create a new message.
+ */
+export const EvaluateBatchRequestSchema: GenMessage<EvaluateBatchRequest, {jsonType: EvaluateBatchRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 5);
+
+/**
+ * One request of a batch; as EvaluateRequest has it.
+ *
+ * @generated from message waf.runtime.v1.BatchedRequest
+ */
+export type BatchedRequest = Message<"waf.runtime.v1.BatchedRequest"> & {
+  /**
+   * Request line and header fields as on the wire, with the empty line at the end.
+   *
+   * @generated from field: bytes head = 1;
+   */
+  head: Uint8Array;
+
+  /**
+   * Body, without transfer coding.
+   *
+   * @generated from field: bytes body = 2;
+   */
+  body: Uint8Array;
+
+  /**
+   * Address that the rules see.
+   *
+   * @generated from field: string client_ip = 3;
+   */
+  clientIp: string;
+
+  /**
+   * Address that the connection comes from.
+   *
+   * @generated from field: string peer_ip = 4;
+   */
+  peerIp: string;
+
+  /**
+   * Name of the site, for rules that ask for it.
+   *
+   * @generated from field: string site_id = 5;
+   */
+  siteId: string;
+};
+
+/**
+ * One request of a batch; as EvaluateRequest has it.
+ *
+ * @generated from message waf.runtime.v1.BatchedRequest
+ */
+export type BatchedRequestJson = {
+  /**
+   * Request line and header fields as on the wire, with the empty line at the end.
+   *
+   * @generated from field: bytes head = 1;
+   */
+  head?: string;
+
+  /**
+   * Body, without transfer coding.
+   *
+   * @generated from field: bytes body = 2;
+   */
+  body?: string;
+
+  /**
+   * Address that the rules see.
+   *
+   * @generated from field: string client_ip = 3;
+   */
+  clientIp?: string;
+
+  /**
+   * Address that the connection comes from.
+   *
+   * @generated from field: string peer_ip = 4;
+   */
+  peerIp?: string;
+
+  /**
+   * Name of the site, for rules that ask for it.
+   *
+   * @generated from field: string site_id = 5;
+   */
+  siteId?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.BatchedRequest.
+ * Use `create(BatchedRequestSchema)` to create a new message.
+ */
+export const BatchedRequestSchema: GenMessage<BatchedRequest, {jsonType: BatchedRequestJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 6);
+
+/**
+ * Response of EvaluateBatch.
+ *
+ * @generated from message waf.runtime.v1.EvaluateBatchResponse
+ */
+export type EvaluateBatchResponse = Message<"waf.runtime.v1.EvaluateBatchResponse"> & {
+  /**
+   * One answer a request, in their order; none when the policy could not be compiled.
+   *
+   * @generated from field: repeated waf.runtime.v1.EvaluateResponse answers = 1;
+   */
+  answers: EvaluateResponse[];
+
+  /**
+   * Why the policy could not be compiled; empty when it was.
+   *
+   * @generated from field: repeated waf.runtime.v1.Diagnostic diagnostics = 2;
+   */
+  diagnostics: Diagnostic[];
+};
+
+/**
+ * Response of EvaluateBatch.
+ *
+ * @generated from message waf.runtime.v1.EvaluateBatchResponse
+ */
+export type EvaluateBatchResponseJson = {
+  /**
+   * One answer a request, in their order; none when the policy could not be compiled.
+   *
+   * @generated from field: repeated waf.runtime.v1.EvaluateResponse answers = 1;
+   */
+  answers?: EvaluateResponseJson[];
+
+  /**
+   * Why the policy could not be compiled; empty when it was.
+   *
+   * @generated from field: repeated waf.runtime.v1.Diagnostic diagnostics = 2;
+   */
+  diagnostics?: DiagnosticJson[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.EvaluateBatchResponse.
+ * Use `create(EvaluateBatchResponseSchema)` to create a new message.
+ */
+export const EvaluateBatchResponseSchema: GenMessage<EvaluateBatchResponse, {jsonType: EvaluateBatchResponseJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_engine, 7);
 
 /**
  * One guard that was asked about a request.
@@ -703,7 +920,7 @@ export type GuardStepJson = {
  * Use `create(GuardStepSchema)` to create a new message.
  */
 export const GuardStepSchema: GenMessage<GuardStep, {jsonType: GuardStepJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 5);
+  messageDesc(file_waf_runtime_v1_engine, 8);
 
 /**
  * A rule that matched.
@@ -794,6 +1011,41 @@ export type SecurityMatch = Message<"waf.runtime.v1.SecurityMatch"> & {
    * @generated from field: bool truncated = 12;
    */
   truncated: boolean;
+
+  /**
+   * What the rule added to the anomaly scores.
+   *
+   * @generated from field: int32 score = 13;
+   */
+  score: number;
+
+  /**
+   * Revision of the rule, as it states it.
+   *
+   * @generated from field: string rev = 14;
+   */
+  rev: string;
+
+  /**
+   * Version of the rule, or of its ruleset, as it states it.
+   *
+   * @generated from field: string ver = 15;
+   */
+  ver: string;
+
+  /**
+   * Maturity, 1 to 9; 0 when the rule states none.
+   *
+   * @generated from field: uint32 maturity = 16;
+   */
+  maturity: number;
+
+  /**
+   * Accuracy, 1 to 9; 0 when the rule states none.
+   *
+   * @generated from field: uint32 accuracy = 17;
+   */
+  accuracy: number;
 };
 
 /**
@@ -885,6 +1137,41 @@ export type SecurityMatchJson = {
    * @generated from field: bool truncated = 12;
    */
   truncated?: boolean;
+
+  /**
+   * What the rule added to the anomaly scores.
+   *
+   * @generated from field: int32 score = 13;
+   */
+  score?: number;
+
+  /**
+   * Revision of the rule, as it states it.
+   *
+   * @generated from field: string rev = 14;
+   */
+  rev?: string;
+
+  /**
+   * Version of the rule, or of its ruleset, as it states it.
+   *
+   * @generated from field: string ver = 15;
+   */
+  ver?: string;
+
+  /**
+   * Maturity, 1 to 9; 0 when the rule states none.
+   *
+   * @generated from field: uint32 maturity = 16;
+   */
+  maturity?: number;
+
+  /**
+   * Accuracy, 1 to 9; 0 when the rule states none.
+   *
+   * @generated from field: uint32 accuracy = 17;
+   */
+  accuracy?: number;
 };
 
 /**
@@ -892,7 +1179,7 @@ export type SecurityMatchJson = {
  * Use `create(SecurityMatchSchema)` to create a new message.
  */
 export const SecurityMatchSchema: GenMessage<SecurityMatch, {jsonType: SecurityMatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 6);
+  messageDesc(file_waf_runtime_v1_engine, 9);
 
 /**
  * A variable that matched.
@@ -941,7 +1228,7 @@ export type SecurityMatchedVariableJson = {
  * Use `create(SecurityMatchedVariableSchema)` to create a new message.
  */
 export const SecurityMatchedVariableSchema: GenMessage<SecurityMatchedVariable, {jsonType: SecurityMatchedVariableJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 7);
+  messageDesc(file_waf_runtime_v1_engine, 10);
 
 /**
  * Request of GetStatus.
@@ -964,7 +1251,7 @@ export type GetStatusRequestJson = {
  * Use `create(GetStatusRequestSchema)` to create a new message.
  */
 export const GetStatusRequestSchema: GenMessage<GetStatusRequest, {jsonType: GetStatusRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 8);
+  messageDesc(file_waf_runtime_v1_engine, 11);
 
 /**
  * Response of GetStatus.
@@ -1055,7 +1342,7 @@ export type GetStatusResponseJson = {
  * Use `create(GetStatusResponseSchema)` to create a new message.
  */
 export const GetStatusResponseSchema: GenMessage<GetStatusResponse, {jsonType: GetStatusResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 9);
+  messageDesc(file_waf_runtime_v1_engine, 12);
 
 /**
  * Request of ProbeUpstream.
@@ -1090,7 +1377,7 @@ export type ProbeUpstreamRequestJson = {
  * Use `create(ProbeUpstreamRequestSchema)` to create a new message.
  */
 export const ProbeUpstreamRequestSchema: GenMessage<ProbeUpstreamRequest, {jsonType: ProbeUpstreamRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 10);
+  messageDesc(file_waf_runtime_v1_engine, 13);
 
 /**
  * Response of ProbeUpstream.
@@ -1125,7 +1412,7 @@ export type ProbeUpstreamResponseJson = {
  * Use `create(ProbeUpstreamResponseSchema)` to create a new message.
  */
 export const ProbeUpstreamResponseSchema: GenMessage<ProbeUpstreamResponse, {jsonType: ProbeUpstreamResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 11);
+  messageDesc(file_waf_runtime_v1_engine, 14);
 
 /**
  * What a probe of one address found.
@@ -1202,7 +1489,7 @@ export type ProbedEndpointJson = {
  * Use `create(ProbedEndpointSchema)` to create a new message.
  */
 export const ProbedEndpointSchema: GenMessage<ProbedEndpoint, {jsonType: ProbedEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 12);
+  messageDesc(file_waf_runtime_v1_engine, 15);
 
 /**
  * Request of ExplainTrust.
@@ -1279,7 +1566,7 @@ export type ExplainTrustRequestJson = {
  * Use `create(ExplainTrustRequestSchema)` to create a new message.
  */
 export const ExplainTrustRequestSchema: GenMessage<ExplainTrustRequest, {jsonType: ExplainTrustRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 13);
+  messageDesc(file_waf_runtime_v1_engine, 16);
 
 /**
  * Response of ExplainTrust.
@@ -1426,7 +1713,7 @@ export type ExplainTrustResponseJson = {
  * Use `create(ExplainTrustResponseSchema)` to create a new message.
  */
 export const ExplainTrustResponseSchema: GenMessage<ExplainTrustResponse, {jsonType: ExplainTrustResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 14);
+  messageDesc(file_waf_runtime_v1_engine, 17);
 
 /**
  * What one rule did.
@@ -1531,7 +1818,7 @@ export type RuntimeClientIpTraceJson = {
  * Use `create(RuntimeClientIpTraceSchema)` to create a new message.
  */
 export const RuntimeClientIpTraceSchema: GenMessage<RuntimeClientIpTrace, {jsonType: RuntimeClientIpTraceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 15);
+  messageDesc(file_waf_runtime_v1_engine, 18);
 
 /**
  * Request of SampleClients.
@@ -1594,7 +1881,7 @@ export type SampleClientsRequestJson = {
  * Use `create(SampleClientsRequestSchema)` to create a new message.
  */
 export const SampleClientsRequestSchema: GenMessage<SampleClientsRequest, {jsonType: SampleClientsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 16);
+  messageDesc(file_waf_runtime_v1_engine, 19);
 
 /**
  * Response of SampleClients.
@@ -1643,7 +1930,7 @@ export type SampleClientsResponseJson = {
  * Use `create(SampleClientsResponseSchema)` to create a new message.
  */
 export const SampleClientsResponseSchema: GenMessage<SampleClientsResponse, {jsonType: SampleClientsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 17);
+  messageDesc(file_waf_runtime_v1_engine, 20);
 
 /**
  * What one request said of its sender.
@@ -1692,7 +1979,7 @@ export type RuntimeClientSampleJson = {
  * Use `create(RuntimeClientSampleSchema)` to create a new message.
  */
 export const RuntimeClientSampleSchema: GenMessage<RuntimeClientSample, {jsonType: RuntimeClientSampleJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 18);
+  messageDesc(file_waf_runtime_v1_engine, 21);
 
 /**
  * Request of ListSpoofWarnings.
@@ -1715,7 +2002,7 @@ export type ListSpoofWarningsRequestJson = {
  * Use `create(ListSpoofWarningsRequestSchema)` to create a new message.
  */
 export const ListSpoofWarningsRequestSchema: GenMessage<ListSpoofWarningsRequest, {jsonType: ListSpoofWarningsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 19);
+  messageDesc(file_waf_runtime_v1_engine, 22);
 
 /**
  * Response of ListSpoofWarnings.
@@ -1750,7 +2037,7 @@ export type ListSpoofWarningsResponseJson = {
  * Use `create(ListSpoofWarningsResponseSchema)` to create a new message.
  */
 export const ListSpoofWarningsResponseSchema: GenMessage<ListSpoofWarningsResponse, {jsonType: ListSpoofWarningsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 20);
+  messageDesc(file_waf_runtime_v1_engine, 23);
 
 /**
  * Someone sent an address header without being trusted.
@@ -1841,7 +2128,7 @@ export type RuntimeSpoofWarningJson = {
  * Use `create(RuntimeSpoofWarningSchema)` to create a new message.
  */
 export const RuntimeSpoofWarningSchema: GenMessage<RuntimeSpoofWarning, {jsonType: RuntimeSpoofWarningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_engine, 21);
+  messageDesc(file_waf_runtime_v1_engine, 24);
 
 /**
  * Compiles and evaluates for control, over the engine's own Unix socket.
@@ -1868,6 +2155,16 @@ export const EngineService: GenService<{
     methodKind: "unary";
     input: typeof EvaluateRequestSchema;
     output: typeof EvaluateResponseSchema;
+  },
+  /**
+   * Runs requests against a policy one after the other, rules only: guards are not asked.
+   *
+   * @generated from rpc waf.runtime.v1.EngineService.EvaluateBatch
+   */
+  evaluateBatch: {
+    methodKind: "unary";
+    input: typeof EvaluateBatchRequestSchema;
+    output: typeof EvaluateBatchResponseSchema;
   },
   /**
    * Returns what the engine serves and how it does.

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/logging.proto.
  */
 export const file_waf_runtime_v1_logging: GenFile = /*@__PURE__*/
-  fileDesc("Chx3YWYvcnVudGltZS92MS9sb2dnaW5nLnByb3RvEg53YWYucnVudGltZS52MSL4AQoQUnVudGltZUxvZ1BvbGljeRIPCgdzaXRlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhMKC2FjY2Vzc19tb2RlGAMgASgNEhUKDXNlY3VyaXR5X21vZGUYBCABKA0SDwoHcGFpcmluZxgFIAEoCBIQCghzdGF0dXNfaxgGIAEoDRINCgVhcGlfaxgHIAEoDRISCgpzZWN1cml0eV9rGAggASgNEhYKDndpbmRvd19zZWNvbmRzGAkgASgNEjcKCGV2aWRlbmNlGAogASgLMiUud2FmLnJ1bnRpbWUudjEuUnVudGltZUV2aWRlbmNlUG9saWN5Ip8BChVSdW50aW1lRXZpZGVuY2VQb2xpY3kSDAoEbW9kZRgBIAEoDRIYChBoZWFkZXJfYnl0ZXNfbWF4GAIgASgNEhEKCWJvZHlfbW9kZRgDIAEoDRIWCg5ib2R5X2J5dGVzX21heBgEIAEoDRIaChJpbmZsaWdodF9ieXRlc19tYXgYBSABKAQSFwoPcXVldWVfYnl0ZXNfbWF4GAYgASgEYgZwcm90bzM");
+  fileDesc("Chx3YWYvcnVudGltZS92MS9sb2dnaW5nLnByb3RvEg53YWYucnVudGltZS52MSKPAgoQUnVudGltZUxvZ1BvbGljeRIPCgdzaXRlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhMKC2FjY2Vzc19tb2RlGAMgASgNEhUKDXNlY3VyaXR5X21vZGUYBCABKA0SDwoHcGFpcmluZxgFIAEoCBIQCghzdGF0dXNfaxgGIAEoDRINCgVhcGlfaxgHIAEoDRISCgpzZWN1cml0eV9rGAggASgNEhYKDndpbmRvd19zZWNvbmRzGAkgASgNEjcKCGV2aWRlbmNlGAogASgLMiUud2FmLnJ1bnRpbWUudjEuUnVudGltZUV2aWRlbmNlUG9saWN5EhUKDWV4cG9ydF9hY2Nlc3MYCyABKAginwEKFVJ1bnRpbWVFdmlkZW5jZVBvbGljeRIMCgRtb2RlGAEgASgNEhgKEGhlYWRlcl9ieXRlc19tYXgYAiABKA0SEQoJYm9keV9tb2RlGAMgASgNEhYKDmJvZHlfYnl0ZXNfbWF4GAQgASgNEhoKEmluZmxpZ2h0X2J5dGVzX21heBgFIAEoBBIXCg9xdWV1ZV9ieXRlc19tYXgYBiABKARiBnByb3RvMw");
 
 /**
  * The log policy of the deployment, or of a site.
@@ -89,6 +89,13 @@ export type RuntimeLogPolicy = Message<"waf.runtime.v1.RuntimeLogPolicy"> & {
    * @generated from field: waf.runtime.v1.RuntimeEvidencePolicy evidence = 10;
    */
   evidence?: RuntimeEvidencePolicy | undefined;
+
+  /**
+   * Every request travels as an ACCESS_SIEM fact, whatever else is kept of it. Of the deployment.
+   *
+   * @generated from field: bool export_access = 11;
+   */
+  exportAccess: boolean;
 };
 
 /**
@@ -166,6 +173,13 @@ export type RuntimeLogPolicyJson = {
    * @generated from field: waf.runtime.v1.RuntimeEvidencePolicy evidence = 10;
    */
   evidence?: RuntimeEvidencePolicyJson;
+
+  /**
+   * Every request travels as an ACCESS_SIEM fact, whatever else is kept of it. Of the deployment.
+   *
+   * @generated from field: bool export_access = 11;
+   */
+  exportAccess?: boolean;
 };
 
 /**

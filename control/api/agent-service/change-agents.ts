@@ -1,0 +1,85 @@
+/** Owns AgentService/UpdateAgent and DeleteAgent. */
+
+import {
+  AgentSchema,
+  type AgentJson,
+  type AgentService,
+} from '../../../proto/gen/waf/v1/agent_pb.ts';
+import { checkTags } from '../../domain/enrollment.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import type { AgentRecord } from '../../domain/resource-records.ts';
+import { applyMask } from '../../domain/update-mask.ts';
+import { agentIdentities, agents, enrollments } from '../../store/collections.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { nextUpdate } from '../unchanged.ts';
+import { agentsOf, storedAgent } from './known-nodes.ts';
+import { showAgent } from './show-node.ts';
+
+const nameCharactersMax = 128;
+
+/** Changes name and tags; everything else a node says itself. */
+export function updateAgent(parts: ApiParts): Method<typeof AgentService, 'updateAgent'> {
+  return async ({ agent, updateMask }, context) => {
+    const caller = callerOf(context);
+    if (agent === undefined) throw invalidField('agent', 'is required');
+    const change = toRecord<AgentJson>(AgentSchema, agent);
+    const stored = await parts.store.write((tx) => {
+      const before = storedAgent(tx, caller, agent.id, 'agent.id');
+      const masked = applyMask(before, change, updateMask, { name: true, tags: true });
+      const name = checkName(masked.name);
+      const same = agentsOf(tx, caller).some(
+        (other) => other.id !== before.id && other.name === name,
+      );
+      if (same) throw refusal('already_exists', 'agent.name: another node has it');
+      const tags = checkTags(masked.tags ?? [], 'agent.tags');
+      const updatedAt = nextUpdate(before, parts.clock);
+      const after: AgentRecord = { ...before, name, tags, updatedAt };
+      tx.put(agents, after);
+      tx.audit({ ...agentNote(caller, after), action: 'update', before, after });
+      return after;
+    });
+    return { agent: showAgent(parts, stored) };
+  };
+}
+
+/** Removes a node: its streams end at once, and nothing that it has proves it any more. */
+export function deleteAgent(parts: ApiParts): Method<typeof AgentService, 'deleteAgent'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    const deletedAt = new Date(parts.clock.nowMs()).toISOString();
+    await parts.store.write((tx) => {
+      const before = storedAgent(tx, caller, id, 'id');
+      tx.remove(agents, id);
+      tx.remove(agentIdentities, id);
+      // It stays counted by the tokens that enrolled it, and does not come back with them.
+      for (const row of tx.find(enrollments, 'agent', id))
+        tx.put(enrollments, { ...row, deletedAt });
+      tx.audit({ ...agentNote(caller, before), action: 'delete', before });
+    });
+    parts.streams.end(id, 'the node was deleted');
+    parts.nodes.remove(id);
+    const { tenantId } = caller;
+    const atMs = parts.clock.nowMs();
+    parts.nodes.note({ nodeId: id, kind: 'deleted', atMs, payload: {}, tenantId });
+    return { result: { id, changed: true } };
+  };
+}
+
+function checkName(name: string | undefined): string {
+  const text = (name ?? '').trim();
+  if (text === '') throw invalidField('agent.name', 'is required');
+  if (text.length <= nameCharactersMax) return text;
+  throw invalidField('agent.name', `has at most ${nameCharactersMax} characters`);
+}
+
+function agentNote(caller: Caller, agent: AgentRecord) {
+  return {
+    ...actorNote(caller),
+    resourceType: 'agent',
+    resourceId: agent.id,
+    resourceName: agent.name,
+  };
+}

@@ -1,0 +1,142 @@
+/** Owns what a model suggested: listing, rejecting, and applying with the checks of a person. */
+
+import { enumToJson } from '@bufbuild/protobuf';
+import {
+  AIProposalSchema,
+  AIProposalStatusSchema,
+  type AIProposal,
+  type AIService,
+} from '../../../proto/gen/waf/v1/ai_pb.ts';
+import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
+import { requirePermission, type Caller } from '../../auth/permissions.ts';
+import type { AiProposalRecord } from '../../domain/ai-records.ts';
+import { invalidField, notFound, refusal } from '../../domain/errors.ts';
+import { aiLimits } from '../../limits/ai-limits.ts';
+import { callLimits } from '../../limits/call-limits.ts';
+import { aiProposals } from '../../store/ai-collections.ts';
+import type { ReadStore, WriteStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { isoNow, requireText, toMessage } from '../convert.ts';
+import { createRule } from '../custom-rule-service/write-rules.ts';
+import type { Method } from '../method.ts';
+
+/** Proposals of the caller's tenant, newest first. */
+export function listAIProposals(parts: ApiParts): Method<typeof AIService, 'listAIProposals'> {
+  return ({ page, status }, context) => {
+    const { tenantId } = callerOf(context);
+    const { cursor = '', pageSize = 0, offset = 0 } = page ?? {};
+    if (pageSize < 0 || pageSize > callLimits.pageSizeMax) {
+      throw invalidField('page.pageSize', `must be between 1 and ${callLimits.pageSizeMax}`);
+    }
+    if (cursor !== '' && offset > 0) {
+      throw invalidField('page.offset', 'excludes page.cursor: give one of them');
+    }
+    const wanted = enumToJson(AIProposalStatusSchema, status);
+    const all = parts.store
+      .list(aiProposals)
+      .filter((one) => one.tenantId === tenantId)
+      .filter((one) => wanted === 'AI_PROPOSAL_STATUS_UNSPECIFIED' || one.status === wanted)
+      .sort(byAge);
+    const after = cursor === '' ? offset : all.findIndex(({ id }) => id === cursor) + 1;
+    if (cursor !== '' && after === 0) throw invalidField('page.cursor', 'is not one of ours');
+    const items = all.slice(after, after + (pageSize || 50));
+    const hasMore = after + items.length < all.length;
+    const nextCursor = hasMore ? (items.at(-1)?.id ?? '') : '';
+    return { items: items.map(showProposal), page: { nextCursor, hasMore } };
+  };
+}
+
+/** One proposal. */
+export function getAIProposal(parts: ApiParts): Method<typeof AIService, 'getAIProposal'> {
+  return ({ id }, context) => ({
+    proposal: showProposal(storedProposal(parts.store, callerOf(context), id)),
+  });
+}
+
+/** Marks a draft as not wanted. */
+export function rejectAIProposal(parts: ApiParts): Method<typeof AIService, 'rejectAIProposal'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    const proposal = await parts.store.write((tx) => {
+      const before = openProposal(tx, caller, id);
+      const status = 'AI_PROPOSAL_STATUS_REJECTED' as const;
+      const after = { ...before, status, updatedAt: isoNow(parts.clock) };
+      tx.put(aiProposals, after);
+      tx.audit({ ...proposalNote(caller, after), action: 'reject' });
+      return after;
+    });
+    return { proposal: showProposal(proposal) };
+  };
+}
+
+/** What a person needs to make the same change by hand, beside `ai:apply`. */
+const byHand = { public: false, anyPermission: [], allPermission: ['policy:custom:write'] };
+
+/** Makes the rule as if by hand: the same checks, the same audit row; and once only. */
+export function applyAIProposal(parts: ApiParts): Method<typeof AIService, 'applyAIProposal'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    requirePermission(byHand, caller);
+    const draft = openProposal(parts.store, caller, id);
+    const asked = JSON.parse(draft.patchJson ?? '{}') as CustomRuleJson;
+    // Another rule may have taken the number since.
+    const { ruleId: _ruleId, ...rule } = asked;
+    let applied = draft;
+    const kept = await createRule(parts, caller, rule, (tx) => {
+      const before = openProposal(tx, caller, id);
+      const status = 'AI_PROPOSAL_STATUS_ACCEPTED' as const;
+      const appliedAuditId = tx.auditHead()?.id ?? '';
+      applied = { ...before, status, appliedAuditId, updatedAt: isoNow(parts.clock) };
+      tx.put(aiProposals, applied);
+      tx.audit({ ...proposalNote(caller, applied), action: 'apply' });
+    });
+    return { proposal: showProposal(applied), result: { id: kept.id, changed: true } };
+  };
+}
+
+/** Keeps a new proposal; an older draft of a rule with the same name is superseded. */
+export function keepProposal(tx: WriteStore, caller: Caller, proposal: AiProposalRecord): void {
+  const nameOf = ({ patchJson = '{}' }: AiProposalRecord): unknown =>
+    (JSON.parse(patchJson) as { name?: unknown }).name;
+  const updatedAt = proposal.createdAt;
+  for (const other of tx.find(aiProposals, 'policy', proposal.policyId)) {
+    const open = other.status === 'AI_PROPOSAL_STATUS_DRAFT';
+    if (!open || nameOf(other) !== nameOf(proposal)) continue;
+    tx.put(aiProposals, { ...other, status: 'AI_PROPOSAL_STATUS_SUPERSEDED', updatedAt });
+  }
+  tx.put(aiProposals, proposal);
+  const all = tx.list(aiProposals);
+  const decided = all.filter(({ status }) => status !== 'AI_PROPOSAL_STATUS_DRAFT').sort(byAge);
+  const old = [...all.filter((one) => !decided.includes(one)).sort(byAge), ...decided];
+  for (const one of old.slice(aiLimits.proposalsMax)) tx.remove(aiProposals, one.id);
+  tx.audit({ ...proposalNote(caller, proposal), action: 'create', after: proposal });
+}
+
+/** A proposal as it is shown. */
+export function showProposal(proposal: AiProposalRecord): AIProposal {
+  return toMessage(AIProposalSchema, proposal);
+}
+
+function byAge(left: AiProposalRecord, right: AiProposalRecord): number {
+  return left.createdAt < right.createdAt ? 1 : left.createdAt > right.createdAt ? -1 : 0;
+}
+
+/** Errors: not_found, also for proposals of other tenants. */
+function storedProposal(store: ReadStore, caller: Caller, id: string): AiProposalRecord {
+  const found = store.get(aiProposals, requireText(id, 'id'));
+  if (found === undefined || found.tenantId !== caller.tenantId) throw notFound('proposal', id);
+  return found;
+}
+
+/** Errors: failed_precondition for one that was decided. */
+function openProposal(store: ReadStore, caller: Caller, id: string): AiProposalRecord {
+  const found = storedProposal(store, caller, id);
+  if (found.status === 'AI_PROPOSAL_STATUS_DRAFT') return found;
+  const state = (found.status ?? '').replace('AI_PROPOSAL_STATUS_', '').toLowerCase();
+  throw refusal('failed_precondition', `id: the proposal is ${state} already`);
+}
+
+function proposalNote(caller: Caller, { id, kind }: AiProposalRecord) {
+  const base = { ...actorNote(caller), resourceType: 'ai_proposal' };
+  return { ...base, resourceId: id, resourceName: kind ?? '' };
+}

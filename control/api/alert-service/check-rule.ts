@@ -1,0 +1,70 @@
+/** What a rule may be, beside its condition: names, channels, texts. */
+
+import type { AlertRuleJson } from '../../../proto/gen/waf/v1/alert_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { conditionText, readCondition } from '../../domain/alert-condition.ts';
+import { checkNotification } from '../../domain/alert-message.ts';
+import type { AlertRuleRecord } from '../../domain/alert-records.ts';
+import { severityNamed } from '../../domain/alert-silence.ts';
+import { invalidField, refusal } from '../../domain/errors.ts';
+import { alertLimits } from '../../limits/alert-limits.ts';
+import { alertChannels, alertRules } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+
+/** A rule without what the service gives. */
+export type CheckedRule = Omit<AlertRuleRecord, 'id' | 'tenantId' | 'createdAt' | 'updatedAt'>;
+
+/** Checks a rule. Errors: invalid_argument naming the field, already_exists for its name. */
+export function checkRule(
+  store: ReadStore,
+  caller: Caller,
+  rule: AlertRuleJson,
+  ownId: string,
+): CheckedRule {
+  const name = checkAlertName(rule.name, 'rule.name');
+  const same = store
+    .list(alertRules)
+    .find((one) => one.tenantId === caller.tenantId && one.name === name && one.id !== ownId);
+  if (same !== undefined) {
+    throw refusal('already_exists', 'rule.name: another alert rule has this name');
+  }
+  const severity = severityNamed(rule.severity ?? '');
+  if (severity === null) throw invalidField('rule.severity', 'is required');
+  const condition = readCondition(rule.expression ?? '', 'rule.expression');
+  const { notification } = rule;
+  return {
+    name,
+    enabled: rule.enabled ?? false,
+    severity,
+    expression: conditionText(condition),
+    channelIds: checkChannelIds(store, caller, rule.channelIds ?? [], 'rule.channelIds'),
+    ...(notification === undefined
+      ? {}
+      : { notification: checkNotification(notification, 'rule.notification') }),
+  };
+}
+
+/** A name for people. Errors: invalid_argument at the field. */
+export function checkAlertName(text: string | undefined, field: string): string {
+  const name = (text ?? '').trim();
+  if (name === '') throw invalidField(field, 'is required');
+  if (name.length <= alertLimits.nameCharsMax) return name;
+  throw invalidField(field, `has at most ${alertLimits.nameCharsMax} characters`);
+}
+
+function checkChannelIds(
+  store: ReadStore,
+  caller: Caller,
+  ids: readonly string[],
+  field: string,
+): readonly string[] {
+  const own = [...new Set(ids)];
+  if (own.length > alertLimits.channelsOfRuleMax) {
+    throw invalidField(field, `has at most ${alertLimits.channelsOfRuleMax} entries`);
+  }
+  own.forEach((id, at) => {
+    if (store.get(alertChannels, id)?.tenantId === caller.tenantId) return;
+    throw invalidField(`${field}[${at}]`, 'names no alert channel');
+  });
+  return own;
+}

@@ -1,0 +1,51 @@
+/** AlertService/PreviewAlertRuleNotification: renders what a rule would send through a channel. */
+
+import {
+  AlertRuleSchema,
+  type AlertRuleJson,
+  type AlertService,
+} from '../../../proto/gen/waf/v1/alert_pb.ts';
+import { styleOf } from '../../domain/alert-channel.ts';
+import { readCondition } from '../../domain/alert-condition.ts';
+import { renderMessage } from '../../domain/alert-message.ts';
+import { alertEvents } from '../../domain/alert-texts.ts';
+import { invalidField } from '../../domain/errors.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toRecord } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { checkRule } from './check-rule.ts';
+import { previewedAlert } from './sample-alert.ts';
+import { storedChannel, storedRule } from './stored.ts';
+
+/** Renders a message; without a channel in the standard language. */
+export function previewAlertRuleNotification({
+  store,
+  clock,
+}: ApiParts): Method<typeof AlertService, 'previewAlertRuleNotification'> {
+  return ({ rule, channelId, lifecycleEvent }, context) => {
+    const caller = callerOf(context);
+    if (rule === undefined) throw invalidField('rule', 'is required');
+    const event = alertEvents.find((one) => one === (lifecycleEvent || 'firing'));
+    if (event === undefined) {
+      throw invalidField('lifecycleEvent', `must be one of ${alertEvents.join(', ')}`);
+    }
+    const before = rule.id === '' ? undefined : storedRule(store, caller, rule.id, 'rule.id');
+    const asked = toRecord<AlertRuleJson>(AlertRuleSchema, rule);
+    const checked = checkRule(store, caller, asked, rule.id);
+    const config =
+      channelId === '' ? {} : storedChannel(store, caller, channelId, 'channelId').config;
+    const nowMs = clock.nowMs();
+    const record = {
+      ...checked,
+      id: before?.id ?? 'alert-rule-preview',
+      tenantId: caller.tenantId,
+      createdAt: '',
+      updatedAt: '',
+    };
+    const condition = readCondition(checked.expression, 'rule.expression');
+    const style = styleOf(config);
+    const alert = previewedAlert(record, condition, event, nowMs);
+    const text = renderMessage(alert, checked.notification ?? {}, event, style, nowMs);
+    return { ...text, ...style };
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Owns who a stream's other end is: the built-in node on the administration socket, or an enrolled
+ * node by certificate and token together. What fails is logged; the answer tells no part from the
+ * others.
+ */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { HandlerContext } from '@connectrpc/connect';
+import { refusal } from '../../domain/errors.ts';
+import type { AgentRecord } from '../../domain/resource-records.ts';
+import { defaultTenantId } from '../../domain/records.ts';
+import { agentIdentities, agents } from '../../store/collections.ts';
+import { addressKey, entranceKey, peerKey, type ApiParts } from '../context.ts';
+import { localNodeId } from '../agent-service/known-nodes.ts';
+
+/** What a node says of itself. */
+export interface NodeClaim {
+  readonly agentId: string;
+  readonly streamToken: string;
+}
+
+/** Who a node is. */
+export interface AdmittedNode {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Null for the built-in node. */
+  readonly agent: AgentRecord | null;
+}
+
+/** SHA-256 of a secret as it is kept, hex. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Whether a secret is the one that is kept as `sha256`. Takes as long for every secret. */
+export function isSecret(secret: string, sha256: string): boolean {
+  const [a, b] = [Buffer.from(hashSecret(secret)), Buffer.from(sha256)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Errors: permission_denied. */
+export function admitNode(
+  parts: ApiParts,
+  { agentId, streamToken }: NodeClaim,
+  context: HandlerContext,
+): AdmittedNode {
+  if (context.values.get(entranceKey) === 'socket') {
+    if (agentId === localNodeId) return { id: localNodeId, tenantId: defaultTenantId, agent: null };
+    return refuse(parts, context, agentId, 'the socket is for the built-in node');
+  }
+  const agent = certifiedNode(parts, context);
+  if (agent.id !== agentId) return refuse(parts, context, agentId, 'its certificate is another');
+  const known = parts.store.get(agentIdentities, agent.id)?.streamTokenSha256 ?? '';
+  if (!isSecret(streamToken, known)) {
+    return refuse(parts, context, agentId, 'its token is wrong');
+  }
+  context.values.get(peerKey)?.prove();
+  return { id: agent.id, tenantId: agent.tenantId, agent };
+}
+
+/** The enrolled node whose certificate the connection proved. Errors: permission_denied. */
+export function certifiedNode(parts: ApiParts, context: HandlerContext): AgentRecord {
+  const found = nodeOfConnection(parts, context.values.get(peerKey)?.node ?? null);
+  if (typeof found !== 'string') return found;
+  return refuse(parts, context, context.values.get(peerKey)?.node?.nodeId ?? '', found);
+}
+
+/** The enrolled node of a connection, or why there is none. */
+export function nodeOfConnection(
+  parts: Pick<ApiParts, 'store' | 'clock'>,
+  certificate: { readonly nodeId: string; readonly sha256: string; readonly endMs: number } | null,
+): AgentRecord | string {
+  if (certificate === null) return 'it shows no certificate of a node';
+  const { nodeId, sha256, endMs } = certificate;
+  const agent = parts.store.get(agents, nodeId);
+  const identity = parts.store.get(agentIdentities, nodeId);
+  if (agent === undefined || identity === undefined) return 'it is not enrolled any more';
+  if (!identity.certificatesSha256.includes(sha256)) return 'its certificate was replaced';
+  if (parts.clock.nowMs() >= endMs) return 'its certificate has ended';
+  return agent;
+}
+
+function refuse(parts: ApiParts, context: HandlerContext, agentId: string, reason: string): never {
+  const address = context.values.get(addressKey);
+  parts.logger.warn('a node was refused', { node: agentId.slice(0, 64), address, reason });
+  throw refusal('permission_denied', 'hello: this node is not enrolled');
+}

@@ -1,0 +1,81 @@
+/** What is known of the rules of a security event, from the policy of its site as it is now. */
+
+import type {
+  SecurityEventJson,
+  SecurityMessageJson,
+  SecurityRuleLinkJson,
+} from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { explainBlock, type BlockExplanation } from '../../domain/block-explanation.ts';
+import { renderCustomRule } from '../../domain/custom-rules.ts';
+import { describeRules, type DescribedRule } from '../../domain/crs-rules.ts';
+import type { PolicyRecord } from '../../domain/records.ts';
+import { rulesOfRecord } from '../../publish/ruleset-rules.ts';
+import { customRules, policies, rulesets, sites } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+
+/** An event whose rules show their links, and what would have let its request through. */
+export interface ExplainedEvent {
+  readonly event: SecurityEventJson;
+  readonly explanation: BlockExplanation;
+}
+
+/** Explains an event of the caller's tenant. */
+export function explainEvent(
+  store: ReadStore,
+  caller: Caller,
+  event: SecurityEventJson,
+): ExplainedEvent {
+  const policy = policyOfSite(store, caller.tenantId, event.siteId ?? '');
+  const ruleset = policy === undefined ? undefined : store.get(rulesets, policy.crsRulesetId);
+  const rules = ruleset === undefined ? [] : rulesOfRecord(store, ruleset).byId;
+  const byId = new Map(rules.map((rule) => [rule.ruleId, rule]));
+  const custom = policy === undefined ? new Map() : describedCustomRules(store, policy);
+  const withLinks = (message: SecurityMessageJson): SecurityMessageJson => {
+    const id = Number(message.ruleId);
+    const links = (custom.get(id) ?? byId.get(id))?.links.map(showLink) ?? [];
+    return links.length === 0 ? message : { ...message, links };
+  };
+  const messages = event.messages?.map(withLinks);
+  return {
+    event: messages === undefined ? event : { ...event, messages },
+    explanation: explainBlock(event, {
+      policyId: policy?.id ?? '',
+      ruleOf: (id) => byId.get(id),
+      isCustom: (id) => custom.has(Number(id)),
+    }),
+  };
+}
+
+/** The policy that inspects a site of a tenant now. */
+export function policyOfSite(
+  store: ReadStore,
+  tenantId: string,
+  siteId: string,
+): PolicyRecord | undefined {
+  const site = siteId === '' ? undefined : store.get(sites, siteId);
+  if (site?.tenantId !== tenantId || site.waf?.enabled !== true) return undefined;
+  const chosen = site.waf.policyId ?? '';
+  if (chosen !== '') return store.get(policies, chosen);
+  return store.list(policies).find((one) => one.isDefault === true && one.isTemplate !== true);
+}
+
+function describedCustomRules(
+  store: ReadStore,
+  policy: PolicyRecord,
+): ReadonlyMap<number, DescribedRule> {
+  const rules = store.find(customRules, 'policy', policy.id);
+  const files = rules.map((rule) => ({
+    path: rule.id,
+    text: Buffer.from(renderCustomRule({ ...rule, enabled: true })).toString('latin1'),
+  }));
+  return new Map(describeRules(files, policy.id).map((rule) => [rule.ruleId, rule]));
+}
+
+function showLink({ targets, operator, transforms }: DescribedRule['links'][number]) {
+  return {
+    targets: [...targets],
+    operator,
+    transformations: [...transforms],
+  } satisfies SecurityRuleLinkJson;
+}

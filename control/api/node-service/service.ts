@@ -1,0 +1,11 @@
+/** Owns which methods of NodeService are built. It is no part of the contract with clients. */
+
+import type { NodeService } from '../../../proto/gen/waf/runtime/v1/nodes_pb.ts';
+import type { ApiParts } from '../context.ts';
+import type { Built } from '../method.ts';
+import { renewIdentity } from './renew-identity.ts';
+
+/** NodeService. */
+export function nodeService(parts: ApiParts): Built<typeof NodeService> {
+  return { renewIdentity: renewIdentity(parts) };
+}

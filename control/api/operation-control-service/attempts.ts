@@ -1,0 +1,88 @@
+/**
+ * What nodes acknowledged of the configurations that carried an intent: exact receipts for exact
+ * artifacts. Says nothing of traffic or of nodes that are reachable now.
+ */
+
+import type {
+  OperationControlAttemptJson,
+  OperationControlTargetJson,
+} from '../../../proto/gen/waf/v1/operation_control_pb.ts';
+import type { OperationIntentRecord } from '../../domain/operation-control.ts';
+import type { NodeDelivery, PublicationRecord } from '../../store/collections.ts';
+
+/** How far an intent has come. */
+export type DeploymentState =
+  'pending' | 'applying' | 'converged' | 'failed' | 'superseded' | 'unverified';
+
+/** Receipts of one configuration, as the nodes that an intent requires gave them. */
+export function attemptOf(
+  publication: PublicationRecord,
+  intent: Pick<OperationIntentRecord, 'requiredTargets'>,
+): OperationControlAttemptJson {
+  const { revision, sha256, nodes = {} } = publication;
+  const targets = intent.requiredTargets.map(({ nodeId = '', kind = '' }) => {
+    const delivery = Object.hasOwn(nodes, nodeId) ? nodes[nodeId] : undefined;
+    return targetOf(publication, nodeId, kind, delivery);
+  });
+  return {
+    configRevisionId: revision,
+    generation: revision,
+    artifactSha256: sha256,
+    status: statusOf(targets),
+    targets,
+  };
+}
+
+/** Targets with a status. */
+export function countTargets(attempt: OperationControlAttemptJson | null, status: string): number {
+  return (attempt?.targets ?? []).filter((target) => target.status === status).length;
+}
+
+/** Where an intent is; `attempt` is the newest configuration that carried it. */
+export function deploymentStateOf(
+  intent: OperationIntentRecord,
+  attempt: OperationControlAttemptJson | null,
+): DeploymentState {
+  if (intent.supersededByIntentId !== '') return 'superseded';
+  if (attempt === null) return 'pending';
+  const required = intent.requiredTargets.length;
+  if (required === 0) return 'unverified';
+  if (countTargets(attempt, 'failed') > 0) return 'failed';
+  if (countTargets(attempt, 'applied') === required) return 'converged';
+  return countTargets(attempt, 'pending') === required ? 'pending' : 'applying';
+}
+
+function targetOf(
+  { revision, sha256 }: PublicationRecord,
+  nodeId: string,
+  kind: string,
+  delivery: NodeDelivery | undefined,
+): OperationControlTargetJson {
+  const appliedAt = delivery?.appliedAt ?? '';
+  return {
+    nodeId,
+    kind,
+    purpose: 'serving',
+    deploymentId: revision,
+    bundleId: sha256,
+    targetRevision: revision,
+    status: deliveryStatus(delivery),
+    ...(appliedAt === '' ? {} : { appliedAt }),
+  };
+}
+
+function deliveryStatus(delivery: NodeDelivery | undefined): string {
+  if (delivery === undefined) return 'pending';
+  if (delivery.result === 'failure') return 'failed';
+  if (delivery.result === 'superseded') return 'superseded';
+  return delivery.appliedAt === '' ? 'delivered' : 'applied';
+}
+
+/** The least of what its targets are. */
+function statusOf(targets: readonly OperationControlTargetJson[]): string {
+  const all = targets.map(({ status }) => status ?? 'pending');
+  if (all.includes('failed')) return 'failed';
+  if (all.length > 0 && all.every((one) => one === 'applied')) return 'applied';
+  if (all.includes('superseded')) return 'superseded';
+  return all.some((one) => one !== 'pending') ? 'delivered' : 'pending';
+}

@@ -1,0 +1,62 @@
+/** OperationControlService/ListOperationControlHistory: intents of a site, the newest first. */
+
+import {
+  ListOperationControlHistoryResponseSchema,
+  type OperationControlHistoryItemJson,
+  type OperationControlService,
+} from '../../../proto/gen/waf/v1/operation_control_pb.ts';
+import type { OperationIntentRecord } from '../../domain/operation-control.ts';
+import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { callerOf, type ApiParts } from '../context.ts';
+import { toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+import { storedSite } from '../site-service/stored-site.ts';
+import { attemptOf } from './attempts.ts';
+import { intentsBefore, publicationsOf } from './intents.ts';
+
+/** A page of at most 50 intents. */
+export function listOperationControlHistory(
+  parts: ApiParts,
+): Method<typeof OperationControlService, 'listOperationControlHistory'> {
+  return ({ siteId, beforeRevision }, context) => {
+    const { store } = parts;
+    const site = storedSite(store, callerOf(context), siteId, 'siteId');
+    const limit = apiDocumentLimits.historyPage;
+    const found = intentsBefore(store, site.id, Number(beforeRevision), limit + 1);
+    const page = found.slice(0, limit);
+    const more = found.length > limit;
+    return toMessage(ListOperationControlHistoryResponseSchema, {
+      items: page.map((intent) => itemOf(store, intent)),
+      nextBeforeRevision: String(more ? page.at(-1)!.controlRevision : 0),
+    });
+  };
+}
+
+function itemOf(store: ReadStore, intent: OperationIntentRecord): OperationControlHistoryItemJson {
+  const attempts = publicationsOf(store, intent.id).map((one) => attemptOf(one, intent));
+  const [latest] = attempts;
+  const activated = attempts.find(({ status }) => status === 'applied');
+  const appliedAt = (activated?.targets ?? []).map((target) => target.appliedAt ?? '').sort();
+  return {
+    intentId: intent.id,
+    controlRevision: String(intent.controlRevision),
+    snapshotSha256: intent.snapshotSha256,
+    reason: intent.reason,
+    createdAt: intent.createdAt,
+    supersededByIntentId: intent.supersededByIntentId,
+    domain: intent.domain,
+    contractId: intent.controls.schema?.contractId ?? '',
+    latestConfigRevisionId: latest?.configRevisionId ?? '',
+    latestStatus: latest?.status ?? 'pending',
+    ...(activated === undefined
+      ? {}
+      : {
+          activatedConfigRevisionId: activated.configRevisionId ?? '',
+          activatedGeneration: activated.generation ?? '0',
+          activatedArtifactSha256: activated.artifactSha256 ?? '',
+          // It is active once the last node has it.
+          activatedAt: appliedAt.at(-1) || intent.createdAt,
+        }),
+  };
+}

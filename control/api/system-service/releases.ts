@@ -1,0 +1,96 @@
+/**
+ * Owns SystemService/ListBinaryReleases, GetBinaryRelease and DeleteBinaryRelease, and how a
+ * release is shown. Importing one is in import-release.ts.
+ */
+
+import {
+  BinaryReleaseSchema,
+  type BinaryRelease,
+  type SystemService,
+} from '../../../proto/gen/waf/v1/system_pb.ts';
+import { notFound, refusal } from '../../domain/errors.ts';
+import type { BinaryReleaseRecord } from '../../domain/releases.ts';
+import { isOpen } from '../../domain/upgrade-run.ts';
+import { binaryReleases, upgradeRuns } from '../../store/collections.ts';
+import type { ReadStore } from '../../store/store.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { pageOf, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+/** Imported releases, newest import first. */
+export function listBinaryReleases(
+  parts: ApiParts,
+): Method<typeof SystemService, 'listBinaryReleases'> {
+  return ({ page: asked }) => {
+    const found = parts.store.list(binaryReleases).sort(newestFirst);
+    const { items, page } = pageOf(found, asked);
+    return { items: items.map((record) => showRelease(parts, record)), page };
+  };
+}
+
+/** One release. */
+export function getBinaryRelease(
+  parts: ApiParts,
+): Method<typeof SystemService, 'getBinaryRelease'> {
+  return ({ id }) => ({ release: showRelease(parts, storedRelease(parts.store, id)) });
+}
+
+/** Removes a release and its file. */
+export function deleteBinaryRelease(
+  parts: ApiParts,
+): Method<typeof SystemService, 'deleteBinaryRelease'> {
+  return async ({ id }, context) => {
+    const caller = callerOf(context);
+    await parts.releases.exclusive(async () => {
+      const { sha256 } = await parts.store.write((tx) => {
+        const before = storedRelease(tx, id);
+        refuseInUse(tx, id);
+        tx.remove(binaryReleases, id);
+        tx.audit({
+          ...actorNote(caller),
+          ...releaseNote(before),
+          action: 'delete',
+          before,
+        });
+        return before;
+      });
+      const shared = parts.store.list(binaryReleases).some((one) => one.sha256 === sha256);
+      if (!shared) await parts.releases.remove(sha256);
+    });
+    return { result: { id, changed: true } };
+  };
+}
+
+/** A release, and whether its file is there. */
+export function showRelease(parts: ApiParts, record: BinaryReleaseRecord): BinaryRelease {
+  const there = parts.releases.bytesOf(record.sha256) === Number(record.sizeBytes);
+  return toMessage(BinaryReleaseSchema, {
+    ...record,
+    platform: `${record.platform}-${record.arch}`,
+    fileStatus: there ? 'stored' : 'missing',
+  });
+}
+
+/** The resource's part of an audit row. */
+export function releaseNote({ id, version }: BinaryReleaseRecord) {
+  return { resourceType: 'binary_release', resourceId: id, resourceName: version };
+}
+
+/** Errors: failed_precondition while nodes are to download it. */
+function refuseInUse(store: ReadStore, id: string): void {
+  const run = store.list(upgradeRuns).find((one) => one.release?.id === id && isOpen(one));
+  if (run === undefined) return;
+  throw refusal('failed_precondition', `id: ${run.id} rolls ${id} out; cancel it first`);
+}
+
+/** Errors: not_found. */
+function storedRelease(store: ReadStore, id: string): BinaryReleaseRecord {
+  const found = store.get(binaryReleases, id);
+  if (found === undefined) throw notFound('release', id);
+  return found;
+}
+
+function newestFirst(left: BinaryReleaseRecord, right: BinaryReleaseRecord): number {
+  if (left.importedAt !== right.importedAt) return left.importedAt < right.importedAt ? 1 : -1;
+  return left.id < right.id ? -1 : 1;
+}

@@ -1,0 +1,116 @@
+/** Owns SystemService/ListUpgradeRuns, GetUpgradeRun, StreamUpgradeRun and CancelUpgradeRun. */
+
+import type { JsonObject } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  UpgradeRunEventKind,
+  UpgradeRunSchema,
+  type SystemService,
+  type UpgradeRun,
+} from '../../../proto/gen/waf/v1/system_pb.ts';
+import type { Caller } from '../../auth/permissions.ts';
+import { notFound, refusal } from '../../domain/errors.ts';
+import { isOpen, type UpgradeEvent, type UpgradeRunRecord } from '../../domain/upgrade-run.ts';
+import { upgradeRuns } from '../../store/collections.ts';
+import { actorNote, callerOf, type ApiParts } from '../context.ts';
+import { pageOf, toMessage } from '../convert.ts';
+import type { Method } from '../method.ts';
+
+/** Runs, the newest first. */
+export function listUpgradeRuns(parts: ApiParts): Method<typeof SystemService, 'listUpgradeRuns'> {
+  return ({ page: asked }, context) => {
+    const { tenantId } = callerOf(context);
+    const found = parts.store
+      .list(upgradeRuns)
+      .filter((run) => run.tenantId === tenantId)
+      .sort((left, right) => right.createdAt.localeCompare(left.createdAt));
+    const { items, page } = pageOf(found, asked);
+    return { items: items.map(showRun), page };
+  };
+}
+
+/** One run. */
+export function getUpgradeRun(parts: ApiParts): Method<typeof SystemService, 'getUpgradeRun'> {
+  return ({ id }, context) => ({ run: showRun(storedRun(parts, callerOf(context), id)) });
+}
+
+/** What happened in a run, from its begin, and what happens until it ends. */
+export function streamUpgradeRun(
+  parts: ApiParts,
+): Method<typeof SystemService, 'streamUpgradeRun'> {
+  return async function* ({ runId }, context) {
+    const caller = callerOf(context);
+    let run = storedRun(parts, caller, runId);
+    let wake = (): void => undefined;
+    let changed = false;
+    const heard = (): void => {
+      changed = true;
+      wake();
+    };
+    const undo = parts.upgrades.watch(runId, heard);
+    context.signal.addEventListener('abort', heard);
+    try {
+      for (let sent = 0; !context.signal.aborted;) {
+        changed = false;
+        run = storedRun(parts, caller, runId);
+        while (sent < run.events.length) yield { event: showEvent(runId, run.events[sent++]!) };
+        if (!isOpen(run)) return;
+        if (!changed) await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      undo();
+      context.signal.removeEventListener('abort', heard);
+    }
+  };
+}
+
+/** Ends a run; nodes that have an order finish it. */
+export function cancelUpgradeRun(
+  parts: ApiParts,
+): Method<typeof SystemService, 'cancelUpgradeRun'> {
+  return async ({ runId }, context) => {
+    const caller = callerOf(context);
+    const run = storedRun(parts, caller, runId);
+    if (!isOpen(run)) {
+      throw refusal('failed_precondition', `runId: run ${runId} has ${run.state} already`);
+    }
+    await parts.upgrades.cancel(runId, {
+      ...actorNote(caller),
+      ...runNote(run),
+      action: 'cancel',
+    });
+    return { run: showRun(storedRun(parts, caller, runId)) };
+  };
+}
+
+/** A run as clients see it. */
+export function showRun(run: UpgradeRunRecord): UpgradeRun {
+  return toMessage(UpgradeRunSchema, {
+    id: run.id,
+    targetVersion: run.targetVersion,
+    status: `UPGRADE_RUN_STATUS_${run.state.toUpperCase()}`,
+    ...(run.startedAt === '' ? {} : { startedAt: run.startedAt }),
+    ...(run.finishedAt === '' ? {} : { finishedAt: run.finishedAt }),
+  });
+}
+
+/** The resource's part of an audit row. */
+export function runNote({ id, targetVersion }: UpgradeRunRecord) {
+  return { resourceType: 'upgrade_run', resourceId: id, resourceName: targetVersion };
+}
+
+function showEvent(runId: string, { kind, at, payload }: UpgradeEvent) {
+  return {
+    runId,
+    kind: UpgradeRunEventKind[kind],
+    occurredAt: timestampFromMs(Date.parse(at)),
+    payload: { ...payload } as JsonObject,
+  };
+}
+
+/** Errors: not_found. */
+function storedRun({ store }: ApiParts, caller: Caller, id: string): UpgradeRunRecord {
+  const run = store.get(upgradeRuns, id);
+  if (run === undefined || run.tenantId !== caller.tenantId) throw notFound('upgrade run', id);
+  return run;
+}

@@ -1,0 +1,83 @@
+/** Proof that samples of violations are kept where a log policy wants them, in bounded number. */
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { SecurityFactSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
+import { findingText, fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
+import { observationLimits } from '../limits/observation-limits.ts';
+import { openMemoryKv } from '../store/memory-kv.ts';
+import { ViolationSamples, type SentFact } from './violation-samples.ts';
+
+const kind = { location: 'body', keyword: 'type', pointer: '/paths/~1a/post/x at y' };
+const operationKey = 'POST a.test/a b';
+const fingerprint = fingerprintOf(textOfKind({ operationKey, ...kind }));
+
+function fact(requestId: string, atMs: number, change: object = {}, siteId = 's'): SentFact {
+  const detail = new TextEncoder().encode(findingText(kind));
+  const found = { guard: 'schema', action: 'deny', reason: 'schema_violation', detail };
+  const guards = [{ ...found, ruleId: operationKey, ...change }];
+  const fields = { requestId, siteId, receivedAtMs: BigInt(atMs), status: 403, guards };
+  const bytes = toBinary(SecurityFactSchema, create(SecurityFactSchema, fields));
+  return { agentId: 'local', tenantId: 't', bytes };
+}
+
+function open(keeps: (siteId: string) => boolean) {
+  const faults: unknown[] = [];
+  const choice = { any: () => true, keeps };
+  const samples = new ViolationSamples(openMemoryKv(), choice, (fault) => faults.push(fault));
+  return { samples, faults };
+}
+
+test('the newest of a kind are kept, newest first, in the span that is asked for', async () => {
+  const { samples, faults } = open(() => true);
+  const { violationSamplesMax } = observationLimits;
+  for (let at = 0; at < violationSamplesMax + 5; at++) {
+    samples.take([fact(`r${at}`, 1_000 + at), fact(`o${at}`, 1_000 + at, { guard: 'ip' })]);
+  }
+  await samples.settled();
+  const all = samples.list('t', 's', fingerprint, 0, Infinity);
+  expect(all).toHaveLength(violationSamplesMax);
+  const newest = violationSamplesMax + 4;
+  expect(all[0]).toEqual({
+    ...{ requestId: `r${newest}`, agentId: 'local', atMs: 1_000 + newest },
+    ...{ action: 'deny', status: 403 },
+  });
+  const [one] = samples.list('t', 's', fingerprint, 1_000 + newest - 1, 1_000 + newest);
+  expect(one!.requestId).toBe(`r${newest - 1}`);
+  expect(samples.list('other', 's', fingerprint, 0, Infinity)).toEqual([]);
+  await samples.forget(1_000 + newest);
+  expect(samples.list('t', 's', fingerprint, 0, Infinity)).toHaveLength(1);
+  await samples.forget(2_000_000);
+  expect(samples.list('t', 's', fingerprint, 0, Infinity)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
+test('nothing is kept of sites whose policy keeps none, nor of other findings', async () => {
+  const { samples } = open((siteId) => siteId === 'yes');
+  samples.take([
+    fact('r1', 1, {}, 'no'),
+    fact('r2', 1, { reason: 'schema_not_evaluated' }, 'yes'),
+    fact('r3', 1, { detail: new TextEncoder().encode('no operation under /') }, 'yes'),
+    { ...fact('r4', 1, {}, 'yes'), bytes: new Uint8Array([255]) },
+    fact('r5', 1, { action: 'monitor' }, 'yes'),
+  ]);
+  await samples.settled();
+  const ids = (site: string): string[] =>
+    samples.list('t', site, fingerprint, 0, 2).map(({ requestId }) => requestId);
+  expect([ids('no'), ids('yes')]).toEqual([[], ['r5']]);
+});
+
+test('kinds of a site are bounded, over several batches', async () => {
+  const { samples } = open(() => true);
+  const { sampledKindsMax } = observationLimits;
+  const keys = Array.from({ length: sampledKindsMax + 3 }, (_, at) => `GET /${at}`);
+  const facts = keys.map((ruleId, at) => fact(`r${at}`, 1, { ruleId }));
+  samples.take(facts.slice(0, 200));
+  samples.take(facts.slice(200));
+  await samples.settled();
+  const kept = keys.filter((key) => {
+    const name = fingerprintOf(textOfKind({ operationKey: key, ...kind }));
+    return samples.list('t', 's', name, 0, 2).length > 0;
+  });
+  expect(kept).toHaveLength(sampledKindsMax);
+});

@@ -1,0 +1,34 @@
+/** Owns the collections of enrolment: tokens, their uses, and what nodes prove themselves with. */
+
+import type {
+  AgentIdentityRecord,
+  EnrollmentRecord,
+  EnrollmentTokenRecord,
+  NodeAuthorityRecord,
+} from '../domain/enrollment.ts';
+import type { UpgradeRunRecord } from '../domain/upgrade-run.ts';
+import type { Collection } from './collection.ts';
+
+/** Tokens with which nodes enrol. */
+export const enrollmentTokens: Collection<EnrollmentTokenRecord> = {
+  name: 'enrollment-tokens',
+  indexes: {},
+};
+/** Which nodes enrolled with which token, found by either. */
+export const enrollments: Collection<EnrollmentRecord> = {
+  name: 'enrollments',
+  indexes: { token: ({ tokenId }) => [tokenId], agent: ({ agentId }) => [agentId] },
+  counted: ['token'],
+};
+/** Hashes of what enrolled nodes prove themselves with; the id is the node's. */
+export const agentIdentities: Collection<AgentIdentityRecord> = {
+  name: 'agent-identities',
+  indexes: {},
+};
+/** Authorities of the deployment that sign certificates of nodes. */
+export const nodeAuthorities: Collection<NodeAuthorityRecord> = {
+  name: 'node-authorities',
+  indexes: {},
+};
+/** Roll-outs of releases over nodes. */
+export const upgradeRuns: Collection<UpgradeRunRecord> = { name: 'upgrade-runs', indexes: {} };

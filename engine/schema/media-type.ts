@@ -1,0 +1,61 @@
+/** Reads Content-Type strictly, and finds which media type of an operation it is. */
+
+import type { ApiMedia } from '../contract/api-checks.ts';
+
+/** A media type with the parameters that decide how a body is read. */
+export interface MediaType {
+  /** Lower case, without parameters. */
+  readonly type: string;
+  /** Lower case; '' for none. */
+  readonly charset: string;
+  /** '' for none. */
+  readonly boundary: string;
+}
+
+const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+const typePattern = new RegExp(`^(${token}/${token})[ \\t]*`);
+const parameterPattern = new RegExp(
+  `^;[ \\t]*(${token})=(?:(${token})|"([^"\\\\\\x00-\\x1f\\x7f]*)")[ \\t]*`,
+);
+
+/** Reads a value of Content-Type; null where it has no one reading. */
+export function readMediaType(text: string): MediaType | null {
+  const start = typePattern.exec(text);
+  if (start === null) return null;
+  const seen = new Map<string, string>();
+  let rest = text.slice(start[0].length);
+  while (rest !== '') {
+    const parameter = parameterPattern.exec(rest);
+    if (parameter === null) return null;
+    const name = parameter[1]!.toLowerCase();
+    if (seen.has(name)) return null;
+    seen.set(name, parameter[2] ?? parameter[3]!);
+    rest = rest.slice(parameter[0].length);
+  }
+  const charset = (seen.get('charset') ?? '').toLowerCase();
+  return { type: start[1]!.toLowerCase(), charset, boundary: seen.get('boundary') ?? '' };
+}
+
+/** The most specific range that takes a type; null for none. */
+export function findMedia<T extends Pick<ApiMedia, 'range'>>(
+  media: readonly T[],
+  type: string,
+): T | null {
+  const family = `${type.slice(0, type.indexOf('/'))}/*`;
+  for (const range of [type, family, '*/*']) {
+    const found = media.find((one) => one.range === range);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** True where a part's type is one of a list; an empty list takes any. */
+export function isListed(ranges: readonly string[], type: string): boolean {
+  return (
+    ranges.length === 0 ||
+    findMedia(
+      ranges.map((range) => ({ range })),
+      type,
+    ) !== null
+  );
+}

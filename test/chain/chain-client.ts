@@ -1,0 +1,125 @@
+/** Sends one request of the chain's table in one way, on a connection of its own. */
+
+import http2 from 'node:http2';
+import net from 'node:net';
+import tls from 'node:tls';
+import type { ChainRequest, Way } from './chain-row.ts';
+
+/** Where to send it, and as what. */
+export interface Target {
+  readonly port: number;
+  readonly securePort: number;
+  readonly host: string;
+  /** Name in the TLS handshake. */
+  readonly serverName: string;
+  readonly requestId: string;
+}
+
+/** What came back; status 0 when the connection ended without an answer. */
+export interface ChainAnswer {
+  readonly status: number;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What every client sends. */
+const usual = { 'user-agent': 'chain', accept: '*/*' };
+const addresses: Readonly<Record<Way, number>> = { h1: 11, h1s: 12, h2s: 13 };
+
+/** Sends it; resolves when the answer is whole or the connection ended. */
+export function sendChain(way: Way, request: ChainRequest, target: Target): Promise<ChainAnswer> {
+  const localAddress = `127.0.1.${request.from ?? addresses[way]}`;
+  if (way === 'h2s') return sendHttp2(request, target, localAddress);
+  return sendHttp1(way === 'h1s', request, target, localAddress);
+}
+
+function fieldsOf(request: ChainRequest, { requestId }: Target): Record<string, string> {
+  return { ...usual, 'x-request-id': requestId, ...request.headers };
+}
+
+function wireOf(request: ChainRequest, target: Target): string {
+  const { method = 'GET', path = '/', body = '', chunked = false } = request;
+  if (request.raw !== undefined) return request.raw.replaceAll('$id', target.requestId);
+  const fields = fieldsOf(request, target);
+  const length = Buffer.byteLength(body, 'latin1');
+  if (chunked) fields['transfer-encoding'] = 'chunked';
+  else if (request.body !== undefined) fields['content-length'] = String(length);
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method} ${path} HTTP/1.1\r\nHost: ${target.host}\r\nConnection: close\r\n`;
+  const content = chunked ? `${length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+  return `${head}${lines.join('')}\r\n${content}`;
+}
+
+function sendHttp1(
+  secure: boolean,
+  request: ChainRequest,
+  target: Target,
+  localAddress: string,
+): Promise<ChainAnswer> {
+  return new Promise((resolve) => {
+    const { port, securePort, serverName } = target;
+    const plain = { host: '127.0.0.1', localAddress };
+    const socket = secure
+      ? tls.connect({
+          ...{ ...plain, port: securePort, servername: serverName },
+          rejectUnauthorized: false,
+        })
+      : net.connect({ ...plain, port });
+    let text = '';
+    socket.on('data', (bytes: Buffer) => (text += bytes.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(readAnswer(text)));
+    socket.once(secure ? 'secureConnect' : 'connect', () =>
+      socket.write(Buffer.from(wireOf(request, target), 'latin1')),
+    );
+  });
+}
+
+function readAnswer(text: string): ChainAnswer {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return { status: 0, fields: {}, body: '' };
+  const [first = '', ...lines] = text.slice(0, headEnd).split('\r\n');
+  const fields = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return {
+    status: Number(first.slice(9, 12)),
+    fields: Object.fromEntries(fields),
+    body: text.slice(headEnd + 4),
+  };
+}
+
+function sendHttp2(
+  request: ChainRequest,
+  target: Target,
+  localAddress: string,
+): Promise<ChainAnswer> {
+  return new Promise((resolve) => {
+    const { securePort, host, serverName } = target;
+    const session = http2.connect(`https://127.0.0.1:${securePort}`, {
+      ...{ servername: serverName, rejectUnauthorized: false, localAddress },
+    });
+    const { method = 'GET', path = '/', body } = request;
+    let answer: ChainAnswer = { status: 0, fields: {}, body: '' };
+    session.on('error', () => undefined);
+    session.on('close', () => resolve(answer));
+    const fields: http2.OutgoingHttpHeaders = {
+      ...{ ':method': method, ':path': path, ':authority': host },
+      ...fieldsOf(request, target),
+    };
+    const length = Buffer.byteLength(body ?? '', 'latin1');
+    if (body !== undefined && request.chunked !== true) fields['content-length'] = String(length);
+    const stream = session.request(fields, { endStream: body === undefined });
+    stream.on('response', (got) => {
+      const plain = Object.entries(got).map(([name, value]) => [name, String(value)] as const);
+      answer = { ...answer, status: got[':status'] ?? 0, fields: Object.fromEntries(plain) };
+    });
+    stream.on('data', (bytes: Buffer) => {
+      answer = { ...answer, body: answer.body + bytes.toString('latin1') };
+    });
+    stream.on('error', () => undefined);
+    stream.on('close', () => session.close());
+    if (body !== undefined) stream.end(Buffer.from(body, 'latin1'));
+  });
+}

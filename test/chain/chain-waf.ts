@@ -1,0 +1,115 @@
+/**
+ * Owns the product as the chain's table uses it: control, an engine with and without TLS, three
+ * origins that say what they got, and the events by request id.
+ */
+
+import http from 'node:http';
+import path from 'node:path';
+import { openEvents, type EventJson } from '../agree/event-reader.ts';
+import { startLiveWaf, type LiveWaf } from '../agree/live-waf.ts';
+import { freePort } from '../support/free-port.ts';
+import { makeTestCertificate } from '../support/test-certificates.ts';
+import { domain, type SetupCall } from './chain-row.ts';
+
+/** The running product with its resources. */
+export interface ChainWaf {
+  readonly live: LiveWaf;
+  readonly securePort: number;
+  /** Ids by kind and key: `site:exact`. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** The event of a request, by its id. */
+  eventOf(requestId: string): Promise<EventJson>;
+  close(): Promise<void>;
+}
+
+/** Starts it and makes every resource in one publication; `names` are those in the certificate. */
+export async function startChainWaf(
+  setup: readonly SetupCall[],
+  names: readonly string[],
+): Promise<ChainWaf> {
+  const securePort = await freePort();
+  const live = await startLiveWaf({ securePort });
+  const origins = await Promise.all(['a', 'b', 'c'].map(startOrigin));
+  const ids = new Map<string, string>();
+  await live.serve(async () => {
+    const { cert, key } = await makeTestCertificate({ names: [domain, ...names] });
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const upload = { name: 'chain', certPem: base64(cert), keyPem: base64(key) };
+    await carryOut(live, ids, { rpc: 'CertService/UploadCert', body: upload, as: 'cert:chain' });
+    for (const { name, url } of origins) {
+      const upstream = { name: `pool ${name}`, endpoints: [{ url, weight: 1 }] };
+      const body = { upstream };
+      await carryOut(live, ids, {
+        ...{ rpc: 'UpstreamService/CreateUpstream', body, as: `pool:${name}` },
+      });
+    }
+    for (const call of setup) await carryOut(live, ids, call);
+  });
+  const file = path.join(live.control.folder, 'events.jsonl');
+  const events = openEvents(file, (event) => String(event['requestId']));
+  return {
+    live,
+    securePort,
+    ids,
+    eventOf: (requestId) => events.take(requestId),
+    close: async () => {
+      events.close();
+      await live.close();
+      for (const { server } of origins) {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  };
+}
+
+async function carryOut(live: LiveWaf, ids: Map<string, string>, call: SetupCall): Promise<void> {
+  let text = JSON.stringify(call.body).replaceAll(
+    /\$((?:policy|site|list|pool|cert):[\w-]+)/g,
+    (_, name: string) => {
+      const id = ids.get(name);
+      if (id === undefined) throw new Error(`${call.rpc}: nothing is called ${name}`);
+      return id;
+    },
+  );
+  if (text.includes('$revision')) {
+    const { policyId, policy } = JSON.parse(text) as {
+      policyId?: string;
+      policy?: { id: string };
+    };
+    const id = policyId ?? policy?.id ?? '';
+    const { policy: present } = await live.ask('PolicyService/GetPolicy', { id });
+    text = text.replaceAll('$revision', (present as { revision: string }).revision);
+  }
+  const answer = await live.ask(call.rpc, JSON.parse(text));
+  if (call.as === undefined) return;
+  const made = Object.values(answer).find(
+    (value) => typeof value === 'object' && value !== null && 'id' in value,
+  ) as { id: string };
+  ids.set(call.as, made.id);
+}
+
+/** Says in its answer's fields who it is and what it got. */
+async function startOrigin(
+  name: string,
+): Promise<{ name: string; url: string; server: http.Server }> {
+  const server = http.createServer((request, response) => {
+    let bytes = 0;
+    request.on('data', (piece: Buffer) => (bytes += piece.length));
+    request.on('end', () => {
+      const { headers } = request;
+      response.writeHead(200, {
+        'content-type': 'text/plain',
+        'x-origin': name,
+        'x-target': request.url ?? '',
+        'x-bytes': String(bytes),
+        'x-proto': String(headers['x-forwarded-proto'] ?? ''),
+        'x-for': String(headers['x-forwarded-for'] ?? ''),
+      });
+      response.end('from the origin');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { name, url: `http://127.0.0.1:${port}`, server };
+}

@@ -1,0 +1,249 @@
+/**
+ * Fills the store of events by its own ingest, in batches of nodes, and asks it by each filter of
+ * the queries of that kind. Prints events a second of CPU time and of wall time, bytes an event,
+ * and latencies and CPU time by filter: the latter says more on a machine that does other work.
+ *
+ *   node test/scale/events.mjs [--kind security|access|error] [--events 1000000] [--full]
+ *     [--questions 200] [--data DIR]
+ *
+ * `--full`: security events with what rules found; else facts without. With `--data`, the folder is
+ * kept, and filled only where it is empty.
+ */
+
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { print, quantiles } from './product.mjs';
+
+const { values } = parseArgs({
+  options: {
+    kind: { type: 'string', default: 'security' },
+    events: { type: 'string', default: '1000000' },
+    full: { type: 'boolean', default: false },
+    questions: { type: 'string', default: '200' },
+    data: { type: 'string' },
+  },
+});
+const total = Number(values.events);
+const questions = Number(values.questions);
+const batchEvents = 500;
+const startMs = Date.UTC(2026, 0, 1);
+const stepMs = 20;
+const tenantId = 'default';
+
+const build = join(import.meta.dirname, '..', '..', '.build');
+const load = (path) => import(join(build, path));
+const { create, toBinary } = await import('@bufbuild/protobuf');
+const gen = await load('proto/gen/waf/runtime/v1/observation_pb.js');
+const { crc32c } = await load('engine/base/crc32c.js');
+const versions = await load('engine/base/protocol-versions.js');
+const { openLogs } = await load('control/store/open-logs.js');
+const { openEventStore } = await load('control/observe/event-store.js');
+
+/** Numbers that look random and repeat in every run. */
+function seeded(seed) {
+  let state = seed;
+  return (below) => (state = (state * 48_271) % 2_147_483_647) % below;
+}
+
+const bytes = (text) => Buffer.from(text);
+const tags = ['application-multi', 'attack-sqli', 'paranoia-level/1', 'OWASP_CRS'];
+
+const common = (number, random) => ({
+  requestId: number.toString(16).padStart(32, '0'),
+  siteId: `site-${random(200)}`,
+  clientIp: `198.51.${random(256)}.${random(256)}`,
+  method: bytes(random(3) === 0 ? 'POST' : 'GET'),
+  host: bytes(`shop-${random(200)}.example`),
+  target: bytes(`/api/v${random(4)}/items/${random(5000)}?q=${random(1e6)}`),
+});
+const userAgent = bytes('Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0');
+
+function securityFact(number, random) {
+  const rule = 942_000 + random(300);
+  const found = {
+    data: `Matched Data: ${'x'.repeat(40)} found within ARGS:q${random(50)}`,
+    matched: [
+      { name: bytes(`ARGS:q${random(50)}`), value: bytes(`value ${random(1e6)} of a field`) },
+    ],
+  };
+  const match = (ruleId, message) => {
+    const text = { ruleId, phase: 2, message, severity: 2, tags, operator: '@rx (?i)union' };
+    return { ...text, file: 'REQUEST-942.conf', line: 46, ...(values.full ? found : {}) };
+  };
+  return {
+    ...common(number, random),
+    receivedAtMs: BigInt(startMs + number * stepMs),
+    durationUs: BigInt(500 + random(5000)),
+    httpVersion: 'HTTP/1.1',
+    userAgent,
+    status: random(10) === 0 ? 200 : 403,
+    blocked: random(10) !== 0,
+    outcome: 'blocked',
+    inboundScore: 5 + random(20),
+    matches: [match(rule, `Rule ${rule}`), match(949_110, 'Inbound Anomaly Score Exceeded')],
+    compact: !values.full,
+  };
+}
+
+function accessFact(number, random) {
+  return {
+    ...common(number, random),
+    receivedAtMs: BigInt(startMs + number * stepMs),
+    durationUs: BigInt(500 + random(5000)),
+    httpVersion: 'HTTP/1.1',
+    userAgent,
+    status: [200, 200, 200, 304, 404, 500][random(6)],
+    upstreamId: `upstream-${random(50)}`,
+    routeId: `route-${random(100)}`,
+    bytesOut: BigInt(random(100_000)),
+  };
+}
+
+function errorFact(number, random) {
+  return {
+    ...common(number, random),
+    atMs: BigInt(startMs + number * stepMs),
+    level: random(4) === 0 ? 'error' : 'warn',
+    logger: ['upstream', 'http', 'inspection'][random(3)],
+    reason: 'connect_refused',
+    message: `The origin answered ${random(5000)} times too late.`,
+    endpoint: `10.0.0.${random(256)}:8080`,
+    status: 502,
+  };
+}
+
+const { kind } = values;
+const kinds = {
+  security: [gen.SecurityFactBatchSchema, versions.securityFactVersion, securityFact],
+  access: [gen.AccessFactBatchSchema, versions.accessFactVersion, accessFact],
+  error: [gen.ErrorFactBatchSchema, versions.errorFactVersion, errorFact],
+};
+const [schema, version, factOf] = kinds[kind];
+
+/** Batches of nodes, made before they are measured: some, sent again under new numbers. */
+function batchAt(at) {
+  const random = seeded(at + 1);
+  const facts = Array.from({ length: batchEvents }, (_, index) =>
+    factOf(at * batchEvents + index, random),
+  );
+  const payload = toBinary(schema, create(schema, { facts }));
+  const identity = { agentId: 'local', tenantId, bootId: '00', batchSeq: BigInt(at + 1) };
+  return { ...identity, crc32c: crc32c(payload), payload };
+}
+
+const cpuSeconds = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
+
+/** Fills by slices, so that making the batches is not measured. */
+async function fill(store) {
+  const slice = 40;
+  let cpu = 0;
+  let wall = 0;
+  for (let at = 0; at * batchEvents < total; at += slice) {
+    const batches = Array.from({ length: slice }, (_, index) => batchAt(at + index));
+    const [startCpu, startWall] = [cpuSeconds(), performance.now()];
+    // A stream has some batches under way.
+    for (let next = 0; next < batches.length; next += 8) {
+      const some = batches.slice(next, next + 8);
+      await Promise.all(some.map((one) => store.ingest(kind, one, version)));
+    }
+    await store.settled();
+    cpu += cpuSeconds() - startCpu;
+    wall += (performance.now() - startWall) / 1000;
+  }
+  const { events } = store.use()[kind];
+  print('events stored', `${events}`);
+  print('events a second of CPU time', (events / cpu).toFixed(0));
+  print('events a second', (events / wall).toFixed(0));
+}
+
+const everything = {
+  ...{ tenantId, startMs: 0, endMs: 8e13, anyOf: [], networks: [] },
+  ...{ pathPrefix: '', contains: [] },
+};
+const anyOf = (field, ...found) => ({ anyOf: [{ field, values: found }] });
+
+/** Filters with values that are there, as the three queries make them. */
+const byCommon = {
+  none: () => ({}),
+  'time range': (random) => {
+    const from = startMs + random(total) * stepMs;
+    return { startMs: from, endMs: from + 3_600_000 };
+  },
+  'request id': (random) => anyOf('request', random(total).toString(16).padStart(32, '0')),
+  site: (random) => anyOf('site', `site-${random(200)}`),
+  nothing: () => anyOf('site', 'site-of-nobody'),
+};
+const byClient = {
+  client: (random) => ({ networks: [`198.51.${random(256)}.${random(256)}`] }),
+  network: (random) => ({ networks: [`198.51.${random(256)}.0/24`] }),
+};
+const bySecurity = {
+  rule: (random) => anyOf('rule', String(942_000 + random(300))),
+  outcome: (random) => anyOf('outcome', random(2) === 0 ? 'blocked' : 'passed'),
+  severity: () => anyOf('severity', 'critical'),
+  'attack type': () => anyOf('attack', 'sqli'),
+  target: (random) =>
+    anyOf('target', `GET shop-${random(200)}.example/api/v${random(4)}/items/{id}`),
+  'site and rule': (random) => ({
+    anyOf: [
+      { field: 'site', values: [`site-${random(200)}`] },
+      { field: 'rule', values: [String(942_000 + random(300))] },
+    ],
+  }),
+};
+const byAccess = {
+  'path prefix': (random) => ({ pathPrefix: `/api/v${random(4)}/items/` }),
+  path: (random) => ({ pathPrefix: `/api/v${random(4)}/items/${random(5000)}` }),
+  status: (random) => anyOf('status', ['304', '404', '500'][random(3)]),
+  method: (random) => anyOf('method', random(2) === 0 ? 'GET' : 'POST'),
+  route: (random) => anyOf('route', `route-${random(100)}`),
+  upstream: (random) => anyOf('upstream', `upstream-${random(50)}`),
+};
+const containing = (property, text) => ({ contains: [{ property, text }] });
+const byError = {
+  level: () => anyOf('level', 'error'),
+  'a common text': () => containing('message', 'too late'),
+  'a rare text': (random) => containing('message', `answered ${random(5000)} times`),
+};
+const filters = {
+  security: { ...byCommon, ...byClient, ...bySecurity },
+  access: { ...byCommon, ...byClient, ...byAccess },
+  error: { ...byCommon, ...byError },
+}[kind];
+
+async function askAll(store) {
+  for (const [name, make] of Object.entries(filters)) {
+    const random = seeded(7);
+    const times = [];
+    const startCpu = cpuSeconds();
+    for (let asked = 0; asked < questions; asked++) {
+      const filter = { ...everything, ...make(random) };
+      const began = performance.now();
+      const page = { ask: 'page', kind, filter, beforeId: '', offset: 0, limit: 50 };
+      await store.ask(page);
+      times.push(performance.now() - began);
+    }
+    const cpuMs = ((cpuSeconds() - startCpu) * 1000) / questions;
+    print(`a page by ${name}`, `${quantiles(times)}, ${cpuMs.toFixed(1)} ms of CPU time each`);
+  }
+}
+
+const data = values.data ?? mkdtempSync(join(tmpdir(), 'waf-events-'));
+mkdirSync(data, { recursive: true });
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const store = openEventStore(openLogs(data, silent), data);
+try {
+  if (store.use()[kind].events === 0) await fill(store);
+  const { events, bytes: held } = store.use()[kind];
+  print('bytes an event', (held / events).toFixed(0));
+  print('bytes an event on disk', (statSync(join(data, 'data.mdb')).size / events).toFixed(0));
+  await askAll(store);
+} finally {
+  await store.close();
+  if (values.data === undefined) rmSync(data, { recursive: true, force: true });
+}
