@@ -37,6 +37,7 @@ import { admitNode, type AdmittedNode } from '../enrolled-nodes/admit-node.ts';
 import { grantFor } from '../enrolled-nodes/serving-grant.ts';
 import type { Method } from '../method.ts';
 import { overloadSince } from '../node-overload.ts';
+import { BatchOrder } from './batch-order.ts';
 import { breachOf } from './breach.ts';
 import { Outgoing } from './outgoing.ts';
 import { gapAck, noteGap, takeBatch } from './take-batch.ts';
@@ -67,6 +68,7 @@ async function readAll(
 ): Promise<void> {
   let node: AdmittedNode | null = null;
   let release = (): void => undefined;
+  const order = new BatchOrder();
   try {
     for await (const { message } of requests) {
       if (node === null) {
@@ -78,7 +80,7 @@ async function readAll(
       }
       // What was read ahead of the end of the stream counts no more.
       if (outgoing.ended !== '') return;
-      await takeChecked(parts, node, message, outgoing);
+      await takeChecked(parts, node, message, outgoing, order);
     }
   } finally {
     release();
@@ -105,11 +107,12 @@ async function takeChecked(
   node: AdmittedNode,
   message: ConnectRequest['message'],
   outgoing: Outgoing,
+  order: BatchOrder,
 ): Promise<void> {
   const fault = breachOf(node.id, message);
   if (fault === '') {
     parts.nodes.update(node.id, { lastSeenMs: parts.clock.nowMs() });
-    await take(parts, node, message, outgoing);
+    await take(parts, node, message, outgoing, order);
     return;
   }
   parts.nodes.update(node.id, { fault });
@@ -240,6 +243,7 @@ async function take(
   node: AdmittedNode,
   message: ConnectRequest['message'],
   outgoing: Outgoing,
+  order: BatchOrder,
 ): Promise<void> {
   const nodeId = node.id;
   switch (message.case) {
@@ -260,10 +264,13 @@ async function take(
     case 'commandResult':
       parts.upgrades.answered(nodeId, message.value);
       return;
-    case 'observationBatch':
-      send(outgoing, { case: 'batchAck', value: await takeBatch(parts, node, message.value) });
+    case 'observationBatch': {
+      const value = await takeBatch(parts, node, message.value, order);
+      send(outgoing, { case: 'batchAck', value });
       return;
+    }
     case 'gapNotice':
+      order.givenUp(message.value);
       noteGap(parts, nodeId, message.value);
       send(outgoing, { case: 'gapNoticeAck', value: gapAck(message.value) });
       return;

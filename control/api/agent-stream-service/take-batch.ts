@@ -18,12 +18,17 @@ import type { EventLane } from '../../observe/events/event-kind.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';
 import type { ApiParts } from '../context.ts';
 import type { AdmittedNode } from '../enrolled-nodes/admit-node.ts';
+import type { BatchOrder } from './batch-order.ts';
 
-/** Keeps a batch and answers what became of it. */
+/** What it works with. */
+type BatchParts = Pick<ApiParts, 'counters' | 'events' | 'pipeline' | 'clock' | 'logger'>;
+
+/** Keeps a batch and answers what became of it; `order` is that of the batch's stream. */
 export async function takeBatch(
-  parts: ApiParts,
-  node: AdmittedNode,
+  parts: BatchParts,
+  node: Pick<AdmittedNode, 'id' | 'tenantId'>,
   { header, payload }: ObservationBatch,
+  order: BatchOrder,
 ): Promise<BatchAck> {
   const batchSeq = header?.batchSeq ?? 0n;
   const ack = (status: ObservationBatchAckStatus, errorCode: ObservationAckErrorCode): BatchAck =>
@@ -41,6 +46,7 @@ export async function takeBatch(
   if (header === undefined || lane === 'other') {
     return ack(FATAL_PROTOCOL, ObservationAckErrorCode.SCHEMA);
   }
+  if (order.mustWait(header, batchSeq)) return ack(RETRYABLE, ObservationAckErrorCode.TEMPORARY_IO);
   try {
     const batch = {
       agentId: node.id,
@@ -52,12 +58,14 @@ export async function takeBatch(
     };
     const version = header.payloadSchemaVersion;
     const result = await ingest(parts, lane, batch, version);
+    order.taken(header, batchSeq);
     parts.pipeline.add(lane, laneFields[result]);
     parts.pipeline.note(lane, parts.clock.nowMs(), laneErrors[result]);
     if (result === 'crc') return ack(TERMINAL_GAP, ObservationAckErrorCode.CRC);
     if (result === 'schema') return ack(TERMINAL_GAP, ObservationAckErrorCode.SCHEMA);
     return ack(ACCEPTED_MEMORY, ObservationAckErrorCode.NONE);
   } catch (error) {
+    order.refused(header, batchSeq);
     parts.pipeline.add(lane, 'batches_failed');
     parts.pipeline.note(lane, parts.clock.nowMs(), toAppError(error).message);
     parts.logger.error('observations could not be kept', { node: node.id });
@@ -66,7 +74,7 @@ export async function takeBatch(
 }
 
 function ingest(
-  { counters, events }: ApiParts,
+  { counters, events }: BatchParts,
   lane: Exclude<ObservationLane, 'other'>,
   batch: IncomingBatch,
   version: number,
