@@ -25,7 +25,8 @@ test.each([
 
 test('no pattern of CRS is slow', () => {
   const patterns = crsPatterns();
-  expect(patterns.length).toBeGreaterThan(300);
+  // Debian's CRS 3.3 alone has 242.
+  expect(patterns.length).toBeGreaterThan(200);
   expect(patterns.filter((pattern) => slowSearch(pattern) !== null)).toEqual([]);
 }, 120_000);
 

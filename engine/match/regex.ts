@@ -88,6 +88,17 @@ function tryRe2(pattern: ByteString, caseless: boolean, dotall: boolean): ExactR
   }
 }
 
+const encoded = Buffer.allocUnsafeSlow(32_768);
+
+/**
+ * What RE2 reads: a value in the thread's own buffer, until the next one; long ones stay strings.
+ * Handed a string, the binding makes a new UTF-8 copy: 1.2 us a search instead of 0.5.
+ */
+function encode(value: ByteString): Buffer | string {
+  if (value.length > encoded.length / 2) return value;
+  return encoded.subarray(0, encoded.write(value));
+}
+
 /** Quantified quantifiers: RE2 refuses them, and PCRE2 may, so that it has to be asked at once. */
 const mayBeRefused = /[*+?}][*+{]/;
 
@@ -147,8 +158,8 @@ class Re2Regex implements ExactRegex {
   }
 
   test(value: ByteString): boolean {
-    if (this.#tester) return this.#tester.test(value);
-    return this.#ready() ? this.compile().test(value) : this.#other!.test(value);
+    const tester = this.#tester ?? (this.#ready() ? this.compile() : undefined);
+    return tester ? tester.test(encode(value)) : this.#other!.test(value);
   }
 
   /** False when PCRE2 has to do the work. */
