@@ -212,6 +212,7 @@ test('every argument names a resource, is a choice, or has no name', () => {
     'crs rule <rule>',
     'crs test <file-or-folder>',
     'explain [request]',
+    'get [name]',
     'ip-list unbind <binding>',
     'log explain <request>',
     'patch remove <id>',
