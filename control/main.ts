@@ -11,6 +11,10 @@ import {
 } from '../engine/base/supervisor-channel.ts';
 import type { ManagementTls } from './api/management-tls.ts';
 import { readOtlpSettings } from './export/otlp/otlp-settings.ts';
+import {
+  clickhouseVariable,
+  readClickhouseOption,
+} from './observe/clickhouse/clickhouse-option.ts';
 import { startControl, type Control } from './start.ts';
 
 const usage =
@@ -64,6 +68,7 @@ async function main(): Promise<void> {
     demoOrigin,
     ...(scrapers === undefined ? {} : { metrics: readAddress(scrapers, '--metrics-listen') }),
     otlp: readOtlpSettings(process.env),
+    clickhouse: readClickhouseOption(process.env[clickhouseVariable] ?? ''),
     logger,
   });
   const { passwordFile, firstStart } = control;

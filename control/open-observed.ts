@@ -7,9 +7,12 @@ import type { ApiParts } from './api/context.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
 import { startSiemExports } from './export/siem-exports.ts';
 import type { FindEvidence } from './export/evidence-wait.ts';
+import { openClickhouseEvents } from './observe/clickhouse/clickhouse-events.ts';
+import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
 import { openCounterStore } from './observe/counter-store.ts';
 import { startRetention } from './observe/event-retention.ts';
-import { openEventStore, type KeptSince } from './observe/event-store.ts';
+import type { KeptSince } from './observe/event-store.ts';
+import { openEventStore } from './observe/events/embedded-events.ts';
 import { openEvidenceStore, type EvidenceStore } from './observe/evidence/evidence-store.ts';
 import { evidenceOfEvent } from './observe/evidence/evidence-summary.ts';
 import { defaultTenantId } from './domain/records.ts';
@@ -50,17 +53,27 @@ export interface Observed {
   close(): Promise<void>;
 }
 
+/** Systems of others; absent or null where there is none. */
+export interface OutsideSystems {
+  readonly otlp?: OtlpSettings | null;
+  /** Keeps the events instead of this one. */
+  readonly clickhouse?: ClickhouseAddress | null;
+}
+
 /** `version` is that of the product. Errors: AppError of stores that cannot be opened. */
 export function openObserved(
   dataFolder: string,
   store: Store,
   logger: Logger,
   version: string,
-  otlpSettings: OtlpSettings | null = null,
+  { otlp: settings = null, clickhouse = null }: OutsideSystems,
 ): Observed {
   const folder = join(dataFolder, 'events');
   const kv = openLogs(folder, logger);
-  const events = openEventStore(kv, folder);
+  const events =
+    clickhouse === null
+      ? openEventStore(kv, folder)
+      : openClickhouseEvents({ address: clickhouse, kv, logger });
   const evidence = openEvidenceStore(openLogs(join(dataFolder, 'evidence'), logger));
   const clock = systemClock;
   const findEvidence = evidenceFinder(store, evidence);
@@ -68,23 +81,26 @@ export function openObserved(
   events.onFacts((kind, facts) => {
     if (siem.wants(kind)) for (const fact of facts) siem.take(kind, fact.bytes, fact);
   });
-  const otlp = startOtlp({ settings: otlpSettings, events, clock, logger, version });
+  const otlp = startOtlp({ settings, events, clock, logger, version });
   const counters = openCounterStore(kv, (assetId) => store.get(apiLearning, assetId) ?? null);
   const samples = openSamples(kv, store, logger);
   events.onFacts((kind, facts) => {
     if (kind === 'security') samples.take(facts);
   });
   const forget = async (since: KeptSince): Promise<void> => {
-    await events.forget(since);
     await samples.forget(systemClock.nowMs() - observationLimits.detectionKeptMs);
     await counters.forgetLearned();
     const { requestEvidenceRetentionDays } = globalLogPolicy(store).policy;
     await evidence.forget(systemClock.nowMs() - requestEvidenceRetentionDays * dayMs);
+    // Last: what keeps events may be away.
+    await events.forget(since);
   };
   const emergency = store.get(logEmergencies, logEmergencyId);
   const storage = startStorageMonitor({
     kv,
     clock: systemClock,
+    problem: () => events.problem(),
+    elsewhere: clickhouse !== null,
     eventBytes: () => Object.values(events.use()).reduce((sum, { bytes }) => sum + bytes, 0),
     evidence: () => evidence.use(),
     disk: () => diskOf(folder),

@@ -23,6 +23,7 @@ import { openSessions, type SessionTimes } from './auth/sessions.ts';
 import { openSignIn } from './auth/sign-in.ts';
 import { metricFamilies } from './api/probes.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
+import type { ClickhouseAddress } from './observe/clickhouse/clickhouse-option.ts';
 import { openObserved } from './open-observed.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { openDocumentWorker } from './documents/document-worker.ts';
@@ -60,6 +61,8 @@ export interface ControlOptions {
   readonly metrics?: MetricsAddress;
   /** Where telemetry goes by OTLP; nowhere when left out. */
   readonly otlp?: OtlpSettings | null;
+  /** Where events are kept; absent or null: here. */
+  readonly clickhouse?: ClickhouseAddress | null;
   /** Bounds of fetching IP lists and geo databases where they differ. */
   readonly fetchLimits?: Partial<OutgoingLimits>;
   /** How alerts are evaluated and sent where it differs; tests set it. */
@@ -93,7 +96,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const store = await openStore(kv, clock);
   const installation = await ensureInstallation(store, clock);
   const build = readBuildInfo();
-  const observed = openObserved(dataFolder, store, logger, build.version, options.otlp);
+  const observed = openObserved(dataFolder, store, logger, build.version, options);
   const passwordFile = join(dataFolder, 'admin-password');
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);

@@ -210,7 +210,10 @@ export function isAttack({ blocked, severity }: SecurityEventJson): boolean {
   return isAttackBy(blocked === true, severity ?? '');
 }
 
+/** Severities that are more than a notice. */
+export const attackSeverities: readonly string[] = ['critical', 'error', 'warning'];
+
 /** The same, of an event's properties. */
 export function isAttackBy(blocked: boolean, severity: string): boolean {
-  return blocked || ['critical', 'error', 'warning'].includes(severity);
+  return blocked || attackSeverities.includes(severity);
 }

@@ -52,6 +52,22 @@ test('an estimate is valid only after a while, and only of what grows', () => {
   ]);
 });
 
+test('events that lie elsewhere, or cannot be kept, are no matter of this disk', () => {
+  const samples = [
+    { atMs: 0, bytes: 0 },
+    { atMs: 12 * hourMs, bytes: gb },
+  ];
+  const reading = { samples, disk, evidence, pendingBytes: 0, nowMs: 12 * hourMs };
+  expect(storageHealth({ ...reading, elsewhere: true })).toMatchObject({
+    status: 'LOG_STORAGE_HEALTH_STATUS_HEALTHY',
+    managedBytes: String(gb),
+    estimateState: 'LOG_STORAGE_ESTIMATE_STATE_UNAVAILABLE',
+  });
+  expect(storageHealth({ ...reading, failing: true }).status).toBe(
+    'LOG_STORAGE_HEALTH_STATUS_CRITICAL',
+  );
+});
+
 test('the status follows the room that is left, and how long it lasts', () => {
   const of = (availableBytes: number, grown = 0) =>
     health(12, grown, { ...disk, availableBytes }).status?.slice(26);

@@ -26,6 +26,10 @@ export interface StorageReading {
   /** Observations that nodes still hold. */
   readonly pendingBytes: number;
   readonly nowMs: number;
+  /** Events lie on another system, whose disk is not known here. */
+  readonly elsewhere?: boolean;
+  /** Events cannot be kept now. */
+  readonly failing?: boolean;
 }
 
 const { preliminaryAfterMs, readyAfterMs, criticalShare, criticalBytes } = storageHealthLimits;
@@ -39,13 +43,20 @@ export function storageHealth(reading: StorageReading): LogStorageHealthJson {
   const windowMs = first === undefined || last === undefined ? 0 : last.atMs - first.atMs;
   const change = windowMs === 0 ? 0 : last!.bytes - first!.bytes;
   const growthBytesPerDay = windowMs === 0 ? 0 : Math.max(0, (change / windowMs) * dayMs);
-  const estimateState = estimateStateOf(disk, windowMs, growthBytesPerDay);
+  const estimateState = estimateStateOf(
+    reading.elsewhere === true ? null : disk,
+    windowMs,
+    growthBytesPerDay,
+  );
   const estimated =
     estimateState === 'LOG_STORAGE_ESTIMATE_STATE_PRELIMINARY' ||
     estimateState === 'LOG_STORAGE_ESTIMATE_STATE_READY';
   const remainingMs = estimated ? (disk!.availableBytes / growthBytesPerDay) * dayMs : Infinity;
   return {
-    status: statusOf(disk, estimateState, remainingMs),
+    status:
+      reading.failing === true
+        ? 'LOG_STORAGE_HEALTH_STATUS_CRITICAL'
+        : statusOf(disk, estimateState, remainingMs),
     managedBytes: String(last?.bytes ?? 0),
     filesystemTotalBytes: String(disk?.totalBytes ?? 0),
     filesystemAvailableBytes: String(disk?.availableBytes ?? 0),

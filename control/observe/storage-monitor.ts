@@ -19,6 +19,10 @@ export interface StorageSources {
   /** Keeps the samples over restarts. */
   readonly kv: Kv;
   readonly clock: Clock;
+  /** Why events cannot be kept now; '' while they can. */
+  readonly problem?: () => string;
+  /** Events lie on another system, whose disk is not known here. */
+  readonly elsewhere?: boolean;
   /** Bytes of all events. */
   readonly eventBytes: () => number;
   readonly evidence: () => EvidenceUse;
@@ -68,7 +72,10 @@ export function startStorageMonitor(sources: StorageSources): StorageMonitor {
     health: (pendingBytes) => {
       const nowMs = clock.nowMs();
       const withNow = addSample(samples, { atMs: nowMs, bytes: bytesNow() });
-      return storageHealth({ samples: withNow, disk, evidence: evidence(), pendingBytes, nowMs });
+      const failing = (sources.problem?.() ?? '') !== '';
+      const { elsewhere = false } = sources;
+      const own = { disk, evidence: evidence(), elsewhere, failing };
+      return storageHealth({ samples: withNow, pendingBytes, nowMs, ...own });
     },
     measure: () => (running = running.then(measure)),
     close: async () => {

@@ -157,12 +157,9 @@ function trendOf(seconds: Seconds): TrendStep[] {
     first = Math.min(first, second);
     last = Math.max(last, second);
   }
-  const step = Math.max(1, Math.ceil((last - first + 1) / trendSteps));
-  const start = Math.floor(first / step) * step;
-  const steps: TrendStep[] = [];
-  for (let at = start; at <= last; at += step) {
-    steps.push({ atMs: at * 1000, count: 0, blocked: 0 });
-  }
+  const steps = emptyTrend(first, last);
+  const start = steps[0]!.atMs / 1000;
+  const step = stepOf(first, last);
   for (const [second, [count, blocked]] of seconds) {
     const found = steps[Math.floor((second - start) / step)];
     if (found === undefined) continue;
@@ -170,4 +167,20 @@ function trendOf(seconds: Seconds): TrendStep[] {
     found.blocked += blocked;
   }
   return steps;
+}
+
+/** The steps of a trend from its first second to its last, with nothing in them. */
+export function emptyTrend(first?: number, last?: number): TrendStep[] {
+  if (first === undefined || last === undefined) return [];
+  const step = stepOf(first, last);
+  const steps: TrendStep[] = [];
+  for (let at = Math.floor(first / step) * step; at <= last; at += step) {
+    steps.push({ atMs: at * 1000, count: 0, blocked: 0 });
+  }
+  return steps;
+}
+
+/** Seconds of one step. */
+function stepOf(first: number, last: number): number {
+  return Math.max(1, Math.ceil((last - first + 1) / trendSteps));
 }

@@ -113,6 +113,11 @@ export const testPackages = [
     present: () => onPath('redis-server'),
   },
   {
+    name: 'clickhouse-server',
+    why: 'events are kept in it, on loopback; 100 MB',
+    present: () => existsSync('/usr/sbin/clickhouse-server'),
+  },
+  {
     name: 'php-cli',
     why: 'what the rules inspect is compared with what PHP reads',
     present: () => onPath('php'),

@@ -39,7 +39,7 @@ const gen = await load('proto/gen/waf/runtime/v1/observation_pb.js');
 const { crc32c } = await load('engine/base/crc32c.js');
 const versions = await load('engine/base/protocol-versions.js');
 const { openLogs } = await load('control/store/open-logs.js');
-const { openEventStore } = await load('control/observe/event-store.js');
+const { openEventStore } = await load('control/observe/events/embedded-events.js');
 
 /** Numbers that look random and repeat in every run. */
 function seeded(seed) {

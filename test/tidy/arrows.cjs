@@ -242,6 +242,7 @@ const packages = [
   { name: 'piscina', only: ['engine/pool'] },
   { name: 'lmdb', only: ['engine/state', 'control/store'] },
   { name: 're2', only: ['engine/match', 'control/documents'] },
+  { name: '@clickhouse/client', only: ['control/observe'] },
   { name: 'commander', only: ['control/cli'] },
 ];
 

@@ -15,7 +15,7 @@ import {
   type BatchAck,
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { openCounterStore } from '../../observe/counter-store.ts';
-import { openEventStore } from '../../observe/event-store.ts';
+import { openEventStore } from '../../observe/events/embedded-events.ts';
 import { ObservationPipeline } from '../../observe/pipeline.ts';
 import type { Kv } from '../../store/kv.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';

@@ -67,8 +67,11 @@ export async function takeBatch(
   } catch (error) {
     order.refused(header, batchSeq);
     parts.pipeline.add(lane, 'batches_failed');
-    parts.pipeline.note(lane, parts.clock.nowMs(), toAppError(error).message);
-    parts.logger.error('observations could not be kept', { node: node.id });
+    const { message } = toAppError(error);
+    const known = parts.pipeline.times(lane).lastError === message;
+    parts.pipeline.note(lane, parts.clock.nowMs(), message);
+    // It comes again at once, and as long as this lasts.
+    if (!known) parts.logger.error('observations could not be kept', { node: node.id, lane });
     return ack(RETRYABLE, ObservationAckErrorCode.TEMPORARY_IO);
   }
 }

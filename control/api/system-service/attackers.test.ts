@@ -7,7 +7,7 @@ import { startTestControl, type TestControl } from '../../../test/support/test-c
 import { SecurityFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { securityFactVersion } from '../../../engine/base/protocol-versions.ts';
 import { crc32c } from '../../../engine/base/crc32c.ts';
-import { openEventStore } from '../../observe/event-store.ts';
+import { openEventStore } from '../../observe/events/embedded-events.ts';
 import { openLmdbKv } from '../../store/lmdb-kv.ts';
 
 let waf: TestControl;

@@ -80,18 +80,22 @@ function networkClauses(networks: readonly string[]): Clause[] {
   return within.includes('') ? [] : [clauseOf('net', within)];
 }
 
-/** Says of an address whether it is in one of the networks; null when there are none. */
+/**
+ * Says of an address whether it is in one of the networks; null when there are none. An address of
+ * one family is in no network of the other, however it is written: so the index says, too.
+ */
 export function addressCheck(networks: readonly string[]): ((address: string) => boolean) | null {
   if (networks.length === 0) return null;
-  const list = new BlockList();
+  const [ipv4, ipv6] = [new BlockList(), new BlockList()];
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family);
+    if (isIP(address) === 6) ipv6.addSubnet(address, Number(bits ?? 128), 'ipv6');
+    else ipv4.addSubnet(address, Number(bits ?? 32), 'ipv4');
   }
   return (address) => {
     const version = isIP(address);
-    return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6');
+    if (version === 0) return false;
+    return version === 4 ? ipv4.check(address, 'ipv4') : ipv6.check(address, 'ipv6');
   };
 }
 

@@ -355,14 +355,22 @@ export async function passOn(
 }
 
 /** Notes the batch as seen; false when it, or a later one of that run, was seen before. */
-function firstTime(writer: KvWriter, lane: string, batch: IncomingBatch): boolean {
+export function firstTime(writer: KvWriter, lane: string, batch: IncomingBatch): boolean {
+  if (wasSeen(writer, lane, batch)) return false;
+  writer.put(seenKey(lane, batch), encoder.encode(String(batch.batchSeq)));
+  return true;
+}
+
+/** True when the batch, or a later one of that run, was noted as seen. */
+export function wasSeen(reader: KvReader, lane: string, batch: IncomingBatch): boolean {
+  const seen = reader.get(seenKey(lane, batch));
+  return seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq;
+}
+
+function seenKey(lane: string, { agentId, bootId }: IncomingBatch): string {
   // The lane of security events is older than the others.
   const stream = lane === 'security' ? [] : [lane];
-  const key = metaKey(['seq', ...stream, batch.agentId, batch.bootId].join(separator));
-  const seen = writer.get(key);
-  if (seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq) return false;
-  writer.put(key, encoder.encode(String(batch.batchSeq)));
-  return true;
+  return metaKey(['seq', ...stream, agentId, bootId].join(separator));
 }
 
 /** Arrivals of all lanes are counted together, so that an id names one event. */

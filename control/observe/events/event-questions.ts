@@ -191,17 +191,17 @@ async function readPart(events: AsyncIterable<StoredEvent>, bytesMax: number): P
   for await (const event of events) {
     const line = Buffer.from(`${JSON.stringify(event)}\n`);
     if (lines.length > 0 && bytes + line.length > bytesMax) {
-      return { ndjson: joined(lines), events: lines.length, lastId };
+      return { ndjson: joinLines(lines), events: lines.length, lastId };
     }
     lines.push(line);
     bytes += line.length;
     lastId = event.id ?? '';
   }
-  return { ndjson: joined(lines), events: lines.length, lastId: '' };
+  return { ndjson: joinLines(lines), events: lines.length, lastId: '' };
 }
 
-/** In memory of its own, which can go to another thread without a copy. */
-function joined(lines: readonly Buffer[]): Uint8Array {
+/** Lines in memory of their own, which can go to another thread without a copy. */
+export function joinLines(lines: readonly Buffer[]): Uint8Array {
   const all = new Uint8Array(lines.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const line of lines) {

@@ -34,7 +34,8 @@ export interface Ranked {
   readonly limited: boolean;
 }
 
-const fieldOf: Readonly<Partial<Record<SecuritySummaryDimensionJson, string>>> = {
+/** The index field of each dimension. */
+export const fieldOfDimension: Readonly<Partial<Record<SecuritySummaryDimensionJson, string>>> = {
   SECURITY_SUMMARY_DIMENSION_ATTACKER: 'client',
   SECURITY_SUMMARY_DIMENSION_SITE: 'site',
   SECURITY_SUMMARY_DIMENSION_TARGET: 'target',
@@ -52,7 +53,7 @@ export async function summariseSecurity(
 ): Promise<SecuritySummary> {
   const sums = new SummarySums(wanted, withTrend);
   const fields = wanted.flatMap((one) => {
-    const field = fieldOf[one];
+    const field = fieldOfDimension[one];
     return field === undefined ? [] : [[one, field] as const];
   });
   const add = (event: Picked): void => {

@@ -45,8 +45,8 @@ export function pathTerm(prefix: string): string {
   return pathTerms(prefix.slice(0, last)).at(-1) ?? '';
 }
 
-/** Digits of an address, eight or thirty-two. */
-function hexOf(address: string): string {
+/** Hex digits of an address, eight or thirty-two; '' where it is none. */
+export function hexOf(address: string): string {
   const version = isIP(address);
   if (version === 4)
     return address

@@ -1,0 +1,129 @@
+/** Reads pages of events, newest first: their ids first, then the events that are wanted. */
+
+import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
+import type { Entry } from '../events/entry.ts';
+import type { EventFilter } from '../events/event-filter.ts';
+import { makeEventId } from '../events/event-id.ts';
+import type { StoredEvent } from '../events/event-kind.ts';
+import type {
+  KindName,
+  Page,
+  PageQuestion,
+  Part,
+  PartQuestion,
+} from '../events/event-questions.ts';
+import { joinLines } from '../events/event-questions.ts';
+import { eventOfEntry } from '../events/read-entry.ts';
+import type { ClickhouseServer } from './clickhouse-client.ts';
+import type { ClickhouseAddress } from './clickhouse-option.ts';
+import { conditionsOf, placeOfId } from './conditions.ts';
+import { kindOf } from './event-rows.ts';
+import { rowKey, tableOf } from './event-tables.ts';
+import { RowReader } from './row-binary.ts';
+
+/** What questions are asked with. */
+export interface Asking {
+  readonly server: ClickhouseServer;
+  readonly address: ClickhouseAddress;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** One page. */
+export async function readPage(asking: Asking, question: PageQuestion): Promise<Page<StoredEvent>> {
+  const { kind, filter, beforeId, offset, limit } = question;
+  const ids = await readIds(asking, kind, filter, beforeId, offset, limit + 1);
+  const items = await readEvents(asking, kind, ids.slice(0, limit));
+  return { items, hasMore: ids.length > limit };
+}
+
+/** Lines of JSON up to a size. */
+export async function readPart(asking: Asking, question: PartQuestion): Promise<Part> {
+  const { kind, filter, bytesMax } = question;
+  const lines: Buffer[] = [];
+  let bytes = 0;
+  let lastId = question.beforeId;
+  for (;;) {
+    const ids = await readIds(asking, kind, filter, lastId, 0, clickhouseLimits.fetchEvents);
+    for (const event of await readEvents(asking, kind, ids)) {
+      const line = Buffer.from(`${JSON.stringify(event)}\n`);
+      if (lines.length > 0 && bytes + line.length > bytesMax) {
+        return { ndjson: joinLines(lines), events: lines.length, lastId };
+      }
+      lines.push(line);
+      bytes += line.length;
+      lastId = event.id ?? '';
+    }
+    if (ids.length < clickhouseLimits.fetchEvents) {
+      return { ndjson: joinLines(lines), events: lines.length, lastId: '' };
+    }
+  }
+}
+
+/** One event; null when it is not kept. */
+export async function readOne(
+  asking: Asking,
+  kind: KindName,
+  id: string,
+): Promise<StoredEvent | null> {
+  const [found = null] = await readEvents(asking, kind, [id]);
+  return found;
+}
+
+async function readIds(
+  { server, address, signal }: Asking,
+  kind: KindName,
+  filter: EventFilter,
+  beforeId: string,
+  offset: number,
+  limit: number,
+): Promise<string[]> {
+  const statement =
+    `SELECT at, number FROM ${tableOf(address, kind)} ` +
+    `WHERE ${conditionsOf(kind, filter, beforeId)} ` +
+    `ORDER BY at DESC, number DESC LIMIT 1 BY ${rowKey} LIMIT ${offset}, ${limit}`;
+  const reader = new RowReader(await server.bytes(statement, 'RowBinary', signal));
+  const ids: string[] = [];
+  while (!reader.done) ids.push(makeEventId(reader.uint64(), reader.uint64()));
+  return ids;
+}
+
+/** Events in the order of their ids. */
+async function readEvents(
+  asking: Asking,
+  kind: KindName,
+  ids: readonly string[],
+): Promise<StoredEvent[]> {
+  const events = new Map<string, StoredEvent>();
+  for (let at = 0; at < ids.length; at += clickhouseLimits.fetchEvents) {
+    const wanted = ids.slice(at, at + clickhouseLimits.fetchEvents);
+    for (const entry of await readEntries(asking, kind, wanted)) {
+      const event = eventOfEntry(kindOf(kind), entry);
+      if (event !== null) events.set(entry.id, event);
+    }
+  }
+  return ids.flatMap((id) => events.get(id) ?? []);
+}
+
+async function readEntries(
+  { server, address, signal }: Asking,
+  kind: KindName,
+  ids: readonly string[],
+): Promise<Entry[]> {
+  const places = ids.map(placeOfId);
+  const times = places.map(({ at }) => at);
+  const list = places.map(({ at, number }) => `(${at}, ${number})`).join(', ');
+  const statement =
+    "SELECT at, number, node, tenant, form, if(whole = '', compact, whole) " +
+    `FROM ${tableOf(address, kind)} ` +
+    `WHERE at >= ${Math.min(...times)} AND at <= ${Math.max(...times)} ` +
+    `AND (at, number) IN (${list}) LIMIT 1 BY ${rowKey}`;
+  const reader = new RowReader(await server.bytes(statement, 'RowBinary', signal));
+  const entries: Entry[] = [];
+  while (!reader.done) {
+    const id = makeEventId(reader.uint64(), reader.uint64());
+    const [agentId, tenantId] = [reader.text(), reader.text()];
+    const [form, bytes] = [reader.uint8(), reader.bytes()];
+    entries.push({ id, agentId, tenantId, form, bytes });
+  }
+  return entries;
+}
