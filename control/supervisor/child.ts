@@ -47,6 +47,8 @@ export interface SupervisedChild {
   restart(graceMs: number): Promise<void>;
   /** Sends a signal; nothing while it is not ready: node takes some signals for its debugger. */
   signal(name: NodeJS.Signals): void;
+  /** A stop of the whole is under way: should it end before its turn, it is not started again. */
+  expectEnd(): void;
   stop(graceMs: number): Promise<void>;
 }
 
@@ -118,10 +120,14 @@ class KeptChild implements SupervisedChild {
     if (this.ready) this.child?.kill(name);
   }
 
-  async stop(graceMs: number): Promise<void> {
+  expectEnd(): void {
     this.stopping = true;
-    this.onRestarted?.();
     if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.expectEnd();
+    this.onRestarted?.();
     if (this.child !== null) await endProcess(this.child, graceMs);
   }
 

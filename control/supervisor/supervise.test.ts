@@ -87,6 +87,30 @@ test('control and engine get their configuration, and the engine stops first', a
   expect(existsSync(join(folder, 'var', 'supervisor.pid'))).toBe(false);
 });
 
+test('SIGTERM to all processes at once starts none of them again', async () => {
+  program('control', `note('pid ' + process.pid);${socketServer}`);
+  // Drains until control is gone.
+  program(
+    'engine',
+    `import { readFileSync } from 'node:fs';
+     process.removeAllListeners('SIGTERM');
+     const alive = (pid) => { try { return process.kill(pid, 0); } catch { return false; } };
+     process.on('SIGTERM', () => setInterval(() => {
+       const pids = [...readFileSync(notes, 'utf8').matchAll(/pid (\\d+)/g)].map(([, pid]) => +pid);
+       if (pids.every((pid) => !alive(pid))) setTimeout(() => process.exit(0), 600);
+     }, 20));
+     process.send({ type: 'ready' });`,
+  );
+  const problems: string[] = [];
+  const logger = { ...silentLogger, error: (message: string) => void problems.push(message) };
+  const product = await supervise(options({ demo: false, logger }));
+  const stopped = product.stop();
+  process.kill(Number(/pid (\d+)/.exec(readNotes())?.[1]), 'SIGTERM');
+  await stopped;
+  expect(problems).toEqual([]);
+  expect(readNotes().match(/control start/g)).toHaveLength(1);
+});
+
 test('an engine that cannot start stops control again and says why', async () => {
   program('control', socketServer);
   // Not before control has begun, so that its stop can be seen.

@@ -299,6 +299,8 @@ function stopOnce(parts: Parts, data: DataFolder, done: () => void): () => Promi
   const stop = async (): Promise<void> => {
     // Children close their own descriptors when they stop: then clients are refused.
     closeSockets(parts);
+    // SIGTERM to the process group reaches control beside us: it may end before the engine.
+    for (const child of parts.children) child.expectEnd();
     for (const child of parts.children.toReversed()) await child.stop(supervisorLimits.stopGraceMs);
     await parts.demo?.close();
     data.release();
