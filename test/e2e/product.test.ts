@@ -11,6 +11,18 @@ import { missingBuild, startProduct, type Product } from '../support/product.ts'
 
 if (missingBuild !== null) console.log(missingBuild);
 
+interface LogLine {
+  level: string;
+  message: string;
+}
+
+const startSteps = [
+  'configuration published',
+  'listening',
+  'connected to control',
+  'configuration applied',
+];
+
 describe.skipIf(missingBuild !== null)('waf run', () => {
   let product: Product;
   let origin: Server;
@@ -34,6 +46,24 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     expect(text).toContain(`https://127.0.0.1:${product.managementPort}`);
     const password = /first password in (\S+)/.exec(text)?.[1] ?? '';
     expect(statSync(password).mode & 0o777).toBe(0o600);
+  });
+
+  test('logs one line for each step of the start, in JSON where nobody watches', async () => {
+    const read = (): LogLine[] =>
+      product
+        .output()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as LogLine);
+    const named = (lines: LogLine[], name: string): number =>
+      lines.filter(({ message }) => message === name).length;
+    const lines = await eventually(() => {
+      const all = read();
+      return named(all, 'configuration applied') > 0 ? all : null;
+    });
+    for (const step of startSteps) expect(`${step} ${named(lines, step)}`).toBe(`${step} 1`);
+    expect(lines.filter(({ level }) => level !== 'info')).toEqual([]);
+    expect(product.output()).not.toMatch(/\r|\x1b/);
   });
 
   test('the two printed lines pass and are blocked; the event is found by its request id', async () => {
