@@ -22,7 +22,7 @@ import { ObservationPipeline } from './observe/pipeline.ts';
 import { diskOf, startStorageMonitor } from './observe/storage-monitor.ts';
 import { siemLimits } from './limits/siem-limits.ts';
 import { ViolationSamples } from './observe/violation-samples.ts';
-import { observationLimits } from './limits/observation-limits.ts';
+import { evidenceStoreLimits, observationLimits } from './limits/observation-limits.ts';
 import { globalLogPolicy, resolvedLogPolicy, retentionDays } from './publish/log-parts.ts';
 import { startOtlp, type OtlpExports } from './start-otlp.ts';
 import { apiLearning, logEmergencies, logPolicies } from './store/collections.ts';
@@ -74,7 +74,7 @@ export function openObserved(
     clickhouse === null
       ? openEventStore(kv, folder)
       : openClickhouseEvents({ address: clickhouse, kv, logger });
-  const evidence = openEvidenceStore(openLogs(join(dataFolder, 'evidence'), logger));
+  const evidence = openEvidence(join(dataFolder, 'evidence'), logger);
   const clock = systemClock;
   const findEvidence = evidenceFinder(store, evidence);
   const siem = startSiemExports({ store, clock, logger, version, findEvidence });
@@ -90,8 +90,7 @@ export function openObserved(
   const forget = async (since: KeptSince): Promise<void> => {
     await samples.forget(systemClock.nowMs() - observationLimits.detectionKeptMs);
     await counters.forgetLearned();
-    const { requestEvidenceRetentionDays } = globalLogPolicy(store).policy;
-    await evidence.forget(systemClock.nowMs() - requestEvidenceRetentionDays * dayMs);
+    await forgetEvidence(store, evidence);
     // Last: what keeps events may be away.
     await events.forget(since);
   };
@@ -130,6 +129,19 @@ export function openObserved(
       await evidence.close();
     },
   };
+}
+
+/** Nodes give up what is acknowledged, so that it must be on disk then. */
+function openEvidence(folder: string, logger: Logger): EvidenceStore {
+  return openEvidenceStore(openLogs(folder, logger, true), systemClock);
+}
+
+/** Removes evidence past its days, and bodies whose rest never came. */
+async function forgetEvidence(store: Store, evidence: EvidenceStore): Promise<void> {
+  const { requestEvidenceRetentionDays } = globalLogPolicy(store).policy;
+  const nowMs = systemClock.nowMs();
+  await evidence.forget(nowMs - requestEvidenceRetentionDays * dayMs);
+  await evidence.forgetPartial(nowMs - evidenceStoreLimits.partialKeptMs);
 }
 
 /** Finds what is kept of a request, for targets that want it. */

@@ -85,6 +85,20 @@ export const evidenceStoreLimits = {
   bodyBytesMax: 32 * 1024 * 1024,
   /** Header fields of one request; heads of 64 KB hold fewer. */
   headerFieldsMax: 20_000,
+  /** What announces one upload: its header fields and what is known of the request. */
+  manifestBytesMax: 512 * 1024,
+  /** A body in one piece up to this size waits for its commit in memory; others go to disk. */
+  wholeBodyBytesMax: 256 * 1024,
+  /** Uploads that one stream has open; nodes open half as many. */
+  openUploadsMax: 64,
+  /** Answers of one stream that its node has not taken; then nothing more is read from it. */
+  answersWaitingMax: 128,
+  /** Bodies of which a part is kept until the rest comes: of one node, of all, and for how long. */
+  partialPerNodeMax: 64,
+  partialBytesPerNodeMax: 128 * 1024 * 1024,
+  partialMax: 4_096,
+  partialBytesMax: 512 * 1024 * 1024,
+  partialKeptMs: 6 * 3_600_000,
   /** Evidence that one write removes. */
   forgottenPerWrite: 100,
   /** Requests with one id that are looked at: clients may choose ids. */

@@ -8,12 +8,13 @@ import type { Kv } from './kv.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 
 /**
- * Opens the store of events, counts and loads in `folder`. A damaged file is no reason not to
- * start: it is set aside as damaged.mdb, with a line in the log. Errors: as openLmdbKv else.
+ * Opens a store of what was observed in `folder`; `durable` as in LmdbOptions. A damaged file is no
+ * reason not to start: it is set aside as damaged.mdb, with a line in the log. Errors: as
+ * openLmdbKv else.
  */
-export function openLogs(folder: string, logger: Logger): Kv {
+export function openLogs(folder: string, logger: Logger, durable = false): Kv {
   try {
-    return openLmdbKv({ folder, durable: false });
+    return openLmdbKv({ folder, durable });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'store_damaged') throw error;
   }
@@ -21,5 +22,5 @@ export function openLogs(folder: string, logger: Logger): Kv {
   renameSync(join(folder, 'data.mdb'), file);
   rmSync(join(folder, 'lock.mdb'), { force: true });
   logger.error('the store of events begins anew: its file is damaged, and set aside', { file });
-  return openLmdbKv({ folder, durable: false });
+  return openLmdbKv({ folder, durable });
 }

@@ -97,6 +97,8 @@ export const evidenceLimits = {
   queueBytesMax: 128 * 1024 * 1024,
   /** Bytes of one message of an upload. */
   chunkBytesMax: 256 * 1024,
+  /** Bytes of a body that were sent and are not on control's disk yet. */
+  uploadWindowBytes: 512 * 1024,
   /** Evidence that was sent and is not acknowledged yet. */
   uploadsInFlightMax: 32,
 } as const;

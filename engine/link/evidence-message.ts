@@ -16,21 +16,29 @@ interface Field {
   readonly values: string[];
 }
 
-/** The messages of one upload, in their order. */
-export function* uploadMessages(
+/** A message of an upload. */
+export type UploadMessage = NonNullable<MessageInitShape<typeof UploadRequestSchema>['message']>;
+
+/** Announces the evidence of one request. */
+export function manifestMessage(
   record: EvidenceRecord,
   agentId: string,
-): Generator<NonNullable<MessageInitShape<typeof UploadRequestSchema>['message']>> {
-  const { id, body } = record;
-  const bodyCrc32c = crc32c(body);
-  yield { case: 'manifest', value: manifestOf(record, agentId, bodyCrc32c) };
-  for (let offset = 0; offset < body.length; offset += evidenceLimits.chunkBytesMax) {
-    const data = new Uint8Array(body.subarray(offset, offset + evidenceLimits.chunkBytesMax));
-    const value = { evidenceId: id, offset: BigInt(offset), data, crc32c: crc32c(data) };
-    yield { case: 'chunk', value };
-  }
-  const totalBytes = BigInt(body.length);
-  yield { case: 'commit', value: { evidenceId: id, totalBytes, bodyCrc32c } };
+  bodyCrc32c: number,
+): UploadMessage {
+  return { case: 'manifest', value: manifestOf(record, agentId, bodyCrc32c) };
+}
+
+/** A piece of a body. */
+export function chunkMessage({ id, body }: EvidenceRecord, offset: number): UploadMessage {
+  const data = new Uint8Array(body.subarray(offset, offset + evidenceLimits.chunkBytesMax));
+  const value = { evidenceId: id, offset: BigInt(offset), data, crc32c: crc32c(data) };
+  return { case: 'chunk', value };
+}
+
+/** Ends an upload. */
+export function commitMessage({ id, body }: EvidenceRecord, bodyCrc32c: number): UploadMessage {
+  const value = { evidenceId: id, totalBytes: BigInt(body.length), bodyCrc32c };
+  return { case: 'commit', value };
 }
 
 function manifestOf(

@@ -1,7 +1,7 @@
 /**
  * Brings evidence to control over a stream of its own, so that bodies hold up nothing else. What
  * waits is bounded: then the contents of new evidence are given up, and at last the evidence. It
- * waits in memory and ends with the process.
+ * waits in memory and ends with the process. A large body continues where a stream broke.
  */
 
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
@@ -17,8 +17,9 @@ import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { evidenceLimits, linkLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
-import { uploadMessages } from './evidence-message.ts';
+import type { UploadMessage } from './evidence-message.ts';
 import { Outbox } from './outbox.ts';
+import { UploadSender } from './upload-sender.ts';
 
 const nothing = new Uint8Array();
 
@@ -34,9 +35,10 @@ export interface EvidenceUploadOptions {
 /** Evidence on its way to control. */
 export class EvidenceUploads {
   readonly #options: EvidenceUploadOptions;
-  /** In the order of arrival; the first `#sent` of them were sent. */
-  #waiting: EvidenceRecord[] = [];
-  #sent = 0;
+  /** By id, in the order of arrival. */
+  readonly #waiting = new Map<string, EvidenceRecord>();
+  /** Those that the present stream announced, by id. */
+  readonly #senders = new Map<string, UploadSender>();
   #bytes = 0;
   #bytesMax: number = evidenceLimits.queueBytesMax;
   #dropped = 0;
@@ -65,7 +67,7 @@ export class EvidenceUploads {
 
   /** Evidence that waits, its bytes, and what was given up. */
   stats(): { readonly waiting: number; readonly bytes: number; readonly dropped: number } {
-    return { waiting: this.#waiting.length, bytes: this.#bytes, dropped: this.#dropped };
+    return { waiting: this.#waiting.size, bytes: this.#bytes, dropped: this.#dropped };
   }
 
   /** Waits a moment for what is under way. */
@@ -80,7 +82,7 @@ export class EvidenceUploads {
   }
 
   #isUnderWay(): boolean {
-    return this.#outbox !== null && this.#waiting.length > 0;
+    return this.#outbox !== null && this.#waiting.size > 0;
   }
 
   #note(dropped: number): void {
@@ -92,6 +94,7 @@ export class EvidenceUploads {
   }
 
   #keep(record: EvidenceRecord): void {
+    if (this.#waiting.has(record.id)) return;
     const weight = weightOf(record);
     const bare = weightOf({ ...record, headers: nothing, body: nothing });
     if (this.#bytes + weight <= this.#bytesMax) this.#push(record, weight);
@@ -101,15 +104,15 @@ export class EvidenceUploads {
   }
 
   #push(record: EvidenceRecord, weight: number): void {
-    this.#waiting.push(record);
+    this.#waiting.set(record.id, record);
     this.#bytes += weight;
   }
 
   async #run(): Promise<void> {
     this.#running = true;
     let waitMs: number = linkLimits.reconnectMinMs;
-    while (!this.#stopped && this.#waiting.length > 0) {
-      const before = this.#waiting.length;
+    while (!this.#stopped && this.#waiting.size > 0) {
+      const before = this.#waiting.size;
       try {
         await this.#stream();
       } catch (error) {
@@ -117,8 +120,8 @@ export class EvidenceUploads {
         if (!this.#stopped) this.#options.logger.debug('an evidence upload ended', { reason });
       }
       this.#outbox = null;
-      this.#sent = 0;
-      if (this.#waiting.length < before) waitMs = linkLimits.reconnectMinMs;
+      this.#senders.clear();
+      if (this.#waiting.size < before) waitMs = linkLimits.reconnectMinMs;
       else waitMs = Math.min(waitMs * 2, linkLimits.reconnectMaxMs);
       if (!this.#stopped) await this.#pause(waitMs);
     }
@@ -145,27 +148,35 @@ export class EvidenceUploads {
   #fill(): void {
     const outbox = this.#outbox;
     if (outbox === null) return;
-    while (this.#sent < this.#waiting.length && this.#sent < evidenceLimits.uploadsInFlightMax) {
-      const record = this.#waiting[this.#sent++]!;
-      for (const message of uploadMessages(record, this.#options.agentId)) {
-        this.#send(outbox, message);
-      }
+    for (const [id, record] of this.#waiting) {
+      if (this.#senders.size >= evidenceLimits.uploadsInFlightMax) return;
+      if (this.#senders.has(id)) continue;
+      const sender = new UploadSender(record, this.#options.agentId);
+      this.#senders.set(id, sender);
+      this.#sendAll(outbox, sender.begin());
     }
   }
 
-  #acknowledged({ evidenceId, status }: EvidenceDurableAck, outbox: Outbox<UploadRequest>): void {
-    if (status === EvidenceAckStatus.CONTINUE) return;
+  #acknowledged(ack: EvidenceDurableAck, outbox: Outbox<UploadRequest>): void {
+    const { evidenceId, status, durableThroughOffset } = ack;
+    const sender = this.#senders.get(evidenceId);
+    if (sender === undefined) return;
+    if (status === EvidenceAckStatus.CONTINUE) {
+      return this.#sendAll(outbox, sender.continue(Number(durableThroughOffset)));
+    }
     // What control could not keep now is sent again on the next stream.
     if (status === EvidenceAckStatus.RETRYABLE) return outbox.close();
-    const at = this.#waiting.findIndex(({ id }) => id === evidenceId);
-    if (at < 0 || at >= this.#sent) return;
-    const [done] = this.#waiting.splice(at, 1);
-    this.#sent--;
-    this.#bytes -= weightOf(done!);
+    this.#senders.delete(evidenceId);
+    this.#waiting.delete(evidenceId);
+    this.#bytes -= weightOf(sender.record);
     this.#fill();
   }
 
-  #send(outbox: Outbox<UploadRequest>, message: UploadMessage): void {
+  #sendAll(outbox: Outbox<UploadRequest>, messages: readonly UploadMessage[]): void {
+    for (const message of messages) this.#send(outbox, message);
+  }
+
+  #send(outbox: Outbox<UploadRequest>, message: Sent): void {
     outbox.push(makeRequest(message));
   }
 
@@ -180,9 +191,9 @@ export class EvidenceUploads {
   }
 }
 
-type UploadMessage = MessageInitShape<typeof UploadRequestSchema>['message'];
+type Sent = MessageInitShape<typeof UploadRequestSchema>['message'];
 
-function makeRequest(message: UploadMessage): UploadRequest {
+function makeRequest(message: Sent): UploadRequest {
   return create(UploadRequestSchema, message === undefined ? {} : { message });
 }
 

@@ -7,19 +7,31 @@ import type {
   RequestEvidenceHeaderJson,
   RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
+import type { Clock } from '../../../engine/base/clock.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
-import { prefixRange, type Kv, type KvReader, type KvWriter } from '../../store/kv.ts';
-
-/** Evidence that is to be kept. */
-export interface NewEvidence {
-  /** `evidenceId` and `requestId` are set. */
-  readonly metadata: RequestEvidenceMetadataJson;
-  readonly headers: readonly RequestEvidenceHeaderJson[];
-  readonly body: Uint8Array;
-}
-
-/** What became of evidence; `quota`: only that it is missing was kept. */
-export type EvidenceResult = 'stored' | 'repeated' | 'quota';
+import { prefixRange, type Kv, type KvWriter } from '../../store/kv.ts';
+import {
+  addUse,
+  decode,
+  key,
+  pieceKey,
+  readJson,
+  readMetadata,
+  readUse,
+  removePieces,
+  separator,
+  type StoredMetadata,
+} from './evidence-keys.ts';
+import {
+  appendToUpload,
+  beginUpload,
+  completeUpload,
+  putWhole,
+  type NewEvidence,
+  type UploadState,
+  type Uploads,
+} from './evidence-uploads.ts';
+import { PartialEvidence, type PartialBounds } from './partial-evidence.ts';
 
 /** How much there is. */
 export interface EvidenceUse {
@@ -34,8 +46,17 @@ export interface EvidenceUse {
 
 /** Evidence that is kept. */
 export interface EvidenceStore {
-  /** Keeps evidence once, however often it comes. Rejects when the disk does not take it. */
-  put(evidence: NewEvidence): Promise<EvidenceResult>;
+  /**
+   * What is there of evidence that a node announces. Like the three below it resolves when the disk
+   * has what it tells, and rejects when the disk does not take it.
+   */
+  begin(evidence: NewEvidence): Promise<UploadState>;
+  /** Adds to a body at `offset`. */
+  append(evidence: NewEvidence, offset: number, data: Uint8Array): Promise<UploadState>;
+  /** Ends an upload whose body was added. */
+  complete(evidence: NewEvidence): Promise<UploadState>;
+  /** Keeps evidence whose whole body is at hand, once, however often it comes. */
+  put(evidence: NewEvidence, body: Uint8Array): Promise<UploadState>;
   metadata(evidenceId: string): RequestEvidenceMetadataJson | null;
   /** Evidence of a request, the newest first; ids of requests may come again. */
   ofRequest(requestId: string): Iterable<RequestEvidenceMetadataJson>;
@@ -46,16 +67,14 @@ export interface EvidenceStore {
   readBody(evidenceId: string, offset: number): Uint8Array;
   /** Removes what came before a time. */
   forget(beforeMs: number): Promise<void>;
+  /** Removes the begin of bodies that nobody continued since a time. */
+  forgetPartial(beforeMs: number): Promise<void>;
   use(): EvidenceUse;
-  /** Notes bytes of uploads that come (or, below 0, go). */
+  /** Notes bytes of uploads that come into memory (or, below 0, go). */
   stage(bytes: number): void;
   close(): Promise<void>;
 }
 
-const separator = '\u0000';
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
-const useKey = `u${separator}bytes`;
 const { bodyPieceBytes, quotaBytes, forgottenPerWrite } = evidenceStoreLimits;
 
 /** True for ids that nodes make: `ev-`, milliseconds, a random part. */
@@ -63,30 +82,40 @@ export function isEvidenceId(id: string): boolean {
   return /^ev-\d{14}-[0-9a-f]{1,64}$/.test(id);
 }
 
-interface StoredMetadata {
-  readonly bytes: number;
-  readonly metadata: RequestEvidenceMetadataJson;
-}
-
-/** Opens the evidence in `kv`. */
-export function openEvidenceStore(kv: Kv, quota: number = quotaBytes): EvidenceStore {
-  const counts = { quotaRejected: 0, writeFailed: 0, stagedBytes: 0 };
+/** Opens the evidence in `kv`, whose writes are on disk when they resolve. */
+export function openEvidenceStore(
+  kv: Kv,
+  clock: Clock,
+  quota: number = quotaBytes,
+  bounds: PartialBounds = evidenceStoreLimits,
+): EvidenceStore {
+  const counts = { quotaRejected: 0, writeFailed: 0 };
+  let heldBytes = 0;
+  const partials = new PartialEvidence(kv, bounds);
+  const write = async (change: (uploads: Uploads) => UploadState): Promise<UploadState> => {
+    try {
+      const nowMs = clock.nowMs();
+      const state = await kv.write((writer) => change({ writer, partials, quota, nowMs }));
+      if (state.kind === 'stored' && state.rejected) counts.quotaRejected++;
+      return state;
+    } catch (error) {
+      counts.writeFailed++;
+      partials.reload();
+      throw error;
+    }
+  };
   return {
-    put: async (evidence) => {
-      try {
-        const result = await kv.write((writer) => putEvidence(writer, evidence, quota));
-        if (result === 'quota') counts.quotaRejected++;
-        return result;
-      } catch (error) {
-        counts.writeFailed++;
-        throw error;
-      }
-    },
+    begin: (evidence) => write((uploads) => beginUpload(uploads, evidence)),
+    append: (evidence, offset, data) =>
+      write((uploads) => appendToUpload(uploads, evidence, offset, data)),
+    complete: (evidence) => write((uploads) => completeUpload(uploads, evidence)),
+    put: (evidence, body) => write((uploads) => putWhole(uploads, evidence, body)),
     metadata: (id) => readMetadata(kv, id)?.metadata ?? null,
     ofRequest: (requestId) => ofRequest(kv, requestId),
     between: (fromMs, toMs) => between(kv, fromMs, toMs),
     headers: (id) => readJson<RequestEvidenceHeaderJson[]>(kv, key('h', id)) ?? [],
     readBody: (id, offset) => {
+      if (partials.get(id) !== null) return new Uint8Array();
       const piece = kv.get(pieceKey(id, Math.floor(offset / bodyPieceBytes)));
       return piece?.subarray(offset % bodyPieceBytes) ?? new Uint8Array();
     },
@@ -94,50 +123,19 @@ export function openEvidenceStore(kv: Kv, quota: number = quotaBytes): EvidenceS
       const end = keyAt(beforeMs);
       while ((await kv.write((writer) => forgetSome(writer, end))) > 0) continue;
     },
-    use: () => ({ storedBytes: readUse(kv), quotaBytes: quota, ...counts }),
+    forgetPartial: async (beforeMs) => {
+      while ((await kv.write((writer) => partials.dropOld(writer, beforeMs))) > 0) continue;
+    },
+    use: () => ({
+      storedBytes: Math.max(0, readUse(kv) - partials.bytes),
+      stagedBytes: heldBytes + partials.bytes,
+      quotaBytes: quota,
+      ...counts,
+    }),
     stage: (bytes) => {
-      counts.stagedBytes += bytes;
+      heldBytes += bytes;
     },
     close: () => kv.close(),
-  };
-}
-
-function putEvidence(
-  writer: KvWriter,
-  { metadata, headers, body }: NewEvidence,
-  quota: number,
-): EvidenceResult {
-  const { evidenceId = '', requestId = '' } = metadata;
-  if (writer.get(key('m', evidenceId)) !== undefined) return 'repeated';
-  const fields = encode(headers);
-  const content = fields.length + body.length;
-  const used = readUse(writer);
-  const fits = used + content + JSON.stringify(metadata).length <= quota;
-  // What says that evidence is missing has a share of its own.
-  if (!fits && used > quota * 1.05) return 'quota';
-  const kept = fits ? metadata : withoutContent(metadata);
-  const bytes = JSON.stringify(kept).length + (fits ? content : 0);
-  writer.put(key('m', evidenceId), encode({ bytes, metadata: kept } satisfies StoredMetadata));
-  writer.put(key('r', requestId, evidenceId), new Uint8Array());
-  putUse(writer, used + bytes);
-  if (!fits) return 'quota';
-  writer.put(key('h', evidenceId), fields);
-  for (let at = 0; at * bodyPieceBytes < body.length; at++) {
-    const piece = body.slice(at * bodyPieceBytes, (at + 1) * bodyPieceBytes);
-    writer.put(pieceKey(evidenceId, at), piece);
-  }
-  return 'stored';
-}
-
-function withoutContent(metadata: RequestEvidenceMetadataJson): RequestEvidenceMetadataJson {
-  return {
-    ...metadata,
-    available: false,
-    headerCapturedBytes: '0',
-    bodyCapturedBytes: '0',
-    headerTruncated: Number(metadata.headerOriginalBytes ?? 0) > 0,
-    bodyTruncated: Number(metadata.bodyOriginalBytes ?? 0) > 0,
-    unavailableReason: 'quota',
   };
 }
 
@@ -153,7 +151,7 @@ function* ofRequest(kv: Kv, requestId: string): Generator<RequestEvidenceMetadat
 function* between(kv: Kv, fromMs: number, toMs: number): Generator<RequestEvidenceMetadataJson> {
   const range = { start: keyAt(fromMs), end: keyAt(toMs), reverse: true };
   for (const entry of kv.range(range)) {
-    yield (JSON.parse(decoder.decode(entry.value)) as StoredMetadata).metadata;
+    yield decode<StoredMetadata>(entry.value).metadata;
   }
 }
 
@@ -173,38 +171,8 @@ function forgetSome(writer: KvWriter, end: string): number {
     writer.remove(entry.key);
     writer.remove(key('h', id));
     writer.remove(key('r', stored?.metadata.requestId ?? '', id));
-    const pieces = prefixRange(key('b', id, ''));
-    for (const piece of [...writer.range({ ...pieces, keysOnly: true })]) writer.remove(piece.key);
+    removePieces(writer, id);
   }
-  if (old.length > 0) putUse(writer, Math.max(0, readUse(writer) - freed));
+  if (old.length > 0) addUse(writer, -freed);
   return old.length;
-}
-
-function readMetadata(reader: KvReader, id: string): StoredMetadata | null {
-  return readJson<StoredMetadata>(reader, key('m', id)) ?? null;
-}
-
-function readUse(reader: KvReader): number {
-  return readJson<number>(reader, useKey) ?? 0;
-}
-
-function putUse(writer: KvWriter, bytes: number): void {
-  writer.put(useKey, encode(bytes));
-}
-
-function readJson<T>(reader: KvReader, at: string): T | undefined {
-  const bytes = reader.get(at);
-  return bytes === undefined ? undefined : (JSON.parse(decoder.decode(bytes)) as T);
-}
-
-function encode(value: unknown): Uint8Array {
-  return encoder.encode(JSON.stringify(value));
-}
-
-function pieceKey(id: string, at: number): string {
-  return key('b', id, String(at).padStart(6, '0'));
-}
-
-function key(...parts: readonly string[]): string {
-  return parts.join(separator);
 }
