@@ -4,8 +4,8 @@
 export const guardLimits = {
   /** Entries of one IP list. */
   listEntriesMax: 1_000_000,
-  /** Countries of addresses met last, a thread; at most some 100 bytes each. */
-  rememberedCountriesMax: 8_192,
+  /** Records of a country database that are kept decoded; there are some 250 countries. */
+  countryRecordsMax: 4_096,
 } as const;
 
 /** Challenges, and the clearances that they lead to. */

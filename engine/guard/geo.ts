@@ -20,6 +20,8 @@ import type { Clock } from '../base/clock.ts';
 import { countryNameOf } from '../base/country-names.ts';
 import { AppError } from '../base/errors.ts';
 import { guardLimits } from '../base/guard-limits.ts';
+import { readAddressBits, type AddressBits } from '../base/ip-address.ts';
+import { AddressTree } from './address-tree.ts';
 
 /** What a flat (DB-IP) or nested (MaxMind) record may hold. */
 interface CountryRecord extends Partial<CountryResponse> {
@@ -29,11 +31,17 @@ interface CountryRecord extends Partial<CountryResponse> {
 /** Country facts of addresses, under the names that SecLang's GEO collection uses. */
 export class CountryDatabase {
   private readonly reader: Reader<CountryResponse>;
+  private readonly tree: AddressTree;
+  /** Countries by record: there are a few hundred of them, whatever the number of networks. */
+  private readonly codes = new Map<number, string>();
+  private readonly bits: AddressBits = { family: 0, words: new Uint32Array(4) };
 
   /** Errors: `geo_unreadable` when the file is missing or no such database. */
   constructor(path: string = defaultPath()) {
     try {
-      this.reader = new Reader<CountryResponse>(readFileSync(path));
+      const bytes = readFileSync(path);
+      this.reader = new Reader<CountryResponse>(bytes);
+      this.tree = new AddressTree(bytes, this.reader.metadata);
     } catch (thrown) {
       throw new AppError('geo_unreadable', `cannot read the country database ${path}`, {
         source: 'config',
@@ -54,10 +62,17 @@ export class CountryDatabase {
     return facts;
   }
 
-  /** ISO 3166-1 alpha-2; '' when the address is not in the database. Cost: about 1 us. */
+  /** ISO 3166-1 alpha-2; '' when the address is not in the database. Cost: about 0.3 us. */
   codeOf(ip: string): string {
+    const at = this.tree.recordOf(readAddressBits(ip, this.bits));
+    if (at < 0) return '';
+    const known = this.codes.get(at);
+    if (known !== undefined) return known;
     const record = this.lookUp(ip);
-    return record?.country_code ?? record?.country?.iso_code ?? '';
+    const code = record?.country_code ?? record?.country?.iso_code ?? '';
+    if (this.codes.size >= guardLimits.countryRecordsMax) this.codes.clear();
+    this.codes.set(at, code);
+    return code;
   }
 
   private lookUp(ip: string): CountryRecord | null {
@@ -82,7 +97,6 @@ export class FollowedCountryDatabase {
   private database: CountryDatabase | null = null;
   private mark = '';
   private lookAgainUs = -Infinity;
-  private readonly codes = new Map<string, string>();
 
   constructor(path: string, clock: Clock, onFailure: (error: unknown) => void) {
     this.path = path;
@@ -95,15 +109,9 @@ export class FollowedCountryDatabase {
     return this.current()?.find(ip) ?? null;
   }
 
-  /** As CountryDatabase.codeOf; '' also when there is no database. Remembers the latest clients. */
+  /** As CountryDatabase.codeOf; '' also when there is no database. */
   codeOf(ip: string): string {
-    const database = this.current();
-    const known = this.codes.get(ip);
-    if (known !== undefined) return known;
-    const code = database?.codeOf(ip) ?? '';
-    if (this.codes.size >= guardLimits.rememberedCountriesMax) this.codes.clear();
-    this.codes.set(ip, code);
-    return code;
+    return this.current()?.codeOf(ip) ?? '';
   }
 
   private current(): CountryDatabase | null {
@@ -120,7 +128,6 @@ export class FollowedCountryDatabase {
     const mark = found === undefined ? 'none' : `${found.ino} ${found.mtimeMs} ${found.size}`;
     if (mark === this.mark) return;
     this.mark = mark;
-    this.codes.clear();
     try {
       this.database = new CountryDatabase(found === undefined ? undefined : this.path);
     } catch (error) {
