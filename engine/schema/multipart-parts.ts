@@ -31,7 +31,7 @@ const disposition = /^form-data;[ \t]*name="([^"\\\r\n]*)"(;[ \t]*filename="([^"
 export function readFormParts(body: Buffer, boundary: string): FormParts {
   if (!/^[0-9A-Za-z'()+_,\-./:=?]{1,70}$/.test(boundary)) return malformed;
   const dashed = `--${boundary}`;
-  if (body.latin1Slice(0, dashed.length + 2) !== dashed + lineEnd) return malformed;
+  if (!isAt(body, 0, dashed + lineEnd)) return malformed;
   const delimiter = Buffer.from(lineEnd + dashed, 'latin1');
   const parts: FormPart[] = [];
   let at = dashed.length + 2;
@@ -46,11 +46,17 @@ export function readFormParts(body: Buffer, boundary: string): FormParts {
     if (part === null) return malformed;
     parts.push(part);
     const next = stop + delimiter.length;
-    const mark = body.latin1Slice(next, next + 2);
-    if (mark === '--') return isEnd(body, next + 2) ? { parts } : malformed;
-    if (mark !== lineEnd) return malformed;
+    if (isAt(body, next, '--')) return isEnd(body, next + 2) ? { parts } : malformed;
+    if (!isAt(body, next, lineEnd)) return malformed;
     at = next + 2;
   }
+}
+
+/** Whether a text stands at an offset; false where the body ends before. */
+function isAt(body: Buffer, at: number, text: string): boolean {
+  const end = at + text.length;
+  // A slice past the end throws.
+  return end <= body.length && body.latin1Slice(at, end) === text;
 }
 
 /** Nothing, or one line end, comes after the last boundary. */
