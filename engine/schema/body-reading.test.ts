@@ -116,7 +116,7 @@ const partRows: readonly (readonly [says: string, body: string, expected: unknow
   ['broken JSON in a part', part('name="more"', '{') + end, 'malformed'],
   ['content with line ends', part('name="x"', 'a\r\nb') + end, { x: 'a\r\nb' }],
   ['content that is not UTF-8', part('name="x"', '\xff') + end, 'encoding'],
-  ['an end right behind a boundary', `${part('name="age"', '7')}--b`, 'malformed'],
+  ['an end right after a boundary', `${part('name="age"', '7')}--b`, 'malformed'],
   ['an end inside the mark of the last boundary', `${part('name="age"', '7')}--b-`, 'malformed'],
   ['less than a boundary', '--', 'malformed'],
   ['nothing at all', '', 'malformed'],

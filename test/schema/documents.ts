@@ -1,6 +1,6 @@
 /** Documents of the generated requests: each shape of a request that is checked. */
 
-import type { Part } from './request-generator.ts';
+import type { Part } from './made-values.ts';
 
 const user: Part = {
   type: 'object',

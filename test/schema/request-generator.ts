@@ -3,8 +3,9 @@
  * break one thing. Written apart from the checks, whose code it never uses.
  */
 
-/** A schema, or any other part of a document. */
-export type Part = Readonly<Record<string, unknown>>;
+import { bodiesOf, type MadeBody } from './made-bodies.ts';
+import { faultsOf, follow, otherValid, validOf, type Part, type Value } from './made-values.ts';
+import { inHeader, inPath, inQuery, textFaults, type Layout } from './made-texts.ts';
 
 /** A request; what is absent is not sent. */
 export interface MadeRequest {
@@ -13,326 +14,200 @@ export interface MadeRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: Buffer | null;
 }
 
-interface Value {
-  readonly fault: string;
+interface Parameter extends Layout {
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: Part;
+  /** A text of JSON. */
+  readonly json: boolean;
+}
+
+/** A parameter as it is sent; null for one that is not. */
+interface Sent {
+  readonly parameter: Parameter;
   readonly value: unknown;
+  /** Takes the place of what the style would write. */
+  readonly text?: string;
 }
 
 /** Every request of a document: for each operation valid ones, then one for each fault. */
 export function requestsOf(document: Part): MadeRequest[] {
   const made: MadeRequest[] = [];
   for (const [path, item] of Object.entries(document['paths'] as Record<string, Part>)) {
-    for (const [method, operation] of Object.entries(item)) {
-      if (method !== 'parameters') made.push(...requestsFor(document, path, method, operation));
+    for (const [method, raw] of operationsOf(item)) {
+      made.push(...new Operation(document, path, method, raw, item).all());
     }
   }
   return made;
 }
 
-function requestsFor(document: Part, path: string, method: string, raw: unknown): MadeRequest[] {
-  const operation = raw as Part;
-  const parameters = ((operation['parameters'] ?? []) as Part[]).map((one) =>
-    follow(document, one),
-  );
-  const body = bodyOf(document, operation);
-  const valid = { parameters: new Map<Part, Value>(), body: null as Value | null };
-  for (const one of parameters) {
-    valid.parameters.set(one, { fault: '', value: validOf(document, schemaOf(one)) });
+const notMethods = new Set(['parameters', 'servers', 'summary', 'description']);
+
+function operationsOf(item: Part): [string, Part][] {
+  return Object.entries(item).flatMap(([name, value]): [string, Part][] => {
+    if (name === 'additionalOperations') return Object.entries(value as Record<string, Part>);
+    return notMethods.has(name) ? [] : [[name, value as Part]];
+  });
+}
+
+class Operation {
+  readonly #document: Part;
+  readonly #path: string;
+  readonly #method: string;
+  readonly #parameters: readonly Parameter[];
+  readonly #bodies: readonly MadeBody[];
+  readonly #bodyRequired: boolean;
+  readonly #valid: readonly Sent[];
+
+  constructor(document: Part, path: string, method: string, raw: Part, item: Part) {
+    this.#document = document;
+    this.#path = path;
+    this.#method = method;
+    const both = [item, raw].flatMap((one) => (one['parameters'] ?? []) as Part[]);
+    const plain = both.map((one) => follow(document, one));
+    this.#parameters = plain.flatMap((one) => parameterOf(document, one) ?? []);
+    const bodies = bodiesOf(document, raw, plain);
+    this.#bodies = bodies.made;
+    this.#bodyRequired = bodies.required;
+    this.#valid = this.#parameters.map((parameter) => ({
+      parameter,
+      value: validOf(document, parameter.schema),
+    }));
   }
-  if (body !== null) valid.body = { fault: '', value: validOf(document, body.schema) };
-  const send = (change: typeof valid, fault: string): MadeRequest =>
-    write(path, method, change.parameters, body, change.body, fault);
-  const made = [send(valid, '')];
-  const optional = new Map(valid.parameters);
-  for (const one of parameters) if (one['required'] !== true) optional.delete(one);
-  made.push(send({ ...valid, parameters: optional }, ''));
-  for (const one of parameters) {
-    const name = `${String(one['in'])} ${String(one['name'])}`;
-    if (one['required'] === true && one['in'] !== 'path') {
-      const without = new Map(valid.parameters);
-      without.delete(one);
-      made.push(send({ ...valid, parameters: without }, `${name}: missing`));
+
+  all(): MadeRequest[] {
+    const [first] = this.#bodies.filter(({ fault }) => fault === '');
+    const body = first ?? null;
+    const made = [this.#send('', this.#valid, body)];
+    const needed = this.#valid.filter(({ parameter }) => parameter.required);
+    made.push(this.#send('', needed, this.#bodyRequired ? body : null));
+    for (const one of this.#bodies) {
+      made.push(this.#send(one.fault === '' ? '' : `body: ${one.fault}`, this.#valid, one));
     }
-    for (const broken of textFaults(document, schemaOf(one))) {
-      const changed = new Map(valid.parameters).set(one, broken);
-      made.push(send({ ...valid, parameters: changed }, `${name}: ${broken.fault}`));
+    if (this.#bodyRequired) made.push(this.#send('body: missing', this.#valid, null));
+    for (const sent of this.#valid) {
+      for (const { fault, ...other } of this.#othersOf(sent)) {
+        const all = this.#valid.map((one) => (one === sent ? { ...sent, ...other } : one));
+        const { parameter } = sent;
+        const name = fault === '' ? '' : `${parameter.in} ${parameter.name}: ${fault}`;
+        made.push(this.#send(name, all, body));
+      }
+      if (!sent.parameter.required || sent.parameter.in === 'path') continue;
+      const without = this.#valid.filter((one) => one !== sent);
+      made.push(this.#send(`${sent.parameter.name}: missing`, without, body));
     }
+    return made;
   }
-  if (body === null) return made;
-  if (body.required) made.push(send({ ...valid, body: null }, 'body: missing'));
-  const faults = body.type === 'application/json' ? faultsOf : textFaults;
-  for (const broken of faults(document, body.schema)) {
-    made.push(send({ ...valid, body: broken }, `body: ${broken.fault}`));
-  }
-  return made;
-}
 
-interface Body {
-  readonly type: string;
-  readonly schema: Part;
-  readonly required: boolean;
-}
-
-function bodyOf(document: Part, operation: Part): Body | null {
-  const body = operation['requestBody'] as Part | undefined;
-  if (body === undefined) return null;
-  const [type, media] = Object.entries(body['content'] as Record<string, Part>)[0]!;
-  const schema = follow(document, media['schema'] as Part);
-  return { type, schema, required: body['required'] === true };
-}
-
-function schemaOf(parameter: Part): Part {
-  return (parameter['schema'] ?? parameter) as Part;
-}
-
-function follow(document: Part, part: Part): Part {
-  const reference = part['$ref'];
-  if (typeof reference !== 'string') return part;
-  let found: unknown = document;
-  for (const name of reference.slice(2).split('/')) found = (found as Part)[name];
-  return follow(document, found as Part);
-}
-
-const patterns: Readonly<Record<string, readonly [good: string, bad: string]>> = {
-  '^[A-Z]{3}-[0-9]{4}$': ['ABC-1234', 'ABC-123'],
-  '^[a-z]+$': ['abc', 'ab1'],
-};
-const formats: Readonly<Record<string, readonly [good: string, bad: string]>> = {
-  uuid: ['3f2504e0-4f89-11d3-9a0c-0305e82c3301', '3f2504e0-4f89-11d3-9a0c'],
-  date: ['2026-11-22', '2026-13-22'],
-  'date-time': ['2026-11-22T10:00:00Z', '2026-11-22'],
-  email: ['a@example.com', 'a.example.com'],
-  ipv4: ['192.0.2.1', '192.0.2.256'],
-};
-
-/** One valid value. */
-function validOf(document: Part, raw: Part): unknown {
-  const schema = follow(document, raw);
-  const { enum: values, pattern, format, minLength = 1, minItems = 1, items } = schema;
-  if (Array.isArray(values)) return values[0];
-  const type = typeOf(schema);
-  if (type === 'string') {
-    if (typeof pattern === 'string') return patterns[pattern]![0];
-    if (typeof format === 'string' && format in formats) return formats[format]![0];
-    return 'v'.repeat(Math.max(1, Number(minLength)));
-  }
-  if (type === 'integer' || type === 'number') return numberIn(schema);
-  if (type === 'boolean') return true;
-  if (type === 'array') {
-    const count = Math.max(1, Number(minItems));
-    return Array.from({ length: count }, (_, at) => vary(validOf(document, items as Part), at));
-  }
-  if (type !== 'object') return null;
-  const properties = (schema['properties'] ?? {}) as Record<string, Part>;
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, part]) => [name, validOf(document, part)]),
-  );
-}
-
-/** Another value of the same kind, so that items differ. */
-function vary(value: unknown, at: number): unknown {
-  if (typeof value === 'number') return value + at;
-  return typeof value === 'string' && /^v+$/.test(value) ? value + 'w'.repeat(at) : value;
-}
-
-function numberIn(schema: Part): number {
-  const step = Number(schema['multipleOf'] ?? 1);
-  const least = Number(schema['minimum'] ?? 1);
-  return Math.ceil((least + 1) / step) * step;
-}
-
-function typeOf(schema: Part): string {
-  const { type } = schema;
-  return Array.isArray(type) ? String(type[0]) : String(type);
-}
-
-/** Values that break a schema in one place each. */
-function faultsOf(document: Part, raw: Part): Value[] {
-  const schema = follow(document, raw);
-  const type = typeOf(schema);
-  const found: Value[] = [];
-  const nullable = schema['nullable'] === true || listed(schema['type'], 'null');
-  if (!nullable) found.push({ fault: 'null', value: null });
-  const others: Record<string, unknown> = {
-    string: 'text',
-    integer: 4,
-    boolean: true,
-    array: [],
-    object: {},
-  };
-  for (const [name, value] of Object.entries(others)) {
-    const fits = name === type || (type === 'number' && name === 'integer');
-    if (!fits) found.push({ fault: `${name} for ${type}`, value });
-  }
-  if (type === 'integer') found.push({ fault: 'a fraction', value: 4.5 });
-  found.push(...limitFaults(document, schema, type));
-  return found;
-}
-
-function listed(types: unknown, name: string): boolean {
-  return Array.isArray(types) && types.includes(name);
-}
-
-function limitFaults(document: Part, schema: Part, type: string): Value[] {
-  if (Array.isArray(schema['enum'])) return [{ fault: 'enum', value: otherThan(schema['enum']) }];
-  if (type === 'string') return stringFaults(schema);
-  if (type === 'integer' || type === 'number') return numberFaults(schema);
-  if (type === 'array') return arrayFaults(document, schema);
-  return type === 'object' ? objectFaults(document, schema) : [];
-}
-
-function otherThan(values: readonly unknown[]): unknown {
-  return typeof values[0] === 'number' ? 987_654 : 'none-of-them';
-}
-
-function stringFaults({ minLength, maxLength, pattern, format }: Part): Value[] {
-  const found: Value[] = [];
-  if (typeof minLength === 'number' && minLength > 0) {
-    found.push({ fault: 'minLength', value: 'v'.repeat(minLength - 1) });
-  }
-  if (typeof maxLength === 'number') {
-    found.push({ fault: 'maxLength', value: 'v'.repeat(maxLength + 1) });
-  }
-  if (typeof pattern === 'string') found.push({ fault: 'pattern', value: patterns[pattern]![1] });
-  if (typeof format === 'string' && format in formats) {
-    found.push({ fault: `format ${format}`, value: formats[format]![1] });
-  }
-  return found;
-}
-
-function numberFaults({ minimum, maximum, multipleOf }: Part): Value[] {
-  const found: Value[] = [];
-  if (typeof minimum === 'number') found.push({ fault: 'minimum', value: minimum - 1 });
-  if (typeof maximum === 'number') found.push({ fault: 'maximum', value: maximum + 1 });
-  if (typeof multipleOf === 'number')
-    found.push({ fault: 'multipleOf', value: multipleOf * 4 + 1 });
-  return found;
-}
-
-function arrayFaults(document: Part, schema: Part): Value[] {
-  const { minItems, maxItems, uniqueItems } = schema;
-  const items = schema['items'] as Part;
-  const valid = validOf(document, schema) as unknown[];
-  const found: Value[] = faultsOf(document, items).map(({ fault, value }) => ({
-    fault: `item: ${fault}`,
-    value: [...valid.slice(1), value],
-  }));
-  if (typeof minItems === 'number' && minItems > 0)
-    found.push({ fault: 'minItems', value: valid.slice(1) });
-  if (typeof maxItems === 'number') {
-    const many = Array.from({ length: maxItems + 1 }, (_, at) =>
-      vary(validOf(document, items), at),
-    );
-    found.push({ fault: 'maxItems', value: many });
-  }
-  if (uniqueItems === true) found.push({ fault: 'uniqueItems', value: [valid[0], valid[0]] });
-  return found;
-}
-
-function objectFaults(document: Part, schema: Part): Value[] {
-  const properties = (schema['properties'] ?? {}) as Record<string, Part>;
-  const valid = validOf(document, schema) as Record<string, unknown>;
-  const found: Value[] = [];
-  for (const name of (schema['required'] ?? []) as string[]) {
-    const { [name]: _, ...rest } = valid;
-    found.push({ fault: `${name} missing`, value: rest });
-  }
-  if (schema['additionalProperties'] === false) {
-    found.push({ fault: 'an extra member', value: { ...valid, extraMember: 1 } });
-  }
-  for (const [name, part] of Object.entries(properties)) {
-    for (const { fault, value } of faultsOf(document, part)) {
-      found.push({ fault: `${name}: ${fault}`, value: { ...valid, [name]: value } });
+  #othersOf({ parameter, value }: Sent): (Value & { readonly text?: string })[] {
+    const document = this.#document;
+    const { schema, json } = parameter;
+    if (json) {
+      const broken = { fault: 'no JSON', value, text: escape('{"a":') };
+      return [...otherValid(document, schema), ...faultsOf(document, schema), broken];
     }
+    return [
+      ...textFaults(document, schema, parameter),
+      ...styleFaults(parameter, value).map(({ fault, text }) => ({ fault, value, text })),
+    ];
   }
-  return found;
-}
 
-/** Faults that a text can have: there is no null in it, and every text is a text. */
-function textFaults(document: Part, raw: Part): Value[] {
-  const schema = follow(document, raw);
-  const type = typeOf(schema);
-  // One item and a list of one are the same text.
-  const limits = limitFaults(document, schema, type).filter(
-    ({ fault, value }) => !fault.endsWith(' for array') && isText(value, type),
-  );
-  if (type === 'string' || type === 'array' || type === 'object') return limits;
-  return [{ fault: 'a word', value: 'word' }, ...limits];
-}
-
-/** Lists and objects of texts break where their items do in a way that a text shows. */
-function isText(value: unknown, type: string): boolean {
-  const parts =
-    type === 'array' ? (value as unknown[]) : type === 'object' ? Object.values(value as Part) : [];
-  if (type === 'array' && parts.length === 0) return false;
-  return parts.every(
-    (part) => typeof part === 'number' || (typeof part === 'string' && part !== 'text'),
-  );
+  #send(fault: string, all: readonly Sent[], body: MadeBody | null): MadeRequest {
+    let path = this.#path;
+    const query: string[] = [];
+    const headers: Record<string, string> = {};
+    const cookies: string[] = [];
+    for (const { parameter, value, text } of all) {
+      const { name, json } = parameter;
+      const plain = text ?? (json ? escape(JSON.stringify(value)) : null);
+      switch (parameter.in) {
+        case 'path':
+          path = path.replace(`{${name}}`, plain ?? inPath(parameter, value));
+          break;
+        case 'query':
+          if (text !== undefined && !json) query.push(text);
+          else query.push(...(json ? [`${name}=${plain!}`] : inQuery(parameter, value)));
+          break;
+        case 'header':
+          headers[name] = text ?? (json ? JSON.stringify(value) : inHeader(parameter, value));
+          break;
+        default:
+          cookies.push(text ?? inQuery(parameter, value).join('; '));
+      }
+    }
+    if (cookies.length > 0) headers['Cookie'] = cookies.join('; ');
+    if (body !== null && body.type !== '') headers['Content-Type'] = body.type;
+    const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
+    const method = this.#method.toUpperCase();
+    return { fault, method, target, headers, body: body === null ? null : body.bytes };
+  }
 }
 
 const escape = encodeURIComponent;
 
-function write(
-  template: string,
-  method: string,
-  parameters: ReadonlyMap<Part, Value>,
-  body: Body | null,
-  content: Value | null,
-  fault: string,
-): MadeRequest {
-  let path = template;
-  const query: string[] = [];
-  const headers: Record<string, string> = {};
-  const cookies: string[] = [];
-  for (const [parameter, { value }] of parameters) {
-    const name = String(parameter['name']);
-    const place = parameter['in'];
-    if (place === 'path') path = path.replace(`{${name}}`, inPath(parameter, value));
-    else if (place === 'query') query.push(...inQuery(parameter, value));
-    else if (place === 'header')
-      headers[name] = Array.isArray(value) ? value.join(',') : String(value);
-    else cookies.push(`${name}=${escape(String(value))}`);
+const swaggerStyles: Readonly<Record<string, string>> = {
+  csv: 'form',
+  multi: 'form',
+  ssv: 'spaceDelimited',
+  pipes: 'pipeDelimited',
+};
+
+/** How a parameter, or a field of a form in Swagger 2, is laid out. */
+export function layoutOf(value: Part, place: string): Layout {
+  const name = String(value['name']);
+  const format = value['collectionFormat'];
+  const usual = place === 'path' || place === 'header' ? 'simple' : 'form';
+  if (value['schema'] === undefined && value['content'] === undefined) {
+    const listed = usual === 'form' ? swaggerStyles[String(format ?? 'csv')]! : usual;
+    return { name, style: listed, explode: format === 'multi' };
   }
-  if (cookies.length > 0) headers['Cookie'] = cookies.join('; ');
-  let text: string | null = null;
-  if (body !== null && content !== null) {
-    headers['Content-Type'] = body.type;
-    text = body.type === 'application/json' ? JSON.stringify(content.value) : form(content.value);
-  }
-  const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
-  return { fault, method: method.toUpperCase(), target, headers, body: text };
+  const style = String(value['style'] ?? usual);
+  return { name, style, explode: (value['explode'] ?? style === 'form') === true };
 }
 
-function inPath({ name, style = 'simple', explode }: Part, value: unknown): string {
-  const texts = (Array.isArray(value) ? value : [value]).map((one) => escape(String(one)));
-  if (style === 'label') return `.${texts.join(explode === true ? '.' : ',')}`;
-  if (style !== 'matrix') return texts.join(',');
-  if (explode === true) return texts.map((text) => `;${String(name)}=${text}`).join('');
-  return `;${String(name)}=${texts.join(',')}`;
+function parameterOf(document: Part, value: Part): Parameter | null {
+  const place = String(value['in']);
+  if (place === 'body' || place === 'formData') return null;
+  const content = Object.values((value['content'] ?? {}) as Record<string, Part>)[0];
+  const raw = (content?.['schema'] ?? value['schema'] ?? value) as Part;
+  return {
+    ...layoutOf(value, place),
+    in: place,
+    required: value['required'] === true || place === 'path',
+    schema: follow(document, raw),
+    json: content !== undefined,
+  };
 }
 
-function inQuery({ name, style = 'form', explode = true }: Part, value: unknown): string[] {
-  const key = String(name);
+/** Texts that no style writes, or that are no text. */
+function styleFaults(
+  parameter: Parameter,
+  value: unknown,
+): { readonly fault: string; readonly text: string }[] {
+  const { name, style, explode } = parameter;
+  const isList = Array.isArray(value);
+  const isObject = typeof value === 'object' && value !== null && !isList;
+  if (parameter.in === 'path') {
+    const bare = inPath({ name, style: 'simple', explode: false }, value);
+    if (style === 'label' || style === 'matrix') return [{ fault: `no ${style}`, text: bare }];
+    return isObject && !explode ? [{ fault: 'a name alone', text: `${bare},more` }] : [];
+  }
+  if (parameter.in === 'header') return [{ fault: 'not UTF-8', text: 'a\xff' }];
+  if (parameter.in === 'cookie') return [{ fault: 'not UTF-8', text: `${name}=%ff` }];
   if (style === 'deepObject') {
-    return Object.entries(value as Part).map(
-      ([part, one]) => `${key}[${part}]=${escape(String(one))}`,
-    );
+    return [
+      { fault: 'deeper', text: `${name}[a][b]=1` },
+      { fault: 'the bare name', text: `${name}=1` },
+    ];
   }
-  if (!Array.isArray(value)) return [`${key}=${escape(String(value))}`];
-  const texts = value.map((one) => escape(String(one)));
-  if (explode === true && style === 'form') return texts.map((text) => `${key}=${text}`);
-  const between = { spaceDelimited: '%20', pipeDelimited: '|' }[String(style)] ?? ',';
-  return [`${key}=${texts.join(between)}`];
-}
-
-function form(value: unknown): string {
-  return Object.entries(value as Part)
-    .flatMap(([name, one]) =>
-      (Array.isArray(one) ? one : [one]).map((item) => [name, item] as const),
-    )
-    .map(([name, item]) => `${escape(name)}=${escape(String(item))}`)
-    .join('&');
+  if (isObject && explode) return [];
+  const text = inQuery({ name, style, explode }, value).join('&');
+  return [
+    { fault: 'a broken escape', text: `${name}=%zz` },
+    { fault: 'not UTF-8', text: `${name}=%ff` },
+    ...(isList && explode ? [] : [{ fault: 'twice', text: `${text}&${text}` }]),
+  ];
 }
