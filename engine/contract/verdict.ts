@@ -1,5 +1,7 @@
 /** Owns what inspection hands back: verdicts, matched rules and the record of a transaction. */
 
+import type { ProcessorReading } from '../base/body-family.ts';
+
 /** What is to become of a request. */
 export type VerdictAction = 'pass' | 'block' | 'drop' | 'redirect';
 
@@ -27,6 +29,8 @@ export interface BodyNeed {
   readonly limitBytes: number;
   /** What happens past the limit: refuse with 413, or inspect the prefix and forward the rest. */
   readonly onExcess: 'reject' | 'prefix';
+  /** What the rules read the body as, whoever chose it; absent where they look at none. */
+  readonly readAs?: ProcessorReading;
 }
 
 /** A value that a rule matched, with its name. */

@@ -288,7 +288,14 @@ export class PhaseDriver {
 
   private needCheckedBody(): PhaseEvent {
     const { checks, host } = this;
-    if (checks === null || checks.bodyBytes === 0) return EVENT.PASS;
+    if (checks === null) return EVENT.PASS;
+    const { readAs } = this.inspection.bodyNeed;
+    const verdict = readAs === undefined || !host.hasBody ? null : checks.takeReading(readAs);
+    if (verdict !== null) {
+      host.endings.enforceGuard(verdict);
+      return EVENT.STOP;
+    }
+    if (checks.bodyBytes === 0) return EVENT.PASS;
     if (checks.ready) return EVENT.READY;
     if (host.bodyLength <= checks.bodyBytes) return EVENT.HOLD;
     checks.take(host, host.bodyLength);

@@ -3,6 +3,7 @@
  * rules, the body after them, the counts at the end. Inactive where no document covers the request.
  */
 
+import type { ProcessorReading } from '../base/body-family.ts';
 import type { GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
 import type { BodySnapshot } from '../contract/message.ts';
 import type { BodyNeed } from '../contract/verdict.ts';
@@ -62,6 +63,12 @@ export class SchemaRun {
     this.taken = true;
     if (heldBytes === 0) this.bytes = new Uint8Array(0);
     else if (heldBytes <= bodyBytes) this.bytes = held.takeBody(bodyBytes)?.bytes ?? null;
+  }
+
+  /** Takes what the rules read the body as; gives a verdict that ends the request, or null. */
+  takeReading(read: ProcessorReading): GuardVerdict | null {
+    this.run?.takeReading(read);
+    return this.denial();
   }
 
   /** Looks at the body; gives a verdict that ends the request, null where it may continue. */

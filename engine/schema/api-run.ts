@@ -3,7 +3,8 @@
  * counted in the end. Holds nothing of the request's values.
  */
 
-import type { ApiChecks, ApiMode, ApiScope } from '../contract/api-checks.ts';
+import type { ApiChecks, ApiMediaKind, ApiMode, ApiScope } from '../contract/api-checks.ts';
+import type { ProcessorReading } from '../base/body-family.ts';
 import { findingText } from '../base/check-fingerprint.ts';
 import { schemaLimits } from '../base/schema-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
@@ -86,6 +87,19 @@ export class ApiRun {
     return this.controls === null ? own : Math.max(own, this.controls.bodyBytes);
   }
 
+  /**
+   * Takes what the rules read the body as: what they inspected as another kind than is checked here
+   * has two readings, which breaks the document.
+   */
+  takeReading(read: ProcessorReading): void {
+    this.controls?.takeReading(read);
+    const { pending } = this;
+    if (read !== 'none' && pending !== null && isOther(pending.media.kind, read)) {
+      this.pending = null;
+      this.note('body', violation('body', 'contentType', pending.media.pointer));
+    }
+  }
+
   /** Takes the body; null where it is longer than `bodyBytes`, or was not held. */
   checkBody(body: Uint8Array | null): void {
     const bytes = body === null ? null : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -163,6 +177,11 @@ export class ApiRun {
     if (this.results[at] !== RESULT.VIOLATION) this.results[at] = result;
     this.finding = graver(this.finding, finding);
   }
+}
+
+/** Texts and binary content are looked at by their size alone, whatever the rules make of them. */
+function isOther(kind: ApiMediaKind, read: ProcessorReading): boolean {
+  return kind !== 'text' && kind !== 'binary' && kind !== read;
 }
 
 const bodyAt = constraints.indexOf('body');

@@ -3,7 +3,12 @@
  * media type is read once, as the checks of documents read it. Holds no value of the request.
  */
 
-import { bodyFamilyOf, type PolicyReading } from '../base/body-family.ts';
+import {
+  bodyFamilyOf,
+  type BodyFamily,
+  type PolicyReading,
+  type ProcessorReading,
+} from '../base/body-family.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { ApiBodyRule } from '../contract/body-control.ts';
 import type { RequestView } from '../guard/request-view.ts';
@@ -31,6 +36,8 @@ export class BodyControlRun {
   readonly index: number;
   private readonly runs: readonly RuleRun[];
   private readonly type: MediaType;
+  /** Null where the body has none. */
+  private readonly family: BodyFamily | null;
 
   constructor(
     found: readonly FoundControl[],
@@ -41,6 +48,7 @@ export class BodyControlRun {
     this.index = found[0]!.index;
     this.type = hasBody ? typeOf(view) : noType;
     const family = this.type.type === '' ? null : bodyFamilyOf(this.type.type, readings);
+    this.family = family;
     const coding = view.header('content-encoding');
     const coded = coding !== null && coding.toLowerCase() !== 'identity';
     this.runs = found.flatMap(({ control: { key, effective, candidate } }) => [
@@ -65,6 +73,16 @@ export class BodyControlRun {
       if (pending) bytes = Math.max(bytes, rule.upload!.bodyBytes);
     }
     return bytes;
+  }
+
+  /** The rules read the body as something: where that is another family, it has no one reading. */
+  takeReading(read: ProcessorReading): void {
+    if (read === 'none' || this.family === null || read === this.family) return;
+    for (const run of this.runs) {
+      run.pending = false;
+      const conflict = violation(run.slot, 'contentType', '/allowedFamilies');
+      run.finding = graver(run.finding, conflict);
+    }
   }
 
   /** Takes the body; null where it is longer than `bodyBytes`. */

@@ -3,6 +3,7 @@
  * plan when the last session of a retired generation ends.
  */
 
+import type { ProcessorReading } from '../../base/body-family.ts';
 import { poolLimits } from '../../base/limits.ts';
 import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -255,19 +256,28 @@ export class RuleSession implements InspectionSession {
   }
 }
 
+/** What the body processors read a body as. */
+const readingOf: Readonly<Record<string, ProcessorReading>> = {
+  URLENCODED: 'form',
+  MULTIPART: 'multipart',
+  JSON: 'json',
+  XML: 'xml',
+};
+
 function requestNeed(tx: Transaction): BodyNeed {
   const { settings, control } = tx;
   if (control.engine === 'off' || !control.requestBodyAccess) return noBody;
   const acts = control.engine === 'on';
   const partial = settings.requestBodyLimitAction === 'processPartial';
   const processor = control.requestBodyProcessor || tx.bodyProcessor;
+  const readAs = readingOf[processor] ?? 'none';
   if (processor === 'MULTIPART' && settings.multipartBodyLimitBytes > 0) {
     const limitBytes = settings.multipartBodyLimitBytes;
-    return { inspect: true, limitBytes, onExcess: acts ? 'reject' : 'prefix' };
+    return { inspect: true, limitBytes, onExcess: acts ? 'reject' : 'prefix', readAs };
   }
   if (!partial && acts) {
     const limitBytes = rejectingLimitBytes(settings, processor);
-    return { inspect: true, limitBytes, onExcess: 'reject' };
+    return { inspect: true, limitBytes, onExcess: 'reject', readAs };
   }
   const { requestBodyLimitBytes, requestBodyExcessBytes } = settings;
   // Who only records sees past the limit that would reject, and holds no more than others do.
@@ -277,7 +287,7 @@ function requestNeed(tx: Transaction): BodyNeed {
         requestBodyLimitBytes,
         rejectingLimitBytes(settings, processor) + valueLimits.bodyExcessBytesMax,
       );
-  return { inspect: true, limitBytes, onExcess: 'prefix' };
+  return { inspect: true, limitBytes, onExcess: 'prefix', readAs };
 }
 
 /** The limit for bodies without files is known from the head: none is held that is refused then. */
