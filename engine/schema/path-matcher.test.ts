@@ -95,6 +95,9 @@ const readings: readonly (readonly [path: string, expected: readonly string[]])[
   ['/a\\b', ['a\\b', 'a|b']],
   ['/%C3%A4', ['ä']],
   ['/%2541', ['%41']],
+  // What is not UTF-8 stays as it was sent in one of them.
+  ['/a/;x=%FF', ['a|;x=%FF', 'a']],
+  ['/%FF', ['%FF', '\xff']],
   ['*', []],
 ];
 

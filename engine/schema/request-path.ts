@@ -19,25 +19,20 @@ export function pathReadings(path: string): PathReading[] {
   if (path.charCodeAt(0) !== 0x2f) return [];
   const raw = path === '/' ? [] : path.slice(1).split('/');
   const readings: PathReading[] = [];
-  const segments = path.includes('%') || /[\x80-\xff]/.test(path) ? decodeAll(raw) : raw;
-  if (segments !== null) readings.push({ segments, raw });
+  const segments = path.includes('%') || /[\x80-\xff]/.test(path) ? raw.map(decodeOnce) : raw;
+  readings.push({ segments, raw });
   const plain = plainPathOf(path);
   if (plain === null) return readings;
   const others = plain === '/' ? [] : plain.slice(1).split('/');
   const decoded = others.map((text) => decodePercentless(text));
-  const same = segments !== null && decoded.join('\0') === segments.join('\0');
-  if (!same) readings.push({ segments: decoded, raw: others.map(escapePercent) });
+  if (decoded.join('\0') !== segments.join('\0'))
+    readings.push({ segments: decoded, raw: others.map(escapePercent) });
   return readings;
 }
 
-function decodeAll(raw: readonly string[]): string[] | null {
-  const texts: string[] = [];
-  for (const piece of raw) {
-    const text = decodePercent(piece);
-    if (text === null) return null;
-    texts.push(text);
-  }
-  return texts;
+/** What cannot be decoded stays as it was sent: a parameter that takes it is then refused. */
+function decodeOnce(text: string): string {
+  return decodePercent(text) ?? text;
 }
 
 /** Bytes of UTF-8 as text; what is none stays as it is. */

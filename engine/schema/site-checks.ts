@@ -10,6 +10,7 @@ import { BodyChecks } from './body-checks.ts';
 import { BodyControlRun } from './body-control-run.ts';
 import { BodyControls } from './body-controls.ts';
 import type { CheckCounts } from './check-counts.ts';
+import { decodePercent } from './pairs.ts';
 import { ParameterChecks } from './parameter-checks.ts';
 import type { CompiledOperation, FoundOperation } from './compiled-operation.ts';
 import { findWithHead, PathMatcher, type PathMatch } from './path-matcher.ts';
@@ -178,12 +179,13 @@ function asSent(
   path.forEach((segment, at) => {
     const parameters = segment.filter((part) => 'parameter' in part).length;
     if (parameters === 0) return;
-    if (segment.length === 1) values.push(raw[at] ?? segments[at] ?? '');
+    const sent = raw[at] ?? segments[at] ?? '';
+    const taken = match.values.slice(values.length, values.length + parameters);
+    if (segment.length === 1) values.push(sent);
+    // What cannot be decoded stays so.
+    else if (decodePercent(sent) === null) values.push(...taken.map(() => sent));
     // A decoded text is escaped again, so that it is decoded once.
-    else {
-      const taken = match.values.slice(values.length, values.length + parameters);
-      values.push(...taken.map((text) => encodeURIComponent(text)));
-    }
+    else values.push(...taken.map((text) => encodeURIComponent(text)));
   });
   return { ...match, values };
 }
