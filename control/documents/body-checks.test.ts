@@ -6,8 +6,8 @@ import { readModel } from './document-model.ts';
 
 const form = 'application/x-www-form-urlencoded';
 
-function compile(schema: object) {
-  const post = { requestBody: { content: { [form]: { schema } } }, responses: {} };
+function compile(schema: object, type = form) {
+  const post = { requestBody: { content: { [type]: { schema } } }, responses: {} };
   const info = { title: 'forms', version: '1' };
   const document = { openapi: '3.0.3', info, paths: { '/a': { post } } };
   const { operations, diagnostics } = compileDocument(readModel(document, '3.0'));
@@ -37,4 +37,11 @@ test.each([
   ],
 ])('%s', (_, schema, checked, places) => {
   expect(compile(schema)).toEqual({ checked, places });
+});
+
+test('a part that is an object of lists is JSON, and is checked', () => {
+  const list = { type: 'array', items: { type: 'integer' } };
+  const part = { type: 'object', properties: { a: list } };
+  const found = compile({ type: 'object', properties: { part } }, 'multipart/form-data');
+  expect(found).toEqual({ checked: true, places: [] });
 });

@@ -11,7 +11,7 @@ import type {
 import type { DocumentOperation, Placed } from './document-model.ts';
 import { isJsonType, plainSchema, swaggerSchema, type CheckTools } from './parameter-checks.ts';
 import { below, isObject, objectOf, textOf, type JsonObject } from './pointer.ts';
-import { propertiesOf, textShape } from './text-shape.ts';
+import { isObjectOnly, propertiesOf, textShape } from './text-shape.ts';
 
 /** The body of an operation; undefined where the document says nothing of one. */
 export function bodyCheck(tools: CheckTools, operation: DocumentOperation): ApiBody | undefined {
@@ -176,7 +176,7 @@ function partShape(
   types: readonly string[],
 ): ApiTextShape {
   const shape = textShape(tools.document, one ?? {});
-  const json = types.length > 0 ? types.every(isJsonType) : shape.kind === 'object';
+  const json = types.length > 0 ? types.every(isJsonType) : isObjectOnly(tools.document, one ?? {});
   if (json) return { kind: 'json' };
   if (shape.kind === 'object' || shape.kind === 'array') return { kind: 'unread' };
   if (!repeats) return shape;

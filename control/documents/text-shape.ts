@@ -23,6 +23,12 @@ export function textShape(document: unknown, schema: unknown): ApiTextShape {
   return plain.length === 0 ? { kind: 'unread' } : { kind: 'scalar', types: plain };
 }
 
+/** Whether only objects are valid, whatever their properties are. */
+export function isObjectOnly(document: unknown, schema: unknown): boolean {
+  const kinds = kindsOf(document, schema, 0);
+  return kinds.has('object') && kinds.size === 1;
+}
+
 function arrayShape(document: unknown, schema: unknown): ApiTextShape {
   if (memberOf(document, schema, 'prefixItems', 0) !== undefined) return { kind: 'unread' };
   const items = oneScalar(document, memberOf(document, schema, 'items', 0));
