@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../engine/base/clock.ts';
 import type { Logger } from '../engine/base/log.ts';
 import type { ApiParts } from './api/context.ts';
+import { InventoryCounts } from './api/telemetry/inventory-counts.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';
 import { startSiemExports } from './export/siem-exports.ts';
 import type { FindEvidence } from './export/evidence-wait.ts';
@@ -40,6 +41,7 @@ export interface Observed {
     | 'evidence'
     | 'storage'
     | 'counters'
+    | 'inventory'
     | 'samples'
     | 'load'
     | 'pipeline'
@@ -112,6 +114,7 @@ export function openObserved(
       evidence,
       storage,
       counters,
+      inventory: new InventoryCounts(store, counters),
       samples,
       load: openNodeLoadStore(kv),
       pipeline: new ObservationPipeline(),

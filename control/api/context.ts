@@ -39,6 +39,7 @@ import type { NodeStreams } from './enrolled-nodes/node-streams.ts';
 import type { UpgradeRunner } from './enrolled-nodes/upgrade-runner.ts';
 import type { EngineClient } from './engine-client.ts';
 import type { NodeRegistry } from './node-registry.ts';
+import type { InventoryCounts } from './telemetry/inventory-counts.ts';
 
 /** The parts that methods use. */
 export interface ApiParts {
@@ -52,6 +53,8 @@ export interface ApiParts {
   /** How full the log store is. */
   readonly storage: StorageMonitor;
   readonly counters: CounterStore;
+  /** Sizes of the API inventories. */
+  readonly inventory: InventoryCounts;
   /** Requests that broke API documents, where the log policy keeps them. */
   readonly samples: ViolationSamples;
   readonly load: NodeLoadStore;

@@ -11,7 +11,6 @@ import { metricLimits } from '../limits/observation-limits.ts';
 import type { ApiParts } from './context.ts';
 import { overloadOf } from './node-overload.ts';
 import type { MetricFamily, MetricSample } from './metrics-text.ts';
-import { endpointsOf, isHidden } from './telemetry/endpoints.ts';
 
 /** Health of origins, as nodes probe them and requests find them. */
 export function originMetrics({ nodes }: Pick<ApiParts, 'nodes'>): MetricFamily[] {
@@ -119,21 +118,20 @@ export function processMetrics(): MetricFamily[] {
 }
 
 /** The API inventory by site: endpoints of traffic and catalogues, and what found no place. */
-export function inventoryMetrics(parts: Pick<ApiParts, 'store' | 'counters'>): MetricFamily[] {
-  const { store } = parts;
-  const samples = store
+export function inventoryMetrics(parts: Pick<ApiParts, 'store' | 'inventory'>): MetricFamily[] {
+  const samples = parts.store
     .list(sites)
     .slice(0, metricLimits.sitesMax)
     .flatMap(({ id, tenantId }) => {
-      const all = endpointsOf(parts, tenantId, id);
+      const { assets, cataloged, hidden, omitted } = parts.inventory.of(tenantId, id);
       const count = (field: string, value: number): MetricSample => {
         return { suffix: '', labels: { site_id: id, field }, value };
       };
       return [
-        count('assets', all.length),
-        count('cataloged', all.filter(({ record }) => record?.cataloged === true).length),
-        count('hidden', all.filter(isHidden).length),
-        count('omitted_requests', parts.counters.endpoints(tenantId, id).omitted),
+        count('assets', assets),
+        count('cataloged', cataloged),
+        count('hidden', hidden),
+        count('omitted_requests', omitted),
       ];
     });
   return [gauge('waf_api_inventory_value', 'Assets of the API inventory.', samples)];

@@ -67,6 +67,8 @@ export const observationLimits = {
   loadForgottenMax: 100,
   /** Points of one series. */
   seriesPointsMax: 2_000,
+  /** Sites of which it is known how often their endpoints changed; then all count as changed. */
+  changedSitesMax: 20_000,
   /** Sites whose details one answer annotates. */
   annotatedSitesMax: 200,
   /** Different values counted in one ranking, some 20 MB; of more the rarest are evicted. */

@@ -23,6 +23,7 @@ import {
   readDetection,
   type DetectionInterval,
 } from './detection-series.ts';
+import { EndpointChanges } from './endpoint-changes.ts';
 import { addEndpoints, readEndpoints, type SiteEndpoints } from './endpoint-store.ts';
 import {
   addAlertCounts,
@@ -94,6 +95,8 @@ export interface CounterStore {
   ): DetectionInterval[];
   /** Endpoints of a site that traffic showed. */
   endpoints(tenantId: string, siteId: string): SiteEndpoints;
+  /** A number that changes whenever `endpoints` of the site may give something else. */
+  endpointChanges(tenantId: string, siteId: string): number;
   /** What an endpoint learned in a generation. */
   learned(assetId: string, generation: number): LearnedEvidence;
   /** Removes what was learned by endpoints whose learning was purged, or that are gone. */
@@ -121,6 +124,7 @@ export function openCounterStore(
   clock: Pick<Clock, 'nowMs'> = systemClock,
 ): CounterStore {
   const held = new HeldCounts(kv);
+  const changes = new EndpointChanges();
   return {
     alertCounts: (tenantId, startMs, endMs) => held.read(tenantId, startMs, endMs),
     walkAlertCounts: (tenantId, startMs, endMs) => walkAlertCounts(kv, tenantId, startMs, endMs),
@@ -132,6 +136,7 @@ export function openCounterStore(
     detection: (tenantId, siteId, contractId, startMs, endMs) =>
       readDetection(kv, tenantId, siteId, contractId, startMs, endMs),
     endpoints: (tenantId, siteId) => readEndpoints(kv, tenantId, siteId),
+    endpointChanges: (tenantId, siteId) => changes.of(tenantId, siteId),
     learned: (assetId, generation) => readLearning(kv, assetId, generation),
     forgetLearned: () => kv.write((writer) => forgetLearning(writer, generationOf)),
     rankings: (tenantId, siteId, startMs, endMs) =>
@@ -144,7 +149,7 @@ export function openCounterStore(
       const atMs = Number(counted.toMs);
       // A node whose clock is fast must not make what others counted too old.
       const knownMs = Math.min(atMs, clock.nowMs());
-      const result = await kv.write((writer): IngestResult => {
+      const run = kv.write((writer): IngestResult => {
         const seen = writer.get(runKey);
         if (seen !== undefined && BigInt(decoder.decode(seen)) >= batch.batchSeq) return 'repeated';
         writer.put(runKey, encoder.encode(String(batch.batchSeq)));
@@ -165,6 +170,7 @@ export function openCounterStore(
         forgetDetection(writer, knownMs);
         return 'stored';
       });
+      const result = await changes.during(batch.tenantId, counted.deltas, run);
       held.changed(atMs - alertLimits.countStepMs);
       return result;
     },

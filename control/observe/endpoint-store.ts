@@ -31,6 +31,11 @@ const family = 'api_endpoints';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** Whether a node counted endpoints. */
+export function changesEndpoints({ entries }: CounterDelta): boolean {
+  return entries.some((entry) => entry.family === family);
+}
+
 /** Adds the endpoints among what a node counted. What is misshapen counts as omitted. */
 export function addEndpoints(
   writer: KvWriter,
