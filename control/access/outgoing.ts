@@ -11,6 +11,7 @@ import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { rootCertificates } from 'node:tls';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../engine/base/errors.ts';
@@ -44,6 +45,8 @@ export interface OutgoingRequest {
   readonly lastModified: string;
   /** Networks that may be asked although they are special, in CIDR form. */
   readonly allowedNetworks: readonly string[];
+  /** Authorities of the named origin beside the usual ones, in PEM; '' for none. */
+  readonly caPem?: string;
   readonly limits?: Partial<OutgoingLimits>;
   /** Ends the fetch early. */
   readonly signal?: AbortSignal;
@@ -98,7 +101,8 @@ async function follow<T>(
   let url = new URL(request.url);
   for (let hop = 0; hop <= accessLimits.redirectsMax; hop++) {
     const own = url.origin === new URL(request.url).origin;
-    const response = await ask(url, own ? headersOf(request) : {}, request, limits, signal);
+    const from = own ? { ...request, headers: headersOf(request) } : strangerOf(request);
+    const response = await ask(url, from, limits, signal);
     const status = response.statusCode ?? 0;
     const { location } = response.headers;
     if (isRedirect(status) && location !== undefined) {
@@ -122,6 +126,11 @@ async function follow<T>(
   }
   const most = accessLimits.redirectsMax;
   throw new FetchError('http_error', `the source redirects more than ${most} times`);
+}
+
+/** What another origin than the named one is asked with. */
+function strangerOf(request: OutgoingRequest): OutgoingRequest {
+  return { ...request, headers: {}, caPem: '' };
 }
 
 function headersOf(request: OutgoingRequest): Record<string, string> {
@@ -165,14 +174,14 @@ interface Address {
 /** One request to an address that was checked; the name is not resolved again. */
 async function ask(
   url: URL,
-  headers: Readonly<Record<string, string>>,
-  { allowedNetworks }: OutgoingRequest,
+  { headers, allowedNetworks, caPem = '' }: OutgoingRequest,
   limits: OutgoingLimits,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const lookup = await abortable(checkedLookup(url.hostname, allowedNetworks), signal);
-  const options: RequestOptions = {
+  const options: RequestOptions & { readonly ca?: string[] } = {
     method: 'GET',
+    ...(caPem === '' ? {} : { ca: [...rootCertificates, caPem] }),
     agent: false,
     lookup,
     signal,

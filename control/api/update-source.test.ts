@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../test/support/printed.ts';
+import { makeTestCertificate } from '../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { makeSignature, publicKeyOf } from '../../engine/base/minisign.ts';
 import { indexComment } from '../../engine/base/release-facts.ts';
@@ -243,6 +245,61 @@ test('an index that is older than one that was seen is refused', async () => {
   issuedMs = at;
   offer([], { comment: indexComment(at - dayMs, Date.now() + dayMs) });
   expect((await check()).body['message']).toContain('older than one that was seen before');
+});
+
+test('an older index stays refused after a restart', async () => {
+  const at = Date.now() + 60_000;
+  offer([entry('99.0.0')], { comment: indexComment(at, Date.now() + dayMs) });
+  expect((await check()).status).toBe(200);
+  issuedMs = at;
+  await waf.control.close();
+  waf = await startTestControl({ demoOrigin: null, dataFolder: waf.folder });
+  offer([entry('99.0.0')], { comment: indexComment(at - 1_000, Date.now() + dayMs) });
+  expect((await check()).body['message']).toContain('older than one that was seen before');
+  offer([entry('99.0.0')]);
+  expect((await check()).status).toBe(200);
+});
+
+test('an index behind a private authority is fetched with its certificate alone', async () => {
+  const authority = await makeTestCertificate({ subject: 'CN=Own CA', authority: true });
+  const own = await makeTestCertificate({ names: ['127.0.0.1'], issuer: authority });
+  const secure = createSecureServer({ cert: own.cert, key: own.key }, (request, response) => {
+    const file = files.get(request.url ?? '');
+    response.writeHead(file === undefined ? 404 : 200).end(file);
+  });
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+  const { port } = secure.address() as AddressInfo;
+  await set({ 'release.index_url': `https://127.0.0.1:${port}/index.json` });
+  offer([entry('99.0.0')]);
+  expect((await check()).body['message']).toContain('has no valid certificate');
+  await set({ 'release.index_ca_pem': authority.cert });
+  expect((await check()).body).toMatchObject({ status: 'available' });
+  // Releases of that server are fetched likewise; the authority counts for no other.
+  const one = entry('95.0.0') as { signature: string };
+  files.set('/waf-95.0.0.tar.gz', archive);
+  const imported = (sourceUrl: string) =>
+    waf.call('SystemService/ImportBinaryRelease', { sourceUrl, signature: one.signature });
+  const here = `https://127.0.0.1:${port}/waf-95.0.0.tar.gz`;
+  await set({ 'release.index_url': `${url}/index.json` });
+  expect((await imported(here)).body['message']).toContain('has no valid certificate');
+  await set({ 'release.index_url': `https://127.0.0.1:${port}/index.json` });
+  expect((await imported(here)).status).toBe(200);
+  await waf.call('SystemService/DeleteBinaryRelease', {
+    id: `release-95.0.0-${platform}-${arch}`,
+  });
+  await set({ 'release.index_ca_pem': '' });
+  secure.close();
+});
+
+test.each([
+  ['no text', 5],
+  ['no certificate', 'x'],
+  ['a key', '-----BEGIN PRIVATE KEY-----'],
+])('%s is no authority of an index', async (_, value) => {
+  const values = { 'release.index_ca_pem': value };
+  const { status, body } = await waf.call('SystemService/UpdateSystemSettings', { values });
+  expect(status).toBe(400);
+  expect(body['message']).toContain('values.release.index_ca_pem: must');
 });
 
 test('a source that fails, one that is too large and one that is not allowed are distinguished', async () => {

@@ -12,9 +12,22 @@ import { readSignature, signatureFault, type MinisignKey } from '../../engine/ba
 import { releaseLimits } from '../limits/release-limits.ts';
 import { invalidField, refusal } from './errors.ts';
 import { claimedRelease, releaseKeysKey } from './releases.ts';
+import { checkAuthorities } from './upstream-tls.ts';
 
 /** Key of the setting that names the list; '' for none: nothing is asked then. */
 export const releaseIndexKey = 'release.index_url';
+/** Key of the setting with the authorities that its server may have beside the usual ones. */
+export const indexAuthorityKey = 'release.index_ca_pem';
+
+/** When the newest list that was seen was signed; one record. */
+export interface SeenIndexRecord {
+  readonly id: string;
+  readonly url: string;
+  readonly issuedAt: string;
+}
+
+/** Id of that record. */
+export const seenIndexId = 'index';
 
 /** A release as the list names it. */
 export interface IndexedRelease extends ReleaseFacts {
@@ -57,6 +70,20 @@ function isPlainUrl(text: string): boolean {
 export function indexUrlOf(values: Readonly<Record<string, unknown>>): string {
   const url = values[releaseIndexKey];
   return typeof url === 'string' ? url : '';
+}
+
+/** Errors: invalid_argument under `at`. */
+export function checkIndexAuthority(value: unknown, at: string): void {
+  if (value === '') return;
+  if (typeof value === 'string') return checkAuthorities(value, at);
+  throw invalidField(at, 'must hold certificates in PEM, or be empty');
+}
+
+/** The authorities that an address may have beside the usual ones; '' for none. */
+export function authoritiesFor(values: Readonly<Record<string, unknown>>, url: string): string {
+  const [index, pem] = [indexUrlOf(values), values[indexAuthorityKey]];
+  if (typeof pem !== 'string' || !URL.canParse(index)) return '';
+  return new URL(index).origin === new URL(url).origin ? pem : '';
 }
 
 /** Without a key nothing needs to be fetched. Errors: failed_precondition. */

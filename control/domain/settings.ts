@@ -15,7 +15,12 @@ import {
 } from './geo-sources.ts';
 import { allowedNetworksKey, checkAllowedNetworks } from './outgoing-settings.ts';
 import { checkReleaseKeys, releaseKeysKey } from './releases.ts';
-import { checkIndexUrl, releaseIndexKey } from './release-index.ts';
+import {
+  checkIndexAuthority,
+  checkIndexUrl,
+  indexAuthorityKey,
+  releaseIndexKey,
+} from './release-index.ts';
 import { identitySettings } from './identity-settings.ts';
 import { checkSiemTargets, siemTargetsKey } from './siem-settings.ts';
 
@@ -70,6 +75,7 @@ export const settings: readonly Setting[] = [
   { key: geoDigestKey, standard: '', published: false, check: checkGeoDigest },
   { key: releaseKeysKey, standard: [], published: false, check: checkReleaseKeys },
   { key: releaseIndexKey, standard: '', published: false, check: checkIndexUrl },
+  { key: indexAuthorityKey, standard: '', published: false, check: checkIndexAuthority },
   { key: acmeKey, standard: {}, published: false, check: checkAcmeSettings },
   { key: aiKey, standard: standardAiSettings, published: false, check: checkAiSettings },
   { key: siemTargetsKey, standard: [], published: true, check: checkSiemTargets },

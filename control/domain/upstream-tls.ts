@@ -33,7 +33,8 @@ export function checkUpstreamTls(
   if (caPem !== '') checkAuthorities(caPem, `${field}.caPem`);
 }
 
-function checkAuthorities(pem: string, field: string): void {
+/** Checks certificates of authorities in PEM. Errors: invalid_argument under `field`. */
+export function checkAuthorities(pem: string, field: string): void {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) {
     throw invalidField(field, 'must hold certificates only: a private key does not belong here');
   }

@@ -6,6 +6,7 @@ import type {
   EnrollmentTokenRecord,
   NodeAuthorityRecord,
 } from '../domain/enrollment.ts';
+import type { SeenIndexRecord } from '../domain/release-index.ts';
 import type { UpgradeRunRecord } from '../domain/upgrade-run.ts';
 import type { Collection } from './collection.ts';
 
@@ -28,6 +29,11 @@ export const agentIdentities: Collection<AgentIdentityRecord> = {
 /** Authorities of the deployment that sign certificates of nodes. */
 export const nodeAuthorities: Collection<NodeAuthorityRecord> = {
   name: 'node-authorities',
+  indexes: {},
+};
+/** The newest index of releases that was seen: an older one stays refused after a restart. */
+export const seenIndexes: Collection<SeenIndexRecord> = {
+  name: 'seen-release-indexes',
   indexes: {},
 };
 /** Roll-outs of releases over nodes. */

@@ -11,10 +11,16 @@ import {
   type SystemService,
 } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { refusal } from '../../domain/errors.ts';
-import { indexUrlOf, type IndexedRelease, type ReleaseIndex } from '../../domain/release-index.ts';
+import {
+  indexUrlOf,
+  seenIndexId,
+  type IndexedRelease,
+  type ReleaseIndex,
+} from '../../domain/release-index.ts';
 import { compareVersions } from '../../domain/release-order.ts';
 import { releaseIdOf } from '../../domain/releases.ts';
 import { binaryReleases, rulesets, settingsId, systemSettings } from '../../store/collections.ts';
+import { seenIndexes } from '../../store/node-collections.ts';
 import type { ApiParts } from '../context.ts';
 import { isoNow, toMessage } from '../convert.ts';
 import { showRuleset } from '../crs-service/rulesets.ts';
@@ -25,14 +31,13 @@ import { showRelease } from './releases.ts';
 /** Releases of a channel that are newer than the running program, newest first. */
 export function checkForUpdates(parts: ApiParts): Method<typeof SystemService, 'checkForUpdates'> {
   let busy = false;
-  /** When the newest list of a source was signed: an older one must not come after it. */
-  let seen = { url: '', issuedMs: 0 };
   const ask = async (url: string): Promise<ReleaseIndex> => {
     if (busy) throw refusal('aborted', 'another check is being made; try again');
     busy = true;
     try {
-      const index = await fetchReleaseIndex(parts, url, seen.url === url ? seen.issuedMs : 0);
-      seen = { url, issuedMs: index.issuedMs };
+      const seenMs = seenIndexMs(parts, url);
+      const index = await fetchReleaseIndex(parts, url, seenMs);
+      if (index.issuedMs > seenMs) await keepSeenIndex(parts, url, index.issuedMs);
       return index;
     } finally {
       busy = false;
@@ -58,6 +63,18 @@ export function checkForUpdates(parts: ApiParts): Method<typeof SystemService, '
     const crsRulesets = stored.map(({ id }) => showRuleset(parts.store, id));
     return { ...toMessage(CheckForUpdatesResponseSchema, facts), releases, crsRulesets };
   };
+}
+
+/** When the newest list of a source was signed: an older one must not come after it. */
+function seenIndexMs({ store }: ApiParts, url: string): number {
+  const seen = store.get(seenIndexes, seenIndexId);
+  return seen?.url === url ? Date.parse(seen.issuedAt) : 0;
+}
+
+/** Errors: store_full, store_failed; then the list is not used either. */
+async function keepSeenIndex({ store }: ApiParts, url: string, issuedMs: number): Promise<void> {
+  const issuedAt = new Date(issuedMs).toISOString();
+  await store.write((tx) => tx.put(seenIndexes, { id: seenIndexId, url, issuedAt }));
 }
 
 /** By the releases for this machine; null for no list. */

@@ -9,6 +9,7 @@ import { FetchError, fetchOutgoing } from '../../access/outgoing.ts';
 import { refusal } from '../../domain/errors.ts';
 import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';
 import {
+  authoritiesFor,
   readReleaseIndex,
   releaseIndexKey,
   requireKeys,
@@ -49,6 +50,7 @@ async function fetchBytes(
     etag: '',
     lastModified: '',
     allowedNetworks: allowedNetworksOf(values),
+    caPem: authoritiesFor(values, url),
     limits,
   };
   try {

@@ -10,6 +10,7 @@ import { isHttpUrl } from '../../domain/crs-releases.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
 import { signatureCharactersMax } from '../../../engine/base/minisign.ts';
 import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';
+import { authoritiesFor } from '../../domain/release-index.ts';
 import {
   claimedRelease,
   refuseWrongSignature,
@@ -150,6 +151,7 @@ async function fetchBody<T>(
     etag: '',
     lastModified: '',
     allowedNetworks: allowedNetworksOf(valuesOf(store)),
+    caPem: authoritiesFor(valuesOf(store), url),
     limits,
   };
   try {
