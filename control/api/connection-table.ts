@@ -117,6 +117,12 @@ export class ConnectionTable {
     if (same?.size === 0) this.#byAddress.delete(connection.address);
   }
 
+  /** Its handshake begins: that it waited for its turn is not its own fault. */
+  begun(connection: Connection): void {
+    connection.sinceMs = this.#nowMs();
+    connection.overdue = false;
+  }
+
   /** The connection can carry requests now. */
   opened(connection: Connection): void {
     connection.phase = 'waiting';

@@ -21,6 +21,7 @@ import { controllerServerName } from '../../engine/base/node-identity.ts';
 import { callLimits } from '../limits/call-limits.ts';
 import type { Connection, ConnectionTable, Exchange, NodeCertificate } from './connection-table.ts';
 import type { NodeAuthority } from './enrolled-nodes/node-authority.ts';
+import { HandshakePace } from './handshake-pace.ts';
 import type { TlsIdentity } from './management-tls.ts';
 import { nodeOfCertificate } from './own-certificate.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -117,6 +118,7 @@ export function acceptor(
   });
   tls.onReplaced(() => secured.setSecureContext(present()));
   nodes?.onReplaced(() => secured.setSecureContext(present()));
+  const pace = new HandshakePace();
   // The server hands back another object for the same connection.
   const opening = new Map<string, Connection>();
   secured.on('secureConnection', (socket) => {
@@ -134,7 +136,13 @@ export function acceptor(
     const end = endOf(socket);
     opening.set(end, connection);
     socket.on('close', () => opening.delete(end));
-    secured.emit('connection', socket);
+    // Whoever pretends to be a node only waits longer.
+    const isNode = start.includes(controllerServerName);
+    pace.add(() => {
+      if (socket.destroyed) return;
+      table.begun(connection);
+      secured.emit('connection', socket);
+    }, isNode);
   };
 }
 

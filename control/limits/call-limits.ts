@@ -31,7 +31,9 @@ export const callLimits = {
   strangersPerAddressMax: 64,
   /** Silence after which a connection may be closed in favor of others of its address. */
   silentGraceMs: 2_000,
-  /** From accepting a connection to the end of its TLS handshake. */
+  /** TLS handshakes that begin in one turn of the event loop, some 2 ms each; others wait. */
+  handshakesPerTurn: 4,
+  /** From accepting a connection, or its turn, to the end of its TLS handshake. */
   handshakeTimeoutMs: 10_000,
   /** From there, or from the first byte of a later request, to the end of its head. */
   headTimeoutMs: 15_000,
