@@ -27,7 +27,7 @@ test('nothing begins at once, and no more than a few in one turn', () => {
   expect(pace.waiting).toBe(0);
 });
 
-test('others overtake nodes, one node begins in every turn all the same', () => {
+test('others overtake nodes, one node begins in every turn still', () => {
   const { add, turn } = open(3);
   for (const name of ['n0', 'n1', 'n2', 'n3']) add(name, true);
   for (const name of ['a', 'b', 'c', 'd']) add(name);

@@ -260,7 +260,7 @@ test('an older index stays refused after a restart', async () => {
   expect((await check()).status).toBe(200);
 });
 
-test('an index behind a private authority is fetched with its certificate alone', async () => {
+test('an index of a private authority is fetched with its certificate alone', async () => {
   const authority = await makeTestCertificate({ subject: 'CN=Own CA', authority: true });
   const own = await makeTestCertificate({ names: ['127.0.0.1'], issuer: authority });
   const secure = createSecureServer({ cert: own.cert, key: own.key }, (request, response) => {
