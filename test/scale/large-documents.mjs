@@ -200,7 +200,8 @@ export function largeDocuments() {
 
 /** About 5 MB with 2,000 operations. */
 export function hugeDocument() {
-  const note = 'What this is, who sets it, and what follows from it, in a sentence or two';
+  const note =
+    'What this is, who sets it, and what follows from it, in one or two sentences, as a person who knows it would write';
   const schemas = chain(400, 40, 4, note);
   return JSON.stringify(openapi('3.0.3', 2000, { schemas, body: json }));
 }
