@@ -167,7 +167,12 @@ function evidenceFinder(store: Store, evidence: EvidenceStore): FindEvidence {
     if (unavailableReason === 'not_received') return 'later';
     if (evidenceId === '' || !available) return 'none';
     const body = readBodyStart(evidence, evidenceId);
-    return { headers: evidence.headers(evidenceId), body, bodyBytes: Number(bodyOriginalBytes) };
+    return {
+      headers: evidence.headers(evidenceId),
+      body,
+      bodyBytes: Number(bodyOriginalBytes),
+      answerHeaders: evidence.answer(evidenceId)?.headers ?? [],
+    };
   };
 }
 

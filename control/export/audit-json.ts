@@ -1,8 +1,9 @@
 /**
  * A security event in the shape of ModSecurity's JSON audit log. Source: libmodsecurity 3.0.9,
  * recorded in `modsecurity-audit.json`. What nodes do not send is empty, never made up: the body
- * and the headers of the response, the address of the listener. With its evidence, all headers and
- * the body of the request are there; without it, Host, User-Agent and Referer. Pure.
+ * of the response, the address of the listener. With its evidence, all headers and the body of the
+ * request and the headers of the response are there, of these secrets hidden; without it, Host,
+ * User-Agent and Referer. Pure.
  */
 
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
@@ -38,7 +39,11 @@ export function auditJson(
         body: evidence === null ? '' : textOf(evidence.body),
         headers: headersOf(fact, evidence),
       },
-      response: { body: '', http_code: fact.status, headers: {} },
+      response: {
+        body: '',
+        http_code: fact.status,
+        headers: joinedFields(evidence?.answerHeaders ?? []),
+      },
       producer: {
         modsecurity: '',
         connector: `waf ${producer.version}`,
@@ -60,17 +65,22 @@ export function auditJson(
 /** All headers that are kept, else those of the fact; several values of one are joined. */
 function headersOf(fact: SecurityFact, evidence: RequestEvidence | null): object {
   const kept = evidence?.headers ?? [];
-  if (kept.length > 0) {
-    const joined = ({ name = '', values = [] }: (typeof kept)[number]) =>
-      [name, values.join(name.toLowerCase() === 'cookie' ? '; ' : ', ')] as const;
-    return Object.fromEntries(kept.map(joined));
-  }
+  if (kept.length > 0) return joinedFields(kept);
   const known = [
     ['Host', textOf(fact.host)],
     ['User-Agent', textOf(fact.userAgent)],
     ['Referer', textOf(fact.referer)],
   ] as const;
   return Object.fromEntries(known.filter(([, value]) => value !== ''));
+}
+
+/** One text a field, as the shape wants it. */
+function joinedFields(fields: RequestEvidence['headers']): object {
+  return Object.fromEntries(
+    fields.map(({ name = '', values = [] }) => {
+      return [name, values.join(name.toLowerCase() === 'cookie' ? '; ' : ', ')] as const;
+    }),
+  );
 }
 
 /** Says where a body is not whole. */

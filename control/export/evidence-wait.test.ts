@@ -7,7 +7,9 @@ import { EvidenceWait, type EvidencedRequest, type RequestEvidence } from './evi
 const request = (requestId: string): EvidencedRequest => {
   return { requestId, siteId: 's', tenantId: 't', receivedAtMs: 0 };
 };
-const evidence: RequestEvidence = { headers: [], body: new Uint8Array([1]), bodyBytes: 1 };
+const evidence: RequestEvidence = {
+  ...{ headers: [], body: new Uint8Array([1]), bodyBytes: 1, answerHeaders: [] },
+};
 
 function start() {
   vi.useFakeTimers();

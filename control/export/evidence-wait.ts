@@ -12,6 +12,8 @@ export interface RequestEvidence {
   readonly body: Uint8Array;
   /** Bytes of the body that came. */
   readonly bodyBytes: number;
+  /** Header fields of the answer; empty where none are kept. */
+  readonly answerHeaders: RequestEvidence['headers'];
 }
 
 /** The request that is meant; ids of requests may come again. */

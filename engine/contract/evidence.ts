@@ -12,6 +12,8 @@ export interface CapturedBody {
 export interface EvidenceSource {
   /** Lines of header fields, as they came; empty when none was read. */
   headerLines(): Uint8Array;
+  /** The head of the answer as the client got it; empty when none was sent. */
+  answerHead(): Uint8Array;
   /** What was captured of the body. */
   capturedBody(): CapturedBody | null;
 }
@@ -23,6 +25,16 @@ export type EvidenceLack =
   | 'inflight_limit'
   /** Finished evidence waited for control. */
   | 'queue_full';
+
+/** What is kept of an answer: no body. */
+export interface EvidenceAnswer {
+  /** 0 where none was sent. */
+  readonly status: number;
+  /** Lines of header fields; values of secrets are hidden. */
+  readonly headers: Uint8Array;
+  /** Some lines had no room. */
+  readonly truncated: boolean;
+}
 
 /** Evidence of one request. Texts from outside are byte strings. */
 export interface EvidenceRecord {
@@ -43,5 +55,7 @@ export interface EvidenceRecord {
   /** Bytes of the body that came. */
   readonly bodyBytes: number;
   readonly body: Uint8Array;
+  /** What was answered. */
+  readonly answer: EvidenceAnswer;
   readonly lack: EvidenceLack;
 }

@@ -8,7 +8,9 @@ import { evidenceLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { EvidenceLack, EvidenceRecord, EvidenceSource } from '../contract/evidence.ts';
 import { exportBit, type EvidenceSettings, type EventSelection } from '../contract/logging.ts';
+import { answerOf } from './evidence-answer.ts';
 import { isSecurity } from './log-sampler.ts';
+import { wholeLines } from './whole-lines.ts';
 
 const nothing = new Uint8Array();
 
@@ -49,7 +51,9 @@ export class EvidenceBatcher {
     const bare = waiting > threadBytesMax;
     const record = this.record(event, settings, source, secure, bare);
     this.open.push(record);
-    this.openBytes += record.headers.length + record.body.length + evidenceLimits.recordBytes;
+    const { headers, body, answer } = record;
+    this.openBytes += headers.length + body.length + answer.headers.length;
+    this.openBytes += evidenceLimits.recordBytes;
     const full = this.openBytes >= evidenceLimits.batchBytesMax;
     if (full || this.open.length >= evidenceLimits.batchRecordsMax) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), evidenceLimits.batchDelayMs);
@@ -94,6 +98,7 @@ export class EvidenceBatcher {
       headers: bare ? nothing : new Uint8Array(wholeLines(lines, settings.headerBytesMax)),
       bodyBytes: event.bytesIn,
       body: body?.bytes ?? nothing,
+      answer: answerOf(event.status, source.answerHead(), bare ? 0 : settings.headerBytesMax),
       lack: bare ? 'queue_full' : crowded,
     };
   }
@@ -103,12 +108,4 @@ export class EvidenceBatcher {
     const time = String(receivedAtMs).padStart(14, '0');
     return `ev-${time}-${this.thread}${(this.next++).toString(16).padStart(8, '0')}`;
   }
-}
-
-/** The lines that fit into a number of bytes. */
-function wholeLines(lines: Uint8Array, bytesMax: number): Uint8Array {
-  if (lines.length <= bytesMax) return lines;
-  const end = lines.lastIndexOf(0x0a, bytesMax - 1) + 1;
-  // One line alone that is too long is cut.
-  return lines.subarray(0, end === 0 ? bytesMax : end);
 }

@@ -1,5 +1,6 @@
 /** Evidence of finished requests: which, how much of them, and what happens without room. */
 
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { fieldsOf } from '../link/evidence-message.ts';
 import { evidenceLimits } from '../base/observation-limits.ts';
@@ -10,6 +11,7 @@ import {
   type EvidenceSettings,
 } from '../contract/logging.ts';
 import { CaptureRoom } from './body-capture.ts';
+import { answerOf } from './evidence-answer.ts';
 import { EvidenceBatcher } from './evidence-batcher.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from './fixture.ts';
 import { createFront } from './front.ts';
@@ -21,7 +23,11 @@ afterEach(() => closing.run());
 const headersOnly = standardLogSettings.evidence!;
 
 /** A front whose evidence is gathered here. */
-async function gather(settings: EvidenceSettings, accessMode: 'none' | 'all' = 'all') {
+async function gather(
+  settings: EvidenceSettings,
+  accessMode: 'none' | 'all' = 'all',
+  answer = (response: ServerResponse) => void response.end('<done>'),
+) {
   const records: EvidenceRecord[] = [];
   const batcher = new EvidenceBatcher((batch) => records.push(...batch));
   const sampler = new LogSampler();
@@ -31,7 +37,7 @@ async function gather(settings: EvidenceSettings, accessMode: 'none' | 'all' = '
   sampler.use(logging);
   captures.use(logging, 1);
   const origin = await httpOrigin(closing, (request, response) => {
-    request.resume().on('end', () => response.end('<done>'));
+    request.resume().on('end', () => answer(response));
   });
   const front = createFront({
     routes: { revision: 'r1', sites: [siteFor(origin)] },
@@ -89,6 +95,33 @@ test('retained requests have evidence, unredacted, with all, some or none of the
   }
 });
 
+test('the answer is kept as the client got it, cookies and tokens hidden, never its body', async () => {
+  const { ask, taken } = await gather({ ...headersOnly, mode: 'retained' }, 'all', (response) => {
+    const cookies = ['sid=very-secret; Path=/; HttpOnly', 'plain'];
+    response.writeHead(201, { 'set-cookie': cookies, 'x-auth-token': 'very-secret', 'x-a': '1' });
+    response.end('<done>');
+  });
+  await ask('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await ask('GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', '400');
+  const [served, refused] = taken().map(({ answer }) => ({
+    ...answer,
+    headers: fieldsOf(answer.headers),
+  }));
+  expect([served?.status, served?.truncated, refused?.status]).toEqual([201, false, 400]);
+  const known = new Map(served?.headers.map(({ name, values }) => [name, values]));
+  expect(known.get('set-cookie')).toEqual(['sid=********; Path=/; HttpOnly', 'plain']);
+  expect([known.get('x-auth-token'), known.get('x-a')]).toEqual([['********'], ['1']]);
+  expect(refused?.headers.map(({ name }) => name)).toContain('X-Request-Id');
+  expect(JSON.stringify([served, refused])).not.toMatch(/very-secret|<done>|<html/);
+});
+
+test('the head of an answer ends with a whole line where there is no room for more', () => {
+  const head = Buffer.from('HTTP/1.1 200 OK\r\nX-A: 1\r\nX-Long: 123456789\r\n\r\n');
+  const { headers, truncated } = answerOf(200, head, 12);
+  expect([Buffer.from(headers).toString(), truncated]).toEqual(['X-A: 1\r\n', true]);
+  expect(answerOf(0, new Uint8Array(), 12).truncated).toBe(false);
+});
+
 test('a chunked body is kept without its framing, and headers end with a whole line', async () => {
   const settings = { ...headersOnly, mode: 'retained', body: 'whole', headerBytesMax: 24 } as const;
   const { ask, taken } = await gather(settings);
@@ -128,7 +161,11 @@ test('evidence that nobody takes loses its content first, then is dropped', () =
     records.push(...batch);
     dropped += lost;
   });
-  const source = { headerLines: () => new Uint8Array(16_000), capturedBody: () => null };
+  const source = {
+    headerLines: () => new Uint8Array(16_000),
+    answerHead: () => new Uint8Array(),
+    capturedBody: () => null,
+  };
   const event = {
     ...{ requestId: 'r', siteId: 's', receivedAtMs: 1, durationUs: 1, originUs: -1 },
     ...{ clientIp: '', clientPort: 0, method: 'GET', host: 'a', target: '/', httpVersion: '' },

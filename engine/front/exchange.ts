@@ -86,6 +86,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     const route = this.generation.find(this.client.host());
     this.site = route;
     const { captures } = this.front;
+    this.response.relay.keepsHead = this.keepsAnswerHead;
     if (captures !== null && this.hasBody) {
       this.request.captured = captures.open(route?.site.id ?? '');
     }
@@ -228,6 +229,17 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     return this.lateLines ?? this.head.fieldLines(this.bytes);
   }
 
+  /** Our own answer, else the origin's. */
+  answerHead(): Uint8Array {
+    return this.endings.sentHead ?? this.response.relay.sentHead ?? noBytes;
+  }
+
+  /** True where evidence of this request may be kept. */
+  get keepsAnswerHead(): boolean {
+    const { captures } = this.front;
+    return captures !== null && captures.settingsOf(this.site?.site.id ?? '') !== null;
+  }
+
   capturedBody(): CapturedBody | null {
     return this.request.captured?.captured() ?? null;
   }
@@ -310,6 +322,8 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     this.requestId = this.described.keptId ?? this.front.ids.next();
   }
 }
+
+const noBytes = new Uint8Array();
 
 /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);

@@ -26,6 +26,8 @@ export interface EndingOwner {
   readonly generation: Generation;
   /** True when the body was read to its end. */
   readonly bodyComplete: boolean;
+  /** True where evidence may need the head of the answer. */
+  readonly keepsAnswerHead: boolean;
   /** The one end of every path. `keep`: the connection may serve another request. */
   end(keep: boolean): void;
 }
@@ -40,6 +42,8 @@ export class RequestEnding implements PhaseEndings {
   status = 0;
   /** Body bytes of that answer. */
   bodyBytes = 0;
+  /** The head of that answer where evidence may need it; else null. */
+  sentHead: Uint8Array | null = null;
   /** The whole body of an answer of our own, in place of a page. */
   private text: string | null = null;
   private readonly front: FrontContext;
@@ -164,7 +168,11 @@ export class RequestEnding implements PhaseEndings {
     });
     this.status = sent.status;
     this.bodyBytes = sent.bodyBytes;
-    this.client.send(front.writer.take());
+    const piece = front.writer.take();
+    if (owner.keepsAnswerHead) {
+      this.sentHead = new Uint8Array(piece.subarray(0, piece.length - sent.bodyBytes));
+    }
+    this.client.send(piece);
     owner.end(keepAlive);
   }
 }

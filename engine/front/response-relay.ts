@@ -27,6 +27,10 @@ export class ResponseRelay {
   hasBody = false;
   /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
   strictTransport = '';
+  /** Whether `sentHead` is wanted. */
+  keepsHead = false;
+  /** The head as the client gets it; null where it is not wanted, or there is none. */
+  sentHead: Uint8Array | null = null;
   /** Trailer lines with their ends, sent where chunks or frames carry them. */
   trailers = '';
   /** Content bytes written so far. */
@@ -82,7 +86,9 @@ export class ResponseRelay {
     const nowMs = head.hasDate ? 0 : this.clock.nowMs();
     const { strictTransport } = this;
     const facts = { requestId, closingLines, contentLength, nowMs, strictTransport };
+    const before = this.writer.length;
     writeResponseHead(this.writer, bytes, head, facts);
+    if (this.keepsHead) this.sentHead = this.writer.copyFrom(before);
   }
 
   /** Prepares the head to be written when inspection lets it. */

@@ -77,6 +77,11 @@ export class ByteWriter {
     this.at += 2;
   }
 
+  /** A copy of the open piece from an offset on. */
+  copyFrom(offset: number): Buffer {
+    return Buffer.from(this.slab.subarray(this.start + offset, this.at));
+  }
+
   /** Closes the piece and hands it out. */
   take(): Buffer {
     const piece = this.slab.subarray(this.start, this.at);

@@ -81,6 +81,11 @@ function manifestOf(
     headers: fields,
     bodySize: BigInt(body.length),
     bodyCrc32c,
+    answer: {
+      status: record.answer.status,
+      headers: fieldsOf(record.answer.headers),
+      headerTruncated: record.answer.truncated,
+    },
     retention: { securityAnchor: record.reason === 'security' },
   };
 }

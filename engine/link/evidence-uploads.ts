@@ -197,6 +197,7 @@ function makeRequest(message: Sent): UploadRequest {
   return create(UploadRequestSchema, message === undefined ? {} : { message });
 }
 
-function weightOf({ headers, body, target }: EvidenceRecord): number {
-  return headers.length + body.length + target.length + evidenceLimits.recordBytes;
+function weightOf({ headers, body, target, answer }: EvidenceRecord): number {
+  const content = headers.length + body.length + answer.headers.length;
+  return content + target.length + evidenceLimits.recordBytes;
 }

@@ -14,5 +14,6 @@ export function evidenceOf(one: DescribedCase, siteId: string, atMs: number): Ev
     ...{ method: one.method, host: one.host, target: one.url },
     ...{ headers, headerBytes: headers.length },
     ...{ body: new Uint8Array(one.body), bodyBytes: one.body.length, lack: '' },
+    answer: { status: 200, headers: new Uint8Array(), truncated: false },
   };
 }

@@ -22,7 +22,11 @@ import { crc32c } from '../../../engine/base/crc32c.ts';
 import { refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { isEvidenceId, type EvidenceStore } from '../../observe/evidence/evidence-store.ts';
-import type { NewEvidence, UploadState } from '../../observe/evidence/evidence-uploads.ts';
+import type {
+  KeptAnswer,
+  NewEvidence,
+  UploadState,
+} from '../../observe/evidence/evidence-uploads.ts';
 import type { AdmittedNode } from '../enrolled-nodes/admit-node.ts';
 
 /** Evidence that was announced and not committed yet. */
@@ -127,6 +131,9 @@ function faultOf(manifest: EvidenceManifest, bytes: number): string {
   if (!isEvidenceId(manifest.metadata?.evidenceId ?? '')) return 'evidenceId: is not one of a node';
   if (manifest.bodySize > BigInt(bodyBytesMax)) return 'bodySize: is too large';
   if (manifest.headers.length > headerFieldsMax) return 'headers: there are too many';
+  if ((manifest.answer?.headers.length ?? 0) > headerFieldsMax) {
+    return 'answer.headers: there are too many';
+  }
   return bytes > manifestBytesMax ? 'manifest: is too large' : '';
 }
 
@@ -142,10 +149,22 @@ function evidenceOf(
     agentId: id,
     digest,
     metadata: { ...json, agentId: id, tenantId },
-    headers: headers.map(
-      (one) => toJson(RequestEvidenceHeaderSchema, one) as RequestEvidenceHeaderJson,
-    ),
+    headers: fieldsOf(headers),
+    answer: answerOf(manifest),
     bodySize: Number(bodySize),
     bodyCrc32c,
   };
+}
+
+/** Null for a node that says nothing of answers. */
+function answerOf({ answer }: EvidenceManifest): KeptAnswer | null {
+  if (answer === undefined) return null;
+  const { status, headerTruncated: truncated } = answer;
+  return { status, headers: fieldsOf(answer.headers), truncated };
+}
+
+function fieldsOf(headers: EvidenceManifest['headers']): RequestEvidenceHeaderJson[] {
+  return headers.map(
+    (one) => toJson(RequestEvidenceHeaderSchema, one) as RequestEvidenceHeaderJson,
+  );
 }

@@ -76,6 +76,7 @@ function record(body: Uint8Array, id?: string): EvidenceRecord {
     ...{ httpVersion: 'HTTP/1.1', receivedAtMs: now, completedAtMs: now + 5 },
     ...{ reason: 'security', method: 'POST', host: 'shop.test', target: '/', lack: '' },
     ...{ headerBytes: headers.length, headers, bodyBytes: body.length, body },
+    answer: { status: 200, headers: new Uint8Array(), truncated: false },
   };
 }
 

@@ -48,6 +48,7 @@ function record(change: Partial<EvidenceRecord> = {}): EvidenceRecord {
     headers: new Uint8Array(Buffer.from(headerText)),
     bodyBytes: body.length,
     body: new Uint8Array(body),
+    answer: { status: 200, headers: new Uint8Array(), truncated: false },
     lack: '',
     ...change,
   };

@@ -126,6 +126,7 @@ async function retain(requests: readonly Retained[]) {
       ...{ receivedAtMs: startMs + at, completedAtMs: startMs + at, reason: 'security' },
       ...{ method: 'GET', host: 'shop.test', target, headers, headerBytes: headers.length },
       ...{ body: new Uint8Array(), bodyBytes: 0, lack: '' },
+      answer: { status: 200, headers: new Uint8Array(), truncated: false },
       ...change,
     };
   });

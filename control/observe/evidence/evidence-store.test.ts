@@ -29,7 +29,7 @@ function evidence(at: number, body: Uint8Array, agentId = 'a'): NewEvidence {
   const digest = createHash('sha256').update(body).digest('hex');
   const metadata = { evidenceId, agentId, requestId: `r${at}`, available: true };
   const sums = { bodySize: body.length, bodyCrc32c: crc32c(body) };
-  return { evidenceId, agentId, digest, metadata, headers: [], ...sums };
+  return { evidenceId, agentId, digest, metadata, headers: [], answer: null, ...sums };
 }
 
 function readAll(store: EvidenceStore, id: string): Buffer {
@@ -41,6 +41,19 @@ function readAll(store: EvidenceStore, id: string): Buffer {
     at += part.length;
   }
 }
+
+test('the head of an answer is kept and goes with its evidence; it counts', async () => {
+  const store = open();
+  const answer = { status: 403, headers: [{ name: 'X-A', values: ['1'] }], truncated: false };
+  const one = { ...evidence(5, new Uint8Array()), answer };
+  await store.complete(one);
+  expect(store.answer(one.evidenceId)).toEqual(answer);
+  const used = store.use().storedBytes;
+  await store.complete({ ...evidence(6, new Uint8Array()), answer: null });
+  expect(store.use().storedBytes - used).toBeLessThan(used);
+  await store.forget(10);
+  expect([store.answer(one.evidenceId), store.use().storedBytes]).toEqual([null, 0]);
+});
 
 const isOpen = (bytes: number) => ({ kind: 'open', bytes });
 const begun = async (store: EvidenceStore, one: NewEvidence) => {

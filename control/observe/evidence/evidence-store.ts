@@ -27,6 +27,7 @@ import {
   beginUpload,
   completeUpload,
   putWhole,
+  type KeptAnswer,
   type NewEvidence,
   type UploadState,
   type Uploads,
@@ -63,6 +64,8 @@ export interface EvidenceStore {
   /** Evidence of requests that came in a time, the newest first. */
   between(fromMs: number, toMs: number): Iterable<RequestEvidenceMetadataJson>;
   headers(evidenceId: string): readonly RequestEvidenceHeaderJson[];
+  /** What was answered; null where it is not kept. */
+  answer(evidenceId: string): KeptAnswer | null;
   /** Bytes of a body from `offset` on, one piece at most; empty past its end. */
   readBody(evidenceId: string, offset: number): Uint8Array;
   /** Removes what came before a time. */
@@ -114,6 +117,7 @@ export function openEvidenceStore(
     ofRequest: (requestId) => ofRequest(kv, requestId),
     between: (fromMs, toMs) => between(kv, fromMs, toMs),
     headers: (id) => readJson<RequestEvidenceHeaderJson[]>(kv, key('h', id)) ?? [],
+    answer: (id) => readJson<KeptAnswer>(kv, key('a', id)) ?? null,
     readBody: (id, offset) => {
       if (partials.get(id) !== null) return new Uint8Array();
       const piece = kv.get(pieceKey(id, Math.floor(offset / bodyPieceBytes)));
@@ -170,6 +174,7 @@ function forgetSome(writer: KvWriter, end: string): number {
     freed += stored?.bytes ?? 0;
     writer.remove(entry.key);
     writer.remove(key('h', id));
+    writer.remove(key('a', id));
     writer.remove(key('r', stored?.metadata.requestId ?? '', id));
     removePieces(writer, id);
   }

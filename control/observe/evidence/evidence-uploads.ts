@@ -21,11 +21,21 @@ import {
 } from './evidence-keys.ts';
 import { writePieces, type PartialEvidence, type UploadClaim } from './partial-evidence.ts';
 
+/** What is kept of an answer: no body. */
+export interface KeptAnswer {
+  /** 0 where none was sent. */
+  readonly status: number;
+  readonly headers: readonly RequestEvidenceHeaderJson[];
+  readonly truncated: boolean;
+}
+
 /** Evidence that a node announced. */
 export interface NewEvidence extends UploadClaim {
   /** `evidenceId`, `agentId` and `requestId` are set. */
   readonly metadata: RequestEvidenceMetadataJson;
   readonly headers: readonly RequestEvidenceHeaderJson[];
+  /** Null where the node says nothing of it. */
+  readonly answer: KeptAnswer | null;
   readonly bodySize: number;
   readonly bodyCrc32c: number;
 }
@@ -151,8 +161,9 @@ function faultOfPart(
 }
 
 /** Whether there is room for evidence and `more` bytes of its body that are not counted yet. */
-function fits({ writer, quota }: Uploads, { metadata, headers }: NewEvidence, more: number) {
-  const about = JSON.stringify(metadata).length + JSON.stringify(headers).length;
+function fits({ writer, quota }: Uploads, evidence: NewEvidence, more: number) {
+  const { metadata, headers, answer } = evidence;
+  const about = JSON.stringify(metadata).length + JSON.stringify([headers, answer]).length;
   return readUse(writer) + about + more <= quota;
 }
 
@@ -161,23 +172,26 @@ function keepMissing(uploads: Uploads, evidence: NewEvidence): UploadState {
   const { writer, partials, quota } = uploads;
   partials.drop(writer, evidence.evidenceId);
   if (readUse(writer) <= quota * 1.05) {
-    keep(uploads, { ...evidence, headers: [] }, withoutContent(evidence.metadata), 0);
+    keep(uploads, { ...evidence, headers: [], answer: null }, withoutContent(evidence.metadata), 0);
   }
   return { kind: 'stored', rejected: true };
 }
 
 function keep(
   { writer }: Uploads,
-  { evidenceId, digest, headers }: NewEvidence,
+  { evidenceId, digest, headers, answer }: NewEvidence,
   metadata: RequestEvidenceMetadataJson,
   bodyBytes: number,
 ): void {
   const fields = encode(headers);
-  const own = JSON.stringify(metadata).length + (headers.length > 0 ? fields.length : 0);
+  const answered = answer === null ? null : encode(answer);
+  const content = (headers.length > 0 ? fields.length : 0) + (answered?.length ?? 0);
+  const own = JSON.stringify(metadata).length + content;
   const stored: StoredMetadata = { bytes: own + bodyBytes, metadata, digest };
   writer.put(key('m', evidenceId), encode(stored));
   writer.put(key('r', metadata.requestId ?? '', evidenceId), new Uint8Array());
   if (headers.length > 0) writer.put(key('h', evidenceId), fields);
+  if (answered !== null) writer.put(key('a', evidenceId), answered);
   addUse(writer, own);
 }
 

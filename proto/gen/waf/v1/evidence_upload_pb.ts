@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/evidence_upload.proto.
  */
 export const file_waf_v1_evidence_upload: GenFile = /*@__PURE__*/
-  fileDesc("Chx3YWYvdjEvZXZpZGVuY2VfdXBsb2FkLnByb3RvEgZ3YWYudjEiyAEKDVVwbG9hZFJlcXVlc3QSLAoFaGVsbG8YASABKAsyGy53YWYudjEuRXZpZGVuY2VVcGxvYWRIZWxsb0gAEiwKCG1hbmlmZXN0GAIgASgLMhgud2FmLnYxLkV2aWRlbmNlTWFuaWZlc3RIABImCgVjaHVuaxgDIAEoCzIVLndhZi52MS5FdmlkZW5jZUNodW5rSAASKAoGY29tbWl0GAQgASgLMhYud2FmLnYxLkV2aWRlbmNlQ29tbWl0SABCCQoHbWVzc2FnZSJBCg5VcGxvYWRSZXNwb25zZRIvCgtkdXJhYmxlX2FjaxgBIAEoCzIaLndhZi52MS5FdmlkZW5jZUR1cmFibGVBY2siPQoTRXZpZGVuY2VVcGxvYWRIZWxsbxIQCghhZ2VudF9pZBgBIAEoCRIUCgxzdHJlYW1fdG9rZW4YAiABKAkiywEKEEV2aWRlbmNlTWFuaWZlc3QSMQoIbWV0YWRhdGEYASABKAsyHy53YWYudjEuUmVxdWVzdEV2aWRlbmNlTWV0YWRhdGESLgoHaGVhZGVycxgCIAMoCzIdLndhZi52MS5SZXF1ZXN0RXZpZGVuY2VIZWFkZXISEQoJYm9keV9zaXplGAMgASgEEhMKC2JvZHlfY3JjMzJjGAQgASgHEiwKCXJldGVudGlvbhgFIAEoCzIZLndhZi52MS5FdmlkZW5jZVJldGVudGlvbiL2AQoRRXZpZGVuY2VSZXRlbnRpb24SFwoPc2VjdXJpdHlfYW5jaG9yGAEgASgIEhoKEmFjY2Vzc19mdWxsX2FuY2hvchgCIAEoCBIYChBhY2Nlc3NfcmVjb3JkX2lkGAMgASgJEhwKFGFjY2Vzc19zYW1wbGVfd2luZG93GAQgASgDEjcKE2NhbmRpZGF0ZV9zZXR0bGVfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKFWFjY2Vzc19yZXNlcnZvaXJfcmVmcxgGIAMoCzIcLndhZi52MS5FdmlkZW5jZVJlc2Vydm9pclJlZiJQChRFdmlkZW5jZVJlc2Vydm9pclJlZhIXCg9mZWF0dXJlX2tleV9oZXgYASABKAkSEAoIY2FwYWNpdHkYAiABKA0SDQoFc2NvcmUYAyABKAwiUgoNRXZpZGVuY2VDaHVuaxITCgtldmlkZW5jZV9pZBgBIAEoCRIOCgZvZmZzZXQYAiABKAQSDAoEZGF0YRgDIAEoDBIOCgZjcmMzMmMYBCABKAciTwoORXZpZGVuY2VDb21taXQSEwoLZXZpZGVuY2VfaWQYASABKAkSEwoLdG90YWxfYnl0ZXMYAiABKAQSEwoLYm9keV9jcmMzMmMYAyABKAcigwEKEkV2aWRlbmNlRHVyYWJsZUFjaxITCgtldmlkZW5jZV9pZBgBIAEoCRIpCgZzdGF0dXMYAiABKA4yGS53YWYudjEuRXZpZGVuY2VBY2tTdGF0dXMSHgoWZHVyYWJsZV90aHJvdWdoX29mZnNldBgDIAEoBBINCgVlcnJvchgEIAEoCSq9AQoRRXZpZGVuY2VBY2tTdGF0dXMSIwofRVZJREVOQ0VfQUNLX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHEVWSURFTkNFX0FDS19TVEFUVVNfQ09OVElOVUUQARIfChtFVklERU5DRV9BQ0tfU1RBVFVTX0RVUkFCTEUQAhIhCh1FVklERU5DRV9BQ0tfU1RBVFVTX1JFVFJZQUJMRRADEh0KGUVWSURFTkNFX0FDS19TVEFUVVNfRkFUQUwQBDJcChVFdmlkZW5jZVVwbG9hZFNlcnZpY2USQwoGVXBsb2FkEhUud2FmLnYxLlVwbG9hZFJlcXVlc3QaFi53YWYudjEuVXBsb2FkUmVzcG9uc2UiBqK7GAIIASgBMAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_waf_v1_log, file_waf_v1_options]);
+  fileDesc("Chx3YWYvdjEvZXZpZGVuY2VfdXBsb2FkLnByb3RvEgZ3YWYudjEiyAEKDVVwbG9hZFJlcXVlc3QSLAoFaGVsbG8YASABKAsyGy53YWYudjEuRXZpZGVuY2VVcGxvYWRIZWxsb0gAEiwKCG1hbmlmZXN0GAIgASgLMhgud2FmLnYxLkV2aWRlbmNlTWFuaWZlc3RIABImCgVjaHVuaxgDIAEoCzIVLndhZi52MS5FdmlkZW5jZUNodW5rSAASKAoGY29tbWl0GAQgASgLMhYud2FmLnYxLkV2aWRlbmNlQ29tbWl0SABCCQoHbWVzc2FnZSJBCg5VcGxvYWRSZXNwb25zZRIvCgtkdXJhYmxlX2FjaxgBIAEoCzIaLndhZi52MS5FdmlkZW5jZUR1cmFibGVBY2siPQoTRXZpZGVuY2VVcGxvYWRIZWxsbxIQCghhZ2VudF9pZBgBIAEoCRIUCgxzdHJlYW1fdG9rZW4YAiABKAki8wEKEEV2aWRlbmNlTWFuaWZlc3QSMQoIbWV0YWRhdGEYASABKAsyHy53YWYudjEuUmVxdWVzdEV2aWRlbmNlTWV0YWRhdGESLgoHaGVhZGVycxgCIAMoCzIdLndhZi52MS5SZXF1ZXN0RXZpZGVuY2VIZWFkZXISEQoJYm9keV9zaXplGAMgASgEEhMKC2JvZHlfY3JjMzJjGAQgASgHEiwKCXJldGVudGlvbhgFIAEoCzIZLndhZi52MS5FdmlkZW5jZVJldGVudGlvbhImCgZhbnN3ZXIYBiABKAsyFi53YWYudjEuRXZpZGVuY2VBbnN3ZXIiagoORXZpZGVuY2VBbnN3ZXISDgoGc3RhdHVzGAEgASgNEi4KB2hlYWRlcnMYAiADKAsyHS53YWYudjEuUmVxdWVzdEV2aWRlbmNlSGVhZGVyEhgKEGhlYWRlcl90cnVuY2F0ZWQYAyABKAgi9gEKEUV2aWRlbmNlUmV0ZW50aW9uEhcKD3NlY3VyaXR5X2FuY2hvchgBIAEoCBIaChJhY2Nlc3NfZnVsbF9hbmNob3IYAiABKAgSGAoQYWNjZXNzX3JlY29yZF9pZBgDIAEoCRIcChRhY2Nlc3Nfc2FtcGxlX3dpbmRvdxgEIAEoAxI3ChNjYW5kaWRhdGVfc2V0dGxlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7ChVhY2Nlc3NfcmVzZXJ2b2lyX3JlZnMYBiADKAsyHC53YWYudjEuRXZpZGVuY2VSZXNlcnZvaXJSZWYiUAoURXZpZGVuY2VSZXNlcnZvaXJSZWYSFwoPZmVhdHVyZV9rZXlfaGV4GAEgASgJEhAKCGNhcGFjaXR5GAIgASgNEg0KBXNjb3JlGAMgASgMIlIKDUV2aWRlbmNlQ2h1bmsSEwoLZXZpZGVuY2VfaWQYASABKAkSDgoGb2Zmc2V0GAIgASgEEgwKBGRhdGEYAyABKAwSDgoGY3JjMzJjGAQgASgHIk8KDkV2aWRlbmNlQ29tbWl0EhMKC2V2aWRlbmNlX2lkGAEgASgJEhMKC3RvdGFsX2J5dGVzGAIgASgEEhMKC2JvZHlfY3JjMzJjGAMgASgHIoMBChJFdmlkZW5jZUR1cmFibGVBY2sSEwoLZXZpZGVuY2VfaWQYASABKAkSKQoGc3RhdHVzGAIgASgOMhkud2FmLnYxLkV2aWRlbmNlQWNrU3RhdHVzEh4KFmR1cmFibGVfdGhyb3VnaF9vZmZzZXQYAyABKAQSDQoFZXJyb3IYBCABKAkqvQEKEUV2aWRlbmNlQWNrU3RhdHVzEiMKH0VWSURFTkNFX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxFVklERU5DRV9BQ0tfU1RBVFVTX0NPTlRJTlVFEAESHwobRVZJREVOQ0VfQUNLX1NUQVRVU19EVVJBQkxFEAISIQodRVZJREVOQ0VfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxIdChlFVklERU5DRV9BQ0tfU1RBVFVTX0ZBVEFMEAQyXAoVRXZpZGVuY2VVcGxvYWRTZXJ2aWNlEkMKBlVwbG9hZBIVLndhZi52MS5VcGxvYWRSZXF1ZXN0GhYud2FmLnYxLlVwbG9hZFJlc3BvbnNlIgaiuxgCCAEoATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_waf_v1_log, file_waf_v1_options]);
 
 /**
  * Request of Upload.
@@ -231,6 +231,13 @@ export type EvidenceManifest = Message<"waf.v1.EvidenceManifest"> & {
    * @generated from field: waf.v1.EvidenceRetention retention = 5;
    */
   retention?: EvidenceRetention | undefined;
+
+  /**
+   * What was answered.
+   *
+   * @generated from field: waf.v1.EvidenceAnswer answer = 6;
+   */
+  answer?: EvidenceAnswer | undefined;
 };
 
 /**
@@ -273,6 +280,13 @@ export type EvidenceManifestJson = {
    * @generated from field: waf.v1.EvidenceRetention retention = 5;
    */
   retention?: EvidenceRetentionJson;
+
+  /**
+   * What was answered.
+   *
+   * @generated from field: waf.v1.EvidenceAnswer answer = 6;
+   */
+  answer?: EvidenceAnswerJson;
 };
 
 /**
@@ -281,6 +295,69 @@ export type EvidenceManifestJson = {
  */
 export const EvidenceManifestSchema: GenMessage<EvidenceManifest, {jsonType: EvidenceManifestJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_evidence_upload, 3);
+
+/**
+ * What was answered, but for the body.
+ *
+ * @generated from message waf.v1.EvidenceAnswer
+ */
+export type EvidenceAnswer = Message<"waf.v1.EvidenceAnswer"> & {
+  /**
+   * Status of the answer; 0 where none was sent.
+   *
+   * @generated from field: uint32 status = 1;
+   */
+  status: number;
+
+  /**
+   * Header fields; values of secrets are hidden.
+   *
+   * @generated from field: repeated waf.v1.RequestEvidenceHeader headers = 2;
+   */
+  headers: RequestEvidenceHeader[];
+
+  /**
+   * Whether some fields had no room.
+   *
+   * @generated from field: bool header_truncated = 3;
+   */
+  headerTruncated: boolean;
+};
+
+/**
+ * What was answered, but for the body.
+ *
+ * @generated from message waf.v1.EvidenceAnswer
+ */
+export type EvidenceAnswerJson = {
+  /**
+   * Status of the answer; 0 where none was sent.
+   *
+   * @generated from field: uint32 status = 1;
+   */
+  status?: number;
+
+  /**
+   * Header fields; values of secrets are hidden.
+   *
+   * @generated from field: repeated waf.v1.RequestEvidenceHeader headers = 2;
+   */
+  headers?: RequestEvidenceHeaderJson[];
+
+  /**
+   * Whether some fields had no room.
+   *
+   * @generated from field: bool header_truncated = 3;
+   */
+  headerTruncated?: boolean;
+};
+
+/**
+ * Describes the message waf.v1.EvidenceAnswer.
+ * Use `create(EvidenceAnswerSchema)` to create a new message.
+ */
+export const EvidenceAnswerSchema: GenMessage<EvidenceAnswer, {jsonType: EvidenceAnswerJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_evidence_upload, 4);
 
 /**
  * Why evidence is kept.
@@ -385,7 +462,7 @@ export type EvidenceRetentionJson = {
  * Use `create(EvidenceRetentionSchema)` to create a new message.
  */
 export const EvidenceRetentionSchema: GenMessage<EvidenceRetention, {jsonType: EvidenceRetentionJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 4);
+  messageDesc(file_waf_v1_evidence_upload, 5);
 
 /**
  * A place in a sampling reservoir.
@@ -448,7 +525,7 @@ export type EvidenceReservoirRefJson = {
  * Use `create(EvidenceReservoirRefSchema)` to create a new message.
  */
 export const EvidenceReservoirRefSchema: GenMessage<EvidenceReservoirRef, {jsonType: EvidenceReservoirRefJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 5);
+  messageDesc(file_waf_v1_evidence_upload, 6);
 
 /**
  * A piece of a body.
@@ -525,7 +602,7 @@ export type EvidenceChunkJson = {
  * Use `create(EvidenceChunkSchema)` to create a new message.
  */
 export const EvidenceChunkSchema: GenMessage<EvidenceChunk, {jsonType: EvidenceChunkJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 6);
+  messageDesc(file_waf_v1_evidence_upload, 7);
 
 /**
  * Ends the upload of one request.
@@ -588,7 +665,7 @@ export type EvidenceCommitJson = {
  * Use `create(EvidenceCommitSchema)` to create a new message.
  */
 export const EvidenceCommitSchema: GenMessage<EvidenceCommit, {jsonType: EvidenceCommitJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 7);
+  messageDesc(file_waf_v1_evidence_upload, 8);
 
 /**
  * How far evidence is on disk.
@@ -665,7 +742,7 @@ export type EvidenceDurableAckJson = {
  * Use `create(EvidenceDurableAckSchema)` to create a new message.
  */
 export const EvidenceDurableAckSchema: GenMessage<EvidenceDurableAck, {jsonType: EvidenceDurableAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 8);
+  messageDesc(file_waf_v1_evidence_upload, 9);
 
 /**
  * How an upload continues.
