@@ -20,6 +20,16 @@ import type { Holder } from './held-budget.ts';
 
 const empty = Buffer.alloc(0);
 
+/** What a client sends first that speaks HTTP/2 without being asked (RFC 9113 section 3.3). */
+const http2Preface = Buffer.from('PRI * HTTP/2.0\r\n\r\n');
+
+/** Who hears what becomes of a connection. */
+export interface ConnectionOwner {
+  onClosed(connection: ClientConnection): void;
+  /** It began with HTTP/2 instead; these are all its bytes. Null where that is not spoken. */
+  readonly onHttp2: ((buffer: Buffer, count: number) => void) | null;
+}
+
 /** What a deadline means when it comes. */
 const WAIT = { IDLE: 0, HEAD: 1, BODY: 2, SEND: 3, LINGER: 4, GRACE: 5, NONE: 6 } as const;
 
@@ -38,7 +48,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private readonly front: FrontContext;
   private readonly socket: net.Socket;
   private readonly out: TurnWriter;
-  private readonly onClosed: (connection: ClientConnection) => void;
+  private readonly owner: ConnectionOwner;
   private exchange: Exchange | null = null;
   private input: Buffer = empty;
   /** True while `input` is the memory that all sockets are read into. */
@@ -50,6 +60,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private wait: number = WAIT.IDLE;
   /** True while the running request is a WebSocket. */
   private tunnel = false;
+  /** True once a request began. */
+  private begun = false;
   private running = false;
   private paused = false;
   private ended = false;
@@ -63,16 +75,12 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private lastAuthority: Buffer = empty;
   private lastHost = '';
 
-  constructor(
-    front: FrontContext,
-    { socket, facts, tls }: AcceptedClient,
-    onClosed: (connection: ClientConnection) => void,
-  ) {
+  constructor(front: FrontContext, { socket, facts, tls }: AcceptedClient, owner: ConnectionOwner) {
     this.front = front;
     this.socket = socket;
     this.tls = tls;
     this.out = new TurnWriter(socket);
-    this.onClosed = onClosed;
+    this.owner = owner;
     this.parser = new RequestHeadParser(front.settings);
     this.parser.mayUpgrade = true;
     this.parser.reset(0);
@@ -289,8 +297,22 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
       this.begin((started) => started.refuse(refusal.status, refusal.reason));
       return false;
     }
+    if (this.parser.version === 0 && this.handOver()) return false;
     this.inputAt = this.parser.headEnd;
     this.begin(startExchange);
+    return true;
+  }
+
+  /** Hands a connection on that begins with HTTP/2; false for every other. */
+  private handOver(): boolean {
+    const { input, inputEnd, owner } = this;
+    if (owner.onHttp2 === null || this.begun) return false;
+    if (!input.subarray(0, this.parser.headEnd).equals(http2Preface)) return false;
+    this.closed = true;
+    this.front.deadlines.remove(this);
+    this.inputAt = inputEnd;
+    this.updateHeld();
+    owner.onHttp2(input, inputEnd);
     return true;
   }
 
@@ -301,6 +323,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   }
 
   private begin(start: (exchange: Exchange) => void): void {
+    this.begun = true;
     this.totalDeadlineMs = this.front.deadlines.nowMs + this.front.settings.requestTotalTimeoutMs;
     this.await(WAIT.NONE, Infinity);
     // A refused head may end anywhere.
@@ -374,7 +397,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.updateHeld();
     this.exchange?.clientGone();
     this.exchange = null;
-    this.onClosed(this);
+    this.owner.onClosed(this);
   }
 }
 

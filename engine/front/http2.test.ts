@@ -289,15 +289,72 @@ describe('a client that floods', () => {
   });
 });
 
-test('HTTP/2 without TLS is refused as what it is', async () => {
-  const port = await httpOrigin(closing, (_, response) => response.end('ok'));
-  const front = await startFront(closing, [siteFor(port)]);
-  const socket = net.connect(front.port, '127.0.0.1');
-  let text = '';
-  socket.on('data', (part: Buffer) => (text += part.toString('latin1')));
-  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-  await new Promise((resolve) => socket.on('close', resolve));
-  expect(text).toMatch(/^HTTP\/1\.1 (400|505) /);
+describe('HTTP/2 without TLS', () => {
+  const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+  /** What a plain front answers to these pieces, up to `until` or the end. */
+  async function answerTo(
+    pieces: readonly (Buffer | string)[],
+    until: string,
+    settings = {},
+  ): Promise<Buffer> {
+    const port = await httpOrigin(closing, (_, response) => response.end('ok'));
+    const front = await startFront(closing, [siteFor(port)], null, settings);
+    const socket = net.connect({ port: front.port, host: '127.0.0.1', noDelay: true });
+    closing.add(() => void socket.destroy());
+    const parts: Buffer[] = [];
+    socket.on('data', (part: Buffer) => parts.push(part));
+    socket.on('error', () => undefined);
+    for (const piece of pieces) {
+      await new Promise((resolve) => socket.write(piece, resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await eventually(() => Buffer.concat(parts).includes(until) || socket.destroyed);
+    return Buffer.concat(parts);
+  }
+
+  test('begins with prior knowledge: one front, one reading, a session of several', async () => {
+    const port = await httpOrigin(closing, (request, response) => {
+      response.end(`${request.url} ${String(request.headers['x-forwarded-proto'])}`);
+    });
+    const front = await startFront(closing, [siteFor(port)]);
+    const client = http2.connect(`http://127.0.0.1:${front.port}`);
+    client.on('error', () => undefined);
+    closing.add(() => client.destroy());
+    const answers = await Promise.all(
+      ['/a', '/b', '/c'].map((path) => ask(client, { ':path': path })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ body }) => body)).toEqual(['/a http', '/b http', '/c http']);
+    await eventually(() => front.events.length === 3);
+    expect(front.events.map(({ httpVersion }) => httpVersion)).toEqual([
+      ...['HTTP/2.0', 'HTTP/2.0', 'HTTP/2.0'],
+    ]);
+    expect(front.front.connections).toBe(1);
+    client.close();
+    expect(await eventually(() => front.front.connections === 0)).toBe(true);
+  });
+
+  test('begins in pieces of any size', async () => {
+    const bytes = Buffer.concat([Buffer.from(preface), frame(4, 0, 0, Buffer.alloc(0))]);
+    const pieces = [...bytes].map((byte) => Buffer.from([byte]));
+    const answer = await answerTo([...pieces, requestFrame(1)], 'ok');
+    expect(answer[3]).toBe(4);
+    expect(answer.includes('ok')).toBe(true);
+  });
+
+  test('does not begin where it is off, nor after a request of HTTP/1.1', async () => {
+    const refused = 'HTTP/1.1 505 ';
+    expect(String(await answerTo([preface], refused, { http2: false }))).toContain(refused);
+    const late = await answerTo([`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`, preface], refused);
+    expect(String(late)).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 505 /);
+  });
+
+  test('does not begin on a connection that chose HTTP/1.1', async () => {
+    const front = await echo();
+    const { text } = await askSecure(front.securePort, preface, trusting);
+    expect(text).toMatch(/^HTTP\/1\.1 505 /);
+  });
 });
 
 test('a client that does not offer it gets HTTP/1.1', async () => {

@@ -13,7 +13,7 @@ import { rangeTest } from '../base/ip-ranges.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { acceptClients, listenReusePort } from '../system/sockets.ts';
 import { Handshake, type HandshakeParts } from '../tls/handshake.ts';
-import { ClientConnection } from './client-connection.ts';
+import { ClientConnection, type ConnectionOwner } from './client-connection.ts';
 import { acceptedClient, type AcceptedClient } from './client-facts.ts';
 import { certificateFor } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
@@ -90,12 +90,18 @@ export class StrictListener implements Listener {
     let reader: Pick<Client, 'onRead'>;
     if (headerOf(socket.remoteAddress ?? '')) {
       reader = this.introduce(socket, (ends, rest) => {
-        const client = this.connect(acceptedClient(socket, null, ends), false);
+        let client = this.connectPlain(acceptedClient(socket, null, ends), (other) => {
+          client = other;
+          reader = other;
+        });
         reader = client;
         if (rest.length > 0) client.onRead(rest, rest.length);
         if (this.context.draining) client.drain();
       });
-    } else reader = this.connect(acceptedClient(socket, null, null), false);
+    } else {
+      const accepted = acceptedClient(socket, null, null);
+      reader = this.connectPlain(accepted, (other) => (reader = other));
+    }
   }
 
   private acceptSecure(fd: number, headerOf: HeaderTest): void {
@@ -142,23 +148,44 @@ export class StrictListener implements Listener {
   private onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void {
     this.context.onHandshake('complete');
     const ends = this.handshakes.get(handshake) ?? null;
-    const client = this.connect(acceptedClient(socket, facts, ends), socket.alpnProtocol === 'h2');
+    const accepted = acceptedClient(socket, facts, ends);
+    const client =
+      socket.alpnProtocol === 'h2' ? this.connectHttp2(accepted) : this.connect(accepted, null);
     this.handshakes.delete(handshake);
     // Decrypted bytes come in memory of their own.
     socket.on('data', (bytes: Buffer) => client.onRead(bytes, bytes.length));
     if (this.context.draining) client.drain();
   }
 
-  private connect(accepted: AcceptedClient, http2: boolean): Client {
-    const onClosed = (): void => {
-      this.clients.delete(client);
-      this.checkEmpty();
-    };
-    const client = http2
-      ? new Http2Connection(this.context, accepted, onClosed)
-      : new ClientConnection(this.context, accepted, onClosed);
+  /** A client without TLS. One that begins with HTTP/2 gets another reader: `use` hears of it. */
+  private connectPlain(accepted: AcceptedClient, use: (client: Client) => void): Client {
+    if (!this.context.settings.http2) return this.connect(accepted, null);
+    const first = this.connect(accepted, (buffer, count) => {
+      const client = this.connectHttp2(accepted);
+      this.clients.delete(first);
+      use(client);
+      client.onRead(buffer, count);
+      if (this.context.draining) client.drain();
+    });
+    return first;
+  }
+
+  private connect(accepted: AcceptedClient, onHttp2: ConnectionOwner['onHttp2']): Client {
+    const onClosed = (closed: Client): void => this.left(closed);
+    const client = new ClientConnection(this.context, accepted, { onClosed, onHttp2 });
     this.clients.add(client);
     return client;
+  }
+
+  private connectHttp2(accepted: AcceptedClient): Client {
+    const client = new Http2Connection(this.context, accepted, (closed) => this.left(closed));
+    this.clients.add(client);
+    return client;
+  }
+
+  private left(client: Client): void {
+    this.clients.delete(client);
+    this.checkEmpty();
   }
 
   private forget(handshake: Handshake): void {

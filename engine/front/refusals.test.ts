@@ -60,7 +60,7 @@ describe('refusals', () => {
       400,
       'connection_names_content',
     ],
-    ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 505, 'version_unsupported'],
+    ['GET / HTTP/2.0\r\nHost: a\r\n\r\n', 505, 'version_unsupported'],
     ['GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'target'],
     ['GET / HTTP/1.1\r\nHost: a%00\r\n\r\n', 400, 'host_invalid'],
     [
