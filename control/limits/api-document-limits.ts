@@ -10,6 +10,8 @@ export const apiDocumentLimits = {
   sourceRetentionBytes: 256 * 1024 * 1024,
   /** Declarations, profiles and bindings that a site keeps, each. */
   draftsPerSiteMax: 200,
+  /** Reports that a site keeps: one of each document, declaration and profile. */
+  reportsPerSiteMax: 64 + 2 * 200,
   /** Intents that a site keeps: four pages of history. */
   intentsPerSiteMax: 200,
   /** Operations of a site with body controls; every intent holds all of them. */

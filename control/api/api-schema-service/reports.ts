@@ -21,6 +21,7 @@ import { callerOf, type ApiParts } from '../context.ts';
 import { toMessage } from '../convert.ts';
 import type { Built } from '../method.ts';
 import { storedSite } from '../site-service/stored-site.ts';
+import { makeReportRoom } from './retention.ts';
 import { contentJson, jsonBytes, objectOfSite, pageBefore, putText, sourceOf } from './objects.ts';
 
 type Methods = Pick<
@@ -59,7 +60,7 @@ export function reportMethods({ store }: ApiParts): Methods {
   };
 }
 
-/** Keeps a report; one that is there with the same content is returned. */
+/** Keeps a report as long as something names it; one with the same content is returned. */
 export function keepReport(
   tx: WriteStore,
   base: Pick<ApiReportRecord, 'tenantId' | 'siteId' | 'sourceId' | 'createdAt'>,
@@ -69,6 +70,7 @@ export function keepReport(
     .find(apiReports, 'source', base.sourceId)
     .find(({ reportSha256 }) => reportSha256 === sha256);
   if (same !== undefined) return same;
+  makeReportRoom(tx, base.siteId);
   const id = `report-${randomUUID()}`;
   const record: ApiReportRecord = {
     ...base,

@@ -1,8 +1,16 @@
-/** Forgets the oldest declarations, profiles and bindings of a site that nothing refers to. */
+/** Forgets the oldest declarations, profiles, bindings and reports of a site that nothing needs. */
 
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import { refusal } from '../../domain/errors.ts';
-import { operationIntents, schemaBindings, type Collection } from '../../store/collections.ts';
+import {
+  apiReports,
+  operationIntents,
+  schemaBindings,
+  schemaContracts,
+  schemaProfiles,
+  schemaSources,
+  type Collection,
+} from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { allOfSite } from './objects.ts';
 
@@ -30,6 +38,29 @@ export function makeDraftRoom<T extends { readonly id: string; readonly siteId: 
   if (surplus <= 0) return;
   const most = apiDocumentLimits.draftsPerSiteMax;
   throw refusal('resource_exhausted', `A site keeps at most ${most} of these; all are in use.`);
+}
+
+/**
+ * Forgets reports that no document, declaration or profile names any more. Errors:
+ * resource_exhausted where one more would be too many; the bounds of those three forbid it.
+ */
+export function makeReportRoom(tx: WriteStore, siteId: string): void {
+  const named = new Set([
+    ...allOfSite(tx, schemaSources, siteId).map(({ parseReportId }) => parseReportId),
+    ...allOfSite(tx, schemaContracts, siteId).map(({ reportId }) => reportId),
+    ...allOfSite(tx, schemaProfiles, siteId).map(({ reportId }) => reportId),
+  ]);
+  let count = 0;
+  for (const { id, blob } of tx.find(apiReports, 'site', siteId)) {
+    if (named.has(id)) count++;
+    else {
+      tx.removeBlob(blob);
+      tx.remove(apiReports, id);
+    }
+  }
+  const most = apiDocumentLimits.reportsPerSiteMax;
+  if (count < most) return;
+  throw refusal('resource_exhausted', `A site keeps at most ${most} reports; all are in use.`);
 }
 
 /** Objects that kept intents and bindings refer to. */
