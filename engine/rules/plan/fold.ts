@@ -9,8 +9,15 @@ import type { RulePorts } from '../transaction/ports.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import { Transaction } from '../transaction/transaction.ts';
 import { selectUnicodeMap } from '../features/transformations/list.ts';
-import type { MacroText, Program, ProgramItem, Rule, Target } from '../transaction/types.ts';
-import { planningRequest, plainOperators } from './planning-request.ts';
+import type {
+  MacroText,
+  OperatorDefinition,
+  Program,
+  ProgramItem,
+  Rule,
+  Target,
+} from '../transaction/types.ts';
+import { planningRequest } from './planning-request.ts';
 import { livenessOf } from './liveness.ts';
 import { type ControlSwitch, controlOf, linksOf, textsOf, txReads } from './written-reads.ts';
 
@@ -156,7 +163,7 @@ class Folder {
     for (let link = from; link.next; link = link.next) {
       const { operator, actions, capture } = link;
       if (actions.length > 0 || capture) return false;
-      if (operator && !tracelessOperators.has(operator.definition.name)) return false;
+      if (operator && !isTraceless(operator.definition)) return false;
       if (this.evaluateLink(link.next) === false) return true;
     }
     return false;
@@ -166,7 +173,7 @@ class Folder {
   private evaluateLink(link: Rule): boolean | null {
     if (link.operator === null) return true;
     if (link.multiMatch || link.exclusions.length > 0) return null;
-    if (!plainOperators.has(link.operator.definition.name)) return null;
+    if (link.operator.definition.pure !== true) return null;
     if (link.operator.macro && !this.macroKnown(link.operator.macro)) return null;
     let matched = false;
     for (const target of link.targets) {
@@ -311,10 +318,10 @@ class Folder {
   }
 }
 
-/** Operators that set neither a flag nor a TX variable. */
-const tracelessOperators: ReadonlySet<string> = new Set(
-  [...plainOperators].filter((name) => name !== 'rx'),
-);
+/** True for an operator that sets neither a flag nor a TX variable: `rx` notes its limit. */
+function isTraceless({ name, pure }: OperatorDefinition): boolean {
+  return pure === true && name !== 'rx';
+}
 
 /** Takes out rules that only pass over what does not run anyway; how many. */
 function dropIdleSkips(items: readonly ProgramItem[], kept: boolean[]): number {
@@ -336,7 +343,7 @@ function onlySkips(rule: Rule): boolean {
   if (rule.log || rule.auditLog || rule.disruption.kind !== 'pass') return false;
   for (let link: Rule | null = rule; link; link = link.next) {
     if (link.actions.length > 0 || link.capture || link.severity >= 0) return false;
-    if (link.operator && !tracelessOperators.has(link.operator.definition.name)) return false;
+    if (link.operator && !isTraceless(link.operator.definition)) return false;
   }
   return true;
 }

@@ -113,7 +113,7 @@ function readsForeignCapture(rule: Rule): boolean {
     if ([...link.targets, ...link.exclusions].some(selectsCapture)) return true;
     if (askedTexts(link, rule).some(namesCapture)) return true;
     // What captures nothing leaves the older ones.
-    captured = link.capture && !link.negated && capturing.has(operator?.definition.name ?? '');
+    captured = link.capture && !link.negated && operator?.definition.captures === true;
     if (captured) continue;
     const effects = effectTexts(link);
     if (effects.some(namesCapture)) return true;
@@ -122,20 +122,6 @@ function readsForeignCapture(rule: Rule): boolean {
   return false;
 }
 
-/** Operators that capture something whenever they match. */
-const capturing: ReadonlySet<string> = new Set([
-  'rx',
-  'rxGlobal',
-  'pm',
-  'pmFromFile',
-  'detectSQLi',
-  'detectXSS',
-  'verifyCC',
-  'verifyCPF',
-  'verifySSN',
-  'verifySVNR',
-]);
-
 /**
  * True for a rule that captures, where what one value's match captured may only be read or changed
  * once all values had their turn: by its log texts, its chain, later rules. Its own actions run for
@@ -143,7 +129,7 @@ const capturing: ReadonlySet<string> = new Set([
  */
 export function readsLastCapture(rule: Rule): boolean {
   const { capture, negated, operator, actions } = rule;
-  if (!capture || negated || !operator || !capturing.has(operator.definition.name)) return false;
+  if (!capture || negated || operator?.definition.captures !== true) return false;
   const texts = [operator.argument, ...actions.map(({ argument }) => argument)];
   if (texts.some(namesCapture) || actions.some(setsCapture)) return false;
   return !texts.some(namesRule) || !ruleTexts(rule).some(namesCapture);

@@ -1,26 +1,6 @@
-/** What planning has in place of a request, and which operators need none. */
+/** What planning has in place of a request. */
 
 import type { RequestSnapshot } from '../../contract/message.ts';
-
-/** Operators whose answer depends on the value, the argument and TX macros alone. */
-export const plainOperators: ReadonlySet<string> = new Set([
-  'eq',
-  'ge',
-  'gt',
-  'le',
-  'lt',
-  'rx',
-  'pm',
-  'streq',
-  'within',
-  'contains',
-  'containsWord',
-  'beginsWith',
-  'endsWith',
-  'strmatch',
-  'unconditionalMatch',
-  'noMatch',
-]);
 
 /** Stands in for a request while planning; nothing that is decided then reads it. */
 export const planningRequest: RequestSnapshot = {

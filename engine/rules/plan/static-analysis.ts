@@ -13,7 +13,6 @@ import type {
   Target,
   VariableDefinition,
 } from '../transaction/types.ts';
-import { plainOperators } from './planning-request.ts';
 import { type ControlSwitch, controlOf, textsOf, txReads } from './written-reads.ts';
 
 /** The inputs of a link that a phase memo knows. */
@@ -103,7 +102,7 @@ function isBodyFact({ name, shape, rows }: VariableDefinition): boolean {
 
 function knownOf({ operator, targets }: Rule): number {
   if (operator === null) return KNOWN.tx;
-  if (!plainOperators.has(operator.definition.name)) return KNOWN.no;
+  if (operator.definition.pure !== true) return KNOWN.no;
   if (operator.macro && !ofTxAlone(operator.macro)) return KNOWN.no;
   let most: number = KNOWN.tx;
   for (const { variable, selector } of targets) {

@@ -164,6 +164,10 @@ export interface BindFailure {
 /** An operator of the rule language. */
 export interface OperatorDefinition extends FeatureDefinition {
   readonly argument: 'none' | 'optional' | 'required';
+  /** True when the value, the argument and TX macros alone decide: planning may evaluate it. */
+  readonly pure?: true;
+  /** True when every match captures something. */
+  readonly captures?: true;
   /** What a rule that uses it should know; a warning when rules are linked. */
   readonly caution?: string;
   bind(argument: ByteString, context: BindContext): BoundOperator | BindFailure;

@@ -15,5 +15,6 @@ export const beginsWith: OperatorDefinition = {
   example: 'SecRule REQUEST_LINE "@beginsWith GET" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, beginsWith',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(beginsWith, argument, context, comparison),
 };

@@ -16,6 +16,7 @@ export const containsWord: OperatorDefinition = {
   example: 'SecRule ARGS "@containsWord select" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, containsWord',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(containsWord, argument, context, comparison),
 };
 

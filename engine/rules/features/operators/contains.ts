@@ -15,5 +15,6 @@ export const contains: OperatorDefinition = {
   example: 'SecRule REQUEST_LINE "@contains .php" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, contains',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(contains, argument, context, comparison),
 };

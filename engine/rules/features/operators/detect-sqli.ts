@@ -10,6 +10,7 @@ export const detectSQLi: OperatorDefinition = {
   example: 'SecRule ARGS "@detectSQLi" "id:1,capture"',
   source: 'ModSecurity Reference Manual, Operators, detectSQLi; libinjection 3.9',
   argument: 'none',
+  captures: true,
   bind: (argument) => ({
     definition: detectSQLi,
     argument,

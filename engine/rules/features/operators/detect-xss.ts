@@ -10,6 +10,7 @@ export const detectXSS: OperatorDefinition = {
   example: 'SecRule ARGS "@detectXSS" "id:1,capture"',
   source: 'ModSecurity Reference Manual, Operators, detectXSS; libinjection 3.9',
   argument: 'none',
+  captures: true,
   bind: (argument) => ({
     definition: detectXSS,
     argument,

@@ -15,5 +15,6 @@ export const endsWith: OperatorDefinition = {
   example: 'SecRule REQUEST_LINE "@endsWith HTTP/1.1" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, endsWith',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(endsWith, argument, context, comparison),
 };

@@ -10,5 +10,6 @@ export const eq: OperatorDefinition = {
   example: 'SecRule &ARGS "@eq 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, eq',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindNumber(eq, argument, context, 'eq'),
 };

@@ -10,5 +10,6 @@ export const ge: OperatorDefinition = {
   example: 'SecRule &ARGS "@ge 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, ge',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindNumber(ge, argument, context, 'ge'),
 };

@@ -10,5 +10,6 @@ export const gt: OperatorDefinition = {
   example: 'SecRule &ARGS "@gt 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, gt',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindNumber(gt, argument, context, 'gt'),
 };

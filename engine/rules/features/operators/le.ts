@@ -10,5 +10,6 @@ export const le: OperatorDefinition = {
   example: 'SecRule &ARGS "@le 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, le',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindNumber(le, argument, context, 'le'),
 };

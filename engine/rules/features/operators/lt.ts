@@ -10,5 +10,6 @@ export const lt: OperatorDefinition = {
   example: 'SecRule &ARGS "@lt 5" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, lt',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindNumber(lt, argument, context, 'lt'),
 };

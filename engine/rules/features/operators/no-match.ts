@@ -9,5 +9,6 @@ export const noMatch: OperatorDefinition = {
   example: 'SecRule REMOTE_ADDR "@noMatch" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, noMatch',
   argument: 'optional',
+  pure: true,
   bind: (argument) => ({ definition: noMatch, argument, evaluate: () => false }),
 };

@@ -35,6 +35,16 @@ function bareTransaction(): Transaction {
   return tx;
 }
 
+/** Throws when an operator looks at anything but the count of limits that patterns ran into. */
+function closedTransaction(): Transaction {
+  return new Proxy(bareTransaction(), {
+    get: (target, name) => {
+      if (name === 'pcreLimitsExceeded') return target.pcreLimitsExceeded;
+      throw new Error(`not pure: reads ${String(name)}`);
+    },
+  });
+}
+
 function bind(name: string, argument: string): BoundOperator {
   const definition = operators.find((operator) => operator.name === name);
   const bound = definition?.bind(argument, context);
@@ -94,6 +104,14 @@ describe('matches', () => {
     const captures: string[] = [];
     expect(bind(name, argument).evaluate(value, bareTransaction(), captures)).toBe(matched);
     expect(captures).toEqual(captured);
+  });
+  test.each(table)('what the definition of @%s says of itself: %s on %j', (...row) => {
+    const [name, argument, value, matched, captured] = row;
+    const bound = bind(name, argument);
+    const { captures = false, pure = false } = bound.definition;
+    expect(captures && matched && captured.length === 0).toBe(false);
+    const answer = pure ? bound.evaluate(value, closedTransaction(), null) : matched;
+    expect(answer).toBe(matched);
   });
 
   test('geoLookup keeps what it found', () => {

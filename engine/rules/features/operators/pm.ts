@@ -12,6 +12,8 @@ export const pm: OperatorDefinition = {
   example: 'SecRule REQUEST_HEADERS:User-Agent "@pm nikto sqlmap |6e 6d|ap" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, pm; ModSecurity 2.9 parse_pm_content',
   argument: 'required',
+  pure: true,
+  captures: true,
   bind: (argument) => bindWords(pm, argument, parseWords(argument)),
 };
 
@@ -23,6 +25,7 @@ export const pmFromFile: OperatorDefinition = {
   example: 'SecRule REQUEST_FILENAME "@pmFromFile lfi-os-files.data" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, pmFromFile',
   argument: 'required',
+  captures: true,
   bind: (argument, context) => {
     const text = context.readDataFile(trimBlanks(argument), context.file);
     if (text === null) return { failure: 'the data file does not exist or is not readable' };

@@ -23,6 +23,8 @@ export const rx: OperatorDefinition = {
   example: 'SecRule REQUEST_HEADERS:User-Agent "@rx nikto" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, rx',
   argument: 'optional',
+  pure: true,
+  captures: true,
   bind: (argument, context) => bindRegex(rx, argument, context, matchFirst),
 };
 
@@ -33,6 +35,7 @@ export const rxGlobal: OperatorDefinition = {
   example: 'SecRule ARGS "@rxGlobal (select)" "id:1,capture"',
   source: 'ModSecurity Reference Manual, Operators, rxGlobal',
   argument: 'optional',
+  captures: true,
   bind: (argument, context) => bindRegex(rxGlobal, argument, context, matchEvery),
 };
 

@@ -15,5 +15,6 @@ export const streq: OperatorDefinition = {
   example: 'SecRule ARGS:mode "@streq debug" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, streq',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(streq, argument, context, comparison),
 };

@@ -15,5 +15,6 @@ export const strmatch: OperatorDefinition = {
   example: 'SecRule REQUEST_HEADERS:User-Agent "@strmatch WebZIP" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, strmatch',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(strmatch, argument, context, comparison),
 };

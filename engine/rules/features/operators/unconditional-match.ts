@@ -9,5 +9,6 @@ export const unconditionalMatch: OperatorDefinition = {
   example: 'SecRule REMOTE_ADDR "@unconditionalMatch" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, unconditionalMatch',
   argument: 'optional',
+  pure: true,
   bind: (argument) => ({ definition: unconditionalMatch, argument, evaluate: () => true }),
 };

@@ -10,6 +10,7 @@ export const verifyCC: OperatorDefinition = {
   example: 'SecRule ARGS "@verifyCC \\d{13,16}" "id:1,sanitiseMatched"',
   source: 'ModSecurity Reference Manual, Operators, verifyCC; ISO/IEC 7812-1 annex B',
   argument: 'required',
+  captures: true,
   bind: (argument, context) => bindNumberSearch(verifyCC, argument, context, passesLuhn),
 };
 

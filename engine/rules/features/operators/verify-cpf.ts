@@ -10,6 +10,7 @@ export const verifyCPF: OperatorDefinition = {
   example: 'SecRule ARGS "@verifyCPF ([0-9]{3}\\.){2}[0-9]{3}-[0-9]{2}" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, verifyCPF',
   argument: 'required',
+  captures: true,
   bind: (argument, context) => bindNumberSearch(verifyCPF, argument, context, isCpf),
 };
 

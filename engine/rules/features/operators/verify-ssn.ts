@@ -10,6 +10,7 @@ export const verifySSN: OperatorDefinition = {
   example: 'SecRule ARGS "@verifySSN \\d{3}-?\\d{2}-?\\d{4}" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, verifySSN',
   argument: 'required',
+  captures: true,
   bind: (argument, context) => bindNumberSearch(verifySSN, argument, context, isSsn),
 };
 

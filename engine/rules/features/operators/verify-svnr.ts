@@ -15,6 +15,7 @@ export const verifySVNR: OperatorDefinition = {
   example: 'SecRule ARGS "@verifySVNR ([0-9]{4} ?[0-9]{6})" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, verifySVNR',
   argument: 'required',
+  captures: true,
   bind: (argument, context) => bindNumberSearch(verifySVNR, argument, context, isSvnr),
 };
 

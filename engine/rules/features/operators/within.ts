@@ -15,5 +15,6 @@ export const within: OperatorDefinition = {
   example: 'SecRule REQUEST_METHOD "!@within GET POST HEAD" "id:1"',
   source: 'ModSecurity Reference Manual, Operators, within',
   argument: 'optional',
+  pure: true,
   bind: (argument, context) => bindText(within, argument, context, comparison),
 };
