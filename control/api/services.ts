@@ -64,7 +64,7 @@ export interface ServiceEntry {
   readonly build: (parts: ApiParts) => Readonly<Record<string, unknown>>;
 }
 
-/** All 26 services in the order of the catalogue. */
+/** All services in the order of the catalogue. */
 export const services: readonly ServiceEntry[] = [
   entry(AuthService, authService),
   entry(SystemService, systemService),
