@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { expectRow, readRuleRows, RuleTable } from '../../test/support/rule-table.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 
@@ -25,9 +25,42 @@ describe('rules on nodes', () => {
   );
 
   test('every row of the table ran', () => {
-    expect(rows.length).toBeGreaterThan(90);
+    expect(rows.length).toBeGreaterThan(150);
     expect(table.ran).toBe(rows.length);
     console.log(`rules on nodes: ${table.ran} of ${rows.length} rows ran`);
+  });
+
+  test('without a word a token and an installation live for a day', async () => {
+    const { body } = await waf.call('AgentService/IssueEnrollmentToken', {});
+    for (const ends of [body['expiresAt'], table.known.get('day')]) {
+      const lifeMs = Date.parse(String(ends)) - Date.now();
+      expect(lifeMs).toBeLessThanOrEqual(86_400_000);
+      expect(lifeMs).toBeGreaterThan(86_400_000 - 600_000);
+    }
+  });
+
+  test('a token that has ended enrols nobody, nor one that it enrolled before', async () => {
+    const { body } = await waf.call('AgentService/IssueEnrollmentToken', {
+      ttlSeconds: 60,
+      maxNodes: 2,
+    });
+    const enroll = (fingerprint: string) =>
+      waf.call('AgentService/Enroll', {
+        ...{ enrollmentToken: body['token'], fingerprint, hostname: 'late' },
+        ...{ os: 'linux', arch: 'x64', version: '3.8.0' },
+      });
+    expect((await enroll('early')).status).toBe(200);
+    const laterMs = Date.now() + 61_000;
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(laterMs);
+    try {
+      for (const fingerprint of ['late', 'early']) {
+        const { body: refused } = await enroll(fingerprint);
+        expect(refused['code']).toBe('failed_precondition');
+        expect(refused['message']).toContain('enrollmentToken:');
+      }
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test('secrets are kept as hashes only', () => {
