@@ -126,7 +126,7 @@ describe('rules on releases', () => {
   );
 
   test('every row of the table ran', () => {
-    expect(rows.length).toBeGreaterThan(50);
+    expect(rows.length).toBeGreaterThan(80);
     expect(table.ran).toBe(rows.length);
     console.log(`rules on releases: ${table.ran} of ${rows.length} rows ran`);
   });

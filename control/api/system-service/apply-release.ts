@@ -9,13 +9,18 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import type { AgentRecord } from '../../domain/resource-records.ts';
-import type { BinaryReleaseRecord } from '../../domain/releases.ts';
+import { releaseKeysKey, releaseKeysOf, type BinaryReleaseRecord } from '../../domain/releases.ts';
 import { placeInWaves, type RunRelease, type UpgradeRunRecord } from '../../domain/upgrade-run.ts';
 import { upgradeLimits } from '../../limits/upgrade-limits.ts';
-import { binaryReleases, upgradeRuns } from '../../store/collections.ts';
+import {
+  binaryReleases,
+  settingsId,
+  systemSettings,
+  upgradeRuns,
+} from '../../store/collections.ts';
 import { agentsOf, localNodeId } from '../agent-service/known-nodes.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { isoNow } from '../convert.ts';
+import { isoNow, requireText } from '../convert.ts';
 import type { Method } from '../method.ts';
 import { runNote, showRun } from './upgrade-runs.ts';
 
@@ -104,8 +109,14 @@ async function begin(
 
 /** Errors: not_found, failed_precondition. */
 function usableRelease({ store, releases }: ApiParts, id: string): BinaryReleaseRecord {
-  const release = store.get(binaryReleases, id);
+  const release = store.get(binaryReleases, requireText(id, 'releaseId'));
   if (release === undefined) throw notFound('release', id);
+  // It was verified when it came; whoever took the trust back wants it on no further node.
+  const trusted = releaseKeysOf(store.get(systemSettings, settingsId)?.values ?? {});
+  if (!trusted.some((key) => key.id === release.keyId)) {
+    const why = `is signed by a key that ${releaseKeysKey} does not name any more`;
+    throw refusal('failed_precondition', `releaseId: ${id} ${why}`);
+  }
   if (releases.bytesOf(release.sha256) === Number(release.sizeBytes)) return release;
   throw refusal('failed_precondition', `releaseId: the file of ${id} is missing; import it again`);
 }

@@ -13,7 +13,7 @@ import { notFound, refusal } from '../../domain/errors.ts';
 import { isOpen, type UpgradeEvent, type UpgradeRunRecord } from '../../domain/upgrade-run.ts';
 import { upgradeRuns } from '../../store/collections.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
-import { pageOf, toMessage } from '../convert.ts';
+import { pageOf, requireText, toMessage } from '../convert.ts';
 import type { Method } from '../method.ts';
 
 /** Runs, the newest first. */
@@ -70,7 +70,7 @@ export function cancelUpgradeRun(
 ): Method<typeof SystemService, 'cancelUpgradeRun'> {
   return async ({ runId }, context) => {
     const caller = callerOf(context);
-    const run = storedRun(parts, caller, runId);
+    const run = storedRun(parts, caller, requireText(runId, 'runId'));
     if (!isOpen(run)) {
       throw refusal('failed_precondition', `runId: run ${runId} has ${run.state} already`);
     }
