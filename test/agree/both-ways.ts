@@ -82,7 +82,7 @@ export function simulated(one: BothCase): { seen: Seen; trace: readonly GuardTra
     {
       snapshot,
       head,
-      host: one.api?.scopes[0]?.host ?? '',
+      host: /^host: *([^:\r]*)/im.exec(one.wire)?.[1]?.toLowerCase() ?? '',
       headRefusal: head.refusal,
       body: body.length === 0 ? null : body,
     },

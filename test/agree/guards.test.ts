@@ -34,6 +34,20 @@ function planted(name: GuardName, verdict: Partial<GuardVerdict> | 'throws'): Gu
 /** Blocks every request: what passes it was not inspected. */
 const blocksAll = new ScriptedInspector({ head: () => blockWith(406, 1) });
 
+/** Guards see the same request on both ways. */
+const seesAll: GuardKind = {
+  name: 'ip',
+  compile: () => ({
+    name: 'ip',
+    describe: () => '',
+    decide: ({ host, method, path }) => {
+      const reason = `${host} ${method} ${path}`;
+      const texts = { ruleId: '', detail: '', reason };
+      return { guard: 'ip', action: 'deny', status: 403, scenario: null, ...texts };
+    },
+  }),
+};
+
 interface Case extends Omit<BothCase, 'wire'> {
   readonly plant: string;
 }
@@ -115,6 +129,17 @@ const table: readonly (readonly [string, Case, Seen])[] = [
         ['rate_limit', 'monitor', 'rate_limit_deny'],
         ['ip', 'deny', 'ip_deny'],
       ],
+      failure: '',
+    },
+  ],
+  [
+    'what a guard reads of the request',
+    { kinds: [seesAll], plant: '' },
+    {
+      status: 403,
+      outcome: 'blocked',
+      refusal: 'a.example GET /a',
+      guards: [['ip', 'deny', 'a.example GET /a']],
       failure: '',
     },
   ],
