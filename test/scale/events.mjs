@@ -4,10 +4,10 @@
  * and latencies and CPU time by filter: the latter says more on a machine that does other work.
  *
  *   node test/scale/events.mjs [--kind security|access|error] [--events 1000000] [--full]
- *     [--questions 200] [--data DIR]
+ *     [--questions 200] [--data DIR] [--clickhouse http://USER:PASSWORD@HOST:PORT/DATABASE]
  *
  * `--full`: security events with what rules found; else facts without. With `--data`, the folder is
- * kept, and filled only where it is empty.
+ * kept, and filled only where it is empty; the same with `--clickhouse`, whose database is kept.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     full: { type: 'boolean', default: false },
     questions: { type: 'string', default: '200' },
     data: { type: 'string' },
+    clickhouse: { type: 'string', default: '' },
   },
 });
 const total = Number(values.events);
@@ -40,6 +41,10 @@ const { crc32c } = await load('engine/base/crc32c.js');
 const versions = await load('engine/base/protocol-versions.js');
 const { openLogs } = await load('control/store/open-logs.js');
 const { openEventStore } = await load('control/observe/events/embedded-events.js');
+const clickhouse = 'control/observe/clickhouse/';
+const { openClickhouseEvents } = await load(`${clickhouse}clickhouse-events.js`);
+const { readClickhouseOption } = await load(`${clickhouse}clickhouse-option.js`);
+const address = readClickhouseOption(values.clickhouse);
 
 /** Numbers that look random and repeat in every run. */
 function seeded(seed) {
@@ -236,12 +241,31 @@ async function askAll(store) {
 const data = values.data ?? mkdtempSync(join(tmpdir(), 'waf-events-'));
 mkdirSync(data, { recursive: true });
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const store = openEventStore(openLogs(data, silent), data);
+
+/** The store, when it knows what it holds. */
+async function open() {
+  const kv = openLogs(data, silent);
+  const opened =
+    address === null
+      ? openEventStore(kv, data)
+      : openClickhouseEvents({ address, kv, logger: silent });
+  await opened.settled();
+  return opened;
+}
+
+let store = await open();
 try {
-  if (store.use()[kind].events === 0) await fill(store);
+  if (store.use()[kind].events === 0) {
+    await fill(store);
+    await store.close();
+    store = await open();
+  }
   const { events, bytes: held } = store.use()[kind];
   print('bytes an event', (held / events).toFixed(0));
-  print('bytes an event on disk', (statSync(join(data, 'data.mdb')).size / events).toFixed(0));
+  if (address === null) {
+    const { size } = statSync(join(data, 'data.mdb'));
+    print('bytes an event on disk', (size / events).toFixed(0));
+  }
   await askAll(store);
 } finally {
   await store.close();
