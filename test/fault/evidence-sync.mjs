@@ -40,6 +40,7 @@ for (const [at, length] of [0, 10, 200_000, 1_000_000].entries()) {
     ...{ receivedAtMs: now, completedAtMs: now, reason: 'security', method: 'GET' },
     ...{ host: 'a.example', target: '/', lack: '', headerBytes: 0, headers: new Uint8Array() },
     ...{ bodyBytes: length, body: Buffer.alloc(length, 'x') },
+    answer: { status: 200, headers: new Uint8Array(), truncated: false },
   };
   uploads.add([record], 0);
   while (uploads.stats().waiting > 0) await new Promise((resolve) => setImmediate(resolve));
