@@ -13,6 +13,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { GuardMix } from './guard-mix.mjs';
 import { ask, childOf, Product, until } from './product.mjs';
 
 const { values } = parseArgs({
@@ -29,15 +30,15 @@ const build = join(import.meta.dirname, '..', '..', '.build');
 const attack = '/?id=1%27%20OR%20%271%27=%271';
 
 /** What the sender saw. */
-const seen = { requests: 0, blocked: 0, malformed: 0, cut: 0, status: {} };
+const seen = { requests: 0, attacks: 0, malformed: 0, cut: 0, status: {} };
 /** When the latest answers came, for what a kill under load may lose. */
 const recent = [];
 
-function note(status, malformed = false) {
+function note(status, kind = '') {
   seen.requests++;
   seen.status[status] = (seen.status[status] ?? 0) + 1;
-  if (status === 403) seen.blocked++;
-  if (malformed) seen.malformed++;
+  if (kind === 'attack') seen.attacks++;
+  if (kind === 'malformed') seen.malformed++;
   recent.push(performance.now());
   if (recent.length > 100_000) recent.splice(0, 50_000);
 }
@@ -62,10 +63,13 @@ function askMalformed(port) {
 async function sendOne(product, at) {
   const kind = at % 16;
   try {
-    if (kind === 15) return note(await askMalformed(product.port), true);
-    const path = kind % 4 === 3 ? attack : `/item/${at % 100}`;
+    if (kind === 15) return note(await askMalformed(product.port), 'malformed');
+    if (kind === 14) return note(await mix.sendOne((at - kind) / 16));
+    const attacks = kind % 4 === 3;
+    const path = attacks ? attack : `/item/${at % 100}`;
     const { port, proxyAgent: agent } = product;
-    note((await ask({ port, path, agent })).status);
+    const { status } = await ask({ port, path, agent });
+    note(status, attacks && status === 403 ? 'attack' : '');
   } catch {
     // Nobody knows whether a request without an answer was counted.
     seen.cut++;
@@ -98,6 +102,12 @@ async function counted(product) {
     facts: Number(/^waf_security_events (\d+)$/m.exec(text)?.[1] ?? -1),
     rule942100: sum('waf_rule_hits_total', 'rule_id="942100"'),
     rule949110: sum('waf_rule_hits_total', 'rule_id="949110"'),
+    guards: Object.fromEntries(
+      Object.keys(mix.met).map((verdict) => [
+        verdict,
+        sum('waf_guard_verdicts_total', `verdict="${verdict}"`),
+      ]),
+    ),
     status: Object.fromEntries(
       statuses.map((status) => [status, sum('waf_responses_total', `status="${status}"`)]),
     ),
@@ -106,11 +116,12 @@ async function counted(product) {
 
 const wanted = () => ({
   requests: seen.requests,
-  blocked: seen.blocked,
+  blocked: seen.attacks + mix.totals().blocked,
   malformed: seen.malformed,
-  facts: seen.blocked + seen.malformed,
-  rule942100: seen.blocked,
-  rule949110: seen.blocked,
+  facts: seen.attacks + seen.malformed + mix.totals().all,
+  rule942100: seen.attacks,
+  rule949110: seen.attacks,
+  guards: mix.met,
   status: seen.status,
 });
 
@@ -118,6 +129,7 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Waits until the counts are what they have to be; throws with both where they never are. */
 async function settle(product, name) {
+  if (mix.wrong !== null) throw new Error(mix.wrong);
   let last = null;
   const patience = performance.now() + 60_000;
   await until(async () => {
@@ -183,21 +195,25 @@ async function killEngineUnderLoad(product, count) {
   const now = await countedAtRest(product);
   const missing = seen.requests - now.requests;
   const missingFacts = wanted().facts - now.facts;
+  const verdicts = Object.values(now.guards).reduce((all, one) => all + one, 0);
+  const missingVerdicts = mix.totals().all - verdicts;
   process.stdout.write(
-    `engine killed under load: ${missing} of ${seen.requests} requests and ${missingFacts} ` +
-      `security events missing, ${atRisk} at risk, ${seen.cut} requests without an answer\n`,
+    `engine killed under load: ${missing} of ${seen.requests} requests ${missingFacts} security events ` +
+      `and ${missingVerdicts} verdicts of guards missing, ${atRisk} at risk, ${seen.cut} requests without an answer\n`,
   );
-  for (const lost of [missing, missingFacts]) {
+  for (const lost of [missing, missingFacts, missingVerdicts]) {
     if (lost > atRisk || lost < -seen.cut) throw new Error('more is missing than may be');
   }
 }
 
 const data = mkdtempSync(join(tmpdir(), 'waf-exact-'));
 const product = new Product({ build, data, workers: '2', quiet: true });
+const mix = new GuardMix(product);
 try {
   await product.start();
   await until(async () => (await product.askAdmin('/readyz')).status === 200, 100);
   await serves(product);
+  await mix.start();
   const part = Math.floor(total / 4);
   await load(product, part);
   await settle(product, 'without a kill');
@@ -223,5 +239,6 @@ try {
 } finally {
   await product.stop();
   product.close();
+  mix.close();
   rmSync(data, { recursive: true, force: true });
 }
