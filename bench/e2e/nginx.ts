@@ -27,6 +27,18 @@ export function startPlainProxy(place: Surroundings): Promise<Started> {
   return start(place, '', proxyLocation);
 }
 
+/** A proxy to the origin over TLS, HTTP/2 offered; files of a certificate and its key, PEM. */
+export function startSecureProxy(
+  place: Surroundings,
+  certificate: { readonly certificateFile: string; readonly keyFile: string },
+): Promise<Started> {
+  const server = `ssl_certificate ${certificate.certificateFile};
+    ssl_certificate_key ${certificate.keyFile};
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ${proxyLocation}`;
+  return start(place, '', server, 'ssl http2');
+}
+
 /** A proxy to the origin with ModSecurity 3 and a rule set. */
 export function startModsecurity3(place: Surroundings, ruleset: Ruleset): Promise<Started> {
   const rules = join(place.folder, 'policy.conf');
@@ -37,9 +49,14 @@ export function startModsecurity3(place: Surroundings, ruleset: Ruleset): Promis
 
 const proxyLocation = 'location / { proxy_pass http://origin; }';
 
-async function start(place: Surroundings, preamble: string, server: string): Promise<Started> {
+async function start(
+  place: Surroundings,
+  preamble: string,
+  server: string,
+  listen = '',
+): Promise<Started> {
   const file = join(place.folder, 'nginx.conf');
-  writeFileSync(file, configuration(place, preamble, server));
+  writeFileSync(file, configuration(place, preamble, server, listen));
   return startServer({
     command: [...place.prefix, 'nginx', '-p', place.folder, '-c', file, '-e', 'error.log'],
     cwd: place.folder,
@@ -50,7 +67,12 @@ async function start(place: Surroundings, preamble: string, server: string): Pro
 }
 
 /** Bodies stay in memory, connections stay open on both sides, nothing is logged but errors. */
-function configuration(place: Surroundings, preamble: string, server: string): string {
+function configuration(
+  place: Surroundings,
+  preamble: string,
+  server: string,
+  listen: string,
+): string {
   return `${preamble}
 daemon off;
 worker_processes ${place.workers};
@@ -82,7 +104,7 @@ http {
     keepalive_timeout 3600s;
   }
   server {
-    listen 127.0.0.1:${place.port} backlog=1024;
+    listen 127.0.0.1:${place.port} ${listen} backlog=1024;
     server_name _;
     ${server}
   }

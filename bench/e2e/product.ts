@@ -29,6 +29,16 @@ export interface ProductOptions {
   readonly databaseFolder: string;
   /** Preloads the probe of pauses into its threads. */
   readonly pauses: boolean;
+  /** Serves the place's host over TLS on its port; left out: any host over plain HTTP. */
+  readonly secure?: SecureSite;
+}
+
+/** How a site is served over TLS. */
+export interface SecureSite {
+  readonly certificatePem: string;
+  readonly privateKeyPem: string;
+  /** Where plain HTTP is taken. */
+  readonly plainPort: number;
 }
 
 /** A cold start compiles rule databases. */
@@ -38,14 +48,15 @@ const readyTimeoutMs = 300_000;
 export function startProduct(place: Surroundings, options: ProductOptions): Promise<Started> {
   const { folder, port, workers, prefix } = place;
   const bundle = join(folder, 'site.bundle');
-  writeFileSync(bundle, buildBundle(place, options.ruleset));
+  writeFileSync(bundle, buildBundle(place, options));
   const data = join(folder, 'data');
   mkdirSync(join(data, 'engine'), { recursive: true });
   mkdirSync(options.databaseFolder, { recursive: true });
   symlinkSync(options.databaseFolder, join(data, 'engine', 'databases'));
   const flags = {
     bundle,
-    listen: `127.0.0.1:${port}`,
+    listen: `127.0.0.1:${options.secure?.plainPort ?? port}`,
+    ...(options.secure === undefined ? {} : { 'https-listen': `127.0.0.1:${port}` }),
     data,
     workers: String(workers),
     inspection: options.inspection,
@@ -70,8 +81,12 @@ function probeEnvironment(folder: string): Readonly<Record<string, string>> {
   return { NODE_OPTIONS: `--import ${probe}`, [probeFolderVariable]: join(folder, 'pauses') };
 }
 
-/** One site for any host in front of the origin. */
-function buildBundle({ originPort, folder }: Surroundings, ruleset: Ruleset | null): Uint8Array {
+/** One site in front of the origin: for any host, over TLS for the place's host. */
+function buildBundle(
+  { originPort, folder, host }: Surroundings,
+  { ruleset, secure }: ProductOptions,
+): Uint8Array {
+  const tls = { certificateId: 'certificate', minMinorVersion: 2, httpBehavior: 'both' };
   const waf = ruleset === null ? {} : { wafEnabled: true, policyId: 'policy' };
   const policies = ruleset === null ? [] : [policyOf(ruleset, folder)];
   const bundle = toBinary(
@@ -81,7 +96,13 @@ function buildBundle({ originPort, folder }: Surroundings, ruleset: Ruleset | nu
       id: 'bench',
       revision: 1n,
       createdAtMs: BigInt(Date.now()),
-      sites: [{ id: 'site', name: 'bench', hosts: ['*'], upstreamId: 'origin', ...waf }],
+      sites: [
+        {
+          ...{ id: 'site', name: 'bench', upstreamId: 'origin', ...waf },
+          ...(secure === undefined ? { hosts: ['*'] } : { hosts: [host], tls }),
+        },
+      ],
+      certificates: secure === undefined ? [] : [certificateOf(secure)],
       upstreams: [
         { id: 'origin', endpoints: [{ host: '127.0.0.1', port: originPort, weight: 1 }] },
       ],
@@ -98,6 +119,19 @@ function buildBundle({ originPort, folder }: Surroundings, ruleset: Ruleset | nu
       publicKey: Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url'),
     }),
   );
+}
+
+function certificateOf(secure: SecureSite): {
+  id: string;
+  certificatePem: Uint8Array;
+  keyPem: Uint8Array;
+} {
+  const { certificatePem, privateKeyPem } = secure;
+  return {
+    id: 'certificate',
+    certificatePem: Buffer.from(certificatePem),
+    keyPem: Buffer.from(privateKeyPem),
+  };
 }
 
 /** The text includes files by absolute path; the bundle holds them under the same paths. */

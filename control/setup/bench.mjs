@@ -1,4 +1,4 @@
-/** `npm run bench`, `bench:e2e` and `bench:worst`: set-up, then the compiled benchmark. */
+/** `npm run bench` and its siblings `bench:NAME`: set-up, then the compiled benchmark. */
 
 import { inRoot } from './paths.mjs';
 import { prepare } from './prepare.mjs';
@@ -6,8 +6,8 @@ import { main, SetupError } from './process.mjs';
 
 await main(async () => {
   const [which = ''] = process.argv.splice(2, 1);
-  if (!['micro', 'e2e', 'worst'].includes(which)) {
-    throw new SetupError('bench.mjs: expected micro, e2e or worst.');
+  if (!['micro', 'e2e', 'worst', 'delivery'].includes(which)) {
+    throw new SetupError('bench.mjs: expected micro, e2e, worst or delivery.');
   }
   await prepare();
   const script = inRoot('.build', 'bench', which, 'main.js');
