@@ -50,6 +50,9 @@ export const http2Limits = {
   uselessFramesPerSecond: 50,
   /** A request that its client gives up, or is made to end, counts as this number of them. */
   framesPerCancelledRequest: 10,
+  /** What is read of a request after its answer before it is reset: for how long, how much. */
+  remainderMs: 1_000,
+  remainderBytesMax: 262_144,
   /** What one write to a socket may hold. */
   outBytes: 65_536,
 } as const;
@@ -114,7 +117,7 @@ export const frontLimits = {
   drainTimeoutMs: 30_000,
   /** A client that was accepted just before the drain: its first request is on its way. */
   drainFirstRequestMs: 1_000,
-  /** Offered to clients with TLS; without TLS browsers do not speak it. */
+  /** Offered to clients with TLS, and spoken without TLS to those that begin with its preface. */
   http2: true,
   /** Target, host or user agent kept in an event. */
   eventTextBytesMax: 2_048,

@@ -13,6 +13,7 @@ import { HTTP2_CODE, HTTP2_EVENT, Http2Session } from '../http2/session.ts';
 import { forwardedLines, type AcceptedClient } from './client-facts.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
+import { Http2Remainders } from './http2-remainders.ts';
 import { Http2Stream, type StreamOwner } from './http2-stream.ts';
 
 /** What the session writes into before it is copied for the socket. */
@@ -31,6 +32,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private readonly onClosed: (connection: Http2Connection) => void;
   private readonly session: Http2Session;
   private readonly streams = new Map<number, Http2Stream>();
+  private readonly remainders: Http2Remainders;
   private readonly holder: Holder;
   /** Content that waits in streams, of all of them. */
   private waiting = 0;
@@ -56,6 +58,9 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
     this.forwardedLines = forwardedLines(this.facts);
     this.onClosed = onClosed;
     this.session = new Http2Session({ ...http2Limits, headBytesMax: front.settings.headBytesMax });
+    this.remainders = new Http2Remainders(front.deadlines, (stream) =>
+      this.reset(stream, HTTP2_CODE.NO_ERROR),
+    );
     this.holder = front.held.holder(this.facts.clientIp, '');
     this.patienceMs = front.deadlines.nowMs;
     this.deadlineMs = front.deadlines.nowMs + front.settings.headTimeoutMs;
@@ -107,8 +112,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
           this.streamClosed(id);
           break;
         case HTTP2_EVENT.ANSWERED:
-          // RFC 9113 section 8.1: what is left of a request that was answered may be given up.
-          this.session.reset(id, HTTP2_CODE.NO_ERROR);
+          this.remainders.begin(id);
           break;
         case HTTP2_EVENT.DRAINED:
           this.streams.get(id)?.drained();
@@ -135,6 +139,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   private content(id: number, input: Buffer, start: number, end: number): void {
     const stream = this.streams.get(id);
+    this.remainders.received(id, end - start);
     if (stream === undefined) return this.session.consume(id, end - start);
     this.waiting += end - start;
     if (!this.hold()) stream.crowdedOut();
@@ -142,6 +147,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   }
 
   private streamClosed(id: number): void {
+    this.remainders.end(id);
     const stream = this.streams.get(id);
     // A request that is given up costs what it cost until then.
     if (stream?.closed() === true) this.patience -= http2Limits.framesPerCancelledRequest;
@@ -285,6 +291,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
     this.closed = true;
     this.deadlineMs = Infinity;
     this.front.deadlines.remove(this);
+    this.remainders.close();
     for (const stream of [...this.streams.values()]) stream.closed();
     this.holder.hold(0);
     this.session.close();
