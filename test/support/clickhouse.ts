@@ -1,12 +1,12 @@
 /** Starts Debian's clickhouse-server on free ports of loopback, in a folder of its own. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
+import { killChild } from './kill-child.ts';
 
 /** Null when clickhouse-server can run, else why not. */
 export const missingClickhouse: string | null = existsSync('/usr/sbin/clickhouse-server')
@@ -62,10 +62,7 @@ export class TestClickhouse {
   async kill(): Promise<void> {
     const { child } = this;
     this.child = null;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, 'close');
-    child.kill('SIGKILL');
-    await closed;
+    await killChild(child);
   }
 
   /** Ends it, and removes what it had. */

@@ -1,10 +1,10 @@
 /** Starts Debian's redis-server on a free port, with a password, keeping nothing on disk. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { freePort } from './free-port.ts';
+import { killChild } from './kill-child.ts';
 
 /** Null when redis-server can run, else why not. */
 export const missingRedis: string | null = existsSync('/usr/bin/redis-server')
@@ -60,9 +60,6 @@ export class TestRedis {
   async kill(): Promise<void> {
     const { child } = this;
     this.child = null;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, 'close');
-    child.kill('SIGKILL');
-    await closed;
+    await killChild(child);
   }
 }
