@@ -11,7 +11,6 @@ import {
 import type { Caller } from '../../auth/permissions.ts';
 import { learnedDocument, type LearnedPlace } from '../../documents/learned-document.ts';
 import type { JsonObject } from '../../documents/pointer.ts';
-import type { ContractDocument } from '../../documents/stored-documents.ts';
 import {
   type ApiLearningRecord,
   type LearnedDraftRecord,
@@ -22,19 +21,14 @@ import { notFound, refusal } from '../../domain/errors.ts';
 import { jsonSha256 } from '../../domain/operation-control.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
-import {
-  apiLearning,
-  learnedDrafts,
-  schemaContracts,
-  schemaSources,
-} from '../../store/collections.ts';
+import { apiLearning, learnedDrafts } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
-import { wantedControls } from '../operation-control-service/intents.ts';
 import { storedSite } from '../site-service/stored-site.ts';
+import { declarationInUse, mappingsWith } from './declaration-in-use.ts';
 import { draftsOf, endpointOf, evidenceOf, shownCoverage, shownEvidence } from './learned-state.ts';
 import {
   content,
@@ -195,14 +189,8 @@ function withOrigin(
  */
 function stagedDocument(store: ReadStore, site: SiteRecord, request: StageLearnedDocumentRequest) {
   const { draft, learned } = draftOf(store, site, request);
-  const { schema } = wantedControls(store, site.id).controls;
-  if ((schema?.contractId ?? '') !== request.expectedContractId) {
-    throw refusal('aborted', 'expectedContractId: another declaration is in use; read it again');
-  }
-  const record = schema === null ? undefined : store.get(schemaContracts, schema.contractId);
-  const contract = record === undefined ? null : contentJson<ContractDocument>(store, record.blob);
-  const source = record === undefined ? undefined : store.get(schemaSources, record.sourceId);
-  const base = source === undefined ? null : contentJson<JsonObject>(store, source.documentBlob);
+  const inUse = declarationInUse(store, site.id, request.expectedContractId);
+  const { contract, document: base } = inUse;
   const { mappings, basePath } = mappingsWith(contract, learned);
   const place: LearnedPlace = {
     method: learned.method,
@@ -212,7 +200,7 @@ function stagedDocument(store: ReadStore, site: SiteRecord, request: StageLearne
   };
   const made = learnedDocument(base, place);
   if ('problem' in made) throw authored(made.problem);
-  const name = source?.name ?? `Learned ${learned.method} ${learned.path}`;
+  const name = inUse.name ?? `Learned ${learned.method} ${learned.path}`;
   return { draft, document: made.document, mappings, name };
 }
 
@@ -225,16 +213,4 @@ function authored(problem: 'operation' | 'request_body') {
     'failed_precondition',
     `assetId: ${what}; learning never overwrites it: export it`,
   );
-}
-
-/** The mappings of the contract, with one for the endpoint's host where none takes it. */
-function mappingsWith(contract: ContractDocument | null, { host, path }: DraftDocument) {
-  const mappings = contract?.mappings ?? [];
-  const [taken] = mappings
-    .filter((one) => one.host === host)
-    .filter((one) => path === one.basePath || path.startsWith(`${one.basePath}/`))
-    .sort((one, other) => other.basePath.length - one.basePath.length);
-  if (taken !== undefined) return { mappings, basePath: taken.basePath };
-  const own = { host, basePath: '', methods: [], variables: {}, serverUrl: '', approved: true };
-  return { mappings: [...mappings, own], basePath: '' };
 }

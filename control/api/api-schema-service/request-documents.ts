@@ -16,14 +16,14 @@ import type { ContractDocument } from '../../documents/stored-documents.ts';
 import type { SchemaSourceRecord } from '../../domain/api-records.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
-import { apiAssets, schemaContracts, schemaSources } from '../../store/collections.ts';
+import { apiAssets, schemaSources } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { callerOf, type ApiParts } from '../context.ts';
 import { isoNow, requireText, toMessage } from '../convert.ts';
 import { writeOnce } from '../idempotency.ts';
 import type { Built } from '../method.ts';
-import { wantedControls } from '../operation-control-service/intents.ts';
 import { storedSite } from '../site-service/stored-site.ts';
+import { declarationInUse, mappingsWith } from './declaration-in-use.ts';
 import { contractOf } from './declarations.ts';
 import { contentJson, jsonBytes, sourceOf } from './objects.ts';
 import { keepSource } from './sources.ts';
@@ -164,15 +164,8 @@ function catalogueChange(store: ReadStore, site: SiteRecord, request: CatalogueR
   if (BigInt(asset.revision) !== request.expectedAssetRevision) {
     throw refusal('aborted', 'expectedAssetRevision: the asset changed since; read it again');
   }
-  const { schema } = wantedControls(store, site.id).controls;
-  if ((schema?.contractId ?? '') !== request.expectedContractId) {
-    throw refusal('aborted', 'expectedContractId: another declaration is in use; read it again');
-  }
-  const record = schema === null ? undefined : store.get(schemaContracts, schema.contractId);
-  const contract = record === undefined ? null : contentJson<ContractDocument>(store, record.blob);
-  const source = record === undefined ? undefined : store.get(schemaSources, record.sourceId);
-  const document = source === undefined ? null : documentOf(store, source);
-  const name = source?.name ?? 'API catalogue';
+  const inUse = declarationInUse(store, site.id, request.expectedContractId);
+  const { contract, document, name = 'API catalogue' } = inUse;
   const known = contract?.operations.find(({ assetId }) => assetId === asset.id);
   if (request.action === 'remove') {
     if (known === undefined || document === null) {
@@ -192,17 +185,10 @@ function catalogueChange(store: ReadStore, site: SiteRecord, request: CatalogueR
     throw refusal('failed_precondition', 'assetId: is in the declaration in use already');
   }
   const { method, host, path } = asset;
-  const mapping = contract?.mappings
-    .filter(
-      (one) => one.host === host && (path === one.basePath || path.startsWith(`${one.basePath}/`)),
-    )
-    .sort((one, other) => other.basePath.length - one.basePath.length)[0];
-  const own = { host, basePath: '', methods: [], variables: {}, serverUrl: '', approved: true };
-  const mappings =
-    mapping === undefined ? [...(contract?.mappings ?? []), own] : (contract?.mappings ?? []);
+  const { mappings, basePath } = mappingsWith(contract, asset);
   const key = `${method} ${host}${path}`;
   return {
-    document: withOperation(document, path.slice((mapping?.basePath ?? '').length), method),
+    document: withOperation(document, path.slice(basePath.length), method),
     mappings,
     affected: [key],
     selected: key,
