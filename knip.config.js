@@ -39,6 +39,7 @@ export default {
   ignoreDependencies: ['oxlint-tsgolint'],
   // Debian's, and only where they are there.
   ignoreBinaries: [
+    'cc',
     'go',
     'ldd',
     'pebble',
