@@ -156,7 +156,7 @@ const swaggerStyles: Readonly<Record<string, string>> = {
 };
 
 /** How a parameter, or a field of a form in Swagger 2, is laid out. */
-export function layoutOf(value: Part, place: string): Layout {
+function layoutOf(value: Part, place: string): Layout {
   const name = String(value['name']);
   const format = value['collectionFormat'];
   const usual = place === 'path' || place === 'header' ? 'simple' : 'form';
