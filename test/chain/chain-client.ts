@@ -24,13 +24,14 @@ export interface ChainAnswer {
 
 /** What every client sends. */
 const usual = { 'user-agent': 'chain', accept: '*/*' };
-const addresses: Readonly<Record<Way, number>> = { h1: 11, h1s: 12, h2s: 13 };
+const addresses: Readonly<Record<Way, number>> = { h1: 11, h1s: 12, h2: 14, h2s: 13 };
 
 /** Sends it; resolves when the answer is whole or the connection ended. */
 export function sendChain(way: Way, request: ChainRequest, target: Target): Promise<ChainAnswer> {
   const localAddress = `127.0.1.${request.from ?? addresses[way]}`;
-  if (way === 'h2s') return sendHttp2(request, target, localAddress);
-  return sendHttp1(way === 'h1s', request, target, localAddress);
+  const secure = way === 'h1s' || way === 'h2s';
+  const send = way === 'h2' || way === 'h2s' ? sendHttp2 : sendHttp1;
+  return send(secure, request, target, localAddress);
 }
 
 function fieldsOf(request: ChainRequest, { requestId }: Target): Record<string, string> {
@@ -91,13 +92,15 @@ function readAnswer(text: string): ChainAnswer {
 }
 
 function sendHttp2(
+  secure: boolean,
   request: ChainRequest,
   target: Target,
   localAddress: string,
 ): Promise<ChainAnswer> {
   return new Promise((resolve) => {
-    const { securePort, host, serverName } = target;
-    const session = http2.connect(`https://127.0.0.1:${securePort}`, {
+    const { port, securePort, host, serverName } = target;
+    const at = secure ? `https://127.0.0.1:${securePort}` : `http://127.0.0.1:${port}`;
+    const session = http2.connect(at, {
       ...{ servername: serverName, rejectUnauthorized: false, localAddress },
     });
     const { method = 'GET', path = '/', body } = request;

@@ -1,8 +1,8 @@
 /** The form of a row of the chain's table, and of what its sites are set to. Plain data. */
 
-/** How a request reaches the proxy: HTTP/1.1 with and without TLS, HTTP/2 with TLS. */
-export const ways = ['h1', 'h1s', 'h2s'] as const;
-/** One of them. HTTP/2 without TLS is not spoken. */
+/** How a request reaches the proxy: HTTP/1.1 and HTTP/2, without and with TLS. */
+export const ways = ['h1', 'h1s', 'h2', 'h2s'] as const;
+/** One of them; HTTP/2 without TLS begins with prior knowledge. */
 export type Way = (typeof ways)[number];
 
 /** A request; what is left out is as most rows have it. */
@@ -138,6 +138,15 @@ export function listCall(key: string, values: readonly string[]): SetupCall {
   const ipList = { name: `chain ${key}`, entries: values.map((value) => ({ value })) };
   return { rpc: 'IpListService/CreateIpList', body: { ipList }, as: `list:${key}` };
 }
+
+/** Ways of one kind. */
+export const firstHttp: readonly Way[] = ['h1', 'h1s'];
+/** HTTP/2 alone. */
+export const secondHttp: readonly Way[] = ['h2', 'h2s'];
+/** Without TLS. */
+export const plainWays: readonly Way[] = ['h1', 'h2'];
+/** With TLS. */
+export const secureWays: readonly Way[] = ['h1s', 'h2s'];
 
 /** The usual types of bodies. */
 export const formType = { 'content-type': 'application/x-www-form-urlencoded' };

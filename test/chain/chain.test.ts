@@ -16,7 +16,9 @@ type Json = Readonly<Record<string, unknown>>;
 
 if (missingBuild !== null) console.log(missingBuild);
 const timeoutMs = 15 * 60_000;
-const rowsMin = 400;
+const rowsMin = 800;
+/** Rows times the ways that each is sent. */
+const runsMin = 3_000;
 /** Requests at one time; rows that send several in order are sent one by one. */
 const atOnce = 8;
 
@@ -62,7 +64,7 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
   }, timeoutMs);
   afterAll(async () => {
     await waf?.close();
-    console.log(`${allRows.length} rows, ${sent} requests`);
+    console.log(`${allRows.length} rows, ${sent} requests, over ${ways.join(', ')}`);
   }, timeoutMs);
 
   const send = async (row: ChainRow, way: Way): Promise<readonly [string, ChainAnswer]> => {
@@ -140,6 +142,9 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
   test('there are as many rows as were asked for, each with a name of its own', () => {
     expect(allRows.length).toBeGreaterThanOrEqual(rowsMin);
     expect(new Set(allRows.map(({ says }) => says)).size).toBe(allRows.length);
+    const runs = allRows.reduce((sum, row) => sum + (row.ways ?? ways).length, 0);
+    expect(runs).toBeGreaterThanOrEqual(runsMin);
+    expect(sent).toBeGreaterThanOrEqual(runs);
   });
 });
 

@@ -1,7 +1,16 @@
 /** Rows on methods, types, charsets, versions, extensions, fields and body processors. */
 
-import type { ChainExpected, ChainGroup, ChainRequest, ChainRow, Way } from './chain-row.ts';
-import { domain, inspectedBy, jsonType, layerCall, policyCalls, siteCall } from './chain-row.ts';
+import type { ChainExpected, ChainGroup, ChainRequest, ChainRow } from './chain-row.ts';
+import {
+  domain,
+  firstHttp,
+  inspectedBy,
+  jsonType,
+  layerCall,
+  policyCalls,
+  secondHttp,
+  siteCall,
+} from './chain-row.ts';
 
 const blocks = (rule: number): ChainExpected => ({ status: 403, with: [rule] });
 const passes = (rule: number): ChainExpected => ({ status: 200, without: [rule] });
@@ -148,7 +157,6 @@ const fields = (
 const raw = (version: string, site: string, more = ''): string =>
   `GET / ${version}\r\nHost: ${site}.${domain}\r\nUser-Agent: x\r\nAccept: */*\r\n` +
   `X-Request-Id: $id\r\n${more}\r\n`;
-const firstHttp: readonly Way[] = ['h1', 'h1s'];
 
 const versions: readonly ChainRow[] = [
   {
@@ -174,7 +182,7 @@ const versions: readonly ChainRow[] = [
   {
     says: 'allowedHttpVersions without HTTP/2: HTTP/2',
     site: 'http-versions',
-    ways: ['h2s'],
+    ways: secondHttp,
     request: {},
     expected: blocks(920_430),
   },

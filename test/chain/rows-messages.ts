@@ -1,12 +1,11 @@
 /** Rows on messages that have two readings, or are too large: refused, with their record. */
 
-import type { ChainExpected, ChainGroup, ChainRow, Way } from './chain-row.ts';
-import { domain, inspectedBy, policyCalls, siteCall } from './chain-row.ts';
+import type { ChainExpected, ChainGroup, ChainRow } from './chain-row.ts';
+import { domain, firstHttp, inspectedBy, policyCalls, secondHttp, siteCall } from './chain-row.ts';
 
 const host = `Host: messages.${domain}`;
 const id = 'X-Request-Id: $id';
 const usual = `${host}\r\n${id}\r\nUser-Agent: x\r\nAccept: */*\r\n`;
-const firstHttp: readonly Way[] = ['h1', 'h1s'];
 const refused = (refusal: string, status = 400): ChainExpected => {
   return { status, outcome: 'refused', refusal };
 };
@@ -116,7 +115,7 @@ const large: readonly ChainRow[] = [
   {
     says: 'Limits: a target that is too long, over HTTP/2',
     site: 'messages',
-    ways: ['h2s'],
+    ways: secondHttp,
     request: { path: `/${'a'.repeat(16_500)}` },
     expected: { ...unplaced('target_too_long', 414), unnamed: true },
   },

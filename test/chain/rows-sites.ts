@@ -1,7 +1,7 @@
 /** Rows on hosts, path routing and delivery: the site rules of the specification. */
 
 import type { ChainExpected, ChainGroup, ChainRow } from './chain-row.ts';
-import { domain, siteCall } from './chain-row.ts';
+import { domain, plainWays, secureWays, siteCall } from './chain-row.ts';
 
 const nobody: ChainExpected = { status: 404, outcome: 'unrouted', site: '' };
 
@@ -105,21 +105,21 @@ const redirectRows: readonly ChainRow[] = [
     says: `Site rule 6: plain HTTP is redirected (${path})`,
     site: 'redirect',
     request: { path },
-    ways: ['h1'],
+    ways: plainWays,
     expected: { status: 308, outcome: 'served', fields: { 'x-origin': null } },
   })),
   {
     says: 'Site rule 6: over TLS nothing is redirected, and the promise is made',
     site: 'redirect',
     request: {},
-    ways: ['h1s', 'h2s'],
+    ways: secureWays,
     expected: { status: 200, origin: 'a', fields: { 'strict-transport-security': 'max-age=60' } },
   },
   {
     says: 'Site rule 6: a site without HSTS promises nothing',
     site: 'hosts',
     request: {},
-    ways: ['h1s', 'h2s'],
+    ways: secureWays,
     expected: { status: 200, origin: 'a', fields: { 'strict-transport-security': null } },
   },
 ];
@@ -128,15 +128,15 @@ const forwarded: readonly ChainRow[] = [
   {
     says: 'Delivery: the origin learns that the client spoke plain HTTP',
     site: 'hosts',
-    request: {},
-    ways: ['h1'],
-    expected: { status: 200, fields: { 'x-proto': 'http', 'x-for': '127.0.1.11' } },
+    request: { from: 21 },
+    ways: plainWays,
+    expected: { status: 200, fields: { 'x-proto': 'http', 'x-for': '127.0.1.21' } },
   },
   {
     says: 'Delivery: the origin learns that the client spoke TLS',
     site: 'hosts',
     request: {},
-    ways: ['h1s', 'h2s'],
+    ways: secureWays,
     expected: { status: 200, fields: { 'x-proto': 'https' } },
   },
   {
