@@ -8,6 +8,7 @@ import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
 import { messageGroup } from './rows-messages.ts';
 import { policyGroup } from './rows-policy.ts';
+import { poolGroup } from './rows-pools.ts';
 import { ruleGroup } from './rows-rules.ts';
 import { siteGroup } from './rows-sites.ts';
 import { trustGroup } from './rows-trust.ts';
@@ -16,6 +17,7 @@ import { visitorGroup } from './rows-visitors.ts';
 /** Groups by what they are about. */
 export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   sites: siteGroup,
+  pools: poolGroup,
   access: accessGroup,
   countries: countryGroup,
   trust: trustGroup,

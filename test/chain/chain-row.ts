@@ -65,7 +65,8 @@ export interface ChainRow {
 
 /**
  * One call of the set-up. In bodies `$policy:KEY`, `$site:KEY`, `$list:KEY`, `$pool:KEY` and
- * `$cert:KEY` stand for ids; `$revision` for that of the policy that the body names.
+ * `$cert:KEY` stand for ids, `$origin:KEY` for a URL, `$revision` for the revision of the policy
+ * that the body names.
  */
 export interface SetupCall {
   readonly rpc: string;

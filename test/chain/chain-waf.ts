@@ -37,6 +37,7 @@ export async function startChainWaf(
     const upload = { name: 'chain', certPem: base64(cert), keyPem: base64(key) };
     await carryOut(live, ids, { rpc: 'CertService/UploadCert', body: upload, as: 'cert:chain' });
     for (const { name, url } of origins) {
+      ids.set(`origin:${name}`, url);
       const upstream = { name: `pool ${name}`, endpoints: [{ url, weight: 1 }] };
       const body = { upstream };
       await carryOut(live, ids, {
@@ -65,7 +66,7 @@ export async function startChainWaf(
 
 async function carryOut(live: LiveWaf, ids: Map<string, string>, call: SetupCall): Promise<void> {
   let text = JSON.stringify(call.body).replaceAll(
-    /\$((?:policy|site|list|pool|cert):[\w-]+)/g,
+    /\$((?:policy|site|list|pool|cert|origin):[\w-]+)/g,
     (_, name: string) => {
       const id = ids.get(name);
       if (id === undefined) throw new Error(`${call.rpc}: nothing is called ${name}`);
@@ -105,6 +106,8 @@ async function startOrigin(
         'x-bytes': String(bytes),
         'x-proto': String(headers['x-forwarded-proto'] ?? ''),
         'x-for': String(headers['x-forwarded-for'] ?? ''),
+        'x-host': String(headers.host),
+        'x-added': String(headers['x-added'] ?? ''),
       });
       response.end('from the origin');
     });
