@@ -128,7 +128,7 @@ function formBodies(document: Part, { type, schema: raw, encoding }: Media): Mad
   const fields = members(schema);
   const layout = (name: string): Layout => {
     const own = encoding[name] ?? {};
-    const style = String(own['style'] ?? 'form');
+    const style = (own['style'] as string | undefined) ?? 'form';
     return { name, style, explode: (own['explode'] ?? style === 'form') === true };
   };
   const write = (value: Part): Buffer => {
@@ -185,7 +185,7 @@ function multipartBodies(document: Part, { schema: raw, encoding }: Media): Made
     const many = Array.isArray(value) ? (value as unknown[]) : [value];
     const items = field['items'] as Part | undefined;
     const one = typeOf(field) === 'array' ? plainSchema(document, items!) : field;
-    const own = String(encoding[name]?.['contentType'] ?? '').split(',')[0]!;
+    const own = ((encoding[name]?.['contentType'] as string | undefined) ?? '').split(',')[0]!;
     const json = typeOf(one) === 'object';
     const file = one['format'] === 'binary' || one['contentMediaType'] !== undefined;
     return many.map((each) => ({

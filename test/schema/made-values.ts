@@ -68,7 +68,8 @@ function list(value: unknown): Part[] {
 }
 
 function property(schema: Part): string {
-  return String((schema['discriminator'] as Part | undefined)?.['propertyName'] ?? '');
+  const discriminator = schema['discriminator'] as { propertyName: string } | undefined;
+  return discriminator?.propertyName ?? '';
 }
 
 /** The value of the discriminator that chooses an alternative. */

@@ -158,13 +158,13 @@ const swaggerStyles: Readonly<Record<string, string>> = {
 /** How a parameter, or a field of a form in Swagger 2, is laid out. */
 function layoutOf(value: Part, place: string): Layout {
   const name = String(value['name']);
-  const format = value['collectionFormat'];
+  const format = (value['collectionFormat'] as string | undefined) ?? 'csv';
   const usual = place === 'path' || place === 'header' ? 'simple' : 'form';
   if (value['schema'] === undefined && value['content'] === undefined) {
-    const listed = usual === 'form' ? swaggerStyles[String(format ?? 'csv')]! : usual;
+    const listed = usual === 'form' ? swaggerStyles[format]! : usual;
     return { name, style: listed, explode: format === 'multi' };
   }
-  const style = String(value['style'] ?? usual);
+  const style = (value['style'] as string | undefined) ?? usual;
   return { name, style, explode: (value['explode'] ?? style === 'form') === true };
 }
 

@@ -74,7 +74,7 @@ async function readTop(
     `SELECT ${id} AS value, any(text) AS label, count() AS events ` +
     `FROM (SELECT arrayJoin(rule_text) AS text ${from}) ${order}`;
   return (await ask(asking, statement)).map((row) => {
-    const label = String(row['label'] ?? '');
+    const label = (row['label'] as string | undefined) ?? '';
     return entryOf(row, label.slice(label.indexOf(ruleTextSeparator) + 1));
   });
 }
@@ -101,7 +101,8 @@ function ask({ server, signal }: Asking, statement: string): Promise<readonly An
 }
 
 function entryOf(row: AnswerRow, label: string): TopEntry {
-  return { key: String(row['value'] ?? ''), count: BigInt(numberOf(row, 'events')), label };
+  const value = row['value'] as string | number | undefined;
+  return { key: String(value ?? ''), count: BigInt(numberOf(row, 'events')), label };
 }
 
 function numberOf(row: AnswerRow, name: string): number {
