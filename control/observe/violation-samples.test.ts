@@ -3,19 +3,20 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SecurityFactSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { findingText, fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
+import { fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { ViolationSamples, type SentFact } from './violation-samples.ts';
 
-const kind = { location: 'body', keyword: 'type', pointer: '/paths/~1a/post/x at y' };
-const operationKey = 'POST a.test/a b';
-const fingerprint = fingerprintOf(textOfKind({ operationKey, ...kind }));
+const operationKey = 'POST a.test/ä b';
+const kind = { operationKey, location: 'body', keyword: 'type', pointer: '/paths/~1ä/x at y' };
+const fingerprint = fingerprintOf(textOfKind(kind));
+const place = { tenantId: 't', siteId: 's', contractId: 'c', fingerprint };
 
 function fact(requestId: string, atMs: number, change: object = {}, siteId = 's'): SentFact {
-  const detail = new TextEncoder().encode(findingText(kind));
-  const found = { guard: 'schema', action: 'deny', reason: 'schema_violation', detail };
-  const guards = [{ ...found, ruleId: operationKey, ...change }];
+  const finding = { contractId: 'c', ...kind };
+  const found = { guard: 'schema', action: 'deny', reason: 'schema_violation', finding };
+  const guards = [{ ...found, ...change }];
   const fields = { requestId, siteId, receivedAtMs: BigInt(atMs), status: 403, guards };
   const bytes = toBinary(SecurityFactSchema, create(SecurityFactSchema, fields));
   return { agentId: 'local', tenantId: 't', bytes };
@@ -35,20 +36,20 @@ test('the newest of a kind are kept, newest first, in the span that is asked for
     samples.take([fact(`r${at}`, 1_000 + at), fact(`o${at}`, 1_000 + at, { guard: 'ip' })]);
   }
   await samples.settled();
-  const all = samples.list('t', 's', fingerprint, 0, Infinity);
+  const all = samples.list(place, 0, Infinity);
   expect(all).toHaveLength(violationSamplesMax);
   const newest = violationSamplesMax + 4;
   expect(all[0]).toEqual({
     ...{ requestId: `r${newest}`, agentId: 'local', atMs: 1_000 + newest },
     ...{ action: 'deny', status: 403 },
   });
-  const [one] = samples.list('t', 's', fingerprint, 1_000 + newest - 1, 1_000 + newest);
+  const [one] = samples.list(place, 1_000 + newest - 1, 1_000 + newest);
   expect(one!.requestId).toBe(`r${newest - 1}`);
-  expect(samples.list('other', 's', fingerprint, 0, Infinity)).toEqual([]);
+  expect(samples.list({ ...place, tenantId: 'other' }, 0, Infinity)).toEqual([]);
   await samples.forget(1_000 + newest);
-  expect(samples.list('t', 's', fingerprint, 0, Infinity)).toHaveLength(1);
+  expect(samples.list(place, 0, Infinity)).toHaveLength(1);
   await samples.forget(2_000_000);
-  expect(samples.list('t', 's', fingerprint, 0, Infinity)).toEqual([]);
+  expect(samples.list(place, 0, Infinity)).toEqual([]);
   expect(faults).toEqual([]);
 });
 
@@ -57,13 +58,13 @@ test('nothing is kept of sites whose policy keeps none, nor of other findings', 
   samples.take([
     fact('r1', 1, {}, 'no'),
     fact('r2', 1, { reason: 'schema_not_evaluated' }, 'yes'),
-    fact('r3', 1, { detail: new TextEncoder().encode('no operation under /') }, 'yes'),
+    fact('r3', 1, { finding: undefined }, 'yes'),
     { ...fact('r4', 1, {}, 'yes'), bytes: new Uint8Array([255]) },
     fact('r5', 1, { action: 'monitor' }, 'yes'),
   ]);
   await samples.settled();
   const ids = (site: string): string[] =>
-    samples.list('t', site, fingerprint, 0, 2).map(({ requestId }) => requestId);
+    samples.list({ ...place, siteId: site }, 0, 2).map(({ requestId }) => requestId);
   expect([ids('no'), ids('yes')]).toEqual([[], ['r5']]);
 });
 
@@ -71,13 +72,26 @@ test('kinds of a site are bounded, over several batches', async () => {
   const { samples } = open(() => true);
   const { sampledKindsMax } = observationLimits;
   const keys = Array.from({ length: sampledKindsMax + 3 }, (_, at) => `GET /${at}`);
-  const facts = keys.map((ruleId, at) => fact(`r${at}`, 1, { ruleId }));
+  const facts = keys.map((key, at) =>
+    fact(`r${at}`, 1, { finding: { ...kind, contractId: `c${at % 2}`, operationKey: key } }),
+  );
   samples.take(facts.slice(0, 200));
   samples.take(facts.slice(200));
   await samples.settled();
-  const kept = keys.filter((key) => {
-    const name = fingerprintOf(textOfKind({ operationKey: key, ...kind }));
-    return samples.list('t', 's', name, 0, 2).length > 0;
+  const kept = keys.filter((key, at) => {
+    const name = fingerprintOf(textOfKind({ ...kind, operationKey: key }));
+    const one = { ...place, contractId: `c${at % 2}`, fingerprint: name };
+    return samples.list(one, 0, 2).length > 0;
   });
   expect(kept).toHaveLength(sampledKindsMax);
+});
+
+test('samples belong to the contract that the requests broke', async () => {
+  const { samples } = open(() => true);
+  const other = { contractId: 'd', ...kind };
+  samples.take([fact('r1', 1), fact('r2', 1, { finding: other })]);
+  await samples.settled();
+  const ids = (contractId: string): string[] =>
+    samples.list({ ...place, contractId }, 0, 2).map(({ requestId }) => requestId);
+  expect([ids('c'), ids('d'), ids('e')]).toEqual([['r1'], ['r2'], []]);
 });

@@ -8,7 +8,7 @@ import {
   SecurityFactSchema,
   type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { fingerprintOf, readFindingText, textOfKind } from '../../engine/base/check-fingerprint.ts';
+import { fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange, type Kv, type KvWriter } from '../store/kv.ts';
 import { separator } from './step-keys.ts';
@@ -30,6 +30,15 @@ export interface SentFact {
   readonly tenantId: string;
   /** A `SecurityFact`. */
   readonly bytes: Uint8Array;
+}
+
+/** Whose samples, and of which kind of violation. */
+export interface SamplePlace {
+  readonly tenantId: string;
+  readonly siteId: string;
+  /** The contract that the requests broke: another one may say the same of other operations. */
+  readonly contractId: string;
+  readonly fingerprint: string;
 }
 
 /** What the log policies say. */
@@ -75,14 +84,8 @@ export class ViolationSamples {
   }
 
   /** Samples of one kind in a half-open span, newest first. */
-  list(
-    tenantId: string,
-    siteId: string,
-    fingerprint: string,
-    startMs: number,
-    endMs: number,
-  ): ViolationSample[] {
-    const row = this.kv.get(rowKey(tenantId, siteId, fingerprint));
+  list(place: SamplePlace, startMs: number, endMs: number): ViolationSample[] {
+    const row = this.kv.get(rowKey(place));
     return row === undefined ? [] : parse(row).filter(within(startMs, endMs));
   }
 
@@ -108,12 +111,13 @@ export class ViolationSamples {
     const found = fact?.guards.filter(isViolation) ?? [];
     if (fact === null || found.length === 0 || !this.choice.keeps(fact.siteId)) return [];
     const { siteId, requestId, status } = fact;
-    return found.flatMap(({ action, ruleId, detail }) => {
-      const kind = readFindingText(decoder.decode(detail));
-      if (kind === null) return [];
-      const fingerprint = fingerprintOf(textOfKind({ operationKey: ruleId, ...kind }));
+    return found.flatMap(({ action, finding }) => {
+      // Programs from before this field named no contract.
+      if (finding === undefined || finding.contractId === '') return [];
+      const fingerprint = fingerprintOf(textOfKind(finding));
       const sample = { requestId, agentId, atMs: Number(fact.receivedAtMs), action, status };
-      return [[rowKey(tenantId, siteId, fingerprint), sample]];
+      const { contractId } = finding;
+      return [[rowKey({ tenantId, siteId, contractId, fingerprint }), sample]];
     });
   }
 }
@@ -149,7 +153,7 @@ function add(
  * a batch.
  */
 function takesKind(writer: KvWriter, room: Map<string, number>, key: string): boolean {
-  const site = key.slice(0, key.lastIndexOf(separator) + 1);
+  const site = key.split(separator, 3).join(separator) + separator;
   const limit = observationLimits.sampledKindsMax;
   const left = room.get(site) ?? limit - [...writer.range({ ...prefixRange(site), limit })].length;
   room.set(site, Math.max(0, left - 1));
@@ -160,8 +164,8 @@ function within(startMs: number, endMs: number) {
   return ({ atMs }: ViolationSample): boolean => atMs >= startMs && atMs < endMs;
 }
 
-function rowKey(tenantId: string, siteId: string, fingerprint: string): string {
-  return ['vs', tenantId, siteId, fingerprint].join(separator);
+function rowKey({ tenantId, siteId, contractId, fingerprint }: SamplePlace): string {
+  return ['vs', tenantId, siteId, contractId, fingerprint].join(separator);
 }
 
 function pack(samples: readonly ViolationSample[]): Uint8Array {

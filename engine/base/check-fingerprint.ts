@@ -24,11 +24,3 @@ export function fingerprintOf(text: string): string {
 export function findingText(found: Omit<ViolationKind, 'operationKey'>): string {
   return `${found.location}: ${found.keyword} at ${found.pointer}`;
 }
-
-/** What `findingText` was made of; null for any other text. */
-export function readFindingText(text: string): Omit<ViolationKind, 'operationKey'> | null {
-  const found = /^([a-z_]{1,32}): (\S{1,64}) at (.*)$/s.exec(text);
-  if (found === null) return null;
-  const [, location = '', keyword = '', pointer = ''] = found;
-  return { location, keyword, pointer };
-}

@@ -35,6 +35,18 @@ export interface GuardPage {
   readonly body: Buffer;
 }
 
+/** The part of an API document that a request broke; never a value of the request. */
+export interface SchemaFinding {
+  readonly contractId: string;
+  readonly operationKey: string;
+  /** Part of the request. */
+  readonly location: string;
+  /** Keyword of the schema, or a code such as `required`. */
+  readonly keyword: string;
+  /** JSON pointer into the document. */
+  readonly pointer: string;
+}
+
 /** The decision of one guard. */
 export interface GuardVerdict {
   readonly guard: GuardName;
@@ -62,6 +74,8 @@ export interface GuardVerdict {
   readonly page?: GuardPage;
   /** The client is a program: the answer names the reason in JSON and is never a page. */
   readonly forProgram?: boolean;
+  /** Of `schema_violation`. */
+  readonly finding?: SchemaFinding;
 }
 
 /** What an event keeps of a verdict. */
@@ -73,6 +87,8 @@ export interface GuardNote {
   readonly detail: string;
   /** What was skipped. */
   readonly skipped: readonly GuardSkip[];
+  /** Of `schema_violation`. */
+  readonly finding?: SchemaFinding;
 }
 
 /** What a guard saw and decided, for people who ask why; see `GuardChain.walk`. */

@@ -241,6 +241,11 @@ test('what is found is counted, and an event names no value', async () => {
       ruleId: 'GET /users/{id}',
       detail: 'path: type at /parameters/id',
       skipped: [],
+      finding: {
+        contractId: 'contract-1',
+        operationKey: 'GET /users/{id}',
+        ...{ location: 'path', keyword: 'type', pointer: '/parameters/id' },
+      },
     },
   ]);
   const deltas = running.front.drainApiCounts();

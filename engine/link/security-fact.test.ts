@@ -139,3 +139,14 @@ test('a limit of inspection that was reached makes a fact that names it', () => 
   const [read] = fromBinary(SecurityFactBatchSchema, encodeFactBatch([fact])).facts;
   expect(read?.limitsReached).toEqual(['body-bytes']);
 });
+
+test('a finding of an API document arrives as it was, whatever its characters are', () => {
+  const finding = {
+    ...{ contractId: 'c', operationKey: 'GET a/\u00e4', location: 'query', keyword: 'type' },
+    pointer: '/paths/~1\u00e4/\u4e2d at x',
+  };
+  const note = { guard: 'schema', action: 'deny', reason: 'schema_violation' } as const;
+  const rest = { ruleId: 'GET a/\u00e4', detail: '', skipped: [] };
+  const [fact] = roundTrip({ ...eventOf([]), guards: [{ ...note, ...rest, finding }] });
+  expect(fact!.guards[0]!.finding).toMatchObject(finding);
+});

@@ -391,8 +391,8 @@ export class PhaseDriver {
 /** A guard before the checks of API documents has the request skip them. */
 const skippedChecks: GuardTraceEntry = { guard: 'schema', saw: '', verdict: null, skipped: true };
 
-function noteOf({ guard, action, reason, ruleId, detail }: GuardVerdict): GuardNote {
-  return { guard, action, reason, ruleId, detail, skipped: [] };
+function noteOf({ guard, action, reason, ruleId, detail, finding }: GuardVerdict): GuardNote {
+  return { guard, action, reason, ruleId, detail, skipped: [], ...(finding && { finding }) };
 }
 
 const overInspectionLimit = 'body_over_inspection_limit';

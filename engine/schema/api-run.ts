@@ -142,15 +142,20 @@ export class ApiRun {
     if (finding === null || finding.unchecked === true) return null;
     const unknown = finding.result === RESULT.NOT_EVALUATED;
     const denies = mode === 'enforce' && !(unknown && failOpen);
-    return {
+    const { key } = found!.operation.spec;
+    const verdict: GuardVerdict = {
       guard: 'schema',
       action: denies ? 'deny' : 'monitor',
       reason: unknown ? 'schema_not_evaluated' : 'schema_violation',
-      ruleId: found!.operation.spec.key,
+      ruleId: key,
       detail: findingText(finding),
       status: denies ? 403 : 0,
       scenario: denies ? 'waf_block' : null,
     };
+    if (unknown) return verdict;
+    const { location, keyword, pointer } = finding;
+    const { contractId } = this.site.checks;
+    return { ...verdict, finding: { contractId, operationKey: key, location, keyword, pointer } };
   }
 
   private checkHead(found: FoundOperation, view: RequestView, hasBody: boolean): void {

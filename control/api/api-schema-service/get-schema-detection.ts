@@ -52,7 +52,9 @@ export function getSchemaDetection(
       ...(request.inventorySummary
         ? summaryOf(asked.operationKeys, sums)
         : pageOf(asked.operationKeys, sums, chosen, request)),
-      ...(request.includeViolationDetails ? detailsOf(parts, site, chosen!, window) : {}),
+      ...(request.includeViolationDetails
+        ? detailsOf(parts, site, asked.contractId, chosen!, window)
+        : {}),
     };
     const detectionJson = Buffer.from(canonicalJson(document), 'utf8');
     return create(GetSchemaDetectionResponseSchema, { detectionJson });
@@ -234,17 +236,19 @@ function violationOf({ fingerprint, location, keyword, pointer, count }: Violati
 }
 
 /**
- * Samples of one kind of violation on the site, newest first: requests that broke the checks of an
- * operation. Of what body controls find, and of `other`, there are none.
+ * Samples of one kind of violation of the contract, newest first: requests that broke the checks
+ * of an operation. Of what body controls find, and of `other`, there are none.
  */
 function detailsOf(
   { samples, store }: Pick<ApiParts, 'samples' | 'store'>,
-  site: SiteRecord,
+  { tenantId, id: siteId }: SiteRecord,
+  contractId: string,
   chosen: ViolationCount,
   { startMs, endMs }: DetectionWindow,
 ) {
-  const found = samples.list(site.tenantId, site.id, chosen.fingerprint, startMs, endMs);
-  const keeps = resolvedLogPolicy(store, site.id).effective.schemaViolationDetails === true;
+  const { fingerprint } = chosen;
+  const found = samples.list({ tenantId, siteId, contractId, fingerprint }, startMs, endMs);
+  const keeps = resolvedLogPolicy(store, siteId).effective.schemaViolationDetails === true;
   const absent = keeps
     ? 'none was kept in this window'
     : 'the log policy of the site keeps none (schemaViolationDetails)';

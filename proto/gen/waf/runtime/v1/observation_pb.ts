@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/observation.proto.
  */
 export const file_waf_runtime_v1_observation: GenFile = /*@__PURE__*/
-  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3Qi/wUKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uEg8KB2NvbXBhY3QYGiABKAgSFwoPY2FwdHVyZV9yZWFzb25zGBsgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYHCABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGB0gASgGEhcKD3BvbGljeV9yZXZpc2lvbhgeIAEoAxIZChF0cmFuc3BvcnRfdmVyc2lvbhgfIAEoCRILCgNqYTQYICABKAkSEwoLY2xpZW50X3BvcnQYISABKA0SDwoHcmVmZXJlchgiIAEoDCJwCg1HdWFyZERlY2lzaW9uEg0KBWd1YXJkGAEgASgJEg4KBmFjdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkSDwoHcnVsZV9pZBgEIAEoCRIOCgZkZXRhaWwYBSABKAwSDwoHc2tpcHBlZBgGIAMoCSJcCgxDb3VudGVyQmF0Y2gSDwoHZnJvbV9tcxgBIAEoAxINCgV0b19tcxgCIAEoAxIsCgZkZWx0YXMYAyADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRGVsdGEi6gEKDENvdW50ZXJEZWx0YRIPCgdzaXRlX2lkGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoBBIQCghieXRlc19pbhgEIAEoBBIRCglieXRlc19vdXQYBSABKAQSEwoLZHVyYXRpb25fdXMYBiABKAQSEQoJZHVyYXRpb25zGAcgAygEEhEKCWluc3BlY3RlZBgIIAEoBBIVCg1pbnNwZWN0aW9uX3VzGAkgASgEEi0KB2VudHJpZXMYCiADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRW50cnkiOgoMQ291bnRlckVudHJ5Eg4KBmZhbWlseRgBIAEoCRILCgNrZXkYAiABKAkSDQoFY291bnQYAyABKAQiPAoPQWNjZXNzRmFjdEJhdGNoEikKBWZhY3RzGAEgAygLMhoud2FmLnJ1bnRpbWUudjEuQWNjZXNzRmFjdCLQBAoKQWNjZXNzRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSGgoSb3JpZ2luX3VzX3BsdXNfb25lGAUgASgEEhEKCWNsaWVudF9pcBgGIAEoCRITCgtjbGllbnRfcG9ydBgHIAEoDRIOCgZtZXRob2QYCCABKAwSDAoEaG9zdBgJIAEoDBIOCgZ0YXJnZXQYCiABKAwSFAoMaHR0cF92ZXJzaW9uGAsgASgJEhkKEXRyYW5zcG9ydF92ZXJzaW9uGAwgASgJEhIKCnVzZXJfYWdlbnQYDSABKAwSDwoHcmVmZXJlchgOIAEoDBIOCgZzdGF0dXMYDyABKA0SDwoHb3V0Y29tZRgQIAEoCRIPCgdyZWZ1c2FsGBEgASgJEg8KB2Jsb2NrZWQYEiABKAgSEAoIYnl0ZXNfaW4YEyABKAQSEQoJYnl0ZXNfb3V0GBQgASgEEhAKCGVuZHBvaW50GBUgASgJEhMKC3Vwc3RyZWFtX2lkGBYgASgJEhAKCHJvdXRlX2lkGBcgASgJEhUKDWluYm91bmRfc2NvcmUYGCABKAUSFwoPY2FwdHVyZV9yZWFzb25zGBkgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYGiABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGBsgASgGEhcKD3BvbGljeV9yZXZpc2lvbhgcIAEoAxILCgNqYTQYHSABKAkiOgoORXJyb3JGYWN0QmF0Y2gSKAoFZmFjdHMYASADKAsyGS53YWYucnVudGltZS52MS5FcnJvckZhY3Qi9wEKCUVycm9yRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSDQoFYXRfbXMYAyABKAMSDQoFbGV2ZWwYBCABKAkSDgoGbG9nZ2VyGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIPCgdtZXNzYWdlGAcgASgJEhAKCGVuZHBvaW50GAggASgJEhEKCWNsaWVudF9pcBgJIAEoCRIOCgZtZXRob2QYCiABKAwSDAoEaG9zdBgLIAEoDBIOCgZ0YXJnZXQYDCABKAwSDgoGc3RhdHVzGA0gASgNEhMKC2R1cmF0aW9uX3VzGA4gASgEYgZwcm90bzM", [file_waf_runtime_v1_engine]);
+  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3Qi/wUKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uEg8KB2NvbXBhY3QYGiABKAgSFwoPY2FwdHVyZV9yZWFzb25zGBsgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYHCABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGB0gASgGEhcKD3BvbGljeV9yZXZpc2lvbhgeIAEoAxIZChF0cmFuc3BvcnRfdmVyc2lvbhgfIAEoCRILCgNqYTQYICABKAkSEwoLY2xpZW50X3BvcnQYISABKA0SDwoHcmVmZXJlchgiIAEoDCKgAQoNR3VhcmREZWNpc2lvbhINCgVndWFyZBgBIAEoCRIOCgZhY3Rpb24YAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB3J1bGVfaWQYBCABKAkSDgoGZGV0YWlsGAUgASgMEg8KB3NraXBwZWQYBiADKAkSLgoHZmluZGluZxgHIAEoCzIdLndhZi5ydW50aW1lLnYxLlNjaGVtYUZpbmRpbmcibwoNU2NoZW1hRmluZGluZxITCgtjb250cmFjdF9pZBgBIAEoCRIVCg1vcGVyYXRpb25fa2V5GAIgASgJEhAKCGxvY2F0aW9uGAMgASgJEg8KB2tleXdvcmQYBCABKAkSDwoHcG9pbnRlchgFIAEoCSJcCgxDb3VudGVyQmF0Y2gSDwoHZnJvbV9tcxgBIAEoAxINCgV0b19tcxgCIAEoAxIsCgZkZWx0YXMYAyADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRGVsdGEi6gEKDENvdW50ZXJEZWx0YRIPCgdzaXRlX2lkGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoBBIQCghieXRlc19pbhgEIAEoBBIRCglieXRlc19vdXQYBSABKAQSEwoLZHVyYXRpb25fdXMYBiABKAQSEQoJZHVyYXRpb25zGAcgAygEEhEKCWluc3BlY3RlZBgIIAEoBBIVCg1pbnNwZWN0aW9uX3VzGAkgASgEEi0KB2VudHJpZXMYCiADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRW50cnkiOgoMQ291bnRlckVudHJ5Eg4KBmZhbWlseRgBIAEoCRILCgNrZXkYAiABKAkSDQoFY291bnQYAyABKAQiPAoPQWNjZXNzRmFjdEJhdGNoEikKBWZhY3RzGAEgAygLMhoud2FmLnJ1bnRpbWUudjEuQWNjZXNzRmFjdCLQBAoKQWNjZXNzRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSGgoSb3JpZ2luX3VzX3BsdXNfb25lGAUgASgEEhEKCWNsaWVudF9pcBgGIAEoCRITCgtjbGllbnRfcG9ydBgHIAEoDRIOCgZtZXRob2QYCCABKAwSDAoEaG9zdBgJIAEoDBIOCgZ0YXJnZXQYCiABKAwSFAoMaHR0cF92ZXJzaW9uGAsgASgJEhkKEXRyYW5zcG9ydF92ZXJzaW9uGAwgASgJEhIKCnVzZXJfYWdlbnQYDSABKAwSDwoHcmVmZXJlchgOIAEoDBIOCgZzdGF0dXMYDyABKA0SDwoHb3V0Y29tZRgQIAEoCRIPCgdyZWZ1c2FsGBEgASgJEg8KB2Jsb2NrZWQYEiABKAgSEAoIYnl0ZXNfaW4YEyABKAQSEQoJYnl0ZXNfb3V0GBQgASgEEhAKCGVuZHBvaW50GBUgASgJEhMKC3Vwc3RyZWFtX2lkGBYgASgJEhAKCHJvdXRlX2lkGBcgASgJEhUKDWluYm91bmRfc2NvcmUYGCABKAUSFwoPY2FwdHVyZV9yZWFzb25zGBkgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYGiABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGBsgASgGEhcKD3BvbGljeV9yZXZpc2lvbhgcIAEoAxILCgNqYTQYHSABKAkiOgoORXJyb3JGYWN0QmF0Y2gSKAoFZmFjdHMYASADKAsyGS53YWYucnVudGltZS52MS5FcnJvckZhY3Qi9wEKCUVycm9yRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSDQoFYXRfbXMYAyABKAMSDQoFbGV2ZWwYBCABKAkSDgoGbG9nZ2VyGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIPCgdtZXNzYWdlGAcgASgJEhAKCGVuZHBvaW50GAggASgJEhEKCWNsaWVudF9pcBgJIAEoCRIOCgZtZXRob2QYCiABKAwSDAoEaG9zdBgLIAEoDBIOCgZ0YXJnZXQYDCABKAwSDgoGc3RhdHVzGA0gASgNEhMKC2R1cmF0aW9uX3VzGA4gASgEYgZwcm90bzM", [file_waf_runtime_v1_engine]);
 
 /**
  * Payload of a SECURITY_FACT batch.
@@ -595,6 +595,13 @@ export type GuardDecision = Message<"waf.runtime.v1.GuardDecision"> & {
    * @generated from field: repeated string skipped = 6;
    */
   skipped: string[];
+
+  /**
+   * The part of an API document that the request broke; set for schema_violation alone.
+   *
+   * @generated from field: waf.runtime.v1.SchemaFinding finding = 7;
+   */
+  finding?: SchemaFinding | undefined;
 };
 
 /**
@@ -644,6 +651,13 @@ export type GuardDecisionJson = {
    * @generated from field: repeated string skipped = 6;
    */
   skipped?: string[];
+
+  /**
+   * The part of an API document that the request broke; set for schema_violation alone.
+   *
+   * @generated from field: waf.runtime.v1.SchemaFinding finding = 7;
+   */
+  finding?: SchemaFindingJson;
 };
 
 /**
@@ -652,6 +666,97 @@ export type GuardDecisionJson = {
  */
 export const GuardDecisionSchema: GenMessage<GuardDecision, {jsonType: GuardDecisionJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_observation, 2);
+
+/**
+ * The part of an API document that a request broke; never a value of the request.
+ *
+ * @generated from message waf.runtime.v1.SchemaFinding
+ */
+export type SchemaFinding = Message<"waf.runtime.v1.SchemaFinding"> & {
+  /**
+   * The contract that was checked.
+   *
+   * @generated from field: string contract_id = 1;
+   */
+  contractId: string;
+
+  /**
+   * The operation's key.
+   *
+   * @generated from field: string operation_key = 2;
+   */
+  operationKey: string;
+
+  /**
+   * Part of the request: path, query, header, cookie or body.
+   *
+   * @generated from field: string location = 3;
+   */
+  location: string;
+
+  /**
+   * Keyword of the schema, or a code such as required.
+   *
+   * @generated from field: string keyword = 4;
+   */
+  keyword: string;
+
+  /**
+   * JSON pointer into the document.
+   *
+   * @generated from field: string pointer = 5;
+   */
+  pointer: string;
+};
+
+/**
+ * The part of an API document that a request broke; never a value of the request.
+ *
+ * @generated from message waf.runtime.v1.SchemaFinding
+ */
+export type SchemaFindingJson = {
+  /**
+   * The contract that was checked.
+   *
+   * @generated from field: string contract_id = 1;
+   */
+  contractId?: string;
+
+  /**
+   * The operation's key.
+   *
+   * @generated from field: string operation_key = 2;
+   */
+  operationKey?: string;
+
+  /**
+   * Part of the request: path, query, header, cookie or body.
+   *
+   * @generated from field: string location = 3;
+   */
+  location?: string;
+
+  /**
+   * Keyword of the schema, or a code such as required.
+   *
+   * @generated from field: string keyword = 4;
+   */
+  keyword?: string;
+
+  /**
+   * JSON pointer into the document.
+   *
+   * @generated from field: string pointer = 5;
+   */
+  pointer?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.SchemaFinding.
+ * Use `create(SchemaFindingSchema)` to create a new message.
+ */
+export const SchemaFindingSchema: GenMessage<SchemaFinding, {jsonType: SchemaFindingJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 3);
 
 /**
  * Payload of a METRIC batch: what was counted since the batch before.
@@ -714,7 +819,7 @@ export type CounterBatchJson = {
  * Use `create(CounterBatchSchema)` to create a new message.
  */
 export const CounterBatchSchema: GenMessage<CounterBatch, {jsonType: CounterBatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 3);
+  messageDesc(file_waf_runtime_v1_observation, 4);
 
 /**
  * Requests that ended in one period, of one site under one policy.
@@ -875,7 +980,7 @@ export type CounterDeltaJson = {
  * Use `create(CounterDeltaSchema)` to create a new message.
  */
 export const CounterDeltaSchema: GenMessage<CounterDelta, {jsonType: CounterDeltaJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 4);
+  messageDesc(file_waf_runtime_v1_observation, 5);
 
 /**
  * One count.
@@ -942,7 +1047,7 @@ export type CounterEntryJson = {
  * Use `create(CounterEntrySchema)` to create a new message.
  */
 export const CounterEntrySchema: GenMessage<CounterEntry, {jsonType: CounterEntryJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 5);
+  messageDesc(file_waf_runtime_v1_observation, 6);
 
 /**
  * Payload of an ACCESS_DETAIL_FULL or ACCESS_DETAIL_EVIDENCE batch.
@@ -977,7 +1082,7 @@ export type AccessFactBatchJson = {
  * Use `create(AccessFactBatchSchema)` to create a new message.
  */
 export const AccessFactBatchSchema: GenMessage<AccessFactBatch, {jsonType: AccessFactBatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 6);
+  messageDesc(file_waf_runtime_v1_observation, 7);
 
 /**
  * One finished request.
@@ -1404,7 +1509,7 @@ export type AccessFactJson = {
  * Use `create(AccessFactSchema)` to create a new message.
  */
 export const AccessFactSchema: GenMessage<AccessFact, {jsonType: AccessFactJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 7);
+  messageDesc(file_waf_runtime_v1_observation, 8);
 
 /**
  * Payload of an ERROR_DETAIL batch.
@@ -1439,7 +1544,7 @@ export type ErrorFactBatchJson = {
  * Use `create(ErrorFactBatchSchema)` to create a new message.
  */
 export const ErrorFactBatchSchema: GenMessage<ErrorFactBatch, {jsonType: ErrorFactBatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 8);
+  messageDesc(file_waf_runtime_v1_observation, 9);
 
 /**
  * One failure of an origin, refusal of a request, or fault of our own.
@@ -1656,5 +1761,5 @@ export type ErrorFactJson = {
  * Use `create(ErrorFactSchema)` to create a new message.
  */
 export const ErrorFactSchema: GenMessage<ErrorFact, {jsonType: ErrorFactJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 9);
+  messageDesc(file_waf_runtime_v1_observation, 10);
 
