@@ -9,6 +9,7 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { startRenewalAuthority } from '../support/renewal-authority.ts';
 import { missingPebble, startPebble, type Pebble } from '../support/pebble.ts';
 import { missingBuild, startProduct, type Product } from '../support/product.ts';
 import { makeTestCertificate } from '../support/test-certificates.ts';
@@ -27,13 +28,20 @@ async function must(...words: string[]): Promise<string> {
   return product.wafBeside(...words);
 }
 
+interface Shown {
+  readonly names: string;
+  readonly fingerprint: string;
+  readonly serial: bigint;
+}
+
 /** The certificate that a name gets; rejects when the handshake fails. */
-function shown(servername: string): Promise<{ names: string; fingerprint: string }> {
+function shown(servername: string): Promise<Shown> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port: securePort, servername, rejectUnauthorized: false };
     const socket = tls.connect(options, () => {
-      const { subjectaltname = '', fingerprint256 } = socket.getPeerCertificate();
-      resolve({ names: subjectaltname, fingerprint: fingerprint256 });
+      const { subjectaltname = '', fingerprint256, serialNumber } = socket.getPeerCertificate();
+      const serial = BigInt(`0x${serialNumber}`);
+      resolve({ names: subjectaltname, fingerprint: fingerprint256, serial });
       socket.destroy();
     });
     socket.on('error', reject);
@@ -176,4 +184,25 @@ test.skipIf(missing !== null)(
     expect(await names('auto.test', 'DNS:auto.test')).toBe(true);
   },
   120_000,
+);
+
+test.skipIf(missing !== null)(
+  'a certificate is renewed in the window of its authority, and names what it replaces',
+  async () => {
+    const authority = await startRenewalAuthority(pebble);
+    const { directoryUrl } = authority;
+    const config = { directoryUrl, caPem: pebble.authority.cert };
+    await must('system', 'settings-set', '--set', `acme.config=${JSON.stringify(config)}`);
+    await create('ari', 'ari.test');
+    await must('cert', 'issue', '--name', 'ari', '--host', 'ari.test');
+    await must('site', 'tls', 'ari', '--acme');
+    // Two thirds of its life are far away: only the authority's window makes it due.
+    await eventually(() => authority.asked.length === 2, 100_000);
+    expect(authority.replaced).toEqual([null, authority.asked[0]]);
+    const [, number = ''] = authority.asked[1]!.split('.');
+    const serial = BigInt(`0x${Buffer.from(number, 'base64url').toString('hex')}`);
+    await eventually(async () => (await shown('ari.test')).serial === serial);
+    authority.stop();
+  },
+  180_000,
 );
