@@ -191,6 +191,7 @@ export class LogRows {
       ...{ method: 'GET', host: 'a.example', target: '/', lack: '' },
       completedAtMs: receivedAtMs + 5,
       ...{ headerBytes: lines.length, headers: lines, bodyBytes: content.length, body: content },
+      answer: { status: 403, headers: Buffer.alloc(0), truncated: false },
       ...fields,
     } as unknown as EvidenceRecord;
     const uploads = new EvidenceUploads({

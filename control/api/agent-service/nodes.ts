@@ -108,7 +108,7 @@ export function getNodeServingState(
       bundleId: id,
       targetRevision: revision,
       artifactSha256: current?.signed.sha256 ?? '',
-      siteIds: [...(current?.siteIds ?? [])],
+      siteIds: facts.assigned ? [...(current?.siteIds ?? [])] : [],
     };
   };
 }
