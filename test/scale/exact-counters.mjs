@@ -198,7 +198,7 @@ async function killEngineUnderLoad(product, count) {
   const verdicts = Object.values(now.guards).reduce((all, one) => all + one, 0);
   const missingVerdicts = mix.totals().all - verdicts;
   process.stdout.write(
-    `engine killed under load: ${missing} of ${seen.requests} requests ${missingFacts} security events ` +
+    `engine killed under load: ${missing} of ${seen.requests} requests, ${missingFacts} security events ` +
       `and ${missingVerdicts} verdicts of guards missing, ${atRisk} at risk, ${seen.cut} requests without an answer\n`,
   );
   for (const lost of [missing, missingFacts, missingVerdicts]) {
