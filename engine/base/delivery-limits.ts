@@ -176,6 +176,8 @@ export const turnLimits = {
 /** Origin connections, per front thread. */
 export const upstreamLimits = {
   connectionsPerEndpointMax: 256,
+  /** Connections beside them whose answers wait for slow clients. */
+  pausedPerEndpointMax: 4_096,
   /** Requests waiting for a connection; more get 503. */
   waitingPerEndpointMax: 1_024,
   /** Longest wait for a connection; 503. */

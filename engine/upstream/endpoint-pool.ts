@@ -68,6 +68,8 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   private returnedMs = 0;
   private readonly idle: OriginConnection[] = [];
   private readonly all = new Set<OriginConnection>();
+  /** Those whose answers wait for slow clients. */
+  private readonly paused = new Set<OriginConnection>();
   private waiters: Waiter[] = [];
   /** Sessions for requests that need HTTP/2; null until there is one. */
   private http2: Http2Origin | null = null;
@@ -165,7 +167,14 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   /** What a WebSocket uses is not missing to requests. */
   connectionUpgraded(connection: OriginConnection): void {
     this.all.delete(connection);
+    this.paused.delete(connection);
     this.busy--;
+    if (this.waiters.length > 0) this.openMore();
+  }
+
+  connectionPaused(connection: OriginConnection, paused: boolean): void {
+    if (!paused || !this.all.has(connection)) return void this.paused.delete(connection);
+    this.paused.add(connection);
     if (this.waiters.length > 0) this.openMore();
   }
 
@@ -176,6 +185,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
 
   connectionGone(connection: OriginConnection, failure: OriginFailure | null, busy: boolean): void {
     this.all.delete(connection);
+    this.paused.delete(connection);
     if (busy) this.busy--;
     const at = this.idle.indexOf(connection);
     if (at >= 0) this.idle.splice(at, 1);
@@ -246,10 +256,16 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     return this.all.size - this.busy - this.idle.length;
   }
 
+  /** What waits for slow clients is not missing to requests: else a few of them stop a site. */
+  private room(): number {
+    const { connectionsPerEndpointMax, pausedPerEndpointMax } = upstreamLimits;
+    const paused = Math.min(this.paused.size, pausedPerEndpointMax);
+    return connectionsPerEndpointMax + paused - this.all.size;
+  }
+
   private openMore(): void {
     const missing = this.waiters.length - this.connecting();
-    const room = upstreamLimits.connectionsPerEndpointMax - this.all.size;
-    for (let i = Math.min(missing, room); i > 0; i--) {
+    for (let i = Math.min(missing, this.room()); i > 0; i--) {
       this.all.add(new OriginConnection(this, this.target));
     }
   }
@@ -258,8 +274,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
     const waiter = this.takeWaiter(connection.reused);
     if (waiter !== undefined) return this.hand(connection, waiter.sink, waiter.toHead);
     // Who still waits here wants a new one, which may need the room.
-    const needed =
-      this.waiters.length > 0 && this.all.size >= upstreamLimits.connectionsPerEndpointMax;
+    const needed = this.waiters.length > 0 && this.room() <= 0;
     const full = this.idle.length >= upstreamLimits.idlePerEndpointMax;
     if (this.closed || full || needed) connection.destroy();
     else this.idle.push(connection);

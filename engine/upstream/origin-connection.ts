@@ -31,6 +31,8 @@ export interface ConnectionOwner {
   requestFailed(failure: OriginFailure): void;
   /** It carries a WebSocket from now on, and serves no other request. */
   connectionUpgraded(connection: OriginConnection): void;
+  /** Its answer waits for a slow client, or no longer does. */
+  connectionPaused(connection: OriginConnection, paused: boolean): void;
   /** Free for the next request. */
   connectionFree(connection: OriginConnection): void;
   /** Gone; `failure` is set when it never connected, `busy` says that it had a request. */
@@ -188,6 +190,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     this.readPaused = true;
     this.deadlineMs = Infinity;
     this.socket.pause();
+    this.owner.connectionPaused(this, true);
   }
 
   resumeRead(): void {
@@ -196,6 +199,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     const waitMs = this.upgraded ? Infinity : upstreamLimits.readProgressTimeoutMs;
     this.deadlineMs = this.owner.deadlines.nowMs + waitMs;
     this.socket.resume();
+    this.owner.connectionPaused(this, false);
   }
 
   /** Gives the request up and closes. */
@@ -365,6 +369,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     if (this.readPaused) {
       this.readPaused = false;
       this.socket.resume();
+      this.owner.connectionPaused(this, false);
     }
     if (clean && this.requestSent && !this.last && this.head.keepAlive && this.idleMs > 0) {
       this.reused = true;

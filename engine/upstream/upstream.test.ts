@@ -92,9 +92,39 @@ class Collector implements OriginSink {
   }
 }
 
+/** A client that reads nothing of its answer. */
+class SlowReader extends Collector {
+  override originHead(connection: OriginConnection): void {
+    super.originHead(connection);
+    connection.pauseRead();
+    this.begun();
+  }
+
+  readonly began: Promise<void>;
+  private begun: () => void = () => undefined;
+
+  constructor() {
+    super();
+    this.began = new Promise((resolve) => (this.begun = resolve));
+  }
+}
+
 const hello = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
 
 describe('a pool', () => {
+  test('serves others while slow readers hold as many connections as there may be', async () => {
+    const long = `HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n${'x'.repeat(1000)}`;
+    const { port } = await origin(long);
+    const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
+    const count = upstreamLimits.connectionsPerEndpointMax + 3;
+    const readers = Array.from({ length: count }, () => new SlowReader());
+    for (const reader of readers) pool.acquire(reader, false, false);
+    await Promise.all(readers.map(({ began }) => began));
+    expect(readers.map(({ failure }) => failure)).toEqual(readers.map(() => null));
+    expect(readers.at(-1)?.status).toBe(200);
+    for (const { connection } of readers) connection?.abandon();
+  });
+
   test('keeps connections and uses them again', async () => {
     const { port, connections } = await origin(hello);
     const pool = new EndpointPool(deadlines(), { host: '127.0.0.1', port, weight: 1 }, null);
