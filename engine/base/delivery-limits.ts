@@ -50,11 +50,28 @@ export const http2Limits = {
   uselessFramesPerSecond: 50,
   /** A request that its client gives up, or is made to end, counts as this number of them. */
   framesPerCancelledRequest: 10,
+  /** What an answer that was sent whole gives back: who uses answers may cancel others. */
+  framesPerAnswer: 5,
+  /** Requests of one connection that begin in one turn of the event loop; others get theirs. */
+  begunPerTurnMax: 16,
   /** What is read of a request after its answer before it is reset: for how long, how much. */
   remainderMs: 1_000,
   remainderBytesMax: 262_144,
   /** What one write to a socket may hold. */
   outBytes: 65_536,
+} as const;
+
+/** Clients whose HTTP/2 connections were ended for what they did, per front thread. */
+export const floodLimits = {
+  /** How long after the last such end. */
+  rememberedMs: 30_000,
+  /** An IPv4 address or an IPv6 /64 each; the oldest is forgotten first. */
+  clientsMax: 10_000,
+  /** New connections: at once, and each second; more are closed before they cost a handshake. */
+  connectionsMax: 20,
+  connectionsPerSecond: 10,
+  /** In place of `uselessFramesMax` for their new connections. */
+  uselessFramesMax: 200,
 } as const;
 
 /** Client connections, per front thread. */

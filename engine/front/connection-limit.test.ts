@@ -17,7 +17,7 @@ test('one client too many is closed and counted; a place that is free again is t
     inspectorOf: () => null,
     settings: { sweepIntervalMs: 10, connectionsMax: 2 },
     onRequestDone: (event, policyId) => counters.add(event, policyId),
-    onClientRefused: () => counters.addRefusedClient(),
+    onClientRefused: (why) => counters.addRefusedClient(why),
   });
   closing.add(() => front.close());
   const port = await front.listen({ host: '127.0.0.1', port: 0 });

@@ -8,6 +8,7 @@ import type { CounterDelta, CounterFamily } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { TransactionRecord } from '../contract/verdict.ts';
 import { countForAlerts } from './alert-counts.ts';
+import type { ClientRefusal } from './front-context.ts';
 import { isSecurity } from './log-sampler.ts';
 
 /** Counts of one thread. */
@@ -42,8 +43,8 @@ export class FrontCounters {
   }
 
   /** Counts a client that was closed when it was accepted: it sent no request. */
-  addRefusedClient(): void {
-    count(this.deltaOf('', ''), 'refusal', 'connection_limit');
+  addRefusedClient(why: ClientRefusal): void {
+    count(this.deltaOf('', ''), 'refusal', why);
   }
 
   /** Counts a TLS handshake that ended without a connection, by why. */

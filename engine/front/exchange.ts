@@ -141,6 +141,20 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     this.end(false);
   }
 
+  /**
+   * The client gave the request up before it began: it is recorded, and nothing looks at it.
+   * `routed`: its head was read well, so that a site can be named.
+   */
+  abandoned(routed: boolean): void {
+    if (this.ended) return;
+    this.describe();
+    if (routed) {
+      this.site = this.generation.find(this.client.host());
+      this.requestClient = requestClient(this.front, this.site, this.client, this.bytes);
+    }
+    this.clientGone();
+  }
+
   private refuseOrCut(status: number, reason: string): void {
     if (this.response.streaming) this.endings.cut();
     else this.refuse(status, reason);

@@ -15,6 +15,7 @@ import type { Generation } from './generation.ts';
 import type { HeldBudget } from './held-budget.ts';
 import type { RequestIds } from './request-id.ts';
 import type { ClientWatch } from './client-watch.ts';
+import type { FloodWatch } from './flood-watch.ts';
 import type { SpareReaders } from './spare-readers.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
@@ -39,6 +40,9 @@ export interface FrontSettings extends HeadLimits {
   readonly http2: boolean;
 }
 
+/** Why a client is closed when it is accepted: all places are taken, or it floods the proxy. */
+export type ClientRefusal = 'connection_limit' | 'reconnect_limit';
+
 /** Shared state of one front thread. */
 export interface FrontContext {
   readonly clock: Clock;
@@ -52,8 +56,10 @@ export interface FrontContext {
   /** Which requests are inspected while the thread is overloaded. */
   readonly overload: OverloadController;
   readonly onRequestDone: RequestDone;
-  /** A client was closed when it was accepted: one more than may be. */
-  readonly onClientRefused: () => void;
+  /** A client was closed when it was accepted. */
+  readonly onClientRefused: (why: ClientRefusal) => void;
+  /** Who was ended for what it did. */
+  readonly floods: FloodWatch;
   readonly clientWatch: ClientWatch;
   /** Copies of bodies for evidence; null where nobody takes them. */
   readonly captures: CaptureRoom | null;

@@ -32,6 +32,7 @@ import { RequestIds } from './request-id.ts';
 import { SpareReaders } from './spare-readers.ts';
 import { AcmeTokens } from './acme-tokens.ts';
 import { ClientWatch } from './client-watch.ts';
+import { FloodWatch } from './flood-watch.ts';
 import { SecureContexts } from '../tls/secure-contexts.ts';
 
 /** What a generation is made of, for `Front.swap`. */
@@ -46,8 +47,8 @@ export interface NextGeneration {
 /** How a front serves. */
 export interface FrontOptions extends NextGeneration {
   readonly onRequestDone: RequestDone;
-  /** Called for every client that was closed when it was accepted, see `connectionsMax`. */
-  readonly onClientRefused?: () => void;
+  /** Called for every client that was closed when it was accepted. */
+  readonly onClientRefused?: FrontContext['onClientRefused'];
   readonly clock?: Clock;
   readonly settings?: Partial<FrontSettings>;
   /** Default `strict`. */
@@ -137,6 +138,7 @@ class ThreadFront implements Front {
       held: new HeldBudget(settings.heldBytesMax),
       overload: options.overload ?? new OverloadController(),
       clientWatch: options.clientWatch ?? new ClientWatch(),
+      floods: new FloodWatch(deadlines),
       captures: options.captures ?? null,
       tls: new SecureContexts(),
       onHandshake: options.onHandshake ?? (() => undefined),

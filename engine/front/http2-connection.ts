@@ -5,7 +5,7 @@
 
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
-import { http2Limits } from '../base/delivery-limits.ts';
+import { floodLimits, http2Limits } from '../base/delivery-limits.ts';
 import { firstOfTurn, type TurnMember } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
@@ -32,6 +32,9 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private readonly onClosed: (connection: Http2Connection) => void;
   private readonly session: Http2Session;
   private readonly streams = new Map<number, Http2Stream>();
+  /** Those whose requests have not begun, in their order. */
+  private unbegun: Http2Stream[] = [];
+  private beginDue = false;
   private readonly remainders: Http2Remainders;
   private readonly holder: Holder;
   /** Content that waits in streams, of all of them. */
@@ -43,7 +46,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private blocked = false;
   private ending = false;
   /** What the client may still do without use, and when it was last raised. */
-  private patience: number = http2Limits.uselessFramesMax;
+  private patience: number;
   private patienceMs: number;
 
   constructor(
@@ -62,6 +65,8 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
       this.reset(stream, HTTP2_CODE.NO_ERROR),
     );
     this.holder = front.held.holder(this.facts.clientIp, '');
+    const { uselessFramesMax } = front.floods.remembers(facts.peerIp) ? floodLimits : http2Limits;
+    this.patience = uselessFramesMax;
     this.patienceMs = front.deadlines.nowMs;
     this.deadlineMs = front.deadlines.nowMs + front.settings.headTimeoutMs;
     front.deadlines.add(this);
@@ -80,10 +85,34 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   /** Takes the first `count` bytes of `buffer`, which is read into again after this call. */
   onRead(buffer: Buffer, count: number): void {
     if (this.closed) return;
+    this.raisePatience();
     const error = this.session.receive(buffer, count);
     this.handleEvents(buffer);
-    if (error !== 0 || !this.useful()) return this.endCalmly(error === 0);
+    this.patience -= this.session.glitches();
+    if (error !== 0 || this.patience < 0) return this.endCalmly(error === 0);
+    if (this.unbegun.length > 0 && !this.beginDue) {
+      // Streams that the session resets end here, before they cost anything.
+      this.flush();
+      this.beginSome();
+    }
     this.flushSoon();
+  }
+
+  /**
+   * Begins requests of streams that are still open: one that was given up by the same read never
+   * begins, and many leave others their turn.
+   */
+  private beginSome(): void {
+    this.beginDue = false;
+    let at = 0;
+    for (let begun = 0; at < this.unbegun.length && !this.closed; at++) {
+      if (begun === http2Limits.begunPerTurnMax) break;
+      if (this.unbegun[at]!.begin()) begun++;
+    }
+    this.unbegun = this.closed ? [] : this.unbegun.slice(at);
+    if (this.unbegun.length === 0) return;
+    this.beginDue = true;
+    setImmediate(() => this.beginSome());
   }
 
   private handleEvents(input: Buffer): void {
@@ -98,7 +127,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
       switch (events[at]!) {
         case HTTP2_EVENT.HEAD: {
           heads ??= Buffer.from(this.session.heads());
-          this.begin(id, ownHead(heads, headAt, headAt + a), b);
+          if (this.patience >= 0) this.open(id, ownHead(heads, headAt, headAt + a), b);
           headAt += a;
           break;
         }
@@ -118,17 +147,18 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
           this.streams.get(id)?.drained();
           break;
         default:
-        // A refused frame; the session answers it and counts it.
+          // A refused frame; the session answers it, and counts it.
+          if (this.streams.get(id)?.givenUp() === true) this.gaveUp();
       }
     }
   }
 
-  private begin(id: number, head: Buffer, flags: number): void {
+  private open(id: number, head: Buffer, flags: number): void {
     const stream = new Http2Stream(this.front, this, id, head, flags);
     this.streams.set(id, stream);
     this.deadlineMs = Infinity;
     this.headBytes += stream.headBytes;
-    if (this.hold()) stream.begin();
+    if (this.hold()) this.unbegun.push(stream);
     else stream.crowdedOut();
   }
 
@@ -148,23 +178,28 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   private streamClosed(id: number): void {
     this.remainders.end(id);
-    const stream = this.streams.get(id);
-    // A request that is given up costs what it cost until then.
-    if (stream?.closed() === true) this.patience -= http2Limits.framesPerCancelledRequest;
+    if (this.streams.get(id)?.closed() === true) this.gaveUp();
   }
 
-  /** False when the client has done more without use than it may. */
-  private useful(): boolean {
+  /** A request was given up: it costs what it cost until then. */
+  private gaveUp(): void {
+    this.patience -= http2Limits.framesPerCancelledRequest;
+  }
+
+  private raisePatience(): void {
     const { nowMs } = this.front.deadlines;
     const raised = ((nowMs - this.patienceMs) * http2Limits.uselessFramesPerSecond) / 1000;
     this.patienceMs = nowMs;
-    this.patience = Math.min(this.patience + raised, http2Limits.uselessFramesMax);
-    this.patience -= this.session.glitches();
-    return this.patience >= 0;
+    this.raise(raised);
+  }
+
+  private raise(frames: number): void {
+    this.patience = Math.min(this.patience + frames, http2Limits.uselessFramesMax);
   }
 
   /** Ends because of what the client did; the last frame says why. */
   private endCalmly(tooMuch: boolean): void {
+    this.front.floods.note(this.facts.peerIp);
     if (tooMuch) this.session.terminate(HTTP2_CODE.ENHANCE_YOUR_CALM);
     this.ending = true;
     this.flush();
@@ -174,6 +209,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   // ---- what streams ask
 
   respond(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): void {
+    if (last) this.raise(http2Limits.framesPerAnswer);
     if (!this.session.respond(stream, bytes, start, end, last)) {
       this.session.reset(stream, HTTP2_CODE.INTERNAL_ERROR);
     }
@@ -181,6 +217,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   }
 
   data(stream: number, bytes: Uint8Array, start: number, end: number, last: boolean): boolean {
+    if (last) this.raise(http2Limits.framesPerAnswer);
     const free = this.session.data(stream, bytes, start, end, last);
     this.flushSoon();
     return free;
@@ -242,6 +279,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
       this.handleEvents(outBuffer);
     }
     this.flushing = false;
+    if (!this.closed && !this.ending && this.patience < 0) return this.endCalmly(true);
     if (!this.closed && !this.blocked && this.session.finished) this.finish();
   }
 

@@ -1,15 +1,18 @@
 /** Attacks on HTTP/2 as frames: each is bounded, and others are served beside it. */
 
 import http2 from 'node:http2';
-import type tls from 'node:tls';
+import tls from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
+import { floodLimits } from '../base/delivery-limits.ts';
 import { Closing, httpOrigin, rawOrigin } from './fixture.ts';
+import { createFront } from './front.ts';
 import {
   authority,
   connectFrames,
   END_HEADERS,
   END_STREAM,
+  field,
   FRAME,
   frame,
   get,
@@ -33,13 +36,17 @@ const large = head(method, scheme, [':path', '/large'], authority);
 let front: SecureRunning;
 /** Requests that wait at the origin. */
 let open = { requests: 0 };
+/** Requests that reached the origin. */
+let asked = 0;
 
 beforeEach(async () => {
   // Each test has its own: answers of the one before may close later.
   const counted = { requests: 0 };
   open = counted;
+  asked = 0;
   const port = await httpOrigin(closing, (received, response) => {
     received.resume();
+    asked++;
     counted.requests++;
     response.on('close', () => counted.requests--);
     if (received.url === '/quick') response.end('quick');
@@ -146,6 +153,93 @@ test.each<[string, number, (round: number) => Buffer]>([
   expect(await eventually(() => front.front.connections <= 1)).toBe(true);
   expect(await eventually(() => open.requests === 0)).toBe(true);
   expect(await quick()).toBe(200);
+});
+
+const pairs: readonly (readonly [string, (stream: number) => Buffer])[] = [
+  [
+    'given up by its client',
+    (stream) => Buffer.concat([request(stream, get), frame(RST_STREAM, 0, stream, u32(8))]),
+  ],
+  [
+    'reset for a window that overflows',
+    (stream) =>
+      Buffer.concat([
+        request(stream, post, END_HEADERS),
+        frame(WINDOW_UPDATE, 0, stream, u32(0x7fffffff)),
+      ]),
+  ],
+  [
+    'reset for content of another length',
+    (stream) =>
+      Buffer.concat([
+        request(stream, Buffer.concat([post, field('content-length', '5')]), END_HEADERS),
+        frame(DATA, END_STREAM, stream, zeros(1)),
+      ]),
+  ],
+];
+
+test.each(pairs)('a request %s in the same read never begins, and is recorded', async (_, pair) => {
+  const socket = await connectFrames(closing, front.securePort);
+  socket.resume();
+  socket.write(many(20, (at) => pair(2 * at + 1)));
+  const events = await front.eventsReach(20);
+  expect(events).toHaveLength(20);
+  for (const event of events) {
+    expect(event).toMatchObject({ outcome: 'client_abort', siteId: host, host, target: '/' });
+    expect(event).toMatchObject({ status: 0, endpoint: null, transaction: null });
+  }
+  expect(asked).toBe(0);
+  // Twenty are what a browser gives up when its user goes elsewhere: the connection stays.
+  socket.write(request(41, get));
+  expect((await front.eventsReach(21))[20]).toMatchObject({ outcome: 'served', status: 200 });
+});
+
+test('a client whose answers are whole may give up others as well', async () => {
+  const socket = await connectFrames(closing, front.securePort);
+  socket.resume();
+  // Far more than a client may give up that uses nothing.
+  const rounds = 250;
+  for (let round = 0; round < rounds; round++) {
+    const first = 2 * (4 * round) + 1;
+    const ended = front.events.length + 4;
+    const answered = many(3, (at) => request(first + 2 * at, get));
+    socket.write(Buffer.concat([answered, pairs[0]![1](first + 6)]));
+    await front.eventsReach(ended);
+  }
+  const count = (outcome: string): number =>
+    front.events.filter((event) => event.outcome === outcome).length;
+  expect([count('served'), count('client_abort')]).toEqual([3 * rounds, rounds]);
+});
+
+test('a client that was cut off connects a few times more, then only others do', async () => {
+  const refusals: string[] = [];
+  const origin = await httpOrigin(closing, (_, response) => response.end('ok'));
+  const watched = createFront({
+    routes: { revision: 'r', sites: [secureSite(origin, host)] },
+    inspectorOf: () => null,
+    onRequestDone: () => undefined,
+    onClientRefused: (why) => refusals.push(why),
+  });
+  closing.add(() => watched.close());
+  const securePort = await watched.listen({ host: '127.0.0.1', port: 0, secure: true });
+  const first = await connectFrames(closing, securePort);
+  await flood(first, 400, () => many(100, () => frame(FRAME.PING, 0, 0, zeros(8))));
+  expect(await eventually(() => watched.connections === 0)).toBe(true);
+  const connects = (localAddress: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      const to = { host: '127.0.0.1', port: securePort, localAddress };
+      const options = { ...to, servername: host, rejectUnauthorized: false };
+      const socket = tls.connect({ ...options, ALPNProtocols: ['h2'] });
+      closing.add(() => void socket.destroy());
+      socket.once('secureConnect', () => resolve(true));
+      socket.once('error', () => resolve(false));
+      socket.once('close', () => resolve(false));
+    });
+  let tries = 0;
+  while (await connects('127.0.0.1')) expect(++tries).toBeLessThan(1_000);
+  expect(tries).toBeGreaterThanOrEqual(floodLimits.connectionsMax);
+  expect(refusals).toEqual(['reconnect_limit']);
+  expect(await connects('127.0.0.2')).toBe(true);
 });
 
 test('more requests at a time than are allowed are refused one by one', async () => {

@@ -76,6 +76,7 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
   private blocked = false;
   private gone = false;
   private ended = false;
+  private begun = false;
   /** True when the parser refused the head. */
   private readonly refused: boolean;
 
@@ -113,7 +114,15 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     return this.owner.forwardedLines;
   }
 
-  begin(): void {
+  /** Begins its request, unless it has ended before; says whether it did. */
+  begin(): boolean {
+    if (this.begun || this.gone || this.ended) return false;
+    this.begun = true;
+    this.start();
+    return true;
+  }
+
+  private start(): void {
     const { parser, exchange, flags } = this;
     if ((flags & HTTP2_HEAD.TOO_LARGE) !== 0) return exchange.refuse(431, 'head_too_large');
     if ((flags & HTTP2_HEAD.ODD_SCHEME) !== 0) return exchange.refuse(400, 'scheme');
@@ -257,11 +266,20 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     this.leave();
   }
 
+  /** The client has given the request up before it began; true when it had not. */
+  givenUp(): boolean {
+    return !this.begun && this.closed();
+  }
+
   /** The stream is closed; true when that cut the request off. */
   closed(): boolean {
     const cut = !this.ended;
     this.leave();
-    if (cut) this.exchange.clientGone();
+    if (cut && this.begun) this.exchange.clientGone();
+    else if (cut) {
+      this.exchange.abandoned(!this.refused && (this.flags & HTTP2_HEAD.TOO_LARGE) === 0);
+      this.front.readers.give(this.readers);
+    }
     return cut;
   }
 

@@ -71,7 +71,15 @@ export class StrictListener implements Listener {
   private admit(fd: number): boolean {
     if (this.connections < this.context.settings.connectionsMax) return true;
     closeSync(fd);
-    this.context.onClientRefused();
+    this.context.onClientRefused('connection_limit');
+    return false;
+  }
+
+  /** False for a client that connects again and again to flood the proxy; it is closed. */
+  private welcome(socket: net.Socket, clientIp: string): boolean {
+    if (this.context.floods.admits(clientIp)) return true;
+    socket.destroy();
+    this.context.onClientRefused('reconnect_limit');
     return false;
   }
 
@@ -90,7 +98,9 @@ export class StrictListener implements Listener {
     let reader: Pick<Client, 'onRead'>;
     if (headerOf(socket.remoteAddress ?? '')) {
       reader = this.introduce(socket, (ends, rest) => {
-        let client = this.connectPlain(acceptedClient(socket, null, ends), (other) => {
+        const accepted = acceptedClient(socket, null, ends);
+        if (!this.welcome(socket, accepted.facts.peerIp)) return;
+        let client = this.connectPlain(accepted, (other) => {
           client = other;
           reader = other;
         });
@@ -100,6 +110,7 @@ export class StrictListener implements Listener {
       });
     } else {
       const accepted = acceptedClient(socket, null, null);
+      if (!this.welcome(socket, accepted.facts.peerIp)) return;
       reader = this.connectPlain(accepted, (other) => (reader = other));
     }
   }
@@ -142,6 +153,8 @@ export class StrictListener implements Listener {
   }
 
   private shakeHands(socket: net.Socket, ends: NamedEnds | null): void {
+    const { peerIp } = acceptedClient(socket, null, ends).facts;
+    if (!this.welcome(socket, peerIp)) return;
     this.handshakes.set(new Handshake(this.handshakeParts, socket), ends);
   }
 

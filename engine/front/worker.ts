@@ -199,7 +199,7 @@ class FrontWorker {
         const fate = this.batcher.add(selection === null ? told : { ...told, selection });
         if (fate !== 'kept') this.counters.addFate(fate);
       },
-      onClientRefused: () => this.counters.addRefusedClient(),
+      onClientRefused: (why) => this.counters.addRefusedClient(why),
       onProxyHeaderRefused: () => this.counters.addRefusedProxyHeader(),
       onHandshake: (outcome) => {
         if (outcome !== 'complete') this.counters.addFailedHandshake(outcome);
