@@ -34,3 +34,19 @@ export function decodeUtf8(bytes: ByteString): string {
 export function internText(text: ByteString): ByteString {
   return Object.keys({ [text]: 0 })[0]!;
 }
+
+/**
+ * Without the spaces and tabs at both ends. Cost: linear; an expression for the end, as
+ * `[\t ]+$`, would begin anew at each of many blanks.
+ */
+export function trimBlankEnds(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}

@@ -3,6 +3,7 @@
  * each field once, plain names. What is written in another way is no form of this kind.
  */
 
+import { trimBlankEnds } from '../base/byte-string.ts';
 import { schemaLimits } from '../base/schema-limits.ts';
 import { fromUtf8 } from './pairs.ts';
 
@@ -72,7 +73,7 @@ function readPart(head: string, content: Buffer): FormPart | null {
     const colon = line.indexOf(':');
     if (colon <= 0 || !/^[A-Za-z0-9-]+$/.test(line.slice(0, colon))) return null;
     const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, '');
+    const value = trimBlankEnds(line.slice(colon + 1));
     if (names.has(name) || /[\x00-\x08\x0a-\x1f\x7f]/.test(value)) return null;
     names.add(name);
     if (name === 'content-disposition') found = disposition.exec(value);

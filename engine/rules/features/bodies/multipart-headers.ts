@@ -3,6 +3,7 @@
  * decode the content.
  */
 
+import { trimBlankEnds } from '../../../base/byte-string.ts';
 import type { ByteString } from '../../../base/byte-string.ts';
 import { isSpace, nameIs } from '../../transaction/ascii.ts';
 
@@ -21,7 +22,7 @@ export function headerOf(slab: Buffer, lines: PartLines, name: string): ByteStri
   for (const [start, end] of lines) {
     const colon = findByte(slab, COLON, start, end);
     if (colon === end || !nameIs(slab, start, colon, name)) continue;
-    return slab.latin1Slice(colon + 1, end).replaceAll(/^[\t ]+|[\t ]+$/g, '');
+    return trimBlankEnds(slab.latin1Slice(colon + 1, end));
   }
   return null;
 }
