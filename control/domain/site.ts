@@ -15,9 +15,14 @@ const aliasesMax = 200;
 const upstreamsMax = 64;
 const weightMax = 1000;
 
+type OwnedSite = Pick<SiteRecord, 'id'> & Partial<Pick<SiteRecord, 'tenantId'>>;
+
 /** What a site is checked against. */
 export interface SiteSurroundings {
-  readonly others: Iterable<SiteRecord>;
+  /** Sites of that name; the site itself may be among them. */
+  sitesNamed(name: string): Iterable<OwnedSite>;
+  /** Sites that answer for a host; the site itself may be among them. */
+  sitesOfHost(host: string): Iterable<OwnedSite>;
   /** Tenant of the site; names are unique within it. Absent: among all. */
   readonly tenantId?: string;
   upstreamExists(id: string): boolean;
@@ -62,9 +67,7 @@ export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
     ...(tls === undefined ? {} : { tls }),
     ...(botProtection === undefined ? {} : { botProtection }),
   };
-  for (const other of around.others) {
-    if (other.id !== site.id) refuseOverlap(checked, other, around.tenantId ?? other.tenantId);
-  }
+  refuseOverlap(checked, around);
   return checked;
 }
 
@@ -168,15 +171,17 @@ function checkWaf(site: SiteJson, around: SiteSurroundings): void {
   if (problem !== '') throw refusal('failed_precondition', `site.waf.policyId: ${problem}`);
 }
 
-function refuseOverlap(site: SiteJson, other: SiteRecord, tenantId: string): void {
-  if (site.name === other.name && other.tenantId === tenantId) {
+function refuseOverlap(site: SiteJson, around: SiteSurroundings): void {
+  const { tenantId } = around;
+  for (const other of around.sitesNamed(site.name ?? '')) {
+    if (other.id === site.id || other.tenantId !== (tenantId ?? other.tenantId)) continue;
     throw refusal('already_exists', 'site.name: another site has it');
   }
-  const hosts = hostsOf(site);
-  hosts.forEach((host, at) => {
-    // Thousands of sites are looked at for each that is checked: nothing is made for them.
-    if (host !== (other.primaryHost ?? '') && other.aliases?.includes(host) !== true) return;
-    const field = at === 0 ? 'site.primaryHost' : `site.aliases[${at - 1}]`;
-    throw refusal('already_exists', `${field}: another site answers for this host`);
+  hostsOf(site).forEach((host, at) => {
+    for (const other of around.sitesOfHost(host)) {
+      if (other.id === site.id) continue;
+      const field = at === 0 ? 'site.primaryHost' : `site.aliases[${at - 1}]`;
+      throw refusal('already_exists', `${field}: another site answers for this host`);
+    }
   });
 }

@@ -37,7 +37,7 @@ export const resourceLimits = {
   /** Path routes of one site; each request compares with the longest first. */
   routesPerSiteMax: 200,
   /** Certificates of a tenant. */
-  certificatesMax: 10_000,
+  certificatesMax: 20_000,
   /** One PEM text of a certificate, key or chain element. */
   certificateTextBytesMax: 64 * 1024,
   /** Certificates between a site's and the root. */

@@ -9,7 +9,7 @@ import { toBinary } from '@bufbuild/protobuf';
 import { SignedRuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { SiteJson } from '../../proto/gen/waf/v1/site_pb.ts';
 import { checkPolicy } from '../domain/policy.ts';
-import { checkEndpoint, checkSite } from '../domain/site.ts';
+import { checkEndpoint, checkSite, hostsOf } from '../domain/site.ts';
 import {
   buildBundle,
   type BundlePolicy,
@@ -170,9 +170,11 @@ function readSite(
   if ((site.upstreams ?? []).length === 0) {
     throw invalid(where, 'spec: needs upstreamRef or upstreams');
   }
+  const earlier = others.map((other) => other.site);
   const checked = rethrown(where, () =>
     checkSite(site, {
-      others: others.map((other) => other.site as never),
+      sitesNamed: (given) => earlier.filter((other) => other.name === given),
+      sitesOfHost: (host) => earlier.filter((other) => hostsOf(other).includes(host)),
       upstreamExists: (ref) => upstreams.some((upstream) => upstream.id === ref),
       policyExists: () => true,
     }),

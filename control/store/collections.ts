@@ -140,7 +140,13 @@ export interface NodeDelivery {
 }
 
 /** Collections that people's resources lie in. */
-export const sites: Collection<SiteRecord> = { name: 'sites', indexes: {} };
+export const sites: Collection<SiteRecord> = {
+  name: 'sites',
+  indexes: {
+    name: (site) => [site.name],
+    host: (site) => [site.primaryHost, ...(site.aliases ?? [])],
+  },
+};
 /** Policies and templates. */
 export const policies: Collection<PolicyRecord> = { name: 'policies', indexes: {} };
 /** Saved states of policies. */
@@ -227,10 +233,15 @@ export const siteRoutings: Collection<SiteRoutingRecord> = {
     ],
   },
 };
-/** Certificates, found by fingerprint. */
+/** Certificates, found by fingerprint and by name, counted for each tenant. */
 export const certificates: Collection<CertificateRecord> = {
   name: 'certificates',
-  indexes: { fingerprint: (certificate) => [certificate.fingerprintSha256] },
+  indexes: {
+    fingerprint: (certificate) => [certificate.fingerprintSha256],
+    name: (certificate) => [certificate.name],
+    tenant: (certificate) => [certificate.tenantId],
+  },
+  counted: ['tenant'],
 };
 /** Private keys of certificates. */
 export const certificateKeys: Collection<CertificateKeyRecord> = {

@@ -38,11 +38,11 @@ export function keepCertificate(
   checked: CheckedCertificate,
   { name, nameField, managed, now }: CertificateKeeping,
 ): CertificateRecord {
-  const known = tx.list(certificates).filter((one) => one.tenantId === caller.tenantId);
-  if (known.length >= resourceLimits.certificatesMax) {
+  if (tx.count(certificates, 'tenant', caller.tenantId) >= resourceLimits.certificatesMax) {
     throw refusal('resource_exhausted', 'there are too many certificates: remove some first');
   }
-  if (known.some((one) => one.name === name)) {
+  const named = tx.find(certificates, 'name', name);
+  if (named.some((one) => one.tenantId === caller.tenantId)) {
     throw refusal('already_exists', `${nameField}: another certificate has it`);
   }
   const { keyPem, ...shown } = checked;

@@ -22,7 +22,7 @@ export function applySite(run: ApplyRun, document: ManifestDocument): DocumentCh
   const before = findBefore(run, 'site', document, (id) => run.sites.get(id));
   if (before === null) refuseTakenId(document, run.sites.get(document.statedId));
   const asked = readSiteSpec(document, references);
-  const around = surroundings(run);
+  const { around } = run;
   const id = before?.id ?? (document.statedId || `site-${randomUUID()}`);
   const checked = checkSite({ ...keepSiteSecrets(asked.site, before), id }, around);
   const draft: SiteRecord = {
@@ -60,11 +60,6 @@ export function applySite(run: ApplyRun, document: ManifestDocument): DocumentCh
   return renamed ? { ...change, action: 'update', changedPaths: ['metadata.name'] } : change;
 }
 
-/** As for one site, but with the sites of the documents before. */
-function surroundings(run: ApplyRun): ApplyRun['around'] {
-  return { ...run.around, others: run.sites.values() };
-}
-
 function storedSpec({ tx, references }: ApplyRun, site: SiteRecord) {
   const routing = tx.get(siteRoutings, site.id)?.routing;
   return siteSpec({ site, routing, policyOverride: tx.get(siteOverrides, site.id) }, references);
@@ -75,7 +70,7 @@ function settleExtras(
   { tx }: ApplyRun,
   site: SiteRecord,
   asked: SiteSpec,
-  around: ReturnType<typeof surroundings>,
+  around: ApplyRun['around'],
 ): Omit<SiteSpec, 'site'> {
   const known = tx.get(siteRoutings, site.id)?.routing;
   let routing = known;

@@ -23,7 +23,8 @@ export function surroundingsIn(
     found?.tenantId === tenantId ? found : undefined;
   return {
     // Hosts are routed for the whole installation, so other tenants' sites count too.
-    others: store.list(sites),
+    sitesOfHost: (host) => store.find(sites, 'host', host),
+    sitesNamed: (name) => store.find(sites, 'name', name),
     tenantId,
     upstreamExists: (id) => ours(store.get(upstreams, id)) !== undefined,
     upstreamActive: (id) => store.get(upstreams, id)?.status !== 'RESOURCE_STATUS_DISABLED',
