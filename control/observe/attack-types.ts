@@ -63,12 +63,32 @@ function byScore(
   return vague || other.best - one.best || other.total - one.total;
 }
 
+const identifier = /^(?:\d+|[0-9a-f]{8,}|[0-9a-f-]{32,})$/i;
+
 /** A path with what looks like an identifier taken out. */
 export function pathShape(path: string): string {
-  return path
-    .split('/')
-    .map((part) => (/^(?:\d+|[0-9a-f]{8,}|[0-9a-f-]{32,})$/i.test(part) ? '{id}' : part))
-    .join('/');
+  let shape = '';
+  // What is not an identifier is taken over in pieces as long as they come.
+  let from = 0;
+  for (let start = 0; start <= path.length;) {
+    const slash = path.indexOf('/', start);
+    const end = slash < 0 ? path.length : slash;
+    if (mayBeIdentifier(path, start, end) && identifier.test(path.slice(start, end))) {
+      shape += `${path.slice(from, start)}{id}`;
+      from = end;
+    }
+    start = end + 1;
+  }
+  return from === 0 ? path : shape + path.slice(from);
+}
+
+/** False where the first character of a part already says that it is no identifier. */
+function mayBeIdentifier(path: string, start: number, end: number): boolean {
+  if (end === start) return false;
+  const code = path.charCodeAt(start);
+  if (code >= 0x30 && code <= 0x39) return true;
+  const lower = code | 0x20;
+  return end - start >= 8 && ((lower >= 0x61 && lower <= 0x66) || code === 0x2d);
 }
 
 /** Each value once, in the order of its first place. */

@@ -1,8 +1,8 @@
 /** Events as they lie on disk before they are read: facts as nodes sent them, or JSON. Pure. */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { observationLimits } from '../../limits/observation-limits.ts';
+import { FactReader, wire } from './fact-reader.ts';
 
 /** What the bytes of an entry are. */
 export const entryForm = { fact: 0, json: 1 } as const;
@@ -20,11 +20,15 @@ export interface Entry {
 export function splitBatch(payload: Uint8Array): Uint8Array[] | null {
   const facts: Uint8Array[] = [];
   try {
-    const reader = new BinaryReader(payload);
-    while (reader.pos < reader.len) {
-      const [field, type] = reader.tag();
-      if (field === 1 && type === WireType.LengthDelimited) facts.push(reader.bytes());
-      else reader.skip(type, field);
+    const reader = new FactReader().open(payload);
+    while (reader.next()) {
+      if (reader.field !== 1 || reader.type !== wire.bytes) {
+        reader.skip();
+        continue;
+      }
+      reader.span();
+      const { from, to } = reader;
+      facts.push(new Uint8Array(payload.buffer, payload.byteOffset + from, to - from));
     }
     return facts;
   } catch {
@@ -33,13 +37,16 @@ export function splitBatch(payload: Uint8Array): Uint8Array[] | null {
   }
 }
 
+const numberReader = new FactReader();
+
 /** A number in a field of a fact; 0 when it is not set. Errors: those of a damaged fact. */
 export function readNumberField(fact: Uint8Array, wanted: number): number {
-  const reader = new BinaryReader(fact);
-  while (reader.pos < reader.len) {
-    const [field, type] = reader.tag();
-    if (field === wanted && type === WireType.Varint) return Number(reader.int64());
-    reader.skip(type, field);
+  numberReader.open(fact);
+  while (numberReader.next()) {
+    if (numberReader.field === wanted && numberReader.type === wire.varint) {
+      return numberReader.varint();
+    }
+    numberReader.skip();
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 
 import { BlockList, isIP } from 'node:net';
 import type { EventKind, EventTerms, StoredEvent } from './event-kind.ts';
-import { hashOfTerm } from './column.ts';
+import { hashOfTerm } from './term-places.ts';
 import { networkTerm, pathTerm } from './event-terms.ts';
 
 /** Values of a field of which an event has at least one. */
@@ -52,6 +52,7 @@ export function prepareFilter<E extends StoredEvent>(
   clauses.push(...networkClauses(networks));
   const above = pathTerm(pathPrefix);
   if (above !== '') clauses.push(clauseOf('dir', [above]));
+  clauses.sort((one, other) => rankOf(one.field) - rankOf(other.field));
   const inNetworks = addressCheck(networks);
   const wanted = anyOf.map(({ field, values }) => ({ field, values: new Set(values) }));
   const texts = contains.map(({ property, text }) => ({ property, text: text.toLowerCase() }));
@@ -69,6 +70,14 @@ export function prepareFilter<E extends StoredEvent>(
     return wanted.every(({ field, values }) => (terms[field] ?? []).some((one) => values.has(one)));
   };
   return { clauses, matches };
+}
+
+/** Fields with the most values first: a segment that lacks a value is not searched further. */
+const searchedFirst = ['request', 'client', 'net', 'target', 'path', 'dir', 'rule'];
+
+function rankOf(field: string): number {
+  const rank = searchedFirst.indexOf(field);
+  return rank < 0 ? searchedFirst.length : rank;
 }
 
 /** Single IPv4 addresses have one spelling, and the column of clients is the smaller one. */

@@ -89,15 +89,15 @@ export class EventLog<E extends StoredEvent> {
     if (schemaVersion !== this.kind.schemaVersion) return 'schema';
     const { agentId, tenantId, payload } = batch;
     if (crc32c(payload) !== batch.crc32c) return 'crc';
-    const { timeField } = this.kind;
-    let entries = entriesOf({ agentId, tenantId, number: 0 }, payload, timeField);
-    if (entries === null) return 'schema';
+    let entries: readonly Entry[] = [];
     const written: TailRow[] = [];
     const result = await this.kv.write((writer) => {
-      if (!firstTime(writer, this.lane, batch)) return 'repeated';
       const number = readNumber(writer, numberKey);
       const head = { agentId, tenantId, number };
-      entries = numbered(entries ?? [], number);
+      const read = entriesOf(head, payload, this.kind.timeField);
+      if (read === null) return 'schema';
+      if (!firstTime(writer, this.lane, batch)) return 'repeated';
+      entries = read;
       if (entries.length === 0) return 'stored';
       const row = packTailRow(head, payload);
       const key = tailKey(this.lane, number);
@@ -248,6 +248,11 @@ export class EventLog<E extends StoredEvent> {
   private async sealRows(rows: readonly TailRow[]): Promise<void> {
     const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
     const entries = rows.flatMap((row) => row.entries);
+    const { kind } = this;
+    const indexed = function* (): Generator<null> {
+      for (const row of rows) yield* indexRow(kind, row);
+    };
+    for await (const _ of paced(indexed())) continue;
     const known = new Map(
       rows.flatMap((row) => row.terms.map((terms, at) => [row.entries[at], terms] as const)),
     );
@@ -272,7 +277,9 @@ export class EventLog<E extends StoredEvent> {
     entries: readonly Entry[],
     known?: ReadonlyMap<Entry | undefined, EventTerms | null>,
   ): Promise<SegmentDraft | null> {
-    const sorted = entries.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+    const sorted = isSorted(entries)
+      ? entries
+      : entries.toSorted((left, right) => (left.id < right.id ? -1 : 1));
     const building = buildSegment(this.kind, sorted, (entry) => {
       const terms = known?.get(entry);
       return terms === undefined ? termsOfEntry(this.kind, entry) : terms;
@@ -290,6 +297,14 @@ export class EventLog<E extends StoredEvent> {
     const next = { events: before.events + events, bytes: Math.max(0, before.bytes + bytes) };
     writer.put(useKey(this.lane), encoder.encode(JSON.stringify(next)));
   }
+}
+
+/** Most tails are: nodes send events as they happen. */
+function isSorted(entries: readonly Entry[]): boolean {
+  for (let at = 1; at < entries.length; at++) {
+    if (entries[at]!.id < entries[at - 1]!.id) return false;
+  }
+  return true;
 }
 
 /** The entry of an id, wherever it is; null when it is not kept. */
@@ -324,14 +339,6 @@ export function readUse(reader: KvReader, lane: EventLane): LaneUse {
   return bytes === undefined
     ? { events: 0, bytes: 0 }
     : (JSON.parse(decoder.decode(bytes)) as LaneUse);
-}
-
-/** The entries of a batch under the numbers of their arrival. */
-function numbered(entries: readonly Entry[], number: number): Entry[] {
-  return entries.map((entry, at) => {
-    const { id, agentId, tenantId, form, bytes } = entry;
-    return { id: makeEventId(timeOfEventId(id), number + at + 1), agentId, tenantId, form, bytes };
-  });
 }
 
 /** Takes a batch once and hands its entries on; nothing of it is kept. Rejects as `ingest`. */

@@ -201,18 +201,32 @@ function* scanSegment<E extends StoredEvent>(
 }
 
 /** Events that may fit, in the order of time; null for all of them. */
-function candidatesOfSegment(segment: SegmentReader, clauses: readonly Clause[]): number[] | null {
-  const searched: { readonly column: Column; readonly places: Uint8Array }[] = [];
+function candidatesOfSegment(
+  segment: SegmentReader,
+  clauses: readonly Clause[],
+): ArrayLike<number> | null {
+  const searched: Searched[] = [];
   for (const { field, hashes } of clauses) {
     const column = segment.column(field);
     // Segments of earlier versions lack later fields: every event is a candidate.
     if (column === null) continue;
     const places = column.find(hashes);
-    if (places === null) return [];
-    searched.push({ column, places });
+    if (places.length === 0) return [];
+    searched.push({ column, places, count: column.countOf(places) });
   }
-  const [first, ...others] = searched.toSorted((one, other) => other.column.size - one.column.size);
-  if (first === undefined) return null;
-  const found = first.column.eventsWith(first.places);
-  return found.filter((at) => others.every(({ column, places }) => column.has(at, places)));
+  if (searched.length > 1) searched.sort((one, other) => one.count - other.count);
+  let found: ArrayLike<number> | null = null;
+  for (const { column, places } of searched) {
+    found = found === null ? column.eventsWith(places) : column.among(found, places);
+    if (found.length === 0) break;
+  }
+  return found;
+}
+
+/** What a clause comes to in one segment. */
+interface Searched {
+  readonly column: Column;
+  readonly places: readonly number[];
+  /** Events that have one of its values. */
+  readonly count: number;
 }

@@ -217,9 +217,10 @@ function exactChecks(
   const checks: ((event: number) => boolean)[] = [];
   for (const [field, fits] of conditionsOf(filter)) {
     const column = segment.column(field)!;
-    const places = Uint8Array.from(segment.terms(field), (value) => (fits(value) ? 1 : 0));
-    if (!places.includes(1)) return null;
-    checks.push((event) => column.has(event, places));
+    const places = segment.terms(field).flatMap((value, place) => (fits(value) ? [place] : []));
+    if (places.length === 0) return null;
+    const marks = column.marks(places);
+    checks.push((event) => marks[event] === 1);
   }
   return checks;
 }

@@ -8,6 +8,10 @@ const foldersMax = 8;
 
 /** Values of an address: each of its networks. None where it is no address. */
 export function networkTerms(address: string): string[] {
+  const digits = hexOfPlainIpv4(address);
+  if (digits !== '') {
+    return [digits.slice(0, 2), digits.slice(0, 4), digits.slice(0, 6), digits];
+  }
   const version = isIP(address);
   const hex = hexOf(address);
   if (hex === '' || (version !== 4 && version !== 6)) return [];
@@ -43,6 +47,30 @@ export function pathTerm(prefix: string): string {
   const last = prefix.lastIndexOf('/');
   if (last <= 0) return '';
   return pathTerms(prefix.slice(0, last)).at(-1) ?? '';
+}
+
+const bytesInHex = Array.from({ length: 256 }, (_, byte) => hex(byte, 2));
+const ipv4CharsMax = 15;
+
+/** Hex digits of an IPv4 address, each number without needless zeros; '' for all else. */
+function hexOfPlainIpv4(address: string): string {
+  if (address.length > ipv4CharsMax) return '';
+  let digits = '';
+  let parts = 0;
+  let value = -1;
+  for (let at = 0; at <= address.length; at++) {
+    const code = at === address.length ? 0x2e : address.charCodeAt(at);
+    if (code === 0x2e) {
+      if (value < 0 || ++parts > 4) return '';
+      digits += bytesInHex[value]!;
+      value = -1;
+    } else if (code < 0x30 || code > 0x39 || value === 0) return '';
+    else {
+      value = Math.max(value, 0) * 10 + code - 0x30;
+      if (value > 255) return '';
+    }
+  }
+  return parts === 4 ? digits : '';
 }
 
 /** Hex digits of an address, eight or thirty-two; '' where it is none. */
