@@ -5,6 +5,7 @@
  */
 
 import { createRequire } from 'node:module';
+import { compileFunction } from 'node:vm';
 import type * as AjvPackage from 'ajv';
 import type { Ajv, KeywordCxt, Options } from 'ajv';
 import { AppError } from '../../engine/base/errors.ts';
@@ -12,6 +13,7 @@ import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { convertSchema } from './schema-convert.ts';
 import { compilerFormats } from './compiler-formats.ts';
+import { leanChecks, leanPrologue } from './lean-checks.ts';
 import type { Dialect } from './schema-keywords.ts';
 import { SchemaSurvey, type SchemaFault } from './schema-survey.ts';
 
@@ -31,7 +33,8 @@ const classes: Readonly<Record<Dialect, AjvClass>> = {
 /** Where exports go, and functions of the engine under the names that the code has for them. */
 const prologue =
   '"use strict";const exports={};' +
-  'const runtime$unique=runtime.unique;const runtime$multipleOf=runtime.multipleOf;';
+  'const runtime$unique=runtime.unique;const runtime$multipleOf=runtime.multipleOf;' +
+  leanPrologue;
 
 /** How the compiler begins a function; texts of schemas hold no bare quotes. */
 const functionStart =
@@ -101,21 +104,28 @@ export class SchemaCompiler {
 
   /** The body of a function with the parameter `runtime` that returns all functions by index. */
   code(): string {
+    const text = leanChecks(this.plainCode());
+    if (text.length > apiDocumentLimits.codeCharactersMax) {
+      const message = 'The checks of this document are too large: split the document.';
+      throw new AppError('resource_exhausted', message, { source: 'client' });
+    }
+    // Engines would refuse what it guards if they could not read it.
+    compileFunction(text, ['runtime']);
+    return text;
+  }
+
+  /** As `code`, as the compiler writes it: twice as long. */
+  plainCode(): string {
     if (this.#checks === 0) return '';
     const names = Array.from({ length: this.#checks }, (_one, at) => `c${at}`);
     const text = standalone.default(this.#ajv, Object.fromEntries(names.map((one) => [one, one])));
     const code = text
       .replaceAll('require("ajv/dist/runtime/ucs2length").default', 'runtime.length')
       .replaceAll('require("ajv/dist/runtime/equal").default', 'runtime.equal');
-    const counted = withCallCounts(code);
     if (/^const \w+ = require\(/m.test(code) || code.includes('= require("ajv')) {
       throw new Error('the code of checks needs a module that engines do not have');
     }
-    if (counted.length > apiDocumentLimits.codeCharactersMax) {
-      const message = 'The checks of this document are too large: split the document.';
-      throw new AppError('resource_exhausted', message, { source: 'client' });
-    }
-    return `${counted.replace('"use strict";', prologue)}\nreturn [${names
+    return `${withCallCounts(code).replace('"use strict";', prologue)}\nreturn [${names
       .map((one) => `exports.${one}`)
       .join(',')}];`;
   }

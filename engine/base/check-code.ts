@@ -10,8 +10,6 @@ import { textFormats } from './text-formats.ts';
 
 /** One thing that a check found wrong. Never holds a value of the request. */
 export interface ApiCheckError {
-  /** JSON pointer into the value. Holds names that the client sent: bound before use. */
-  readonly instancePath: string;
   /** JSON pointer into the schema. */
   readonly schemaPath: string;
   readonly keyword: string;
