@@ -102,7 +102,7 @@ export class ApiRun {
 
   /** Takes the body; null where it is longer than `bodyBytes`, or was not held. */
   checkBody(body: Uint8Array | null): void {
-    const bytes = body === null ? null : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    const bytes = body === null ? null : asBuffer(body);
     this.controls?.checkBody(bytes);
     const { pending, found } = this;
     if (pending === null) return;
@@ -184,6 +184,10 @@ export class ApiRun {
   }
 }
 
+function asBuffer(body: Uint8Array): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
 /** Texts and binary content are looked at by their size alone, whatever the rules make of them. */
 function isOther(kind: ApiMediaKind, read: ProcessorReading): boolean {
   return kind !== 'text' && kind !== 'binary' && kind !== read;
@@ -193,8 +197,10 @@ const bodyAt = constraints.indexOf('body');
 const controlAt = constraints.indexOf('body_control');
 const candidateAt = constraints.indexOf('body_candidate');
 
+const none: readonly Result[] = constraints.map(() => RESULT.NONE);
+
 function noResults(): Result[] {
-  return constraints.map(() => RESULT.NONE);
+  return none.slice();
 }
 
 function undeclaredVerdict({ undeclared, basePath }: ApiScope): GuardVerdict | null {

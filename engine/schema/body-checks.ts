@@ -21,6 +21,8 @@ export interface PendingBody {
 export class BodyChecks {
   private readonly body: ApiBody;
   private readonly checkOf: (index: number | undefined) => ApiCheck | null;
+  /** Clients of an operation mostly send one Content-Type: the last one, and what it was read as. */
+  private readonly last: { text: string; type: MediaType | null } = { text: '', type: null };
 
   constructor(body: ApiBody, checkOf: (index: number | undefined) => ApiCheck | null) {
     this.body = body;
@@ -32,7 +34,7 @@ export class BodyChecks {
     const { pointer, required, media } = this.body;
     if (!hasBody) return required ? violation('body', 'required', pointer) : null;
     const fields = view.fields('content-type');
-    const type = fields.length === 1 ? readMediaType(fields[0]!) : null;
+    const type = fields.length === 1 ? this.readType(fields[0]!) : null;
     if (type === null) {
       // RFC 9110 section 8.3: without a type it is anything.
       const any = fields.length === 0 ? findMedia(media, 'application/octet-stream') : null;
@@ -46,6 +48,15 @@ export class BodyChecks {
       return notEvaluated('body', 'contentEncoding', found.pointer);
     }
     return { media: found, type };
+  }
+
+  private readType(text: string): MediaType | null {
+    const { last } = this;
+    if (last.text === text) return last.type;
+    const type = readMediaType(text);
+    if (text.length > keptTypeCharsMax) return type;
+    last.text = text;
+    return (last.type = type);
   }
 
   /** What the content is. `body` is whole. */
@@ -63,6 +74,9 @@ export class BodyChecks {
     return runCheck(check, readContent(media, type, body), 'body', pointer);
   }
 }
+
+/** Longer ones are read each time; the boundary of a form differs each time anyway. */
+const keptTypeCharsMax = 128;
 
 const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);
 

@@ -42,10 +42,11 @@ export function findMedia<T extends Pick<ApiMedia, 'range'>>(
   type: string,
 ): T | null {
   const family = `${type.slice(0, type.indexOf('/'))}/*`;
-  for (const range of [type, family, '*/*']) {
-    const found = media.find((one) => one.range === range);
-    if (found !== undefined) return found;
-  }
+  return rangeOf(media, type) ?? rangeOf(media, family) ?? rangeOf(media, '*/*');
+}
+
+function rangeOf<T extends Pick<ApiMedia, 'range'>>(media: readonly T[], range: string): T | null {
+  for (const one of media) if (one.range === range) return one;
   return null;
 }
 

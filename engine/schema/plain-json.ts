@@ -3,7 +3,7 @@
  * size. The bytes are those that the rules inspect and the origin gets.
  */
 
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { schemaLimits } from '../base/schema-limits.ts';
 
 /** Why there is no value. `malformed` and `duplicate` break every schema; the others are bounds. */
@@ -22,13 +22,14 @@ const COMMA = 0x2c;
  * counted in the text and in the value: a name that came twice makes the difference.
  */
 export function readPlainJson(bytes: Buffer): PlainJson {
-  if (!isUtf8(bytes)) return { fault: 'encoding' };
+  const ascii = isAscii(bytes);
+  if (!ascii && !isUtf8(bytes)) return { fault: 'encoding' };
   // JSON.parse takes no byte order mark off, but toString keeps it: it is refused as malformed.
   const members = countMembers(bytes);
   if (typeof members === 'string') return { fault: members };
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    value = JSON.parse(bytes.toString(ascii ? 'latin1' : 'utf8'));
   } catch {
     return { fault: 'malformed' };
   }

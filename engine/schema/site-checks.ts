@@ -137,16 +137,19 @@ function findOperation(
       operation === null || strictness[next.spec.mode] > strictness[operation.spec.mode];
     if (stricter) operation = next;
   };
-  const led: string[] = [];
+  const led: PathReading[] = [];
   let missed: PathReading[] = [];
   for (const reading of readings) {
     const matches = matchesOf(matcher, method, reading);
     matches.forEach(take);
     if (matches.length === 0) missed.push(reading);
-    else led.push(namesIn(reading));
+    else led.push(reading);
   }
   if (operation === null) return { found: null, missed };
-  if (missed.length > 0) missed = missed.filter((one) => !led.includes(namesIn(one)));
+  if (missed.length > 0) {
+    const names = led.map(namesIn);
+    missed = missed.filter((one) => !names.includes(namesIn(one)));
+  }
   return { found: { operation, values, ambiguous }, missed };
 }
 
