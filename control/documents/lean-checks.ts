@@ -4,7 +4,7 @@
  * literals, so that nothing that a document says is ever taken for code.
  */
 
-/** What stands before the checks: a check that fails here says so and ends. */
+/** What stands before the checks: how a check notes what is wrong and ends. */
 export const leanPrologue =
   'const no=(check,schemaPath,keyword)=>{check.errors=[{schemaPath,keyword}];return false;};';
 
@@ -35,10 +35,16 @@ function narrow(text: string): string {
   );
 }
 
-const errorObject =
-  /\{instancePath(?::instancePath\+[^{}]*?)?,schemaPath:("\d+"),keyword:("\d+"),params:\{[^{}]*\}(?:,propertyName:\w+)?\}/g;
-const functionHead =
-  /(function validate\d+)\(data, \{instancePath="\d+", parentData, parentDataProperty, rootData=data(, dynamicAnchors=\{\})?\}=\{\}\)/g;
+const errorObject = new RegExp(
+  String.raw`\{instancePath(?::instancePath\+[^{}]*?)?,schemaPath:("\d+"),keyword:("\d+"),` +
+    String.raw`params:\{[^{}]*\}(?:,propertyName:\w+)?\}`,
+  'g',
+);
+const functionHead = new RegExp(
+  String.raw`(function validate\d+)\(data, \{instancePath="\d+", parentData, parentDataProperty, ` +
+    String.raw`rootData=data(?:, dynamicAnchors=\{\})?\}=\{\}\)`,
+  'g',
+);
 const callArgument =
   /, \{instancePath(?::instancePath\+[^{}]*?)?,parentData[^{}]*?,rootData(,dynamicAnchors)?\}\)/g;
 
@@ -125,18 +131,22 @@ function withoutDeadCode(text: string): string {
   );
 }
 
-const failedCall =
-  /\{vErrors = vErrors === null \? (validate\d+)\.errors : vErrors\.concat\(\1\.errors\);errors = vErrors\.length;\}/g;
+/** What follows a call of another check that failed. */
+const failedCall = new RegExp(
+  String.raw`\{vErrors = vErrors === null \? (validate\d+)\.errors : ` +
+    String.raw`vErrors\.concat\(\1\.errors\);errors = vErrors\.length;\}`,
+  'g',
+);
 
 /**
- * A function that goes on after no error returns at the first one: what it asks of its count is
+ * A function that returns at the first error has an error count of zero: what compares the count is
  * always true then.
  */
 function withoutErrorCounts(text: string): string {
   const name = /^function (validate\d+)/.exec(text)?.[1];
   if (name === undefined) return text;
   const returning = text.replaceAll(failedCall, `{${name}.errors = $1.errors;return false;}`);
-  // Alternatives count, and go on.
+  // Alternatives count errors, and continue.
   const counts = /(?<![\w.])errors(?:\+\+| ?[+-]?= )/;
   if (counts.test(returning.replace('let errors = 0;', ''))) return text;
   const folded = returning

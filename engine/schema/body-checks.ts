@@ -21,7 +21,7 @@ export interface PendingBody {
 export class BodyChecks {
   private readonly body: ApiBody;
   private readonly checkOf: (index: number | undefined) => ApiCheck | null;
-  /** Clients of an operation mostly send one Content-Type: the last one, and what it was read as. */
+  /** The last Content-Type, and what it was read as: clients of an operation mostly send one. */
   private readonly last: { text: string; type: MediaType | null } = { text: '', type: null };
 
   constructor(body: ApiBody, checkOf: (index: number | undefined) => ApiCheck | null) {
