@@ -27,10 +27,10 @@ export function leanChecks(code: string): string {
   return text.replaceAll(aside, (_one, at: string) => narrow(literals[Number(at)]!));
 }
 
-/** Texts of characters up to U+00FF take one byte a character in every thread. */
+/** In ASCII: engines keep it with one byte a character. */
 function narrow(text: string): string {
   return text.replaceAll(
-    /[^\0-\xff]/g,
+    /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }

@@ -56,7 +56,7 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
     ...optional('rates', rates(site)),
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
-    ...optional('api', api.get(site.id)),
+    ...api.get(site.id),
     ...optional('learning', learning.get(site.id)),
     ...bot(site),
   }));

@@ -126,6 +126,11 @@ export interface SiteConfig {
   readonly tls?: SiteTlsConfig;
   /** What is checked of requests to the site's API; absent where no document is in use. */
   readonly api?: ApiChecks;
+  /**
+   * The text of the checks of `api`, UTF-8, in memory that all threads share; its own `code` is ''
+   * then. Absent where `api` has it.
+   */
+  readonly apiCode?: Uint8Array;
   /** Endpoints that learn the structure of bodies; absent for none. */
   readonly learning?: ApiLearning;
 }

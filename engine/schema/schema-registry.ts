@@ -31,10 +31,10 @@ export class SchemaRegistry {
   prepare(sites: readonly SiteConfig[]): ReadonlyMap<string, SiteChecks> {
     const next = new Map<string, SiteChecks>();
     const bySite = new Map<string, SiteChecks>();
-    for (const { id, api } of sites) {
+    for (const { id, api, apiCode } of sites) {
       if (api === undefined) continue;
       const key = keyOf(api);
-      const checks = this.known.get(key) ?? this.compile(id, api);
+      const checks = this.known.get(key) ?? this.compile(id, api, apiCode);
       next.set(key, checks);
       bySite.set(id, checks);
     }
@@ -47,11 +47,16 @@ export class SchemaRegistry {
     return this.counts.drain();
   }
 
-  private compile(siteId: string, api: ApiChecks): SiteChecks {
-    const checks = new SiteChecks(api, this.services.pattern, this.counts);
+  private compile(siteId: string, api: ApiChecks, code: Uint8Array | undefined): SiteChecks {
+    const text = code === undefined ? api.code : textOf(code);
+    const checks = new SiteChecks(api, this.services.pattern, this.counts, text);
     if (checks.fault !== '') this.services.onFault(siteId, checks.fault);
     return checks;
   }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
 /** The approved change names all that is in the checks, but for what comes from the policy. */

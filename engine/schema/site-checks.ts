@@ -32,10 +32,16 @@ export class SiteChecks implements RunSite {
   private readonly scopes = new Map<string, ApiScope[]>();
   private readonly controls: BodyControls;
 
-  constructor(checks: ApiChecks, pattern: PatternMaker, counts: CheckCounts) {
+  /** `code`: the text of the checks. */
+  constructor(
+    checks: ApiChecks,
+    pattern: PatternMaker,
+    counts: CheckCounts,
+    code: string = checks.code,
+  ) {
     this.checks = checks;
     this.counts = counts;
-    const { functions, fault } = load(checks.code, pattern);
+    const { functions, fault } = load(code, pattern);
     this.fault = fault;
     const checkOf = (index: number | undefined): ApiCheck | null => {
       if (index === undefined) return null;

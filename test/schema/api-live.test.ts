@@ -48,8 +48,10 @@ describe('sentences on API documents, live', () => {
   /** A front with the checks that the node has now; no rules, so that each 403 is of a check. */
   async function serve(): Promise<void> {
     const { sites } = toRuntimeConfig(applied.at(-1)!);
-    const { api } = sites.find(({ id }) => id === siteId)!;
-    const site = siteFor(originPort, api === undefined ? {} : { api });
+    const { api, apiCode } = sites.find(({ id }) => id === siteId)!;
+    if (apiCode !== undefined) expect(apiCode.buffer).toBeInstanceOf(SharedArrayBuffer);
+    const checks = api === undefined || apiCode === undefined ? {} : { api, apiCode };
+    const site = siteFor(originPort, checks);
     const services = { schemaServices: { pattern: linearPattern, onFault: () => undefined } };
     proxyPort = (await startFront(closing, [site], null, {}, 'strict', services)).port;
   }

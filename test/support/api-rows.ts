@@ -59,7 +59,10 @@ export class ApiRows {
   private served(): ApiChecks | undefined {
     const last = this.applied.at(-1);
     if (last === undefined) return undefined;
-    return toRuntimeConfig(last).sites.find(({ id }) => id === this.table.known.get('site'))?.api;
+    const { sites } = toRuntimeConfig(last);
+    const site = sites.find(({ id }) => id === this.table.known.get('site'));
+    if (site?.api === undefined || site.apiCode === undefined) return undefined;
+    return { ...site.api, code: Buffer.from(site.apiCode).toString('utf8') };
   }
 }
 
