@@ -46,7 +46,7 @@ export interface Observed {
     | 'load'
     | 'pipeline'
     | 'siem'
-    | 'otlpLogs'
+    | 'otlpQueues'
   >;
   /** Begins to send metrics to the OTLP collector, where one is set. */
   readonly sendMetrics: OtlpExports['sendMetrics'];
@@ -119,7 +119,7 @@ export function openObserved(
       load: openNodeLoadStore(kv),
       pipeline: new ObservationPipeline(),
       siem,
-      otlpLogs: () => otlp.stats(),
+      otlpQueues: () => otlp.stats(),
     },
     sendMetrics: (families) => otlp.sendMetrics(families),
     retention: startRetention({ forget }, () => retentionDays(store), systemClock, logger),

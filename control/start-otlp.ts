@@ -1,4 +1,4 @@
-/** Starts what sends metrics and events by OpenTelemetry's protocol, where it is set up. */
+/** Starts what sends metrics, events and traces by OpenTelemetry's protocol, where it is set up. */
 
 import { hostname } from 'node:os';
 import type { Clock } from '../engine/base/clock.ts';
@@ -7,11 +7,12 @@ import type { Logger } from '../engine/base/log.ts';
 import type { MetricFamily } from './api/metrics-text.ts';
 import { metricsRequest } from './api/metrics-otlp.ts';
 import { readFact } from './export/fact.ts';
-import { LogExporter, type OtlpLogStats } from './export/otlp/log-exporter.ts';
 import { logRecordOf, logsRequest } from './export/otlp/otlp-logs.ts';
 import { postOtlp } from './export/otlp/otlp-post.ts';
-import type { OtlpSettings, OtlpTarget } from './export/otlp/otlp-settings.ts';
-import { otlpAttributes, type OtlpAttribute } from './export/otlp/otlp-values.ts';
+import type { OtlpQueue, OtlpSettings, OtlpTarget } from './export/otlp/otlp-settings.ts';
+import { spansOf, tracesRequest } from './export/otlp/otlp-traces.ts';
+import { otlpAttributes, type OtlpAttribute, type OtlpRecord } from './export/otlp/otlp-values.ts';
+import { RecordExporter, type OtlpStats } from './export/otlp/record-exporter.ts';
 import type { EventStore } from './observe/event-store.ts';
 
 /** What it works with. */
@@ -26,18 +27,18 @@ export interface OtlpParts {
 
 /** The exports while they run. */
 export interface OtlpExports {
-  /** Of log records; null where none are sent. */
-  stats(): OtlpLogStats | null;
+  /** Of log records and of spans, where they are sent. */
+  stats(): OtlpStats;
   /** Begins to send metrics, at regular times. */
   sendMetrics(families: () => readonly MetricFamily[]): void;
   close(): Promise<void>;
 }
 
-/** Starts to send security and error events; metrics when `sendMetrics` is called. */
+/** Starts to send security and error events, and spans; metrics when `sendMetrics` is called. */
 export function startOtlp(parts: OtlpParts): OtlpExports {
   const { settings } = parts;
   if (settings === null) {
-    return { stats: () => null, sendMetrics: () => undefined, close: () => Promise.resolve() };
+    return { stats: () => [], sendMetrics: () => undefined, close: () => Promise.resolve() };
   }
   const resource = otlpAttributes({
     'host.name': hostname(),
@@ -45,11 +46,14 @@ export function startOtlp(parts: OtlpParts): OtlpExports {
     ...settings.resource,
   });
   const ending = new AbortController();
-  const logs = settings.logs === null ? null : startLogs(parts, settings, settings.logs, resource);
+  const queues = [
+    ...(settings.logs === null ? [] : [startLogs(parts, settings, settings.logs, resource)]),
+    ...(settings.traces === null ? [] : [startTraces(parts, settings, settings.traces, resource)]),
+  ];
   let round: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   return {
-    stats: () => logs?.stats() ?? null,
+    stats: () => queues.map(({ stats }) => stats()),
     sendMetrics: (families) => {
       const { metrics: target } = settings;
       if (target === null) return;
@@ -63,38 +67,88 @@ export function startOtlp(parts: OtlpParts): OtlpExports {
       if (timer !== null) clearInterval(timer);
       ending.abort();
       await round;
-      await logs?.close();
+      await Promise.all(queues.map((queue) => queue.close()));
     },
   };
 }
 
+/** One signal's records on their way. */
+interface RunningQueue {
+  stats(): OtlpStats[number];
+  close(): Promise<void>;
+}
+
 function startLogs(
-  { events, logger, version }: OtlpParts,
-  { queueRecords, batchRecords, scheduleDelayMs }: OtlpSettings,
+  parts: OtlpParts,
+  { logQueue }: OtlpSettings,
   target: OtlpTarget,
   resource: readonly OtlpAttribute[],
-): { stats(): OtlpLogStats; close(): Promise<void> } {
-  const exporter = new LogExporter({
-    ...{ queueRecords, batchRecords, scheduleDelayMs },
-    send: (records, signal) => postOtlp(target, logsRequest(resource, version, records), signal),
-    onState: (problem) => tellState(logger, 'log records', problem),
-  });
-  const undo = events.onFacts((kind, facts) => {
+): RunningQueue {
+  const exporter = startQueue(parts, 'logs', target, logQueue, (records) =>
+    logsRequest(resource, parts.version, records),
+  );
+  const undo = parts.events.onFacts((kind, facts) => {
     if (kind === 'access') return;
     for (const fact of facts) {
       const exported = readFact(kind, fact.bytes, fact);
       if (exported !== null) exporter.offer(() => logRecordOf(exported), fact.bytes.length);
     }
   });
+  return queueOf(parts, 'logs', exporter, undo);
+}
+
+function startTraces(
+  parts: OtlpParts,
+  { spanQueue }: OtlpSettings,
+  target: OtlpTarget,
+  resource: readonly OtlpAttribute[],
+): RunningQueue {
+  const exporter = startQueue(parts, 'traces', target, spanQueue, (spans) =>
+    tracesRequest(resource, parts.version, spans),
+  );
+  const undo = parts.events.onFacts((kind, facts) => {
+    if (kind !== 'access') return;
+    for (const fact of facts) {
+      const exported = readFact(kind, fact.bytes, fact);
+      if (exported === null) continue;
+      for (const span of spansOf(exported)) exporter.offer(() => span, fact.bytes.length);
+    }
+  });
+  return queueOf(parts, 'traces', exporter, undo);
+}
+
+const signalTexts = { logs: 'log records', traces: 'spans' } as const;
+
+function startQueue(
+  { logger }: OtlpParts,
+  signal: 'logs' | 'traces',
+  target: OtlpTarget,
+  queue: OtlpQueue,
+  requestOf: (records: readonly OtlpRecord[]) => object,
+): RecordExporter {
+  return new RecordExporter({
+    ...queue,
+    send: (records, ending) => postOtlp(target, requestOf(records), ending),
+    onState: (problem) => tellState(logger, signalTexts[signal], problem),
+  });
+}
+
+function queueOf(
+  { logger }: OtlpParts,
+  signal: 'logs' | 'traces',
+  exporter: RecordExporter,
+  undo: () => void,
+): RunningQueue {
   return {
-    stats: () => exporter.stats(),
+    stats: () => ({ signal, ...exporter.stats() }),
     close: async () => {
       undo();
       const { dropped } = exporter.stats();
       await exporter.close();
       const lost = exporter.stats().dropped - dropped;
-      if (lost > 0)
-        logger.warn('log records for the OTLP collector were lost at the end', { lost });
+      if (lost === 0) return;
+      const what = signalTexts[signal];
+      logger.warn('records for the OTLP collector were lost at the end', { what, lost });
     },
   };
 }

@@ -28,7 +28,8 @@ import { openObserved } from './open-observed.ts';
 import { ensureFirstContent } from './publish/first-content.ts';
 import { openDocumentWorker } from './documents/document-worker.ts';
 import { openManifestReader } from './publish/manifest-reader.ts';
-import { startPublisher } from './publish/publisher.ts';
+import { keepTracing } from './publish/log-parts.ts';
+import { startPublisher, type Publisher } from './publish/publisher.ts';
 import { startAlerting, type AlertingOptions } from './start-alerting.ts';
 import { sessionTimesOf } from './domain/settings.ts';
 import { binaryReleases, settingsId, systemSettings } from './store/collections.ts';
@@ -101,7 +102,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const firstStart = await ensureAdministrator(store, clock, passwordFile);
   await makeFirstContent(store, options);
   const keepWatch = forgetFirstPassword(store, logger, passwordFile);
-  const publisher = await startPublisher(store, clock, logger);
+  const publisher = await startPublishing(store, options);
   const engine = openEngineClient(options.engineSocket);
   const analyses = new ClientIpAnalyses(clock, (siteId, count, end) =>
     engine.sampleClients(siteId, count, end),
@@ -179,6 +180,11 @@ function openReleases(store: Store, dataFolder: string, logger: Logger): Release
   const names = removed.join(', ');
   if (names !== '') logger.warn('removed files that are no release', { files: names });
   return files;
+}
+
+async function startPublishing(store: Store, { otlp, logger }: ControlOptions): Promise<Publisher> {
+  await keepTracing(store, otlp?.traces ? otlp.tracing : null);
+  return startPublisher(store, systemClock, logger);
 }
 
 function sessionTimes(store: Store): SessionTimes {

@@ -13,7 +13,7 @@ import type { Subscriptions } from '../access/subscriptions.ts';
 import type { Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { SignIn } from '../auth/sign-in.ts';
-import type { OtlpLogStats } from '../export/otlp/log-exporter.ts';
+import type { OtlpStats } from '../export/otlp/record-exporter.ts';
 import type { SiemExports } from '../export/siem-exports.ts';
 import { refusal } from '../domain/errors.ts';
 import type { ViolationSamples } from '../observe/violation-samples.ts';
@@ -61,8 +61,8 @@ export interface ApiParts {
   readonly pipeline: ObservationPipeline;
   /** What is sent to SIEM targets. */
   readonly siem: SiemExports;
-  /** What became of log records for an OTLP collector; null where none are sent. */
-  readonly otlpLogs: () => OtlpLogStats | null;
+  /** What became of log records and of spans for an OTLP collector, where they are sent. */
+  readonly otlpQueues: () => OtlpStats;
   readonly publisher: Publisher;
   readonly engine: EngineClient;
   readonly readManifest: ManifestReader;

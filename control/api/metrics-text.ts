@@ -68,7 +68,7 @@ export function trafficMetrics(
     by('waf_inspection_limits', 'Requests by limit of inspection reached.', 'limit', 'limit'),
     by('waf_guard_verdicts', 'Verdicts by guard and action.', 'guard', 'verdict'),
     ruleHits(counts, labelsOf),
-    by('waf_events', 'Events that nodes had too many of: shortened, lost.', 'event', 'fate'),
+    by('waf_events', 'Events cut, lost or left out of traces, being too many.', 'event', 'fate'),
     plain('waf_request_bytes', 'Body bytes from clients.', (one) => one.bytesIn),
     plain('waf_response_bytes', 'Body bytes to clients.', (one) => one.bytesOut),
     plain('waf_inspected_requests', 'Requests that were inspected.', (one) => one.inspected),

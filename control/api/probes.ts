@@ -97,13 +97,13 @@ function siemLanes({ siem }: Pick<ApiParts, 'siem'>) {
   });
 }
 
-/** Log records for an OTLP collector as a lane. */
-function otlpLanes({ otlpLogs }: Pick<ApiParts, 'otlpLogs'>) {
-  const stats = otlpLogs();
-  if (stats === null) return [];
-  const { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes } = stats;
-  const fields = { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes };
-  return [{ name: 'otlp:logs', fields }];
+/** Log records and spans for an OTLP collector as lanes. */
+function otlpLanes({ otlpQueues }: Pick<ApiParts, 'otlpQueues'>) {
+  return otlpQueues().map((queue) => {
+    const { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes } = queue;
+    const fields = { attempted, admitted, written, dropped, retried, pendingItems, pendingBytes };
+    return { name: `otlp:${queue.signal}`, fields };
+  });
 }
 
 /** All metrics as OpenMetrics text. */

@@ -18,7 +18,14 @@ export function ecsJson(exported: ExportedFact): object {
     ...(event === 'security' && ofSecurity(fact)),
     ...(event === 'access' && ofAccess(fact)),
     ...(event === 'error' && ofError(fact)),
+    ...traceOf(event === 'access' ? fact.trace : fact),
   };
+}
+
+function traceOf(fact: Pick<SecurityFact, 'traceId' | 'spanId'> | undefined): object {
+  if (fact === undefined || fact.traceId.length === 0) return {};
+  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+  return { trace: { id: hex(fact.traceId) }, span: { id: hex(fact.spanId) } };
 }
 
 function ofSecurity(fact: SecurityFact): object {

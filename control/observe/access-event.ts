@@ -7,7 +7,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { AccessEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { accessFactVersion } from '../../engine/base/protocol-versions.ts';
-import { int64Json, selectionOf, withoutDefaults } from './event-json.ts';
+import { int64Json, selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
 
@@ -71,6 +71,7 @@ export function toAccessEvent(fact: AccessFact, identity: EventIdentity): Access
       ...(fact.originUsPlusOne === 0n ? {} : { originUs: Number(fact.originUsPlusOne) - 1 }),
       ...(fact.ja4 === '' ? {} : { ja4: fact.ja4 }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
+      ...traceIdOf(fact.trace?.traceId),
     },
     routeId: fact.routeId,
     upstreamId: fact.upstreamId,

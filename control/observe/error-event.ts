@@ -4,7 +4,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { ErrorFactSchema, type ErrorFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { ErrorEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { errorFactVersion } from '../../engine/base/protocol-versions.ts';
-import { withoutDefaults } from './event-json.ts';
+import { traceIdOf, withoutDefaults } from './event-json.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 
 const decoder = new TextDecoder();
@@ -47,6 +47,7 @@ export function toErrorEvent(fact: ErrorFact, identity: EventIdentity): ErrorEve
       target: decoder.decode(fact.target),
       status: fact.status,
       durationUs: Number(fact.durationUs),
+      ...traceIdOf(fact.traceId),
     },
     detailSelection: {
       retentionTier: 'DETAIL_RETENTION_TIER_FULL',

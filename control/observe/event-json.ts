@@ -53,3 +53,10 @@ export function selectionOf(fact: Selection): DetailSelectionJson | undefined {
     featureCount: captureReasons.length,
   });
 }
+
+/** The trace of a request in 32 hexadecimal digits; nothing where its spans are not sent. */
+export function traceIdOf(traceId: Uint8Array = noBytes): { readonly traceId?: string } {
+  return traceId.length === 0 ? {} : { traceId: Buffer.from(traceId).toString('hex') };
+}
+
+const noBytes = new Uint8Array();

@@ -9,7 +9,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
-import { selectionOf, withoutDefaults } from './event-json.ts';
+import { selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
 import { entryForm, type Entry } from './events/entry.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
@@ -121,6 +121,7 @@ export function toSecurityEvent(fact: SecurityFact, identity: EventIdentity): Se
       ...(fact.guards.length === 0 ? {} : { guards: fact.guards.map(showDecision) }),
       ...(fact.ja4 === '' ? {} : { ja4: fact.ja4 }),
       ...(fact.endpoint === '' ? {} : { endpoint: fact.endpoint }),
+      ...traceIdOf(fact.traceId),
       detectionOnly: fact.detectionOnly,
       outboundScore: fact.outboundScore,
       durationUs: Number(fact.durationUs),

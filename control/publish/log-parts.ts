@@ -1,7 +1,11 @@
 /** The piece of a bundle that says what is recorded of requests, and the policies that it holds. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { RuntimeLogPolicySchema } from '../../proto/gen/waf/runtime/v1/logging_pb.ts';
+import type {
+  RuntimeLogPolicy,
+  RuntimeLogPolicySchema,
+} from '../../proto/gen/waf/runtime/v1/logging_pb.ts';
 import {
   firstLogPolicyRevision,
   globalLogPolicyId,
@@ -14,24 +18,48 @@ import {
   type SiteDays,
 } from '../domain/log-policy.ts';
 import { wantsEveryRequest } from '../domain/siem-settings.ts';
-import { logEmergencies, logPolicies, settingsId, systemSettings } from '../store/collections.ts';
-import type { ReadStore } from '../store/store.ts';
+import type { TracingSettings } from '../../engine/contract/logging.ts';
+import {
+  logEmergencies,
+  logPolicies,
+  settingsId,
+  systemSettings,
+  tracingSettings,
+  type TracingRecord,
+} from '../store/collections.ts';
+import type { ReadStore, Store } from '../store/store.ts';
 import type { PartKind } from './part-kind.ts';
 
 /** Log policies; none while nobody changed one, for nodes know the standard. */
 export const logPolicyKind: PartKind = {
   name: 'log-policy',
-  collections: ['log-policies', 'log-emergencies', 'settings'],
+  collections: ['log-policies', 'log-emergencies', 'settings', 'tracing'],
   plan: (store) => {
     const emergency = store.get(logEmergencies, logEmergencyId);
     const stored = store.list(logPolicies);
     const exportAccess = exportsAccess(store);
-    if (stored.length === 0 && emergency?.active !== true && !exportAccess) return [];
-    return [
-      { id: '', inputs: [...stored, emergency, exportAccess], build: () => buildPolicies(store) },
-    ];
+    const tracing = store.get(tracingSettings, tracingId);
+    const standard = stored.length === 0 && emergency?.active !== true;
+    if (standard && !exportAccess && tracing === undefined) return [];
+    const inputs = [...stored, emergency, exportAccess, tracing];
+    return [{ id: '', inputs, build: () => buildPolicies(store) }];
   },
 };
+
+const tracingId = 'tracing';
+
+/** Keeps which requests are sampled for traces, null for none; nodes get it. */
+export async function keepTracing(store: Store, settings: TracingSettings | null): Promise<void> {
+  const known = store.get(tracingSettings, tracingId);
+  if (settings === null) {
+    if (known !== undefined) await store.write((tx) => tx.remove(tracingSettings, tracingId));
+    return;
+  }
+  const { ratio, parents, perSecond } = settings;
+  const record: TracingRecord = { id: tracingId, ratio, parents, perSecond };
+  if (isDeepStrictEqual(known, record)) return;
+  await store.write((tx) => tx.put(tracingSettings, record));
+}
 
 /** The policy of the deployment with its revision. */
 export function globalLogPolicy(store: ReadStore): LogPolicyRecord & { policy: FullLogPolicy } {
@@ -77,16 +105,28 @@ export function retentionDays(store: ReadStore) {
   };
 }
 
+/** Fields of a policy as it travels. */
+type PolicyInit = Exclude<MessageInitShape<typeof RuntimeLogPolicySchema>, RuntimeLogPolicy>;
+
 function buildPolicies(store: ReadStore) {
   const revision = BigInt(globalLogPolicy(store).revision);
   const exportAccess = exportsAccess(store);
   const places = ['', ...sitesWithLogPolicy(store)];
+  const tracing = runtimeTracing(store);
   return {
     logPolicies: places.map((siteId) => ({
       ...toRuntimeLogPolicy(siteId, revision, resolvedLogPolicy(store, siteId).effective),
       exportAccess: siteId === '' && exportAccess,
+      ...(siteId === '' ? tracing : {}),
     })),
   };
+}
+
+function runtimeTracing(store: ReadStore): Pick<PolicyInit, 'tracing'> {
+  const record = store.get(tracingSettings, tracingId);
+  if (record === undefined) return {};
+  const { ratio, parents, perSecond } = record;
+  return { tracing: { ratio, parents, perSecond } };
 }
 
 /** Whether some SIEM target takes every request. */
@@ -103,7 +143,7 @@ export function toRuntimeLogPolicy(
   siteId: string,
   revision: bigint,
   policy: FullLogPolicy,
-): MessageInitShape<typeof RuntimeLogPolicySchema> {
+): PolicyInit {
   const mode = numberOf(evidenceModes, policy.requestEvidenceMode);
   const evidence = {
     mode,

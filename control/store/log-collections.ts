@@ -1,7 +1,13 @@
 /** Collections of log policies. */
 
 import type { LogEmergencyRecord, LogPolicyRecord } from '../domain/log-policy.ts';
+import type { TracingSettings } from '../../engine/contract/logging.ts';
 import type { Collection } from './collection.ts';
+
+/** Which requests are sampled for traces: one record, as this process was started with. */
+export interface TracingRecord extends TracingSettings {
+  readonly id: string;
+}
 
 /** What is recorded of requests; the id is a site's, or `global`. */
 export const logPolicies: Collection<LogPolicyRecord> = { name: 'log-policies', indexes: {} };
@@ -10,3 +16,6 @@ export const logEmergencies: Collection<LogEmergencyRecord> = {
   name: 'log-emergencies',
   indexes: {},
 };
+
+/** Traces; no record where none are sent. */
+export const tracingSettings: Collection<TracingRecord> = { name: 'tracing', indexes: {} };

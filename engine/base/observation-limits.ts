@@ -81,6 +81,16 @@ export const loggingLimits = {
   windowsKeptMs: 3_600_000,
 } as const;
 
+/** Traces: what is read of a client's context, and what is sent. */
+export const traceLimits = {
+  /** Bytes of `tracestate`, all fields together; W3C asks for 512 at least. */
+  stateBytesMax: 2_048,
+  /** Its members, as W3C bounds them. */
+  stateMembersMax: 32,
+  /** Rules that one span names; the rest is counted. */
+  rulesMax: 32,
+} as const;
+
 /** Evidence: headers and bodies of requests, on their way to control. */
 export const evidenceLimits = {
   /** Bytes of a body that is kept whole; a request with more is marked as cut. */

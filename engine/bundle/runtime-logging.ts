@@ -4,6 +4,7 @@ import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts'
 import type {
   RuntimeEvidencePolicy,
   RuntimeLogPolicy,
+  RuntimeTracing,
 } from '../../proto/gen/waf/runtime/v1/logging_pb.ts';
 import {
   standardLogSettings,
@@ -11,6 +12,7 @@ import {
   type EvidenceSettings,
   type LoggingConfig,
   type LogSettings,
+  type TracingSettings,
 } from '../contract/logging.ts';
 
 /** The log policies of a bundle; undefined where it brings none. */
@@ -25,6 +27,7 @@ export function loggingOf({
     standard: global === undefined ? standardLogSettings : settingsOf(global),
     sites: new Map(own.map((policy) => [policy.siteId, settingsOf(policy)])),
     exportAccess: global?.exportAccess ?? false,
+    tracing: global?.tracing === undefined ? null : tracingOf(global.tracing),
   };
 }
 
@@ -37,6 +40,10 @@ function settingsOf(policy: RuntimeLogPolicy): LogSettings {
     windowMs: windowSeconds === 0 ? standardLogSettings.windowMs : windowSeconds * 1000,
     evidence: evidence === undefined ? null : evidenceOf(evidence),
   };
+}
+
+function tracingOf({ ratio, parents, perSecond }: RuntimeTracing): TracingSettings {
+  return { ratio, parents, perSecond };
 }
 
 /** A mode of a later release keeps examples. */

@@ -3,6 +3,7 @@
 import type { EvidenceSource } from './evidence.ts';
 import type { GuardNote } from './guard.ts';
 import type { EventSelection } from './logging.ts';
+import type { RequestTrace } from './request-trace.ts';
 import type { TlsFacts } from './tls.ts';
 import type { TransactionRecord } from './verdict.ts';
 
@@ -69,6 +70,8 @@ export interface RequestEvent {
   readonly guards?: readonly GuardNote[];
   /** What the log policy keeps of it; absent for nothing but what every policy keeps. */
   readonly selection?: EventSelection;
+  /** Its place in a trace; absent where its spans are not sent. */
+  readonly trace?: RequestTrace;
 }
 
 /**

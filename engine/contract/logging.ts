@@ -41,6 +41,18 @@ export interface LoggingConfig {
   readonly sites: ReadonlyMap<string, LogSettings>;
   /** Every request is handed on, whatever the policies keep: other systems want all of them. */
   readonly exportAccess: boolean;
+  /** Traces; absent or null: requests are in none of ours. */
+  readonly tracing?: TracingSettings | null;
+}
+
+/** Which requests are sampled for traces. */
+export interface TracingSettings {
+  /** Share of requests whose client decides nothing, 0 to 1. */
+  readonly ratio: number;
+  /** The `sampled` flag of clients that a trust profile proves decides for them. */
+  readonly parents: boolean;
+  /** Sampled requests of one second, all threads of a node together. */
+  readonly perSecond: number;
 }
 
 /** Without a policy: every security event whole, access events by example. */

@@ -37,8 +37,11 @@ export class FrontCounters {
     if (isSecurity(event)) countForAlerts(delta.entries.get('alert')!, event);
   }
 
-  /** Counts an event that nobody will see, or that tells less than it could. */
-  addFate(fate: 'shortened' | 'lost'): void {
+  /**
+   * Counts an event that nobody will see, or that tells less than it could; or a request that the
+   * bound of a second leaves out of traces.
+   */
+  addFate(fate: 'shortened' | 'lost' | 'trace_left_out'): void {
     count(this.deltaOf('', ''), 'event', fate);
   }
 

@@ -6,6 +6,7 @@
 import type { EventSelection } from '../contract/logging.ts';
 import type { RequestEvent, RequestOutcome } from '../contract/events.ts';
 import type { GuardNote } from '../contract/guard.ts';
+import type { RequestTrace } from '../contract/request-trace.ts';
 import {
   isIncomplete,
   passVerdict,
@@ -30,6 +31,8 @@ export interface EventBatch {
   readonly words: string;
   /** What guards decided, as JSON: place of the event and its notes; '' for none. */
   readonly guards: string;
+  /** Places in traces, in the same form. */
+  readonly traces: string;
   /** Events lost since the last batch because the queue was full. */
   readonly dropped: number;
 }
@@ -79,6 +82,8 @@ type RecordRow = readonly [
 
 type GuardsRow = readonly [index: number, notes: readonly GuardNote[]];
 
+type TraceRow = readonly [index: number, trace: RequestTrace];
+
 const FLAG = { DISRUPTIVE: 1, LOG: 2, AUDIT_LOG: 4 } as const;
 
 /** Packs events one by one, so that what waits weighs what it says; owns no part of them. */
@@ -88,6 +93,7 @@ export class EventPacker {
   private records: string[] = [];
   private words = new Map<string, number>();
   private guards: string[] = [];
+  private traces: string[] = [];
   /** Events that were added. */
   count = 0;
   /** About what they weigh, in bytes. */
@@ -98,6 +104,7 @@ export class EventPacker {
     const kind = recordKind(record);
     if (kind === RECORD.WHOLE) this.addRecord(record!);
     if (event.guards !== undefined) this.addGuards(event.guards);
+    if (event.trace !== undefined) this.addTrace(event.trace);
     this.numbers.push(event.receivedAtMs, event.durationUs, event.originUs, event.clientPort);
     this.numbers.push(event.status, outcomes.indexOf(event.outcome), event.blocked ? 1 : 0);
     this.numbers.push(event.bytesIn, event.bytesOut, kind, record?.inboundScore ?? 0);
@@ -123,6 +130,7 @@ export class EventPacker {
       records: this.records.length === 0 ? '' : `[${this.records.join(',')}]`,
       words: JSON.stringify([...this.words.keys()]),
       guards: this.guards.length === 0 ? '' : `[${this.guards.join(',')}]`,
+      traces: this.traces.length === 0 ? '' : `[${this.traces.join(',')}]`,
       dropped,
     };
     this.numbers = [];
@@ -130,6 +138,7 @@ export class EventPacker {
     this.records = [];
     this.words = new Map();
     this.guards = [];
+    this.traces = [];
     this.count = 0;
     this.bytes = 0;
     return batch;
@@ -155,6 +164,12 @@ export class EventPacker {
   private addGuards(notes: readonly GuardNote[]): void {
     const text = JSON.stringify([this.count, notes] satisfies GuardsRow);
     this.guards.push(text);
+    this.bytes += text.length;
+  }
+
+  private addTrace(trace: RequestTrace): void {
+    const text = JSON.stringify([this.count, trace] satisfies TraceRow);
+    this.traces.push(text);
     this.bytes += text.length;
   }
 
@@ -198,6 +213,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
   const texts = batch.texts.split('\0');
   const records = readRecords(batch);
   const guards = readGuards(batch);
+  const traces = batch.traces === '' ? null : new Map(JSON.parse(batch.traces) as TraceRow[]);
   return Array.from({ length: count }, (_, index) => {
     const n = index * NUMBERS;
     const t = index * TEXTS;
@@ -206,6 +222,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
     const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + 11);
     const [version = '', ja4 = '', upstreamId = '', routeId = ''] = texts.slice(t + 11, t + TEXTS);
     const notes = guards?.get(index);
+    const trace = traces?.get(index);
     return {
       requestId,
       siteId,
@@ -232,6 +249,7 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
       endpoint: endpoint === '' ? null : endpoint,
       transaction: records.get(index) ?? passedRecord(numbers, n + 9),
       ...(notes && { guards: notes }),
+      ...(trace && { trace }),
       ...readSelection(numbers, n + 13),
     };
   });

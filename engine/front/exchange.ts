@@ -22,6 +22,7 @@ import { describeRequest, type RequestTexts } from './request-texts.ts';
 import { requestClient, type RequestClient } from './request-client.ts';
 import { noRoom, RequestSide } from './request-side.ts';
 import { ResponseSide, type ResponseOwner } from './response-side.ts';
+import type { TracedRequest } from './tracer.ts';
 
 type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest;
 
@@ -40,10 +41,11 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   requestId = '';
   site: Route | null = null;
   requestClient: RequestClient;
+  trace: TracedRequest | null = null;
   ended = false;
+  readonly startedUs: number;
   private readonly front: FrontContext;
   private readonly client: ClientPort;
-  private readonly startedUs: number;
   private described: RequestTexts | null = null;
   /** Header lines of a request whose inspection ends after it. */
   private lateLines: Uint8Array | null = null;
@@ -91,6 +93,8 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       this.request.captured = captures.open(route?.site.id ?? '');
     }
     this.requestClient = requestClient(this.front, route, this.client, this.bytes);
+    const { proved = false } = this.requestClient;
+    this.trace = this.front.tracer?.begin(this.head, this.bytes, proved, this.startedUs) ?? null;
     this.response.relay.strictTransport = strictTransportOf(this.requestClient, route);
     const decided = deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes);
     if (decided === null) this.phases.start(route);

@@ -10,11 +10,18 @@ import { TARGET_FORM, type RequestHeadParser } from '../http/request-head.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
 import { FIELD } from '../http/tables.ts';
 import { offeredCodings } from './offered-codings.ts';
-import { keepForwarded, type OriginFields } from '../upstream/origin-fields.ts';
+import { keepForwarded, keepUnnamed, type OriginFields } from '../upstream/origin-fields.ts';
 
 function dropTable(kinds: readonly number[]): Uint8Array {
   const table = new Uint8Array(KIND_MASK + 1);
   for (const kind of kinds) table[kind] = 1;
+  return table;
+}
+
+function withTrace(drops: Uint8Array): Uint8Array {
+  const table = Uint8Array.from(drops);
+  table[FIELD.TRACEPARENT] = 1;
+  table[FIELD.TRACESTATE] = 1;
   return table;
 }
 
@@ -53,6 +60,10 @@ const requestDrops = dropTable([
 const inspectedDrops = Uint8Array.from(requestDrops);
 inspectedDrops[FIELD.ACCEPT_ENCODING] = 1;
 
+/** The same while requests are in traces of ours: the lines of these fields are written anew. */
+const tracedDrops = withTrace(requestDrops);
+const tracedInspectedDrops = withTrace(inspectedDrops);
+
 const responseDrops = dropTable(hopByHop);
 
 /** What the request head needs beside the client's bytes. */
@@ -70,6 +81,8 @@ export interface RequestHeadFacts {
   readonly inspected: boolean;
   /** True where a WebSocket is asked for. */
   readonly upgrade: boolean;
+  /** Ready lines in place of the client's trace context; null leaves those as they are. */
+  readonly traceLines: string | null;
 }
 
 /** Fields that open a WebSocket, in both directions. */
@@ -102,7 +115,7 @@ export function writeRequestHead(
   else if (hasHost) writer.bytes(bytes, head.hostStart, head.hostEnd);
   else writer.text(facts.defaultHost);
   writer.crlf();
-  const drops = facts.inspected ? inspectedDrops : requestDrops;
+  const drops = dropsOf(facts);
   copyFields(writer, bytes, head, drops, fields?.names ?? noNames);
   if (facts.inspected && fields?.names.includes('accept-encoding') !== true) {
     writer.text(offeredCodings(bytes, head));
@@ -111,6 +124,10 @@ export function writeRequestHead(
   else {
     writer.text(keepForwarded(facts.forwardedLines, fields));
     writer.text(fields.lines);
+  }
+  const { traceLines } = facts;
+  if (traceLines !== null) {
+    writer.text(fields === null ? traceLines : keepUnnamed(traceLines, fields));
   }
   if (hasHost && fields?.names.includes('x-forwarded-host') !== true) {
     writer.text('X-Forwarded-Host: ');
@@ -128,6 +145,11 @@ export function writeRequestHead(
     writer.decimal(length);
     writer.text('\r\n\r\n');
   }
+}
+
+function dropsOf({ inspected, traceLines }: RequestHeadFacts): Uint8Array {
+  if (traceLines === null) return inspected ? inspectedDrops : requestDrops;
+  return inspected ? tracedInspectedDrops : tracedDrops;
 }
 
 /** The target in origin form (RFC 9112 section 3.2.1), or `*`. */

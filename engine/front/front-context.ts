@@ -17,6 +17,7 @@ import type { RequestIds } from './request-id.ts';
 import type { ClientWatch } from './client-watch.ts';
 import type { FloodWatch } from './flood-watch.ts';
 import type { SpareReaders } from './spare-readers.ts';
+import type { Tracer } from './tracer.ts';
 
 /** Bounds and waits that may differ per front; defaults in `frontLimits` and `httpLimits`. */
 export interface FrontSettings extends HeadLimits {
@@ -63,6 +64,8 @@ export interface FrontContext {
   readonly clientWatch: ClientWatch;
   /** Copies of bodies for evidence; null where nobody takes them. */
   readonly captures: CaptureRoom | null;
+  /** Puts requests into traces; null where nobody asks for any. */
+  readonly tracer: Tracer | null;
   /** What guards read of the request that they are asked about. */
   readonly view: RequestView;
   /** What TLS connections are made with. */

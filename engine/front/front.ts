@@ -33,6 +33,7 @@ import { SpareReaders } from './spare-readers.ts';
 import { AcmeTokens } from './acme-tokens.ts';
 import { ClientWatch } from './client-watch.ts';
 import { FloodWatch } from './flood-watch.ts';
+import type { Tracer } from './tracer.ts';
 import { SecureContexts } from '../tls/secure-contexts.ts';
 
 /** What a generation is made of, for `Front.swap`. */
@@ -57,6 +58,8 @@ export interface FrontOptions extends NextGeneration {
   readonly clientWatch?: ClientWatch;
   /** Copies of bodies for evidence; default none. */
   readonly captures?: CaptureRoom;
+  /** Puts requests into traces; default none. */
+  readonly tracer?: Tracer;
   /** What guards look things up in; default nothing. */
   readonly guardServices?: GuardServices;
   /** Default: all kinds of guards. */
@@ -140,6 +143,7 @@ class ThreadFront implements Front {
       clientWatch: options.clientWatch ?? new ClientWatch(),
       floods: new FloodWatch(deadlines),
       captures: options.captures ?? null,
+      tracer: options.tracer ?? null,
       tls: new SecureContexts(),
       onHandshake: options.onHandshake ?? (() => undefined),
       onProxyHeaderRefused: options.onProxyHeaderRefused ?? (() => undefined),

@@ -30,6 +30,8 @@ export class OriginAttempts {
   private readonly deadlines: Deadlines;
   private upstream: Upstream | null = null;
   private wish: OriginWish = { toHead: false, http2: false };
+  /** Attempts beyond the first. */
+  resends = -1;
   private attempts = 0;
   private waiting = false;
   private pause: NodeJS.Timeout | null = null;
@@ -99,6 +101,7 @@ export class OriginAttempts {
 
   private acquire(pool: EndpointPool, fresh: boolean): void {
     this.attempts++;
+    this.resends++;
     this.pool = pool;
     this.waiting = true;
     if (this.wish.http2) pool.acquireHttp2(this.sink);

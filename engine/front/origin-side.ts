@@ -10,6 +10,8 @@ import type { FrontContext } from './front-context.ts';
 import { isGrpc } from './grpc.ts';
 import { OriginAttempts } from './origin-attempts.ts';
 import type { OriginChoice, PathRoutes } from './path-routes.ts';
+import type { OriginSpan } from '../contract/request-trace.ts';
+import type { TracedRequest } from './tracer.ts';
 import type { RequestSide } from './request-side.ts';
 import type { ResponseSide } from './response-side.ts';
 
@@ -23,6 +25,10 @@ export interface OriginOwner {
   readonly inspected: boolean;
   /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
   readonly repeatable: boolean;
+  /** Its place in a trace; null for none. */
+  readonly trace: TracedRequest | null;
+  /** When the request began, by the clock that only goes forward. */
+  readonly startedUs: number;
   /** True when the connection to the client may serve another request. */
   readonly keepsClient: boolean;
   readonly request: RequestSide;
@@ -45,6 +51,9 @@ export class OriginSide implements OriginSink {
   private choice: OriginChoice | null = null;
   private connection: OriginLink | null = null;
   private sentUs = 0;
+  /** When an origin was first looked for, and when the last one was done with; 0 for not yet. */
+  private askedUs = 0;
+  private doneUs = 0;
 
   constructor(front: FrontContext, owner: OriginOwner, head: RequestHeadParser, bytes: Buffer) {
     this.front = front;
@@ -69,6 +78,17 @@ export class OriginSide implements OriginSink {
     return this.choice?.routeId ?? '';
   }
 
+  /** The span of the request to the origin, of a request that ended at `endUs`. */
+  span({ originSpanId: spanId }: TracedRequest, endUs: number): OriginSpan | null {
+    const { askedUs, doneUs, status, owner, attempts, choice } = this;
+    if (askedUs === 0 || choice === null) return null;
+    const fromUs = Math.round(askedUs - owner.startedUs);
+    const untilUs = Math.round((doneUs === 0 ? endUs : doneUs) - owner.startedUs);
+    const { skip, upstream } = choice;
+    const { scheme } = upstream;
+    return { spanId, fromUs, untilUs, status, scheme, skip, resends: attempts.resends };
+  }
+
   /** Chooses the origin by the path as it is forwarded. */
   choose(origins: PathRoutes): RouteResult {
     const choice = origins.choose(this.bytes, this.head.pathStart, this.head.pathEnd);
@@ -81,6 +101,7 @@ export class OriginSide implements OriginSink {
   /** Looks for a connection to what was chosen. */
   connect(): void {
     const { head, bytes } = this;
+    if (this.owner.trace !== null) this.askedUs = this.front.clock.monotonicUs();
     this.attempts.start(this.choice!.upstream, { toHead: head.isHead, http2: isGrpc(bytes, head) });
   }
 
@@ -115,6 +136,7 @@ export class OriginSide implements OriginSink {
       skip,
       inspected: owner.inspected,
       upgrade: this.head.websocketKey !== null,
+      traceLines: owner.trace?.lines ?? null,
     });
   }
 
@@ -136,6 +158,7 @@ export class OriginSide implements OriginSink {
 
   originEnd(trailers?: string): void {
     this.connection = null;
+    this.done();
     this.owner.request.abandon();
     this.owner.response.end(trailers);
   }
@@ -149,6 +172,11 @@ export class OriginSide implements OriginSink {
     this.connection = null;
     if (owner.ended) return;
     if (owner.response.unbegun && this.attempts.again(failure, owner.repeatable)) return;
+    this.done();
     owner.originFailed(failure);
+  }
+
+  private done(): void {
+    if (this.owner.trace !== null) this.doneUs = this.front.clock.monotonicUs();
   }
 }

@@ -15,7 +15,10 @@ import type { FrontContext } from './front-context.ts';
 import type { Route } from './generation.ts';
 
 /** Who a request is from, and the header lines that name it to origins. */
-export type RequestClient = Pick<ClientPort, 'facts' | 'forwardedLines'>;
+export type RequestClient = Pick<ClientPort, 'facts' | 'forwardedLines'> & {
+  /** A trust profile proves all who sent it on; absent for no. */
+  readonly proved?: boolean;
+};
 
 /** The client of the request whose head the parser read. */
 export function requestClient(
@@ -38,8 +41,11 @@ export function requestClient(
     front.clientWatch.addSpoof(id, peerIp, finding.spoofedHeader, front.clock.nowMs());
   }
   const scheme = schemeOf(connection.facts, finding, values);
-  if (finding.sourceHeader === '' && scheme === connection.facts.scheme) return connection;
-  return clientOf({ ...connection.facts, scheme }, finding);
+  const proved = isProved(finding);
+  if (finding.sourceHeader === '' && scheme === connection.facts.scheme && !proved) {
+    return connection;
+  }
+  return { ...clientOf({ ...connection.facts, scheme }, finding), proved };
 }
 
 /**
@@ -48,14 +54,19 @@ export function requestClient(
  */
 function schemeOf(
   { scheme }: ConnectionFacts,
-  { verifiedNodeIds, untrustedRule }: ClientIpFinding,
+  finding: ClientIpFinding,
   values: ReadonlyMap<string, readonly string[]>,
 ): ConnectionFacts['scheme'] {
-  if (verifiedNodeIds.length === 0 || untrustedRule) return scheme;
+  if (!isProved(finding)) return scheme;
   const said = values.get('x-forwarded-proto');
   if (said?.length !== 1) return scheme;
   const word = said[0]!.toLowerCase();
   return word === 'http' || word === 'https' ? word : scheme;
+}
+
+/** All proxies on the way are proved, and there is one at least. */
+function isProved({ verifiedNodeIds, untrustedRule }: ClientIpFinding): boolean {
+  return verifiedNodeIds.length > 0 && !untrustedRule;
 }
 
 function clientOf(facts: ConnectionFacts, finding: ClientIpFinding): RequestClient {

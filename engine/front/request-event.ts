@@ -12,6 +12,7 @@ import type { RequestEnding } from './request-ending.ts';
 import type { RequestSide } from './request-side.ts';
 import type { RequestTexts } from './request-texts.ts';
 import type { ResponseSide } from './response-side.ts';
+import type { TracedRequest } from './tracer.ts';
 
 /** A request that has ended. */
 export interface FinishedRequest {
@@ -25,6 +26,8 @@ export interface FinishedRequest {
   readonly request: RequestSide;
   readonly response: ResponseSide;
   readonly origin: OriginSide;
+  readonly trace: TracedRequest | null;
+  readonly startedUs: number;
 }
 
 /** The event of a request; `transaction` is null where nothing was inspected. */
@@ -61,6 +64,17 @@ export function requestEvent(
     upstreamId: origin.upstreamId,
     routeId: origin.routeId,
     transaction,
+    ...traceOf(finished, durationUs),
   };
   return notes.length === 0 ? event : { ...event, guards: notes };
+}
+
+function traceOf(
+  { trace, origin, startedUs }: FinishedRequest,
+  durationUs: number,
+): Pick<RequestEvent, 'trace'> {
+  if (trace?.sampled !== true) return {};
+  const { traceId, spanId, parentId, state, startUs } = trace;
+  const originSpan = origin.span(trace, startedUs + durationUs);
+  return { trace: { traceId, spanId, parentId, state, startUs, origin: originSpan } };
 }

@@ -28,6 +28,7 @@ import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
 import { LogSampler } from './log-sampler.ts';
 import { FrontRankings } from './rankings.ts';
+import { Tracer } from './tracer.ts';
 import { ClientWatch } from './client-watch.ts';
 import type { ListenAddress } from './listener.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
@@ -83,6 +84,7 @@ class FrontWorker {
   private readonly endpoints = new FrontEndpoints();
   private readonly sampler = new LogSampler();
   private readonly captures = new CaptureRoom();
+  private readonly tracer = new Tracer(systemClock, () => this.counters.addFate('trace_left_out'));
   private readonly evidence: EvidenceBatcher;
   private readonly clientWatch = new ClientWatch();
   private readonly overload = new OverloadController();
@@ -183,7 +185,7 @@ class FrontWorker {
       overload: this.overload,
       guardServices: this.parts.guardServices,
       ...(this.parts.schemaServices && { schemaServices: this.parts.schemaServices }),
-      ...(this.parts.samples === true ? { captures: this.captures } : {}),
+      ...(this.parts.samples === true ? { captures: this.captures, tracer: this.tracer } : {}),
       onRequestDone: (event, policyId, evidence) => {
         this.counters.add(event, policyId);
         this.rankings.add(event);
@@ -193,7 +195,7 @@ class FrontWorker {
           const settings = this.captures.settingsOf(event.siteId);
           this.evidence.add(event, settings, selection, evidence);
         }
-        const kept = selection !== null && selection.access !== 0;
+        const kept = event.trace !== undefined || (selection !== null && selection.access !== 0);
         if (!kept && !this.parts.wantsEvent(event)) return;
         const told = hideValues(event);
         const fate = this.batcher.add(selection === null ? told : { ...told, selection });
@@ -247,6 +249,7 @@ class FrontWorker {
     const logging = routes.logging ?? standardLogging;
     this.sampler.use(logging);
     this.captures.use(logging, this.data.threads);
+    this.tracer.use(logging.tracing ?? null, this.data.threads);
     this.generations.push(routes.revision);
     const onReleased = (): void => {
       this.generations.splice(this.generations.indexOf(routes.revision), 1);

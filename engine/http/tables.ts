@@ -83,6 +83,8 @@ export const FIELD = {
   X_FORWARDED_OTHER: 26,
   ACCEPT_ENCODING: 27,
   REFERER: 28,
+  TRACEPARENT: 29,
+  TRACESTATE: 30,
 } as const;
 
 const names: readonly (readonly [string, number])[] = [
@@ -116,6 +118,8 @@ const names: readonly (readonly [string, number])[] = [
   ['date', FIELD.DATE],
   ['content-type', FIELD.CONTENT_TYPE],
   ['content-encoding', FIELD.CONTENT_ENCODING],
+  ['traceparent', FIELD.TRACEPARENT],
+  ['tracestate', FIELD.TRACESTATE],
 ];
 
 interface KnownField {

@@ -1,15 +1,17 @@
 /** Access events and error events on their way to control, in the form in which they travel. */
 
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   AccessFactSchema,
   ErrorFactSchema,
+  type TraceFactSchema,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { fromByteString } from '../base/byte-string.ts';
+import { traceLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { captureReasons, exportBit } from '../contract/logging.ts';
 import { errorOf, type RequestError } from '../contract/request-error.ts';
-import { selectionFields, type EncodedFact } from './security-fact.ts';
+import { fromHex, selectionFields, traceFields, type EncodedFact } from './security-fact.ts';
 
 /** The access fact of a request; null where the log policy keeps none. */
 export function encodeAccess(event: RequestEvent): EncodedFact | null {
@@ -17,9 +19,13 @@ export function encodeAccess(event: RequestEvent): EncodedFact | null {
   return kept === 0 ? null : encoded(event, kept);
 }
 
-/** The access fact of a request that is handed on to other systems; null where none is. */
+/**
+ * The access fact of a request that is handed on to other systems, to collectors of traces among
+ * them; null where none is.
+ */
 export function encodeExport(event: RequestEvent): EncodedFact | null {
-  return ((event.selection?.access ?? 0) & exportBit) === 0 ? null : encoded(event, 0);
+  const exported = ((event.selection?.access ?? 0) & exportBit) !== 0;
+  return exported || event.trace !== undefined ? encoded(event, 0) : null;
 }
 
 function encoded(event: RequestEvent, kept: number): EncodedFact {
@@ -52,8 +58,36 @@ function encoded(event: RequestEvent, kept: number): EncodedFact {
     routeId: event.routeId ?? '',
     inboundScore: event.transaction?.inboundScore ?? 0,
     ...selectionFields(selection, reasons),
+    ...(event.trace && { trace: traceFact(event) }),
   });
   return { receivedAtMs, bytes: toBinary(AccessFactSchema, fact) };
+}
+
+function traceFact(event: RequestEvent): MessageInitShape<typeof TraceFactSchema> {
+  const { transaction, trace } = event;
+  const { parentId, state, startUs, origin } = trace!;
+  const logged = (transaction?.matchedRules ?? []).filter(({ log }) => log);
+  return {
+    ...traceFields(event),
+    parentId: fromHex(parentId),
+    state: fromByteString(state),
+    startUs: whole(startUs),
+    ruleIds: logged.slice(0, traceLimits.rulesMax).map(({ ruleId }) => ruleId),
+    rules: logged.length + (transaction?.matchesLeftOut ?? 0),
+    detectionOnly: transaction?.detectionOnly ?? false,
+    inspectionUs: whole(transaction?.inspectionUs ?? 0),
+    ...(origin !== null && {
+      origin: {
+        spanId: fromHex(origin.spanId),
+        fromUs: whole(origin.fromUs),
+        untilUs: whole(origin.untilUs),
+        status: origin.status,
+        resends: origin.resends,
+        secure: origin.scheme === 'https',
+        skip: origin.skip,
+      },
+    }),
+  };
 }
 
 /** True where every request is kept, not a sample. */
@@ -78,6 +112,7 @@ export function encodeError(event: RequestEvent): EncodedFact | null {
     target: fromByteString(event.target),
     status: event.status,
     durationUs: whole(event.durationUs),
+    ...traceFields(event),
   });
   return { receivedAtMs: atMs, bytes: toBinary(ErrorFactSchema, fact) };
 }

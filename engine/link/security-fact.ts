@@ -41,6 +41,21 @@ export function selectionFields(
   };
 }
 
+/** The trace that a request is in; nothing where its spans are not sent. */
+export function traceFields({ trace }: RequestEvent): {
+  traceId?: Uint8Array<ArrayBuffer>;
+  spanId?: Uint8Array<ArrayBuffer>;
+} {
+  return trace === undefined
+    ? {}
+    : { traceId: fromHex(trace.traceId), spanId: fromHex(trace.spanId) };
+}
+
+/** Bytes of hexadecimal digits. */
+export function fromHex(digits: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(digits, 'hex'));
+}
+
 /** Some fields of a match. */
 type MatchParts = Exclude<MessageInitShape<typeof SecurityMatchSchema>, SecurityMatch>;
 
@@ -94,6 +109,7 @@ export function encodeFact(event: RequestEvent): EncodedFact | null {
     })),
     compact: !detail,
     ...selectionFields(event.selection, detail ? ['all'] : []),
+    ...traceFields(event),
   });
   const parts: Uint8Array[] = [toBinary(SecurityFactSchema, fact)];
   for (const rule of kept) {

@@ -56,11 +56,15 @@ export function originFields(headers: readonly HeaderConfig[] | undefined): Orig
 
 /** Our own forwarded lines without those that are set by name. */
 export function keepForwarded(lines: string, fields: OriginFields): string {
-  if (!fields.replacesForwarded) return lines;
+  return fields.replacesForwarded ? keepUnnamed(lines, fields) : lines;
+}
+
+/** Ready lines, each with its end, without those of fields that the operator sets. */
+export function keepUnnamed(lines: string, { names }: OriginFields): string {
   return lines
     .split('\r\n')
     .filter((line) => line !== '')
-    .filter((line) => !fields.names.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
+    .filter((line) => !names.includes(line.slice(0, line.indexOf(':')).toLowerCase()))
     .map((line) => `${line}\r\n`)
     .join('');
 }

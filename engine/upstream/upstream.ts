@@ -27,7 +27,7 @@ export class Upstream {
   readonly retryDurationMs: number;
   readonly retryIntervalMs: number;
   private readonly pools: readonly WeightedPool[];
-  private readonly scheme: 'http' | 'https';
+  readonly scheme: 'http' | 'https';
 
   constructor(deadlines: Deadlines, config: UpstreamConfig, names: OriginNames | null = null) {
     const { resilience } = config;

@@ -54,11 +54,11 @@ async function databases({ store, events, evidence, dataFolder }: ApiParts) {
 
 /** What waits, and what became of what came, since control began. */
 function queues(parts: ApiParts) {
-  const { pipeline, siem, otlpLogs, streams, program } = parts;
+  const { pipeline, siem, otlpQueues, streams, program } = parts;
   return {
     lanes: laneStats(pipeline),
     siem: siem.stats(),
-    otlp: otlpLogs(),
+    otlp: otlpQueues(),
     streams: streams.count(),
     downloads: program.downloads,
   };

@@ -36,7 +36,13 @@ const runtime = (policy = standardLogPolicy, site = '') =>
 test('nodes without a policy do what the standard policy says', () => {
   const config = loggingOf({ logPolicies: [runtime()] });
   const standard = standardLogSettings;
-  expect(config).toEqual({ revision: 7, standard, sites: new Map(), exportAccess: false });
+  expect(config).toEqual({
+    revision: 7,
+    standard,
+    sites: new Map(),
+    exportAccess: false,
+    tracing: null,
+  });
   expect(loggingOf({ logPolicies: [] })).toBeUndefined();
 });
 

@@ -5,16 +5,20 @@
 
 import { ecsJson } from '../ecs.ts';
 import type { ExportedFact } from '../fact.ts';
-import { otlpAttributes, otlpTime, otlpValue, type OtlpAttribute } from './otlp-values.ts';
-
-/** A log record in JSON form. */
-export type OtlpLogRecord = Readonly<Record<string, unknown>>;
+import {
+  otlpAttributes,
+  otlpId,
+  otlpTime,
+  otlpValue,
+  type OtlpAttribute,
+  type OtlpRecord,
+} from './otlp-values.ts';
 
 /** Numbers of severity: INFO, WARN, ERROR. */
 const severities = { INFO: 9, WARN: 13, ERROR: 17 } as const;
 
 /** The record of an event. */
-export function logRecordOf(exported: ExportedFact): OtlpLogRecord {
+export function logRecordOf(exported: ExportedFact): OtlpRecord {
   const { event, fact, agentId, tenantId } = exported;
   const severityText = severityOf(exported);
   return {
@@ -22,6 +26,7 @@ export function logRecordOf(exported: ExportedFact): OtlpLogRecord {
     severityNumber: severities[severityText],
     severityText,
     eventName: `waf.${event}`,
+    ...traceOf(exported),
     body: otlpValue(ecsJson(exported)),
     attributes: otlpAttributes({
       'waf.node.id': agentId,
@@ -36,10 +41,17 @@ export function logRecordOf(exported: ExportedFact): OtlpLogRecord {
 export function logsRequest(
   resource: readonly OtlpAttribute[],
   version: string,
-  logRecords: readonly OtlpLogRecord[],
+  logRecords: readonly OtlpRecord[],
 ): object {
   const scopeLogs = [{ scope: { name: 'waf', version }, logRecords }];
   return { resourceLogs: [{ resource: { attributes: resource }, scopeLogs }] };
+}
+
+/** The span that the request was, where one is sent. */
+function traceOf({ event, fact }: ExportedFact): object {
+  const { traceId, spanId } = (event === 'access' ? fact.trace : fact) ?? {};
+  if (traceId === undefined || spanId === undefined || traceId.length === 0) return {};
+  return { traceId: otlpId(traceId), spanId: otlpId(spanId) };
 }
 
 function severityOf({ event, fact }: ExportedFact): keyof typeof severities {

@@ -3,7 +3,7 @@
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 import type { OtlpTarget } from './otlp-settings.ts';
 
-/** What became of a request; `rejected`: records that the collector refused of those it took. */
+/** What became of a request; `rejected`: how many the collector refused of those it took. */
 export type PostResult =
   | { readonly state: 'taken'; readonly rejected: number }
   | { readonly state: 'refused' | 'busy'; readonly problem: string; readonly waitMs: number };
@@ -63,7 +63,8 @@ function rejectedOf(text: string): number {
   const { partialSuccess = {} } = (answer ?? {}) as {
     readonly partialSuccess?: Readonly<Record<string, unknown>> | null;
   };
-  const count = Number(partialSuccess?.['rejectedLogRecords'] ?? 0);
+  const rejected = partialSuccess?.['rejectedLogRecords'] ?? partialSuccess?.['rejectedSpans'];
+  const count = Number(rejected ?? 0);
   return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 

@@ -7,6 +7,7 @@
  */
 
 import { AppError } from '../../../engine/base/errors.ts';
+import type { TracingSettings } from '../../../engine/contract/logging.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 
 /** Where one signal goes. */
@@ -16,15 +17,26 @@ export interface OtlpTarget {
   readonly timeoutMs: number;
 }
 
+/** The queue of one signal. */
+export interface OtlpQueue {
+  /** Records that wait at most, and that leave together. */
+  readonly queueRecords: number;
+  readonly batchRecords: number;
+  /** How long records wait for others. */
+  readonly scheduleDelayMs: number;
+}
+
 /** What is sent, and how. */
 export interface OtlpSettings {
   /** Null: this signal is not sent. */
   readonly metrics: OtlpTarget | null;
   readonly logs: OtlpTarget | null;
+  readonly traces: OtlpTarget | null;
   readonly metricIntervalMs: number;
-  readonly queueRecords: number;
-  readonly batchRecords: number;
-  readonly scheduleDelayMs: number;
+  readonly logQueue: OtlpQueue;
+  readonly spanQueue: OtlpQueue;
+  /** Which requests are sampled, where traces are sent. */
+  readonly tracing: TracingSettings;
   /** Attributes of the resource, `service.name` among them. */
   readonly resource: Readonly<Record<string, string>>;
 }
@@ -32,7 +44,7 @@ export interface OtlpSettings {
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Signal = 'metrics' | 'logs';
+type Signal = 'metrics' | 'logs' | 'traces';
 
 const prefix = 'OTEL_EXPORTER_OTLP';
 
@@ -40,29 +52,21 @@ const prefix = 'OTEL_EXPORTER_OTLP';
 export function readOtlpSettings(env: Environment): OtlpSettings | null {
   if (textOf(env, 'OTEL_SDK_DISABLED').toLowerCase() === 'true') return null;
   const [metrics, logs] = [targetOf(env, 'metrics'), targetOf(env, 'logs')];
-  if (metrics === null && logs === null) return null;
+  const traces = targetOf(env, 'traces');
+  if (metrics === null && logs === null && traces === null) return null;
   refuseUnsupported(env);
   const limits = otlpLimits;
   const interval = [limits.metricIntervalMsMin, limits.metricIntervalMsMax] as const;
-  const queueRecords = numberOf(env, 'OTEL_BLRP_MAX_QUEUE_SIZE', limits.queueRecords, [
-    1,
-    limits.queueRecordsMax,
-  ]);
   return {
     metrics,
     logs,
+    traces,
     metricIntervalMs: numberOf(
       ...([env, 'OTEL_METRIC_EXPORT_INTERVAL', limits.metricIntervalMs, interval] as const),
     ),
-    queueRecords,
-    batchRecords: Math.min(
-      queueRecords,
-      numberOf(env, 'OTEL_BLRP_MAX_EXPORT_BATCH_SIZE', limits.batchRecords, [1, queueRecords]),
-    ),
-    scheduleDelayMs: numberOf(env, 'OTEL_BLRP_SCHEDULE_DELAY', limits.scheduleDelayMs, [
-      0,
-      limits.scheduleDelayMsMax,
-    ]),
+    logQueue: queueOf(env, 'OTEL_BLRP', limits.scheduleDelayMs),
+    spanQueue: queueOf(env, 'OTEL_BSP', limits.spanDelayMs),
+    tracing: tracingOf(env),
     resource: {
       'service.name': 'waf',
       ...pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES'),
@@ -71,6 +75,57 @@ export function readOtlpSettings(env: Environment): OtlpSettings | null {
       }),
     },
   };
+}
+
+function queueOf(
+  env: Environment,
+  batches: 'OTEL_BLRP' | 'OTEL_BSP',
+  standardDelayMs: number,
+): OtlpQueue {
+  const { queueRecords: standard, queueRecordsMax, batchRecords, scheduleDelayMsMax } = otlpLimits;
+  const queueRecords = numberOf(env, `${batches}_MAX_QUEUE_SIZE`, standard, [1, queueRecordsMax]);
+  const batch = numberOf(env, `${batches}_MAX_EXPORT_BATCH_SIZE`, batchRecords, [1, queueRecords]);
+  const delay = [0, scheduleDelayMsMax] as const;
+  return {
+    queueRecords,
+    batchRecords: Math.min(queueRecords, batch),
+    scheduleDelayMs: numberOf(env, `${batches}_SCHEDULE_DELAY`, standardDelayMs, delay),
+  };
+}
+
+/** Variables of traces that are not OpenTelemetry's. */
+const perSecondName = 'WAF_TRACES_PER_SECOND';
+
+/** `OTEL_TRACES_SAMPLER` by name: whether senders that are proved decide, and the share of others. */
+const samplers: Readonly<Record<string, Pick<TracingSettings, 'parents'> & { ratio?: number }>> = {
+  always_on: { parents: false, ratio: 1 },
+  always_off: { parents: false, ratio: 0 },
+  traceidratio: { parents: false },
+  parentbased_always_on: { parents: true, ratio: 1 },
+  parentbased_always_off: { parents: true, ratio: 0 },
+  parentbased_traceidratio: { parents: true },
+};
+
+function tracingOf(env: Environment): TracingSettings {
+  const name = textOf(env, 'OTEL_TRACES_SAMPLER');
+  const sampler = samplers[name === '' ? 'parentbased_always_on' : name];
+  if (sampler === undefined) {
+    throw problem('OTEL_TRACES_SAMPLER', `must be one of ${Object.keys(samplers).join(', ')}`);
+  }
+  const { tracesPerSecond, tracesPerSecondMax } = otlpLimits;
+  const text = textOf(env, 'OTEL_TRACES_SAMPLER_ARG');
+  if (text !== '' && sampler.ratio !== undefined) {
+    throw problem('OTEL_TRACES_SAMPLER_ARG', 'has an effect on samplers with traceidratio only');
+  }
+  const ratio = sampler.ratio ?? (text === '' ? 1 : ratioOf(text));
+  const perSecond = numberOf(env, perSecondName, tracesPerSecond, [1, tracesPerSecondMax]);
+  return { ratio, parents: sampler.parents, perSecond };
+}
+
+function ratioOf(text: string): number {
+  const value = /^(?:\d(?:\.\d{0,9})?|\.\d{1,9})$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 0 && value <= 1) return value;
+  throw problem('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1');
 }
 
 function targetOf(env: Environment, signal: Signal): OtlpTarget | null {
@@ -132,6 +187,7 @@ const fixed: Readonly<Record<string, string>> = {
 const replaced: Readonly<Record<string, string>> = {
   OTEL_METRIC_EXPORT_TIMEOUT: `${prefix}_METRICS_TIMEOUT`,
   OTEL_BLRP_EXPORT_TIMEOUT: `${prefix}_LOGS_TIMEOUT`,
+  OTEL_BSP_EXPORT_TIMEOUT: `${prefix}_TRACES_TIMEOUT`,
 };
 
 /** What would be ignored in silence otherwise. */
@@ -143,7 +199,13 @@ function refuseUnsupported(env: Environment): void {
   for (const [name, other] of Object.entries(replaced)) {
     if (textOf(env, name) !== '') throw problem(name, `has no effect here: use ${other}`);
   }
-  for (const signal of ['', '_METRICS', '_LOGS']) {
+  const propagators = textOf(env, 'OTEL_PROPAGATORS').toLowerCase();
+  const names = propagators.split(',').map((name) => name.trim());
+  const known = names.every((name) => name === 'tracecontext' || name === 'baggage');
+  if (propagators !== '' && !(known && names.includes('tracecontext'))) {
+    throw problem('OTEL_PROPAGATORS', 'must be tracecontext, or tracecontext,baggage');
+  }
+  for (const signal of ['', '_METRICS', '_LOGS', '_TRACES']) {
     const protocol = textOf(env, `${prefix}${signal}_PROTOCOL`);
     if (protocol !== '' && protocol !== 'http/json') {
       throw problem(`${prefix}${signal}_PROTOCOL`, 'must be http/json: nothing else is sent');

@@ -9,6 +9,9 @@ export type OtlpValue =
   | { readonly arrayValue: { readonly values: readonly OtlpValue[] } }
   | { readonly kvlistValue: { readonly values: readonly OtlpAttribute[] } };
 
+/** A log record or a span in JSON form. */
+export type OtlpRecord = Readonly<Record<string, unknown>>;
+
 /** A value with its name. */
 export interface OtlpAttribute {
   readonly key: string;
@@ -37,4 +40,14 @@ export function otlpAttributes(fields: Readonly<Record<string, unknown>>): OtlpA
 /** Nanoseconds since the epoch, as JSON has whole numbers of 64 bits. */
 export function otlpTime(atMs: number): string {
   return `${BigInt(Math.round(atMs)) * 1_000_000n}`;
+}
+
+/** An id of a trace or a span: hexadecimal digits, as the JSON form has them. */
+export function otlpId(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+/** Nanoseconds since the epoch, of microseconds. */
+export function otlpMicroseconds(atUs: bigint): string {
+  return `${atUs * 1_000n}`;
 }

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/logging.proto.
  */
 export const file_waf_runtime_v1_logging: GenFile = /*@__PURE__*/
-  fileDesc("Chx3YWYvcnVudGltZS92MS9sb2dnaW5nLnByb3RvEg53YWYucnVudGltZS52MSKPAgoQUnVudGltZUxvZ1BvbGljeRIPCgdzaXRlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhMKC2FjY2Vzc19tb2RlGAMgASgNEhUKDXNlY3VyaXR5X21vZGUYBCABKA0SDwoHcGFpcmluZxgFIAEoCBIQCghzdGF0dXNfaxgGIAEoDRINCgVhcGlfaxgHIAEoDRISCgpzZWN1cml0eV9rGAggASgNEhYKDndpbmRvd19zZWNvbmRzGAkgASgNEjcKCGV2aWRlbmNlGAogASgLMiUud2FmLnJ1bnRpbWUudjEuUnVudGltZUV2aWRlbmNlUG9saWN5EhUKDWV4cG9ydF9hY2Nlc3MYCyABKAginwEKFVJ1bnRpbWVFdmlkZW5jZVBvbGljeRIMCgRtb2RlGAEgASgNEhgKEGhlYWRlcl9ieXRlc19tYXgYAiABKA0SEQoJYm9keV9tb2RlGAMgASgNEhYKDmJvZHlfYnl0ZXNfbWF4GAQgASgNEhoKEmluZmxpZ2h0X2J5dGVzX21heBgFIAEoBBIXCg9xdWV1ZV9ieXRlc19tYXgYBiABKARiBnByb3RvMw");
+  fileDesc("Chx3YWYvcnVudGltZS92MS9sb2dnaW5nLnByb3RvEg53YWYucnVudGltZS52MSLAAgoQUnVudGltZUxvZ1BvbGljeRIPCgdzaXRlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhMKC2FjY2Vzc19tb2RlGAMgASgNEhUKDXNlY3VyaXR5X21vZGUYBCABKA0SDwoHcGFpcmluZxgFIAEoCBIQCghzdGF0dXNfaxgGIAEoDRINCgVhcGlfaxgHIAEoDRISCgpzZWN1cml0eV9rGAggASgNEhYKDndpbmRvd19zZWNvbmRzGAkgASgNEjcKCGV2aWRlbmNlGAogASgLMiUud2FmLnJ1bnRpbWUudjEuUnVudGltZUV2aWRlbmNlUG9saWN5EhUKDWV4cG9ydF9hY2Nlc3MYCyABKAgSLwoHdHJhY2luZxgMIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcmFjaW5nIkQKDlJ1bnRpbWVUcmFjaW5nEg0KBXJhdGlvGAEgASgBEg8KB3BhcmVudHMYAiABKAgSEgoKcGVyX3NlY29uZBgDIAEoDSKfAQoVUnVudGltZUV2aWRlbmNlUG9saWN5EgwKBG1vZGUYASABKA0SGAoQaGVhZGVyX2J5dGVzX21heBgCIAEoDRIRCglib2R5X21vZGUYAyABKA0SFgoOYm9keV9ieXRlc19tYXgYBCABKA0SGgoSaW5mbGlnaHRfYnl0ZXNfbWF4GAUgASgEEhcKD3F1ZXVlX2J5dGVzX21heBgGIAEoBGIGcHJvdG8z");
 
 /**
  * The log policy of the deployment, or of a site.
@@ -96,6 +96,13 @@ export type RuntimeLogPolicy = Message<"waf.runtime.v1.RuntimeLogPolicy"> & {
    * @generated from field: bool export_access = 11;
    */
   exportAccess: boolean;
+
+  /**
+   * Which requests are sampled for traces; absent where there are none. Of the deployment.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeTracing tracing = 12;
+   */
+  tracing?: RuntimeTracing | undefined;
 };
 
 /**
@@ -180,6 +187,13 @@ export type RuntimeLogPolicyJson = {
    * @generated from field: bool export_access = 11;
    */
   exportAccess?: boolean;
+
+  /**
+   * Which requests are sampled for traces; absent where there are none. Of the deployment.
+   *
+   * @generated from field: waf.runtime.v1.RuntimeTracing tracing = 12;
+   */
+  tracing?: RuntimeTracingJson;
 };
 
 /**
@@ -188,6 +202,69 @@ export type RuntimeLogPolicyJson = {
  */
 export const RuntimeLogPolicySchema: GenMessage<RuntimeLogPolicy, {jsonType: RuntimeLogPolicyJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_logging, 0);
+
+/**
+ * Which requests are sampled for traces.
+ *
+ * @generated from message waf.runtime.v1.RuntimeTracing
+ */
+export type RuntimeTracing = Message<"waf.runtime.v1.RuntimeTracing"> & {
+  /**
+   * Share of requests whose client decides nothing, 0 to 1.
+   *
+   * @generated from field: double ratio = 1;
+   */
+  ratio: number;
+
+  /**
+   * The sampled flag of clients that a trust profile proves decides for them.
+   *
+   * @generated from field: bool parents = 2;
+   */
+  parents: boolean;
+
+  /**
+   * Sampled requests of a second and node.
+   *
+   * @generated from field: uint32 per_second = 3;
+   */
+  perSecond: number;
+};
+
+/**
+ * Which requests are sampled for traces.
+ *
+ * @generated from message waf.runtime.v1.RuntimeTracing
+ */
+export type RuntimeTracingJson = {
+  /**
+   * Share of requests whose client decides nothing, 0 to 1.
+   *
+   * @generated from field: double ratio = 1;
+   */
+  ratio?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * The sampled flag of clients that a trust profile proves decides for them.
+   *
+   * @generated from field: bool parents = 2;
+   */
+  parents?: boolean;
+
+  /**
+   * Sampled requests of a second and node.
+   *
+   * @generated from field: uint32 per_second = 3;
+   */
+  perSecond?: number;
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeTracing.
+ * Use `create(RuntimeTracingSchema)` to create a new message.
+ */
+export const RuntimeTracingSchema: GenMessage<RuntimeTracing, {jsonType: RuntimeTracingJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_logging, 1);
 
 /**
  * What is kept of requests themselves.
@@ -292,5 +369,5 @@ export type RuntimeEvidencePolicyJson = {
  * Use `create(RuntimeEvidencePolicySchema)` to create a new message.
  */
 export const RuntimeEvidencePolicySchema: GenMessage<RuntimeEvidencePolicy, {jsonType: RuntimeEvidencePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_logging, 1);
+  messageDesc(file_waf_runtime_v1_logging, 2);
 

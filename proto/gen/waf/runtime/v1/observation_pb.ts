@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/observation.proto.
  */
 export const file_waf_runtime_v1_observation: GenFile = /*@__PURE__*/
-  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3Qi/wUKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uEg8KB2NvbXBhY3QYGiABKAgSFwoPY2FwdHVyZV9yZWFzb25zGBsgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYHCABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGB0gASgGEhcKD3BvbGljeV9yZXZpc2lvbhgeIAEoAxIZChF0cmFuc3BvcnRfdmVyc2lvbhgfIAEoCRILCgNqYTQYICABKAkSEwoLY2xpZW50X3BvcnQYISABKA0SDwoHcmVmZXJlchgiIAEoDCKgAQoNR3VhcmREZWNpc2lvbhINCgVndWFyZBgBIAEoCRIOCgZhY3Rpb24YAiABKAkSDgoGcmVhc29uGAMgASgJEg8KB3J1bGVfaWQYBCABKAkSDgoGZGV0YWlsGAUgASgMEg8KB3NraXBwZWQYBiADKAkSLgoHZmluZGluZxgHIAEoCzIdLndhZi5ydW50aW1lLnYxLlNjaGVtYUZpbmRpbmcibwoNU2NoZW1hRmluZGluZxITCgtjb250cmFjdF9pZBgBIAEoCRIVCg1vcGVyYXRpb25fa2V5GAIgASgJEhAKCGxvY2F0aW9uGAMgASgJEg8KB2tleXdvcmQYBCABKAkSDwoHcG9pbnRlchgFIAEoCSJcCgxDb3VudGVyQmF0Y2gSDwoHZnJvbV9tcxgBIAEoAxINCgV0b19tcxgCIAEoAxIsCgZkZWx0YXMYAyADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRGVsdGEi6gEKDENvdW50ZXJEZWx0YRIPCgdzaXRlX2lkGAEgASgJEhEKCXBvbGljeV9pZBgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoBBIQCghieXRlc19pbhgEIAEoBBIRCglieXRlc19vdXQYBSABKAQSEwoLZHVyYXRpb25fdXMYBiABKAQSEQoJZHVyYXRpb25zGAcgAygEEhEKCWluc3BlY3RlZBgIIAEoBBIVCg1pbnNwZWN0aW9uX3VzGAkgASgEEi0KB2VudHJpZXMYCiADKAsyHC53YWYucnVudGltZS52MS5Db3VudGVyRW50cnkiOgoMQ291bnRlckVudHJ5Eg4KBmZhbWlseRgBIAEoCRILCgNrZXkYAiABKAkSDQoFY291bnQYAyABKAQiPAoPQWNjZXNzRmFjdEJhdGNoEikKBWZhY3RzGAEgAygLMhoud2FmLnJ1bnRpbWUudjEuQWNjZXNzRmFjdCLQBAoKQWNjZXNzRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSGgoSb3JpZ2luX3VzX3BsdXNfb25lGAUgASgEEhEKCWNsaWVudF9pcBgGIAEoCRITCgtjbGllbnRfcG9ydBgHIAEoDRIOCgZtZXRob2QYCCABKAwSDAoEaG9zdBgJIAEoDBIOCgZ0YXJnZXQYCiABKAwSFAoMaHR0cF92ZXJzaW9uGAsgASgJEhkKEXRyYW5zcG9ydF92ZXJzaW9uGAwgASgJEhIKCnVzZXJfYWdlbnQYDSABKAwSDwoHcmVmZXJlchgOIAEoDBIOCgZzdGF0dXMYDyABKA0SDwoHb3V0Y29tZRgQIAEoCRIPCgdyZWZ1c2FsGBEgASgJEg8KB2Jsb2NrZWQYEiABKAgSEAoIYnl0ZXNfaW4YEyABKAQSEQoJYnl0ZXNfb3V0GBQgASgEEhAKCGVuZHBvaW50GBUgASgJEhMKC3Vwc3RyZWFtX2lkGBYgASgJEhAKCHJvdXRlX2lkGBcgASgJEhUKDWluYm91bmRfc2NvcmUYGCABKAUSFwoPY2FwdHVyZV9yZWFzb25zGBkgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYGiABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGBsgASgGEhcKD3BvbGljeV9yZXZpc2lvbhgcIAEoAxILCgNqYTQYHSABKAkiOgoORXJyb3JGYWN0QmF0Y2gSKAoFZmFjdHMYASADKAsyGS53YWYucnVudGltZS52MS5FcnJvckZhY3Qi9wEKCUVycm9yRmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSDQoFYXRfbXMYAyABKAMSDQoFbGV2ZWwYBCABKAkSDgoGbG9nZ2VyGAUgASgJEg4KBnJlYXNvbhgGIAEoCRIPCgdtZXNzYWdlGAcgASgJEhAKCGVuZHBvaW50GAggASgJEhEKCWNsaWVudF9pcBgJIAEoCRIOCgZtZXRob2QYCiABKAwSDAoEaG9zdBgLIAEoDBIOCgZ0YXJnZXQYDCABKAwSDgoGc3RhdHVzGA0gASgNEhMKC2R1cmF0aW9uX3VzGA4gASgEYgZwcm90bzM", [file_waf_runtime_v1_engine]);
+  fileDesc("CiB3YWYvcnVudGltZS92MS9vYnNlcnZhdGlvbi5wcm90bxIOd2FmLnJ1bnRpbWUudjEiQAoRU2VjdXJpdHlGYWN0QmF0Y2gSKwoFZmFjdHMYASADKAsyHC53YWYucnVudGltZS52MS5TZWN1cml0eUZhY3QiogYKDFNlY3VyaXR5RmFjdBISCgpyZXF1ZXN0X2lkGAEgASgJEg8KB3NpdGVfaWQYAiABKAkSFgoOcmVjZWl2ZWRfYXRfbXMYAyABKAMSEwoLZHVyYXRpb25fdXMYBCABKAQSEQoJY2xpZW50X2lwGAUgASgJEg4KBm1ldGhvZBgGIAEoDBIMCgRob3N0GAcgASgMEg4KBnRhcmdldBgIIAEoDBIUCgxodHRwX3ZlcnNpb24YCSABKAkSEgoKdXNlcl9hZ2VudBgKIAEoDBIOCgZzdGF0dXMYCyABKA0SDwoHYmxvY2tlZBgMIAEoCBIPCgdvdXRjb21lGA0gASgJEg8KB3JlZnVzYWwYDiABKAkSFQoNaW5ib3VuZF9zY29yZRgPIAEoBRIWCg5vdXRib3VuZF9zY29yZRgQIAEoBRIWCg5kZXRlY3Rpb25fb25seRgRIAEoCBIVCg1pbnNwZWN0aW9uX3VzGBIgASgEEi4KB21hdGNoZXMYEyADKAsyHS53YWYucnVudGltZS52MS5TZWN1cml0eU1hdGNoEhcKD21hdGNoZXNfZHJvcHBlZBgUIAEoDRIPCgdmYWlsdXJlGBUgASgJEhAKCGVuZHBvaW50GBYgASgJEhoKEnBjcmVfbGltaXRlZF9ydWxlcxgXIAMoDRIWCg5saW1pdHNfcmVhY2hlZBgYIAMoCRItCgZndWFyZHMYGSADKAsyHS53YWYucnVudGltZS52MS5HdWFyZERlY2lzaW9uEg8KB2NvbXBhY3QYGiABKAgSFwoPY2FwdHVyZV9yZWFzb25zGBsgAygJEhgKEHNhbXBsZV93aW5kb3dfbXMYHCABKAMSFwoPcmVzZXJ2b2lyX3Njb3JlGB0gASgGEhcKD3BvbGljeV9yZXZpc2lvbhgeIAEoAxIZChF0cmFuc3BvcnRfdmVyc2lvbhgfIAEoCRILCgNqYTQYICABKAkSEwoLY2xpZW50X3BvcnQYISABKA0SDwoHcmVmZXJlchgiIAEoDBIQCgh0cmFjZV9pZBgjIAEoDBIPCgdzcGFuX2lkGCQgASgMIqABCg1HdWFyZERlY2lzaW9uEg0KBWd1YXJkGAEgASgJEg4KBmFjdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkSDwoHcnVsZV9pZBgEIAEoCRIOCgZkZXRhaWwYBSABKAwSDwoHc2tpcHBlZBgGIAMoCRIuCgdmaW5kaW5nGAcgASgLMh0ud2FmLnJ1bnRpbWUudjEuU2NoZW1hRmluZGluZyJvCg1TY2hlbWFGaW5kaW5nEhMKC2NvbnRyYWN0X2lkGAEgASgJEhUKDW9wZXJhdGlvbl9rZXkYAiABKAkSEAoIbG9jYXRpb24YAyABKAkSDwoHa2V5d29yZBgEIAEoCRIPCgdwb2ludGVyGAUgASgJIlwKDENvdW50ZXJCYXRjaBIPCgdmcm9tX21zGAEgASgDEg0KBXRvX21zGAIgASgDEiwKBmRlbHRhcxgDIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJEZWx0YSLqAQoMQ291bnRlckRlbHRhEg8KB3NpdGVfaWQYASABKAkSEQoJcG9saWN5X2lkGAIgASgJEhAKCHJlcXVlc3RzGAMgASgEEhAKCGJ5dGVzX2luGAQgASgEEhEKCWJ5dGVzX291dBgFIAEoBBITCgtkdXJhdGlvbl91cxgGIAEoBBIRCglkdXJhdGlvbnMYByADKAQSEQoJaW5zcGVjdGVkGAggASgEEhUKDWluc3BlY3Rpb25fdXMYCSABKAQSLQoHZW50cmllcxgKIAMoCzIcLndhZi5ydW50aW1lLnYxLkNvdW50ZXJFbnRyeSI6CgxDb3VudGVyRW50cnkSDgoGZmFtaWx5GAEgASgJEgsKA2tleRgCIAEoCRINCgVjb3VudBgDIAEoBCI8Cg9BY2Nlc3NGYWN0QmF0Y2gSKQoFZmFjdHMYASADKAsyGi53YWYucnVudGltZS52MS5BY2Nlc3NGYWN0IvoECgpBY2Nlc3NGYWN0EhIKCnJlcXVlc3RfaWQYASABKAkSDwoHc2l0ZV9pZBgCIAEoCRIWCg5yZWNlaXZlZF9hdF9tcxgDIAEoAxITCgtkdXJhdGlvbl91cxgEIAEoBBIaChJvcmlnaW5fdXNfcGx1c19vbmUYBSABKAQSEQoJY2xpZW50X2lwGAYgASgJEhMKC2NsaWVudF9wb3J0GAcgASgNEg4KBm1ldGhvZBgIIAEoDBIMCgRob3N0GAkgASgMEg4KBnRhcmdldBgKIAEoDBIUCgxodHRwX3ZlcnNpb24YCyABKAkSGQoRdHJhbnNwb3J0X3ZlcnNpb24YDCABKAkSEgoKdXNlcl9hZ2VudBgNIAEoDBIPCgdyZWZlcmVyGA4gASgMEg4KBnN0YXR1cxgPIAEoDRIPCgdvdXRjb21lGBAgASgJEg8KB3JlZnVzYWwYESABKAkSDwoHYmxvY2tlZBgSIAEoCBIQCghieXRlc19pbhgTIAEoBBIRCglieXRlc19vdXQYFCABKAQSEAoIZW5kcG9pbnQYFSABKAkSEwoLdXBzdHJlYW1faWQYFiABKAkSEAoIcm91dGVfaWQYFyABKAkSFQoNaW5ib3VuZF9zY29yZRgYIAEoBRIXCg9jYXB0dXJlX3JlYXNvbnMYGSADKAkSGAoQc2FtcGxlX3dpbmRvd19tcxgaIAEoAxIXCg9yZXNlcnZvaXJfc2NvcmUYGyABKAYSFwoPcG9saWN5X3JldmlzaW9uGBwgASgDEgsKA2phNBgdIAEoCRIoCgV0cmFjZRgeIAEoCzIZLndhZi5ydW50aW1lLnYxLlRyYWNlRmFjdCLiAQoJVHJhY2VGYWN0EhAKCHRyYWNlX2lkGAEgASgMEg8KB3NwYW5faWQYAiABKAwSEQoJcGFyZW50X2lkGAMgASgMEg0KBXN0YXRlGAQgASgMEhAKCHN0YXJ0X3VzGAUgASgEEi4KBm9yaWdpbhgGIAEoCzIeLndhZi5ydW50aW1lLnYxLk9yaWdpblNwYW5GYWN0EhAKCHJ1bGVfaWRzGAcgAygNEg0KBXJ1bGVzGAggASgNEhYKDmRldGVjdGlvbl9vbmx5GAkgASgIEhUKDWluc3BlY3Rpb25fdXMYCiABKAQigwEKDk9yaWdpblNwYW5GYWN0Eg8KB3NwYW5faWQYASABKAwSDwoHZnJvbV91cxgCIAEoBBIQCgh1bnRpbF91cxgDIAEoBBIOCgZzdGF0dXMYBCABKA0SDwoHcmVzZW5kcxgFIAEoDRIOCgZzZWN1cmUYBiABKAgSDAoEc2tpcBgHIAEoDSI6Cg5FcnJvckZhY3RCYXRjaBIoCgVmYWN0cxgBIAMoCzIZLndhZi5ydW50aW1lLnYxLkVycm9yRmFjdCKaAgoJRXJyb3JGYWN0EhIKCnJlcXVlc3RfaWQYASABKAkSDwoHc2l0ZV9pZBgCIAEoCRINCgVhdF9tcxgDIAEoAxINCgVsZXZlbBgEIAEoCRIOCgZsb2dnZXIYBSABKAkSDgoGcmVhc29uGAYgASgJEg8KB21lc3NhZ2UYByABKAkSEAoIZW5kcG9pbnQYCCABKAkSEQoJY2xpZW50X2lwGAkgASgJEg4KBm1ldGhvZBgKIAEoDBIMCgRob3N0GAsgASgMEg4KBnRhcmdldBgMIAEoDBIOCgZzdGF0dXMYDSABKA0SEwoLZHVyYXRpb25fdXMYDiABKAQSEAoIdHJhY2VfaWQYDyABKAwSDwoHc3Bhbl9pZBgQIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_engine]);
 
 /**
  * Payload of a SECURITY_FACT batch.
@@ -294,6 +294,20 @@ export type SecurityFact = Message<"waf.runtime.v1.SecurityFact"> & {
    * @generated from field: bytes referer = 34;
    */
   referer: Uint8Array;
+
+  /**
+   * Trace that the request is in, 16 bytes; empty where its spans are not sent.
+   *
+   * @generated from field: bytes trace_id = 35;
+   */
+  traceId: Uint8Array;
+
+  /**
+   * Our span in it, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 36;
+   */
+  spanId: Uint8Array;
 };
 
 /**
@@ -539,6 +553,20 @@ export type SecurityFactJson = {
    * @generated from field: bytes referer = 34;
    */
   referer?: string;
+
+  /**
+   * Trace that the request is in, 16 bytes; empty where its spans are not sent.
+   *
+   * @generated from field: bytes trace_id = 35;
+   */
+  traceId?: string;
+
+  /**
+   * Our span in it, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 36;
+   */
+  spanId?: string;
 };
 
 /**
@@ -1292,6 +1320,13 @@ export type AccessFact = Message<"waf.runtime.v1.AccessFact"> & {
    * @generated from field: string ja4 = 29;
    */
   ja4: string;
+
+  /**
+   * Its place in a trace; absent where its spans are not sent.
+   *
+   * @generated from field: waf.runtime.v1.TraceFact trace = 30;
+   */
+  trace?: TraceFact | undefined;
 };
 
 /**
@@ -1502,6 +1537,13 @@ export type AccessFactJson = {
    * @generated from field: string ja4 = 29;
    */
   ja4?: string;
+
+  /**
+   * Its place in a trace; absent where its spans are not sent.
+   *
+   * @generated from field: waf.runtime.v1.TraceFact trace = 30;
+   */
+  trace?: TraceFactJson;
 };
 
 /**
@@ -1510,6 +1552,286 @@ export type AccessFactJson = {
  */
 export const AccessFactSchema: GenMessage<AccessFact, {jsonType: AccessFactJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_observation, 8);
+
+/**
+ * The spans of one request.
+ *
+ * @generated from message waf.runtime.v1.TraceFact
+ */
+export type TraceFact = Message<"waf.runtime.v1.TraceFact"> & {
+  /**
+   * Trace, 16 bytes.
+   *
+   * @generated from field: bytes trace_id = 1;
+   */
+  traceId: Uint8Array;
+
+  /**
+   * Span of the request, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 2;
+   */
+  spanId: Uint8Array;
+
+  /**
+   * Span of the client; empty where the trace begins here.
+   *
+   * @generated from field: bytes parent_id = 3;
+   */
+  parentId: Uint8Array;
+
+  /**
+   * Value of tracestate as it went to the origin.
+   *
+   * @generated from field: bytes state = 4;
+   */
+  state: Uint8Array;
+
+  /**
+   * First byte of the request, microseconds since the Unix epoch.
+   *
+   * @generated from field: uint64 start_us = 5;
+   */
+  startUs: bigint;
+
+  /**
+   * Request to the origin; absent where none was asked.
+   *
+   * @generated from field: waf.runtime.v1.OriginSpanFact origin = 6;
+   */
+  origin?: OriginSpanFact | undefined;
+
+  /**
+   * Rules that matched and are logged, some of them.
+   *
+   * @generated from field: repeated uint32 rule_ids = 7;
+   */
+  ruleIds: number[];
+
+  /**
+   * How many rules those were.
+   *
+   * @generated from field: uint32 rules = 8;
+   */
+  rules: number;
+
+  /**
+   * The policy only recorded.
+   *
+   * @generated from field: bool detection_only = 9;
+   */
+  detectionOnly: boolean;
+
+  /**
+   * Time of the inspection, microseconds.
+   *
+   * @generated from field: uint64 inspection_us = 10;
+   */
+  inspectionUs: bigint;
+};
+
+/**
+ * The spans of one request.
+ *
+ * @generated from message waf.runtime.v1.TraceFact
+ */
+export type TraceFactJson = {
+  /**
+   * Trace, 16 bytes.
+   *
+   * @generated from field: bytes trace_id = 1;
+   */
+  traceId?: string;
+
+  /**
+   * Span of the request, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 2;
+   */
+  spanId?: string;
+
+  /**
+   * Span of the client; empty where the trace begins here.
+   *
+   * @generated from field: bytes parent_id = 3;
+   */
+  parentId?: string;
+
+  /**
+   * Value of tracestate as it went to the origin.
+   *
+   * @generated from field: bytes state = 4;
+   */
+  state?: string;
+
+  /**
+   * First byte of the request, microseconds since the Unix epoch.
+   *
+   * @generated from field: uint64 start_us = 5;
+   */
+  startUs?: string;
+
+  /**
+   * Request to the origin; absent where none was asked.
+   *
+   * @generated from field: waf.runtime.v1.OriginSpanFact origin = 6;
+   */
+  origin?: OriginSpanFactJson;
+
+  /**
+   * Rules that matched and are logged, some of them.
+   *
+   * @generated from field: repeated uint32 rule_ids = 7;
+   */
+  ruleIds?: number[];
+
+  /**
+   * How many rules those were.
+   *
+   * @generated from field: uint32 rules = 8;
+   */
+  rules?: number;
+
+  /**
+   * The policy only recorded.
+   *
+   * @generated from field: bool detection_only = 9;
+   */
+  detectionOnly?: boolean;
+
+  /**
+   * Time of the inspection, microseconds.
+   *
+   * @generated from field: uint64 inspection_us = 10;
+   */
+  inspectionUs?: string;
+};
+
+/**
+ * Describes the message waf.runtime.v1.TraceFact.
+ * Use `create(TraceFactSchema)` to create a new message.
+ */
+export const TraceFactSchema: GenMessage<TraceFact, {jsonType: TraceFactJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 9);
+
+/**
+ * The request to an origin, all its attempts together.
+ *
+ * @generated from message waf.runtime.v1.OriginSpanFact
+ */
+export type OriginSpanFact = Message<"waf.runtime.v1.OriginSpanFact"> & {
+  /**
+   * Span, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 1;
+   */
+  spanId: Uint8Array;
+
+  /**
+   * Begin, microseconds after that of the request.
+   *
+   * @generated from field: uint64 from_us = 2;
+   */
+  fromUs: bigint;
+
+  /**
+   * End.
+   *
+   * @generated from field: uint64 until_us = 3;
+   */
+  untilUs: bigint;
+
+  /**
+   * Status that the origin answered with; 0 for none.
+   *
+   * @generated from field: uint32 status = 4;
+   */
+  status: number;
+
+  /**
+   * Attempts beyond the first.
+   *
+   * @generated from field: uint32 resends = 5;
+   */
+  resends: number;
+
+  /**
+   * It went over TLS.
+   *
+   * @generated from field: bool secure = 6;
+   */
+  secure: boolean;
+
+  /**
+   * Bytes of the path that were taken off.
+   *
+   * @generated from field: uint32 skip = 7;
+   */
+  skip: number;
+};
+
+/**
+ * The request to an origin, all its attempts together.
+ *
+ * @generated from message waf.runtime.v1.OriginSpanFact
+ */
+export type OriginSpanFactJson = {
+  /**
+   * Span, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 1;
+   */
+  spanId?: string;
+
+  /**
+   * Begin, microseconds after that of the request.
+   *
+   * @generated from field: uint64 from_us = 2;
+   */
+  fromUs?: string;
+
+  /**
+   * End.
+   *
+   * @generated from field: uint64 until_us = 3;
+   */
+  untilUs?: string;
+
+  /**
+   * Status that the origin answered with; 0 for none.
+   *
+   * @generated from field: uint32 status = 4;
+   */
+  status?: number;
+
+  /**
+   * Attempts beyond the first.
+   *
+   * @generated from field: uint32 resends = 5;
+   */
+  resends?: number;
+
+  /**
+   * It went over TLS.
+   *
+   * @generated from field: bool secure = 6;
+   */
+  secure?: boolean;
+
+  /**
+   * Bytes of the path that were taken off.
+   *
+   * @generated from field: uint32 skip = 7;
+   */
+  skip?: number;
+};
+
+/**
+ * Describes the message waf.runtime.v1.OriginSpanFact.
+ * Use `create(OriginSpanFactSchema)` to create a new message.
+ */
+export const OriginSpanFactSchema: GenMessage<OriginSpanFact, {jsonType: OriginSpanFactJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_observation, 10);
 
 /**
  * Payload of an ERROR_DETAIL batch.
@@ -1544,7 +1866,7 @@ export type ErrorFactBatchJson = {
  * Use `create(ErrorFactBatchSchema)` to create a new message.
  */
 export const ErrorFactBatchSchema: GenMessage<ErrorFactBatch, {jsonType: ErrorFactBatchJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 9);
+  messageDesc(file_waf_runtime_v1_observation, 11);
 
 /**
  * One failure of an origin, refusal of a request, or fault of our own.
@@ -1649,6 +1971,20 @@ export type ErrorFact = Message<"waf.runtime.v1.ErrorFact"> & {
    * @generated from field: uint64 duration_us = 14;
    */
   durationUs: bigint;
+
+  /**
+   * Trace that the request is in, 16 bytes; empty where its spans are not sent.
+   *
+   * @generated from field: bytes trace_id = 15;
+   */
+  traceId: Uint8Array;
+
+  /**
+   * Our span in it, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 16;
+   */
+  spanId: Uint8Array;
 };
 
 /**
@@ -1754,6 +2090,20 @@ export type ErrorFactJson = {
    * @generated from field: uint64 duration_us = 14;
    */
   durationUs?: string;
+
+  /**
+   * Trace that the request is in, 16 bytes; empty where its spans are not sent.
+   *
+   * @generated from field: bytes trace_id = 15;
+   */
+  traceId?: string;
+
+  /**
+   * Our span in it, 8 bytes.
+   *
+   * @generated from field: bytes span_id = 16;
+   */
+  spanId?: string;
 };
 
 /**
@@ -1761,5 +2111,5 @@ export type ErrorFactJson = {
  * Use `create(ErrorFactSchema)` to create a new message.
  */
 export const ErrorFactSchema: GenMessage<ErrorFact, {jsonType: ErrorFactJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_observation, 10);
+  messageDesc(file_waf_runtime_v1_observation, 12);
 

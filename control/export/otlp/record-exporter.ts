@@ -1,15 +1,16 @@
 /**
- * Log records on their way to a collector: a bounded queue that takes without waiting. What has no
- * room, and what the collector refuses, is dropped and counted.
+ * Log records or spans on their way to a collector: a bounded queue that takes without waiting.
+ * What has no room, and what the collector refuses, is dropped and counted.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
-import type { OtlpLogRecord } from './otlp-logs.ts';
 import type { PostResult } from './otlp-post.ts';
+import type { OtlpQueue } from './otlp-settings.ts';
+import type { OtlpRecord } from './otlp-values.ts';
 
 /** What became of records since control began. */
-export interface OtlpLogStats {
+export interface OtlpQueueStats {
   readonly attempted: number;
   readonly admitted: number;
   /** Those that the collector took. */
@@ -23,25 +24,25 @@ export interface OtlpLogStats {
   readonly lastError: string;
 }
 
+/** What became of records, by signal. */
+export type OtlpStats = readonly (OtlpQueueStats & { readonly signal: 'logs' | 'traces' })[];
+
 /** What an exporter works with. */
-export interface LogExporterOptions {
-  readonly queueRecords: number;
-  readonly batchRecords: number;
-  readonly scheduleDelayMs: number;
+export interface RecordExporterOptions extends OtlpQueue {
   /** Sends records. Never rejects. */
-  readonly send: (records: readonly OtlpLogRecord[], ending: AbortSignal) => Promise<PostResult>;
+  readonly send: (records: readonly OtlpRecord[], ending: AbortSignal) => Promise<PostResult>;
   /** Is called when the collector begins to fail, and when it takes records again. */
   readonly onState: (problem: string) => void;
 }
 
 interface Waiting {
-  readonly record: OtlpLogRecord;
+  readonly record: OtlpRecord;
   readonly bytes: number;
 }
 
 /** The queue and its way out. */
-export class LogExporter {
-  private readonly options: LogExporterOptions;
+export class RecordExporter {
+  private readonly options: RecordExporterOptions;
   private readonly ending = new AbortController();
   private queue: Waiting[] = [];
   private bytes = 0;
@@ -49,12 +50,12 @@ export class LogExporter {
   private readonly counts = { attempted: 0, admitted: 0, written: 0, dropped: 0, retried: 0 };
   private lastError = '';
 
-  constructor(options: LogExporterOptions) {
+  constructor(options: RecordExporterOptions) {
     this.options = options;
   }
 
   /** Takes what `make` gives, where there is room; it is not asked where there is none. */
-  offer(make: () => OtlpLogRecord, bytes: number): void {
+  offer(make: () => OtlpRecord, bytes: number): void {
     this.counts.attempted++;
     const full =
       this.queue.length >= this.options.queueRecords ||
@@ -69,7 +70,7 @@ export class LogExporter {
     this.running ??= this.run();
   }
 
-  stats(): OtlpLogStats {
+  stats(): OtlpQueueStats {
     const { counts, queue, bytes, lastError } = this;
     return { ...counts, pendingItems: queue.length, pendingBytes: bytes, lastError };
   }
@@ -141,6 +142,6 @@ export class LogExporter {
   }
 }
 
-function recordsOf(batch: readonly Waiting[]): OtlpLogRecord[] {
+function recordsOf(batch: readonly Waiting[]): OtlpRecord[] {
   return batch.map(({ record }) => record);
 }

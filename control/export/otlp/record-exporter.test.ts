@@ -1,8 +1,8 @@
-/** The queue of log records: what one request holds, and what becomes of the rest at the end. */
+/** The queue of records: what one request holds, and what becomes of the rest at the end. */
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
-import { LogExporter } from './log-exporter.ts';
+import { RecordExporter } from './record-exporter.ts';
 import type { PostResult } from './otlp-post.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -11,8 +11,8 @@ type Send = (count: number, ending: AbortSignal) => Promise<PostResult>;
 
 const taken: PostResult = { state: 'taken', rejected: 0 };
 
-function exporter(send: Send, batchRecords = 512): LogExporter {
-  return new LogExporter({
+function exporter(send: Send, batchRecords = 512): RecordExporter {
+  return new RecordExporter({
     ...{ queueRecords: 4_096, batchRecords, scheduleDelayMs: 0 },
     send: (records, ending) => send(records.length, ending),
     onState: () => undefined,
@@ -54,7 +54,7 @@ test('a collector that answers nothing before the end is given up, and what wait
 });
 
 test('a record that comes when the queue was just emptied is sent, too', async () => {
-  let one: LogExporter | null = null;
+  let one: RecordExporter | null = null;
   let late = 3;
   const made = exporter(() => {
     const answer = Promise.resolve(taken);
