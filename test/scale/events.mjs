@@ -171,6 +171,11 @@ const everything = {
   ...{ pathPrefix: '', contains: [] },
 };
 const anyOf = (field, ...found) => ({ anyOf: [{ field, values: found }] });
+const allOf = (...pairs) => ({ anyOf: pairs.map(([field, one]) => ({ field, values: [one] })) });
+const siteOf = (random) => ['site', `site-${random(200)}`];
+const ruleOf = (random) => ['rule', String(942_000 + random(300))];
+const outcomeOf = (name) => ['outcome', name];
+const pathBelow = (random) => `/api/v${random(4)}/items/`;
 
 /** Filters with values that are there, as the three queries make them. */
 const byCommon = {
@@ -194,12 +199,13 @@ const bySecurity = {
   'attack type': () => anyOf('attack', 'sqli'),
   target: (random) =>
     anyOf('target', `GET shop-${random(200)}.example/api/v${random(4)}/items/{id}`),
-  'site and rule': (random) => ({
-    anyOf: [
-      { field: 'site', values: [`site-${random(200)}`] },
-      { field: 'rule', values: [String(942_000 + random(300))] },
-    ],
-  }),
+  'site and rule': (random) => allOf(siteOf(random), ruleOf(random)),
+  'site and client': (random) => ({ ...allOf(siteOf(random)), ...byClient.client(random) }),
+  'site and network': (random) => ({ ...allOf(siteOf(random)), ...byClient.network(random) }),
+  'rule and outcome': (random) => allOf(ruleOf(random), outcomeOf('passed')),
+  'site, rule, outcome': (random) =>
+    allOf(siteOf(random), ruleOf(random), outcomeOf('passed'), ['severity', 'critical']),
+  'two that never meet': () => allOf(['site', 'site-1'], ['rule', '949111']),
 };
 const byAccess = {
   'path prefix': (random) => ({ pathPrefix: `/api/v${random(4)}/items/` }),
@@ -208,6 +214,18 @@ const byAccess = {
   method: (random) => anyOf('method', random(2) === 0 ? 'GET' : 'POST'),
   route: (random) => anyOf('route', `route-${random(100)}`),
   upstream: (random) => anyOf('upstream', `upstream-${random(50)}`),
+  'path prefix and status': (random) => ({
+    ...anyOf('status', '500'),
+    pathPrefix: `${pathBelow(random)}${random(500)}`,
+  }),
+  'site and status': (random) => allOf(siteOf(random), ['status', '404']),
+  'site and client': (random) => ({ ...allOf(siteOf(random)), ...byClient.client(random) }),
+  'site, route, upstream': (random) =>
+    allOf(
+      siteOf(random),
+      ['route', `route-${random(100)}`],
+      ['upstream', `upstream-${random(50)}`],
+    ),
 };
 const containing = (property, text) => ({ contains: [{ property, text }] });
 const byError = {

@@ -21,6 +21,13 @@ const layoutMark = 0xffff_ff02;
 
 type Numbers = Uint16Array | Uint32Array;
 
+/** Events of each value, one value after the other. */
+interface EventsByValue {
+  /** Where those of each value end; null where each value has one. */
+  readonly ends: Numbers | null;
+  readonly events: Numbers;
+}
+
 /** Gathers the values of one field, event by event. */
 export class ColumnBuilder {
   private readonly places = new TermPlaces();
@@ -110,9 +117,9 @@ export class Column {
   /** How many events the segment has, with or without a value. */
   readonly events: number;
   private readonly hashes: Uint32Array;
-  /** Where the events of each value end; null where each value has one. */
-  private readonly ends: Numbers | null;
-  private readonly eventsByValue: Numbers;
+  /** The whole column in the layout before, until its events are asked for. */
+  private readonly earlier: Uint8Array | null;
+  private lists: EventsByValue | null;
   private foundByEvent: { readonly starts: Numbers; readonly places: Numbers } | null = null;
 
   /** Reads `bytes` where they lie if they are aligned: they must not change. */
@@ -121,11 +128,10 @@ export class Column {
     const { buffer, byteOffset, byteLength } = aligned;
     const head = new Uint32Array(buffer, byteOffset, headWords);
     if (head[0] !== layoutMark) {
-      const earlier = readEarlier(aligned);
-      this.events = earlier.events;
-      this.hashes = earlier.hashes;
-      this.ends = earlier.ends;
-      this.eventsByValue = earlier.eventsByValue;
+      this.events = head[2]!;
+      this.hashes = new Uint32Array(buffer, byteOffset + headWords * 4, head[0]);
+      this.earlier = aligned;
+      this.lists = null;
       return;
     }
     const [, values = 0, pairs = 0, events = 0] = head;
@@ -137,8 +143,11 @@ export class Column {
       ? new Uint16Array(buffer, from, count)
       : new Uint32Array(buffer, from, count);
     if (from + all.byteLength > byteOffset + byteLength) throw new RangeError('a column is cut');
-    this.ends = values === pairs ? null : all.subarray(0, values);
-    this.eventsByValue = values === pairs ? all : all.subarray(values);
+    this.earlier = null;
+    this.lists =
+      values === pairs
+        ? { ends: null, events: all }
+        : { ends: all.subarray(0, values), events: all.subarray(values) };
   }
 
   /** Places of values that may be one of those, in ascending order; empty when none is there. */
@@ -155,8 +164,9 @@ export class Column {
 
   /** How many events have the values at these places, those with several of them counted again. */
   countOf(places: readonly number[]): number {
+    const { ends } = this.byValue();
     let count = 0;
-    for (const place of places) count += this.endOf(place) - this.startOf(place);
+    for (const place of places) count += endOf(ends, place) - startOf(ends, place);
     return count;
   }
 
@@ -169,7 +179,7 @@ export class Column {
     return found;
   }
 
-  /** Those of `events` that have one of the values at `places`. */
+  /** Those of `events`, which ascend, that have one of the values at `places`. */
   among(events: ArrayLike<number>, places: readonly number[]): number[] {
     const found: number[] = [];
     if (places.length === 1) {
@@ -183,17 +193,19 @@ export class Column {
       return found;
     }
     const marks = this.marks(places);
-    for (let at = 0; at < events.length; at++)
+    for (let at = 0; at < events.length; at++) {
       if (marks[events[at]!] === 1) found.push(events[at]!);
+    }
     return found;
   }
 
   /** 1 for each event that has one of the values at `places`. */
   marks(places: readonly number[]): Uint8Array {
+    const { ends, events } = this.byValue();
     const marks = new Uint8Array(this.events);
     for (const place of places) {
-      const end = this.endOf(place);
-      for (let at = this.startOf(place); at < end; at++) marks[this.eventsByValue[at]!] = 1;
+      const end = endOf(ends, place);
+      for (let at = startOf(ends, place); at < end; at++) marks[events[at]!] = 1;
     }
     return marks;
   }
@@ -206,29 +218,25 @@ export class Column {
   }
 
   private byEvent(): { readonly starts: Numbers; readonly places: Numbers } {
-    const { eventsByValue, hashes } = this;
+    const { ends, events } = this.byValue();
     const starts = new Uint32Array(this.events + 2);
-    for (let at = 0; at < eventsByValue.length; at++) starts[eventsByValue[at]! + 2]!++;
+    for (let at = 0; at < events.length; at++) starts[events[at]! + 2]!++;
     for (let event = 2; event < starts.length; event++) starts[event]! += starts[event - 1]!;
-    const places = new Uint32Array(eventsByValue.length);
-    for (let place = 0, at = 0; place < hashes.length; place++) {
-      for (const end = this.endOf(place); at < end; at++) {
-        places[starts[eventsByValue[at]! + 1]!++] = place;
-      }
+    const places = new Uint32Array(events.length);
+    for (let place = 0, at = 0; place < this.hashes.length; place++) {
+      const end = endOf(ends, place);
+      for (; at < end; at++) places[starts[events[at]! + 1]!++] = place;
     }
     return { starts, places };
   }
 
   private eventsAt(place: number): Numbers {
-    return this.eventsByValue.subarray(this.startOf(place), this.endOf(place));
+    const { ends, events } = this.byValue();
+    return events.subarray(startOf(ends, place), endOf(ends, place));
   }
 
-  private startOf(place: number): number {
-    return this.ends === null || place === 0 ? place : this.ends[place - 1]!;
-  }
-
-  private endOf(place: number): number {
-    return this.ends === null ? place + 1 : this.ends[place]!;
+  private byValue(): EventsByValue {
+    return (this.lists ??= readEarlier(this.earlier!));
   }
 
   private lowest(hash: number): number {
@@ -247,38 +255,45 @@ function lowestAt(sorted: Numbers, wanted: number, low: number): number {
   return low;
 }
 
-function readEarlier({ buffer, byteOffset, byteLength }: Uint8Array): {
-  readonly events: number;
-  readonly hashes: Uint32Array;
-  readonly ends: Numbers;
-  readonly eventsByValue: Numbers;
-} {
+function startOf(ends: Numbers | null, place: number): number {
+  return ends === null || place === 0 ? place : ends[place - 1]!;
+}
+
+function endOf(ends: Numbers | null, place: number): number {
+  return ends === null ? place + 1 : ends[place]!;
+}
+
+/** Turns the layout before around. */
+function readEarlier({ buffer, byteOffset, byteLength }: Uint8Array): EventsByValue {
   const head = new Uint32Array(buffer, byteOffset, headWords);
   const [values = 0, pairs = 0, events = 0, single = 0] = head;
-  const hashes = new Uint32Array(buffer, byteOffset + headWords * 4, values);
   const at = (headWords + values) * 4;
   const numbers = pairs + (single === 1 ? 0 : events);
   const wide = byteLength - at === numbers * 4 && numbers > 0;
   const all = wide
     ? new Uint32Array(buffer, byteOffset + at, numbers)
     : new Uint16Array(buffer, byteOffset + at, numbers);
-  const eventOf: number[] = [];
-  const places: number[] = [];
+  if (single === 1) {
+    const eventOf = new Uint32Array(pairs);
+    for (let event = 0; event < pairs; event++) eventOf[event] = event;
+    return sortByPlace(all, eventOf, { values, narrow: false });
+  }
+  const eventOf = new Uint32Array(pairs);
+  const places = new Uint32Array(pairs);
   const latest = new Int32Array(values).fill(-1);
+  let kept = 0;
   for (let event = 0, next = 0; event < events; event++) {
-    const count = single === 1 ? 1 : all[pairs + event]!;
-    const end = next + count;
+    const end = next + all[pairs + event]!;
     for (; next < end; next++) {
       const place = all[next]!;
       // Here an event could have a value twice.
       if (latest[place] === event) continue;
       latest[place] = event;
-      places.push(place);
-      eventOf.push(event);
+      places[kept] = place;
+      eventOf[kept++] = event;
     }
   }
-  const sorted = sortByPlace(Uint32Array.from(places), eventOf, { values, narrow: false });
-  return { events, hashes, ends: sorted.ends, eventsByValue: sorted.events };
+  return sortByPlace(places.subarray(0, kept), eventOf, { values, narrow: false });
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Numbers): Uint8Array {

@@ -20,15 +20,13 @@ import {
   rewriteSegment,
   type LaneRetention,
 } from './retention.ts';
+import { forgetLists, oldestSegment, segmentsFrom, type SegmentInfo } from './segment-list.ts';
 import {
   buildSegment,
-  oldestSegment,
   putSegment,
   removeSegment,
   SegmentReader,
-  segmentsFrom,
   type SegmentDraft,
-  type SegmentInfo,
 } from './segment.ts';
 import { entriesOf, indexRow, packTailRow, tailKey, TailCache, type TailRow } from './tail.ts';
 
@@ -174,7 +172,7 @@ export class EventLog<E extends StoredEvent> {
     const next = rewriteSegment(this.kind, segment, retention);
     if (next === null) return;
     const draft = await this.build(next.entries);
-    await this.kv.write((writer) => {
+    await this.change((writer) => {
       removeSegment(writer, this.lane, info.maxId);
       this.addUse(writer, -info.count, -info.bytes);
       if (draft === null) return;
@@ -191,7 +189,7 @@ export class EventLog<E extends StoredEvent> {
   ): Promise<number> {
     let removed = 0;
     for (;;) {
-      const gone = await this.kv.write((writer) => {
+      const gone = await this.change((writer) => {
         const oldest = oldestSegment(writer, this.lane);
         if (oldest === null) return 0;
         const { events, bytes } = readUse(writer, this.lane);
@@ -209,7 +207,7 @@ export class EventLog<E extends StoredEvent> {
   /** Adds entries that lie elsewhere as a segment of their own; `change` takes them away there. */
   async adopt(entries: readonly Entry[], change: (writer: KvWriter) => void): Promise<void> {
     const draft = await this.build(entries);
-    await this.kv.write((writer) => {
+    await this.change((writer) => {
       if (draft !== null) {
         putSegment(writer, this.lane, draft);
         this.addUse(writer, draft.info.count, draft.info.bytes);
@@ -257,7 +255,7 @@ export class EventLog<E extends StoredEvent> {
       rows.flatMap((row) => row.terms.map((terms, at) => [row.entries[at], terms] as const)),
     );
     const draft = await this.build(entries, known);
-    await this.kv.write((writer) => {
+    await this.change((writer) => {
       for (const { key } of rows) writer.remove(key);
       this.addUse(writer, (draft?.info.count ?? 0) - entries.length, -bytes);
       if (draft === null) return;
@@ -290,6 +288,16 @@ export class EventLog<E extends StoredEvent> {
     };
     for await (const _ of paced(steps())) continue;
     return draft;
+  }
+
+  /** A change of segments. Rejects as `write` does. */
+  private async change<T>(change: (writer: KvWriter) => T): Promise<T> {
+    try {
+      return await this.kv.write(change);
+    } catch (error) {
+      forgetLists(this.kv);
+      throw error;
+    }
   }
 
   private addUse(writer: KvWriter, events: number, bytes: number): void {

@@ -20,7 +20,7 @@ import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
 import { findEntry } from './event-log.ts';
 import { scanEvents, type LaneSource } from './event-scan.ts';
 import { eventOfEntry } from './read-entry.ts';
-import { segmentsFrom } from './segment.ts';
+import { segmentsFrom } from './segment-list.ts';
 import type { TailRow } from './tail.ts';
 import type { KvReader } from '../../store/kv.ts';
 

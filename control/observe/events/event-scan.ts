@@ -16,7 +16,8 @@ import {
 import { makeEventId } from './event-id.ts';
 import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
 import { eventOfEntry } from './read-entry.ts';
-import { SegmentReader, segmentsFrom, type SegmentInfo } from './segment.ts';
+import { segmentsFrom, type SegmentInfo } from './segment-list.ts';
+import { SegmentReader } from './segment.ts';
 import { indexRow, type TailRow } from './tail.ts';
 
 /** Where events of one lane are. */

@@ -15,7 +15,8 @@ import { timeOfEventId } from './event-id.ts';
 import type { EventKind, EventTerms, StoredEvent } from './event-kind.ts';
 import { spanOf, type LaneSource } from './event-scan.ts';
 import { eventOfEntry } from './read-entry.ts';
-import { SegmentReader, segmentsFrom } from './segment.ts';
+import { segmentsFrom } from './segment-list.ts';
+import { SegmentReader } from './segment.ts';
 import { indexRow, type TailRow } from './tail.ts';
 
 /** What a summary is asked for. */

@@ -7,7 +7,8 @@ import type { Entry } from './entry.ts';
 import { timeOfEventId } from './event-id.ts';
 import type { EventKind, StoredEvent } from './event-kind.ts';
 import { eventOfEntry } from './read-entry.ts';
-import type { SegmentInfo, SegmentReader } from './segment.ts';
+import type { SegmentInfo } from './segment-list.ts';
+import type { SegmentReader } from './segment.ts';
 
 /** When events are too old, milliseconds since the Unix epoch. */
 export interface Cutoffs {

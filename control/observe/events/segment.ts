@@ -1,6 +1,6 @@
 /**
  * Segments: some thousand events in the order of time, written once, with a column for each index
- * field. Knows how one lies in the store, not which there are.
+ * field. Knows how one lies in the store; which there are, the list knows.
  */
 
 import { observationLimits } from '../../limits/observation-limits.ts';
@@ -8,25 +8,12 @@ import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';
 import { Column, ColumnBuilder } from './column.ts';
 import { packBlock, unpackBlock, type Entry } from './entry.ts';
 import { timeOfEventId } from './event-id.ts';
+import { addInfo, removeInfo, type SegmentInfo } from './segment-list.ts';
 import type { EventKind, EventLane, EventTerms, StoredEvent } from './event-kind.ts';
 
 const separator = '\u0000';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-/** What is known of a segment without reading it. */
-export interface SegmentInfo {
-  /** The highest id; names the segment. */
-  readonly maxId: string;
-  readonly minId: string;
-  readonly count: number;
-  /** Bytes of all that it holds. */
-  readonly bytes: number;
-  readonly agents: readonly string[];
-  readonly tenants: readonly string[];
-  /** Up to when the details of a site's events are taken away, by site; absent for none. */
-  readonly stripped?: Readonly<Record<string, number>>;
-}
 
 /** Values to write for a segment. */
 export interface SegmentDraft {
@@ -109,42 +96,15 @@ function packIds(
 
 /** Adds a segment to the store. */
 export function putSegment(writer: KvWriter, lane: EventLane, { info, parts }: SegmentDraft): void {
-  const { maxId, ...rest } = info;
-  writer.put(infoKey(lane, maxId), encoder.encode(JSON.stringify(rest)));
-  for (const [name, bytes] of parts) writer.put(partKey(lane, maxId, name), bytes);
+  addInfo(writer, lane, info);
+  for (const [name, bytes] of parts) writer.put(partKey(lane, info.maxId, name), bytes);
 }
 
 /** Takes a segment out of the store. */
 export function removeSegment(writer: KvWriter, lane: EventLane, maxId: string): void {
-  writer.remove(infoKey(lane, maxId));
+  removeInfo(writer, lane, maxId);
   const range = prefixRange(partKey(lane, maxId, ''));
   for (const { key } of [...writer.range({ ...range, keysOnly: true })]) writer.remove(key);
-}
-
-/** Segments whose highest id is at least `startId`, the newest first. */
-export function* segmentsFrom(
-  reader: KvReader,
-  lane: EventLane,
-  startId: string,
-): Generator<SegmentInfo> {
-  const { end } = prefixRange(infoKey(lane, ''));
-  for (const entry of reader.range({ start: infoKey(lane, startId), end, reverse: true })) {
-    yield readInfo(lane, entry.key, entry.value);
-  }
-}
-
-/** The segment that was filled with the oldest events; null when there is none. */
-export function oldestSegment(reader: KvReader, lane: EventLane): SegmentInfo | null {
-  const range = prefixRange(infoKey(lane, ''));
-  for (const { key, value } of reader.range({ ...range, limit: 1 })) {
-    return readInfo(lane, key, value);
-  }
-  return null;
-}
-
-function readInfo(lane: EventLane, key: string, value: Uint8Array): SegmentInfo {
-  const rest = JSON.parse(decoder.decode(value)) as Omit<SegmentInfo, 'maxId'>;
-  return { ...rest, maxId: key.slice(infoKey(lane, '').length) };
 }
 
 /** A segment that is being read; parts are read when they are asked for. */
@@ -218,10 +178,6 @@ export class SegmentReader {
   private part(name: string): Uint8Array | undefined {
     return this.reader.get(partKey(this.lane, this.info.maxId, name));
   }
-}
-
-function infoKey(lane: EventLane, maxId: string): string {
-  return `evi${separator}${lane}${separator}${maxId}`;
 }
 
 function partKey(lane: EventLane, maxId: string, name: string): string {
