@@ -10,6 +10,7 @@ import type {
   PolicyJson,
 } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { renderBodyRules } from './policy-body-rules.ts';
+import { crs3XmlRules } from './crs3-xml-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
 import type { RulesetIncludes } from './records.ts';
 
@@ -74,7 +75,7 @@ export function renderPolicy(
   parts.push(added.beforeCrs ?? '');
   if (ruleset !== null) {
     parts.push(includeSection(ruleset.includes, added));
-    parts.push(adjustmentSection(settings, ruleset.version, warnings));
+    parts.push(adjustmentSection(settings, ruleset.version));
   } else {
     parts.push(argumentRules(settings.argLimits, false).join('\n'));
     parts.push(added.requestBeforeBlocking ?? '', added.responseBeforeBlocking ?? '');
@@ -191,7 +192,7 @@ function include(file: string): string {
 }
 
 /** The policy's changes to the ruleset's rules. They must come after the rules. */
-function adjustmentSection(settings: CrsSettings, version: string, warnings: string[]): string {
+function adjustmentSection(settings: CrsSettings, version: string): string {
   const { argLimits, httpPolicy, crsCore } = settings;
   const lines: string[] = [];
   const limitRules: readonly (readonly [id: number, value: unknown, hard: boolean])[] = [
@@ -215,9 +216,7 @@ function adjustmentSection(settings: CrsSettings, version: string, warnings: str
     lines.push('SecRuleUpdateTargetByTag "OWASP_CRS" "!XML://@*"');
   }
   if (crsCore.crsXmlAttributeInspection === true && crsMajor(version) < 4) {
-    warnings.push(
-      'crsCore.crsXmlAttributeInspection: this ruleset has no rules for XML attributes',
-    );
+    lines.push(...crs3XmlRules.map((id) => `SecRuleUpdateTargetById ${id} "XML://@*"`));
   }
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }

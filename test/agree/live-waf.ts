@@ -58,10 +58,15 @@ const quietEnoughMs = 300;
 export interface LiveOptions {
   /** Where the engine speaks TLS, too. */
   readonly securePort?: number;
+  /** Networks whose clients begin with a PROXY header, on both ports. */
+  readonly proxyHeaderFrom?: string;
 }
 
 /** Starts everything; compiled databases are kept between runs. */
-export async function startLiveWaf({ securePort }: LiveOptions = {}): Promise<LiveWaf> {
+export async function startLiveWaf({
+  securePort,
+  proxyHeaderFrom,
+}: LiveOptions = {}): Promise<LiveWaf> {
   const origin = await startOrigin();
   const control = await startTestControl({ rulesetFolder: debianCrsFolder, demoOrigin: null });
   shareDatabases(control.folder);
@@ -69,6 +74,9 @@ export async function startLiveWaf({ securePort }: LiveOptions = {}): Promise<Li
   const eventsFile = path.join(control.folder, 'events.jsonl');
   writeFileSync(eventsFile, '');
   const secure = securePort === undefined ? [] : ['--https-listen', `127.0.0.1:${securePort}`];
+  if (proxyHeaderFrom !== undefined) {
+    secure.push('--proxy-protocol', proxyHeaderFrom, '--https-proxy-protocol', proxyHeaderFrom);
+  }
   let engine = await startEngine(control, port, eventsFile, secure);
   const events = openEvents(eventsFile, (event) => String(event['clientPort']));
   const ask: LiveWaf['ask'] = async (rpc, body) => {

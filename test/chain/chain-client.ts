@@ -24,14 +24,34 @@ export interface ChainAnswer {
 
 /** What every client sends. */
 const usual = { 'user-agent': 'chain', accept: '*/*' };
+/** The network of balancers: the engine takes PROXY headers from it. */
+export const balancers = '127.0.3.0/24';
 const addresses: Readonly<Record<Way, number>> = { h1: 11, h1s: 12, h2: 14, h2s: 13 };
 
 /** Sends it; resolves when the answer is whole or the connection ended. */
 export function sendChain(way: Way, request: ChainRequest, target: Target): Promise<ChainAnswer> {
-  const localAddress = `127.0.1.${request.from ?? addresses[way]}`;
+  const network = request.proxy === undefined ? '127.0.1' : '127.0.3';
+  const localAddress = `${network}.${request.from ?? addresses[way]}`;
   const secure = way === 'h1s' || way === 'h2s';
   const send = way === 'h2' || way === 'h2s' ? sendHttp2 : sendHttp1;
   return send(secure, request, target, localAddress);
+}
+
+/** Opens the connection; a balancer speaks first. */
+function connect(
+  secure: boolean,
+  { proxy = '' }: ChainRequest,
+  { port, securePort, serverName }: Target,
+  localAddress: string,
+  ALPNProtocols: string[],
+): net.Socket {
+  const at = { host: '127.0.0.1', localAddress, port: secure ? securePort : port };
+  const socket = net.connect(at);
+  if (proxy !== '') socket.write(Buffer.from(proxy, 'latin1'));
+  if (!secure) return socket;
+  const options = { servername: serverName, rejectUnauthorized: false, ALPNProtocols };
+  socket.on('error', () => undefined);
+  return tls.connect({ ...options, socket });
 }
 
 function fieldsOf(request: ChainRequest, { requestId }: Target): Record<string, string> {
@@ -46,7 +66,8 @@ function wireOf(request: ChainRequest, target: Target): string {
   if (chunked) fields['transfer-encoding'] = 'chunked';
   else if (request.body !== undefined) fields['content-length'] = String(length);
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `${method} ${path} HTTP/1.1\r\nHost: ${target.host}\r\nConnection: close\r\n`;
+  const close = fields['connection'] === undefined ? 'Connection: close\r\n' : '';
+  const head = `${method} ${path} HTTP/1.1\r\nHost: ${target.host}\r\n${close}`;
   const content = chunked ? `${length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
   return `${head}${lines.join('')}\r\n${content}`;
 }
@@ -58,14 +79,7 @@ function sendHttp1(
   localAddress: string,
 ): Promise<ChainAnswer> {
   return new Promise((resolve) => {
-    const { port, securePort, serverName } = target;
-    const plain = { host: '127.0.0.1', localAddress };
-    const socket = secure
-      ? tls.connect({
-          ...{ ...plain, port: securePort, servername: serverName },
-          rejectUnauthorized: false,
-        })
-      : net.connect({ ...plain, port });
+    const socket = connect(secure, request, target, localAddress, []);
     let text = '';
     socket.on('data', (bytes: Buffer) => (text += bytes.toString('latin1')));
     socket.on('error', () => undefined);
@@ -98,10 +112,9 @@ function sendHttp2(
   localAddress: string,
 ): Promise<ChainAnswer> {
   return new Promise((resolve) => {
-    const { port, securePort, host, serverName } = target;
-    const at = secure ? `https://127.0.0.1:${securePort}` : `http://127.0.0.1:${port}`;
-    const session = http2.connect(at, {
-      ...{ servername: serverName, rejectUnauthorized: false, localAddress },
+    const { host } = target;
+    const session = http2.connect(`${secure ? 'https' : 'http'}://${host}`, {
+      createConnection: () => connect(secure, request, target, localAddress, ['h2']),
     });
     const { method = 'GET', path = '/', body } = request;
     let answer: ChainAnswer = { status: 0, fields: {}, body: '' };

@@ -3,29 +3,46 @@
 import type { ChainGroup } from './chain-row.ts';
 import { accessGroup } from './rows-access.ts';
 import { answerGroup } from './rows-answers.ts';
+import { bodyGroup } from './rows-bodies.ts';
 import { countryGroup } from './rows-countries.ts';
+import { deliveryGroup } from './rows-delivery.ts';
+import { healthGroup } from './rows-health.ts';
 import { httpPolicyGroup } from './rows-http-policy.ts';
 import { limitGroup } from './rows-limits.ts';
 import { messageGroup } from './rows-messages.ts';
+import { patchGroup } from './rows-patches.ts';
 import { policyGroup } from './rows-policy.ts';
 import { poolGroup } from './rows-pools.ts';
+import { proxiedGroup } from './rows-proxied.ts';
+import { rateGroup } from './rows-rates.ts';
 import { ruleGroup } from './rows-rules.ts';
 import { siteGroup } from './rows-sites.ts';
+import { streamGroup } from './rows-streams.ts';
 import { trustGroup } from './rows-trust.ts';
 import { visitorGroup } from './rows-visitors.ts';
+import { wordingGroups } from './rows-wording.ts';
 
 /** Groups by what they are about. */
 export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   sites: siteGroup,
+  delivery: deliveryGroup,
   pools: poolGroup,
+  health: healthGroup,
   access: accessGroup,
   countries: countryGroup,
   trust: trustGroup,
+  'PROXY protocol': proxiedGroup,
   limits: limitGroup,
   'HTTP policy': httpPolicyGroup,
   rules: ruleGroup,
   policy: policyGroup,
+  patches: patchGroup,
+  bodies: bodyGroup,
   visitors: visitorGroup,
+  rates: rateGroup,
   answers: answerGroup,
   messages: messageGroup,
+  streams: streamGroup,
+  // The last: what they set, they set for all sites.
+  ...wordingGroups,
 };

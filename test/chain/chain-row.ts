@@ -21,10 +21,18 @@ export interface ChainRequest {
   readonly from?: number;
   /** The whole request as it stands on the wire, for HTTP/1.1. */
   readonly raw?: string;
+  /**
+   * The client is a balancer, and this stands before its first byte; '' where nothing does. Not
+   * together with `from`.
+   */
+  readonly proxy?: string;
+  /** A path that is asked for first: its challenge is solved, and the pass shown from then on. */
+  readonly solves?: string;
 }
 
 /** What must become of it. */
 export interface ChainExpected {
+  /** 0 where the connection is closed without an answer. */
   readonly status: number;
   /** Default: `served` for 200, `blocked` for others. */
   readonly outcome?: string;
@@ -78,6 +86,8 @@ export interface SetupCall {
 /** What one group of rows needs, and the rows. */
 export interface ChainGroup {
   readonly setup: readonly SetupCall[];
+  /** Made when the group's turn comes: settings that would change what other rows get. */
+  readonly later?: readonly SetupCall[];
   readonly rows: readonly ChainRow[];
 }
 

@@ -1,14 +1,16 @@
 /**
- * Owns the product as the chain's table uses it: control, an engine with and without TLS, three
- * origins that say what they got, and the events by request id.
+ * Owns the product as the chain's table uses it: control, an engine with and without TLS, origins
+ * that say what they got, and the events by request id.
  */
 
-import http from 'node:http';
 import path from 'node:path';
 import { openEvents, type EventJson } from '../agree/event-reader.ts';
 import { startLiveWaf, type LiveWaf } from '../agree/live-waf.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeTestCertificate } from '../support/test-certificates.ts';
+import { balancers } from './chain-client.ts';
+import { startChainOrigin } from './chain-origin.ts';
 import { domain, type SetupCall } from './chain-row.ts';
 
 /** The running product with its resources. */
@@ -17,6 +19,8 @@ export interface ChainWaf {
   readonly securePort: number;
   /** Ids by kind and key: `site:exact`. */
   readonly ids: ReadonlyMap<string, string>;
+  /** Makes changes, and waits until they are served. */
+  change(calls: readonly SetupCall[]): Promise<void>;
   /** The event of a request, by its id. */
   eventOf(requestId: string): Promise<EventJson>;
   close(): Promise<void>;
@@ -28,8 +32,8 @@ export async function startChainWaf(
   names: readonly string[],
 ): Promise<ChainWaf> {
   const securePort = await freePort();
-  const live = await startLiveWaf({ securePort });
-  const origins = await Promise.all(['a', 'b', 'c'].map(startOrigin));
+  const live = await startLiveWaf({ securePort, proxyHeaderFrom: balancers });
+  const origins = await Promise.all(['a', 'b', 'c', 'ill', 'cuts', 'calls'].map(startChainOrigin));
   const ids = new Map<string, string>();
   await live.serve(async () => {
     const { cert, key } = await makeTestCertificate({ names: [domain, ...names] });
@@ -46,20 +50,22 @@ export async function startChainWaf(
     }
     for (const call of setup) await carryOut(live, ids, call);
   });
+  await probed(live, ids, setup);
   const file = path.join(live.control.folder, 'events.jsonl');
   const events = openEvents(file, (event) => String(event['requestId']));
   return {
     live,
     securePort,
     ids,
+    change: (calls) =>
+      live.serve(async () => {
+        for (const call of calls) await carryOut(live, ids, call);
+      }),
     eventOf: (requestId) => events.take(requestId),
     close: async () => {
       events.close();
       await live.close();
-      for (const { server } of origins) {
-        server.closeAllConnections();
-        server.close();
-      }
+      for (const origin of origins) origin.close();
     },
   };
 }
@@ -90,29 +96,25 @@ async function carryOut(live: LiveWaf, ids: Map<string, string>, call: SetupCall
   ids.set(call.as, made.id);
 }
 
-/** Says in its answer's fields who it is and what it got. */
-async function startOrigin(
-  name: string,
-): Promise<{ name: string; url: string; server: http.Server }> {
-  const server = http.createServer((request, response) => {
-    let bytes = 0;
-    request.on('data', (piece: Buffer) => (bytes += piece.length));
-    request.on('end', () => {
-      const { headers } = request;
-      response.writeHead(200, {
-        'content-type': 'text/plain',
-        'x-origin': name,
-        'x-target': request.url ?? '',
-        'x-bytes': String(bytes),
-        'x-proto': String(headers['x-forwarded-proto'] ?? ''),
-        'x-for': String(headers['x-forwarded-for'] ?? ''),
-        'x-host': String(headers.host),
-        'x-added': String(headers['x-added'] ?? ''),
-      });
-      response.end('from the origin');
-    });
+/** The paths of a pool that may be probed. */
+interface Probed {
+  readonly healthCheck?: { readonly path: string };
+  readonly endpoints?: readonly { readonly healthCheckPath?: string }[];
+}
+
+/** Resolves when every address that is probed has been; what is not probed stays unknown. */
+async function probed(
+  live: LiveWaf,
+  ids: ReadonlyMap<string, string>,
+  setup: readonly SetupCall[],
+): Promise<void> {
+  const upstreamIds = setup.flatMap(({ body, as = '' }) => {
+    const { healthCheck, endpoints = [] } = (body['upstream'] ?? {}) as Probed;
+    const paths = [healthCheck?.path, ...endpoints.map((one) => one.healthCheckPath)];
+    return paths.some(Boolean) ? [ids.get(as)!] : [];
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  return { name, url: `http://127.0.0.1:${port}`, server };
+  await eventually(async () => {
+    const { items } = await live.ask('UpstreamService/ListUpstreamHealth', { upstreamIds });
+    return (items as { status: string }[]).every(({ status }) => status !== 'unknown');
+  });
 }

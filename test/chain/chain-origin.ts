@@ -1,0 +1,100 @@
+/**
+ * An origin of the chain's table: says in its answer's fields who it is and what it got. The one
+ * named `ill` fails under `/health`, `cuts` closes without an answer, `calls` speaks HTTP/2 alone.
+ */
+
+import http from 'node:http';
+import http2 from 'node:http2';
+import type net from 'node:net';
+
+/** A running origin. */
+export interface ChainOrigin {
+  readonly name: string;
+  readonly url: string;
+  close(): void;
+}
+
+/** Starts one on a free port. */
+export async function startChainOrigin(name: string): Promise<ChainOrigin> {
+  const asked = new Map<string, number>();
+  const answer: http.RequestListener = (request, response) => {
+    if (name === 'cuts') return void request.socket.destroy();
+    const target = request.url ?? '';
+    const times = asked.get(target) ?? 0;
+    asked.set(target, times + 1);
+    const status = statusOf(request, name === 'ill', times);
+    if (status === null) return;
+    let bytes = 0;
+    request.on('data', (piece: Buffer) => (bytes += piece.length));
+    request.on('end', () => {
+      const { headers } = request;
+      response.writeHead(status, {
+        'content-type': 'text/plain',
+        'x-origin': name,
+        'x-target': target,
+        'x-bytes': String(bytes),
+        'x-proto': String(headers['x-forwarded-proto'] ?? ''),
+        'x-for': String(headers['x-forwarded-for'] ?? ''),
+        'x-host': String(headers.host),
+        'x-added': String(headers['x-added'] ?? ''),
+        ...(status === 302 && { location: '/' }),
+      });
+      response.end(`from the origin ${name}`);
+    });
+  };
+  const { server, close } = name === 'calls' ? secondServer(answer) : firstServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return { name, url: `http://127.0.0.1:${port}`, close };
+}
+
+interface Server {
+  readonly server: net.Server;
+  close(): void;
+}
+
+function firstServer(answer: http.RequestListener): Server {
+  const server = http.createServer(answer);
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { server, close };
+}
+
+/** Over HTTP/2 requests and answers of the older shape have the same members. */
+function secondServer(answer: http.RequestListener): Server {
+  const sessions = new Set<http2.ServerHttp2Session>();
+  const server = http2.createServer(answer as unknown as Parameters<typeof http2.createServer>[1]);
+  server.on('session', (session) => sessions.add(session));
+  const close = (): void => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  };
+  return { server, close };
+}
+
+/**
+ * Status of an answer; null for none. `times`: how often the target was asked for before; the first
+ * two are alike, for control may ask once when a pool is made.
+ */
+function statusOf(request: http.IncomingMessage, ill: boolean, times: number): number | null {
+  const { method, headers } = request;
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://origin.test');
+  if (pathname === '/echo') return Number(searchParams.get('status'));
+  if (!ill || !pathname.startsWith('/health')) return 200;
+  switch (pathname) {
+    case '/health/head-only':
+      return method === 'HEAD' ? 200 : 405;
+    case '/health/moved':
+      return 302;
+    case '/health/late':
+      return null;
+    case '/health/turns':
+      return times > 1 && times % 2 === 0 ? 200 : 503;
+    case '/health/slips':
+      return times > 1 && times % 2 === 0 ? 503 : 200;
+    default:
+      return headers.host === 'well.test' ? 200 : 503;
+  }
+}
