@@ -4,7 +4,7 @@
  * asserts nothing.
  *
  *   node test/scale/hostile-clients.mjs [--idle 10000] [--slow 1000] [--floods 4]
- *     [--requests 3000] [--workers 1] [--only idle,rapid-reset]
+ *     [--requests 3000] [--workers 1] [--settle 1000] [--only idle,rapid-reset]
  */
 
 import { execFileSync } from 'node:child_process';
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     floods: { type: 'string', default: '4' },
     requests: { type: 'string', default: '3000' },
     workers: { type: 'string', default: '1' },
+    settle: { type: 'string', default: '1000' },
     only: { type: 'string', default: '' },
     build: { type: 'string', default: join(import.meta.dirname, '..', '..', '.build') },
   },
@@ -42,8 +43,8 @@ for (const kind of chosen) {
 const connectionsOf = (kind) =>
   Number(kind === 'idle' ? values.idle : slowKinds.includes(kind) ? values.slow : values.floods);
 const largeBytes = 4 * 1024 * 1024;
-/** The time that memory has to settle after a case. */
-const settleMs = 1_000;
+/** The time that connections and memory have to settle, before and after a case, ms. */
+const settleMs = Number(values.settle);
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 const data = mkdtempSync(join(tmpdir(), 'waf-hostile-'));
