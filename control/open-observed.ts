@@ -121,7 +121,7 @@ export function openObserved(
       siem,
       otlpQueues: () => otlp.stats(),
     },
-    sendMetrics: (families) => otlp.sendMetrics(families),
+    sendMetrics: (families, installedAt) => otlp.sendMetrics(families, installedAt),
     retention: startRetention({ forget }, () => retentionDays(store), systemClock, logger),
     close: async () => {
       await otlp.close();

@@ -26,6 +26,8 @@ interface Attribute {
 interface Point {
   readonly attributes: readonly Attribute[];
   readonly asDouble?: number;
+  readonly startTimeUnixNano?: string;
+  readonly timeUnixNano?: string;
   readonly count?: string;
   readonly bucketCounts?: readonly string[];
   readonly explicitBounds?: readonly number[];
@@ -174,6 +176,27 @@ test('metrics arrive as the families of /metrics', async () => {
   for (const [name, type] of shown) expect([name, named.get(name)]).toEqual([name, type]);
   expect(named.get('waf_nodes_connected')).toBe('gauge');
   expect(await lane(waf, 'dropped')).toBe(-1);
+});
+
+test('metrics are sent again at once to a collector that was busy', async () => {
+  let busy = 2;
+  const collector = await startCollector(() => (busy-- > 0 ? 503 : 200));
+  await start({
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics`,
+    OTEL_METRIC_EXPORT_INTERVAL: '5000',
+  });
+  await eventually(() => collector.metrics().length > 0, 60_000);
+  const points = collector.sent.slice(0, 3).map(({ body }) => {
+    const [resource] = body.resourceMetrics ?? [];
+    const all = resource?.scopeMetrics.flatMap(({ metrics }) => metrics);
+    return all?.find(({ name }) => name === 'process_cpu_seconds')?.sum?.dataPoints[0];
+  });
+  const [first, , point] = points;
+  // Three rounds would have taken two intervals.
+  const apart = BigInt(point?.timeUnixNano ?? 0) - BigInt(first?.timeUnixNano ?? 0);
+  expect(apart).toBeLessThan(9_000_000_000n);
+  expect(BigInt(point?.startTimeUnixNano ?? 0)).toBeGreaterThan(0n);
+  expect(BigInt(point?.timeUnixNano ?? 0)).toBeGreaterThan(BigInt(point?.startTimeUnixNano ?? 0));
 });
 
 test('a collector that is away holds nothing up: what has no room is counted as dropped', async () => {

@@ -11,6 +11,7 @@ afterEach(() => {
 });
 
 const warnings: string[] = [];
+const installedAt = '2026-01-02T03:04:05Z';
 
 function start(): OtlpExports {
   const log = (): void => undefined;
@@ -34,7 +35,7 @@ test('a collector that is slower than the interval gets no backlog', async () =>
   const answers: ((response: Response) => void)[] = [];
   vi.stubGlobal('fetch', () => new Promise((resolve) => answers.push(resolve)));
   const otlp = start();
-  otlp.sendMetrics(() => []);
+  otlp.sendMetrics(() => [], installedAt);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(answers).toHaveLength(1);
   answers[0]!(new Response('{}'));
@@ -58,7 +59,7 @@ test('metrics that cannot be read are logged, and read again later', async () =>
   otlp.sendMetrics(() => {
     if (++reads === 1) throw new Error('the disk is gone');
     return [];
-  });
+  }, installedAt);
   await vi.advanceTimersByTimeAsync(2_500);
   expect([reads, sent]).toEqual([2, 1]);
   expect(warnings.join()).toContain('the disk is gone');

@@ -1,6 +1,7 @@
 /** Starts what sends metrics, events and traces by OpenTelemetry's protocol, where it is set up. */
 
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../engine/base/clock.ts';
 import { toAppError } from '../engine/base/errors.ts';
 import type { Logger } from '../engine/base/log.ts';
@@ -8,11 +9,12 @@ import type { MetricFamily } from './api/metrics-text.ts';
 import { metricsRequest } from './api/metrics-otlp.ts';
 import { readFact } from './export/fact.ts';
 import { logRecordOf, logsRequest } from './export/otlp/otlp-logs.ts';
-import { postOtlp } from './export/otlp/otlp-post.ts';
+import { postOtlp, type PostResult } from './export/otlp/otlp-post.ts';
 import type { OtlpQueue, OtlpSettings, OtlpTarget } from './export/otlp/otlp-settings.ts';
 import { spansOf, tracesRequest } from './export/otlp/otlp-traces.ts';
 import { otlpAttributes, type OtlpAttribute, type OtlpRecord } from './export/otlp/otlp-values.ts';
 import { RecordExporter, type OtlpStats } from './export/otlp/record-exporter.ts';
+import { otlpLimits } from './limits/otlp-limits.ts';
 import type { EventStore } from './observe/event-store.ts';
 
 /** What it works with. */
@@ -29,8 +31,8 @@ export interface OtlpParts {
 export interface OtlpExports {
   /** Of log records and of spans, where they are sent. */
   stats(): OtlpStats;
-  /** Begins to send metrics, at regular times. */
-  sendMetrics(families: () => readonly MetricFamily[]): void;
+  /** Begins to send metrics, at regular times; `installedAt` is RFC 3339. */
+  sendMetrics(families: () => readonly MetricFamily[], installedAt: string): void;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export function startOtlp(parts: OtlpParts): OtlpExports {
     ...settings.resource,
   });
   const ending = new AbortController();
+  const startedMs = parts.clock.nowMs();
   const queues = [
     ...(settings.logs === null ? [] : [startLogs(parts, settings, settings.logs, resource)]),
     ...(settings.traces === null ? [] : [startTraces(parts, settings, settings.traces, resource)]),
@@ -54,10 +57,13 @@ export function startOtlp(parts: OtlpParts): OtlpExports {
   let timer: NodeJS.Timeout | null = null;
   return {
     stats: () => queues.map(({ stats }) => stats()),
-    sendMetrics: (families) => {
+    sendMetrics: (families, installedAt) => {
       const { metrics: target } = settings;
       if (target === null) return;
-      const send = metricsSender(parts, target, resource, families, ending.signal);
+      const since = { installationMs: Date.parse(installedAt), processMs: startedMs };
+      const request = (): object =>
+        metricsRequest(families(), resource, parts.version, since, parts.clock.nowMs());
+      const send = metricsSender(parts, target, request, ending.signal);
       timer = setInterval(() => {
         // The next one has newer values: nobody waits for a slow collector.
         round ??= send().finally(() => (round = null));
@@ -153,25 +159,37 @@ function queueOf(
   };
 }
 
-/** Sends the present values; those of a failed attempt are in the next one: they are cumulative. */
+/**
+ * Sends the present values. A collector that is busy is asked again a few times, with newer values;
+ * what fails for good is in the next round: counts are cumulative.
+ */
 function metricsSender(
-  { clock, logger, version }: OtlpParts,
+  { logger }: OtlpParts,
   target: OtlpTarget,
-  resource: readonly OtlpAttribute[],
-  families: () => readonly MetricFamily[],
+  request: () => object,
   signal: AbortSignal,
 ): () => Promise<void> {
   let last = '';
+  const attempt = async (): Promise<PostResult> => {
+    try {
+      return await postOtlp(target, request(), signal);
+    } catch (error) {
+      const problem = `the metrics cannot be read: ${toAppError(error).message}`;
+      return { state: 'refused', problem, waitMs: 0 };
+    }
+  };
   return async () => {
     if (signal.aborted) return;
-    let problem: string;
-    try {
-      const body = metricsRequest(families(), resource, version, clock.nowMs());
-      const result = await postOtlp(target, body, signal);
-      problem = result.state === 'taken' ? '' : result.problem;
-    } catch (error) {
-      problem = `the metrics cannot be read: ${toAppError(error).message}`;
+    let result = await attempt();
+    const { metricRetriesMax, retryMinMs, retryMaxMs } = otlpLimits;
+    for (let retry = 0; retry < metricRetriesMax && result.state === 'busy'; retry++) {
+      const wait = Math.max(result.waitMs, retryMinMs * 2 ** retry);
+      // An abort is the early end of a pause.
+      await sleep(Math.min(retryMaxMs, wait), undefined, { signal, ref: false }).catch(() => null);
+      if (signal.aborted) return;
+      result = await attempt();
     }
+    const problem = result.state === 'taken' ? '' : result.problem;
     if (problem !== last && !signal.aborted) tellState(logger, 'metrics', problem);
     last = problem;
   };

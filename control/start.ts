@@ -136,7 +136,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     managementAuthority: () => shown?.authority() ?? '',
     secureCookies: (options.managementTls ?? 'own') !== 'off',
   };
-  observed.sendMetrics(() => metricFamilies(parts));
+  observed.sendMetrics(() => metricFamilies(parts), installation.createdAt);
   const running: RunningServer[] = [];
   const closing: Closing[] = [alerting, acme, observed.retention, publisher, subscriptions];
   closing.push(careForMemory(), { close: keepWatch });

@@ -6,9 +6,11 @@ import type { MetricFamily } from './metrics-text.ts';
 
 const nowMs = 1_700_000_000_123;
 const timeUnixNano = '1700000000123000000';
+const since = { installationMs: 1_600_000_000_000, processMs: 1_700_000_000_000 };
+const startTimeUnixNano = '1600000000000000000';
 
 function metricsOf(...families: MetricFamily[]): unknown {
-  const request = metricsRequest(families, [], '1.2.3', nowMs) as {
+  const request = metricsRequest(families, [], '1.2.3', since, nowMs) as {
     readonly resourceMetrics: { readonly scopeMetrics: { readonly metrics: unknown }[] }[];
   };
   return request.resourceMetrics[0]?.scopeMetrics[0]?.metrics;
@@ -28,7 +30,7 @@ test('counters are cumulative sums, gauges are gauges, and a family without valu
   expect(found).toEqual([
     {
       ...{ name: 'waf_requests', description: 'Requests.' },
-      sum: { ...sum, dataPoints: [{ attributes, timeUnixNano, asDouble: 7 }] },
+      sum: { ...sum, dataPoints: [{ attributes, startTimeUnixNano, timeUnixNano, asDouble: 7 }] },
     },
     {
       ...{ name: 'waf_up', description: 'Up.' },
@@ -53,10 +55,28 @@ test('buckets are counted apart from each other, by the labels beside their boun
         dataPoints: [
           {
             attributes: [{ key: 'site', value: { stringValue: 'shop' } }],
+            ...{ startTimeUnixNano, timeUnixNano },
             ...{ count: '6', sum: 3.5, explicitBounds: [0.1, 1], bucketCounts: ['2', '3', '1'] },
           },
         ],
       },
     },
   ]);
+});
+
+test('counts of the process begin with it, and no count begins after it is sent', () => {
+  const samples = [{ suffix: '_total', labels: {}, value: 7 }];
+  const family = { name: 'waf_cpu', type: 'counter', help: 'Time.', samples } as const;
+  const started = (one: MetricFamily, startTime: string): object => ({
+    sum: { dataPoints: [{ startTimeUnixNano: startTime }] },
+    name: one.name,
+  });
+  const found = metricsOf({ ...family, ofProcess: true }, family);
+  expect(found).toMatchObject([
+    started(family, '1700000000000000000'),
+    started(family, startTimeUnixNano),
+  ]);
+  const late = { installationMs: nowMs + 1, processMs: nowMs + 1 };
+  const request = metricsRequest([family], [], '1', late, nowMs);
+  expect(JSON.stringify(request)).toContain(`"startTimeUnixNano":"${timeUnixNano}"`);
 });

@@ -1,6 +1,6 @@
 /**
- * The families of `/metrics` as metrics of OTLP, cumulative. Counts outlive the process, so that
- * points have no start time. Source: opentelemetry-proto 1.x, metrics.proto. Pure.
+ * The families of `/metrics` as metrics of OTLP, cumulative: most counts outlive the process and
+ * begin with the installation. Source: opentelemetry-proto 1.x, metrics.proto. Pure.
  */
 
 import { otlpAttributes, otlpTime, type OtlpAttribute } from '../export/otlp/otlp-values.ts';
@@ -8,32 +8,50 @@ import type { MetricFamily, MetricSample } from './metrics-text.ts';
 
 const cumulative = 2;
 
+/** When counting began, milliseconds since the Unix epoch. */
+export interface CountedSince {
+  /** Of what is kept. */
+  readonly installationMs: number;
+  readonly processMs: number;
+}
+
 /** The request that carries all families. */
 export function metricsRequest(
   families: readonly MetricFamily[],
   resource: readonly OtlpAttribute[],
   version: string,
+  since: CountedSince,
   nowMs: number,
 ): object {
-  const timeUnixNano = otlpTime(nowMs);
   const metrics = families
     .filter(({ samples }) => samples.length > 0)
     .map((family) => {
-      const { name, help } = family;
-      return { name, description: help, ...dataOf(family, timeUnixNano) };
+      const { name, help, ofProcess = false } = family;
+      const startMs = ofProcess ? since.processMs : since.installationMs;
+      // A clock that was set back must not make an end before the beginning.
+      const startTimeUnixNano = otlpTime(Math.min(startMs, nowMs));
+      const times = { startTimeUnixNano, timeUnixNano: otlpTime(nowMs) };
+      return { name, description: help, ...dataOf(family, times) };
     });
   const scopeMetrics = [{ scope: { name: 'waf', version }, metrics }];
   return { resourceMetrics: [{ resource: { attributes: resource }, scopeMetrics }] };
 }
 
-function dataOf({ type, samples }: MetricFamily, timeUnixNano: string): object {
+/** Nanoseconds since the Unix epoch, as text. */
+interface PointTimes {
+  readonly startTimeUnixNano: string;
+  readonly timeUnixNano: string;
+}
+
+function dataOf({ type, samples }: MetricFamily, times: PointTimes): object {
   if (type === 'histogram') {
-    const dataPoints = histogramPoints(samples, timeUnixNano);
+    const dataPoints = histogramPoints(samples, times);
     return { histogram: { aggregationTemporality: cumulative, dataPoints } };
   }
+  const { timeUnixNano } = times;
   const dataPoints = samples.map(({ labels, value }) => ({
     attributes: otlpAttributes(labels),
-    timeUnixNano,
+    ...(type === 'gauge' ? { timeUnixNano } : times),
     asDouble: value,
   }));
   if (type === 'gauge') return { gauge: { dataPoints } };
@@ -49,7 +67,7 @@ interface Histogram {
   sum: number;
 }
 
-function histogramPoints(samples: readonly MetricSample[], timeUnixNano: string): object[] {
+function histogramPoints(samples: readonly MetricSample[], times: PointTimes): object[] {
   const found = new Map<string, Histogram>();
   for (const { suffix, labels: all, value } of samples) {
     const { le = '', ...labels } = all;
@@ -65,7 +83,7 @@ function histogramPoints(samples: readonly MetricSample[], timeUnixNano: string)
   }
   return [...found.values()].map(({ labels, bounds, below, count, sum }) => ({
     attributes: otlpAttributes(labels),
-    timeUnixNano,
+    ...times,
     count: String(count),
     sum,
     explicitBounds: bounds,

@@ -89,6 +89,7 @@ export function storageMetrics({ events, evidence }: Pick<ApiParts, 'events' | '
       name: 'waf_evidence_rejected',
       type: 'counter',
       help: 'Evidence that was not kept since control began.',
+      ofProcess: true,
       samples: [
         { suffix: '_total', labels: { reason: 'quota' }, value: quotaRejected },
         { suffix: '_total', labels: { reason: 'write_failed' }, value: writeFailed },
@@ -112,6 +113,7 @@ export function processMetrics(): MetricFamily[] {
       name: 'process_cpu_seconds',
       type: 'counter',
       help: 'CPU time of control.',
+      ofProcess: true,
       samples: one((user + system) / 1e6, '_total'),
     },
   ];

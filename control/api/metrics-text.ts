@@ -19,6 +19,8 @@ export interface MetricFamily {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
+  /** Counted since this process began; what is not is kept from the first start on. */
+  readonly ofProcess?: true;
   readonly samples: readonly MetricSample[];
 }
 

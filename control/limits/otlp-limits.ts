@@ -8,6 +8,8 @@ export const otlpLimits = {
   metricIntervalMs: 60_000,
   metricIntervalMsMin: 1_000,
   metricIntervalMsMax: 3_600_000,
+  /** Attempts of one export beyond the first, at a collector that is busy or away. */
+  metricRetriesMax: 3,
   /**
    * Log records, or spans, that wait, that leave together, and the time that they wait for each
    * other.
