@@ -56,6 +56,12 @@ export const poolLimits = {
   /** Bodies up to here are inspected on the front's own thread when the place is `auto`. */
   inlineBodyBytesMax: 65_536,
   /**
+   * Larger bodies have a thread of their own, which others do not wait for: a step of theirs is one
+   * class of rules over all of a value, and takes 0.3 s and more of 13 MB. Up to here it takes some
+   * milliseconds of usual text.
+   */
+  sharedBodyBytesMax: 262_144,
+  /**
    * Inspection of one phase must have answered by then. It may have to wait for a step of another,
    * which takes up to `requestBudgetMs`, and then take as long itself.
    */

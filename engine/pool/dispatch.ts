@@ -46,6 +46,8 @@ export interface PooledPolicy {
 export class Pool {
   private readonly options: PoolOptions;
   private readonly queues: WorkerQueue[] = [];
+  /** Of the bodies that take long; null until the first one comes. */
+  private large: WorkerQueue | null = null;
   private readonly policies = new Map<
     string,
     { readonly source: unknown; readonly now: boolean }
@@ -68,23 +70,37 @@ export class Pool {
   load(policy: string, source: unknown, now: boolean): void {
     this.policies.set(policy, { source, now });
     for (const queue of this.queues) queue.load(policy, source, now);
+    this.large?.load(policy, source, false);
   }
 
   retire(policy: string): void {
     this.policies.delete(policy);
-    for (const queue of this.queues) queue.retire(policy);
+    for (const queue of this.allQueues()) queue.retire(policy);
   }
 
   /** Resolves once every queue has nothing to do. */
   async settled(): Promise<void> {
-    await Promise.all(this.queues.map((queue) => queue.idle()));
+    await Promise.all(this.allQueues().map((queue) => queue.idle()));
   }
 
   open(request: RequestSnapshot, how: PooledPolicy): InspectionSession {
-    return new PoolSession(this.leastBusy(), this.nextSession++, request, how);
+    return new PoolSession(this, this.nextSession++, request, how);
   }
 
-  /** Shortest wait in any queue since the last call, milliseconds; 0 where nothing waited. */
+  /**
+   * The queue for a request by the size of its body: that of large ones, which begins with the
+   * first of them and loads a policy when it is asked for it, or the one with the least to do.
+   */
+  queueFor(bodyBytes: number): WorkerQueue {
+    if (bodyBytes <= poolLimits.sharedBodyBytesMax) return this.leastBusy();
+    this.large ??= this.newQueue(false);
+    return this.large;
+  }
+
+  /**
+   * Shortest wait since the last call in any queue but that of large bodies, milliseconds; 0 where
+   * nothing waited.
+   */
   takeWaitMs(): number {
     let least = this.queues.length === 0 ? 0 : Infinity;
     for (const queue of this.queues) least = Math.min(least, queue.takeWaitUs() / 1000);
@@ -92,7 +108,10 @@ export class Pool {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.queues.splice(0).map((queue) => queue.close()));
+    const queues = this.allQueues();
+    this.queues.length = 0;
+    this.large = null;
+    await Promise.all(queues.map((queue) => queue.close()));
   }
 
   /** The queue with the least to do; a new one while there are fewer than wanted. */
@@ -104,10 +123,20 @@ export class Pool {
   }
 
   private startQueue(): WorkerQueue {
-    const queue = new WorkerQueue(this.options);
-    for (const [policy, { source, now }] of this.policies) queue.load(policy, source, now);
+    const queue = this.newQueue(true);
     this.queues.push(queue);
     return queue;
+  }
+
+  /** With `eager` the queue loads policies before they are asked for. */
+  private newQueue(eager: boolean): WorkerQueue {
+    const queue = new WorkerQueue(this.options);
+    for (const [policy, { source, now }] of this.policies) queue.load(policy, source, eager && now);
+    return queue;
+  }
+
+  private allQueues(): WorkerQueue[] {
+    return this.large === null ? [...this.queues] : [...this.queues, this.large];
   }
 }
 
@@ -164,7 +193,8 @@ const noNeed: BodyNeed = { inspect: false, limitBytes: 0, onExcess: 'prefix' };
 class PoolSession implements InspectionSession {
   bodyNeed: BodyNeed = noNeed;
   responseNeed: BodyNeed = noNeed;
-  private readonly queue: WorkerQueue;
+  private readonly pool: Pool;
+  private queue: WorkerQueue;
   private readonly session: number;
   private readonly request: RequestSnapshot;
   private readonly how: PooledPolicy;
@@ -172,8 +202,9 @@ class PoolSession implements InspectionSession {
   private failure: InspectionFailure | null = null;
   private bodyVerdict: Verdict | null = null;
 
-  constructor(queue: WorkerQueue, session: number, request: RequestSnapshot, how: PooledPolicy) {
-    this.queue = queue;
+  constructor(pool: Pool, session: number, request: RequestSnapshot, how: PooledPolicy) {
+    this.pool = pool;
+    this.queue = pool.queueFor(bodyLength(request.head));
     this.session = session;
     this.request = request;
     this.how = how;
@@ -192,7 +223,25 @@ class PoolSession implements InspectionSession {
 
   requestBody(body: BodySnapshot | null): MaybePromise<PhaseResult> {
     if (body === null && this.bodyVerdict) return this.bodyVerdict;
+    const queue = body === null ? this.queue : this.queueOf(body);
+    if (queue !== this.queue) return this.continueIn(queue, body);
     return this.step({ op: 'requestBody', session: this.session, body });
+  }
+
+  /** A head need not say how long its body is. */
+  private queueOf({ bytes }: BodySnapshot): WorkerQueue {
+    return bytes.length > poolLimits.sharedBodyBytesMax
+      ? this.pool.queueFor(bytes.length)
+      : this.queue;
+  }
+
+  /** Phase 1 once more in the other thread, which has nothing of the session, then the body. */
+  private async continueIn(queue: WorkerQueue, body: BodySnapshot | null): Promise<PhaseResult> {
+    const { session } = this;
+    void this.queue.send({ op: 'abandon', session }, this.path);
+    this.queue = queue;
+    const head = await this.requestHead();
+    return head.action === 'pass' ? this.step({ op: 'requestBody', session, body }) : head;
   }
 
   responseHead(response: ResponseSnapshot): MaybePromise<PhaseResult> {

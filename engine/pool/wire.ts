@@ -28,6 +28,8 @@ export type SessionOperation =
   | { readonly op: 'resume'; readonly session: number }
   | { readonly op: 'responseHead'; readonly session: number; readonly response: ResponseSnapshot }
   | { readonly op: 'responseBody'; readonly session: number; readonly body: BodySnapshot | null }
+  /** Ends a session that continues in another thread: nothing is recorded of it. */
+  | { readonly op: 'abandon'; readonly session: number }
   | { readonly op: 'finish'; readonly session: number };
 
 /** What a worker is asked: a call of a session, or to load or forget a policy. */
@@ -76,12 +78,21 @@ export function bodyBytesOf(operation: SessionOperation): number {
 }
 
 /**
- * The operation as it is cloned: a body in a buffer of its own. Made when it leaves, so that what
- * waits is not kept twice.
+ * The operation as it leaves: a body in a buffer of its own, which may be handed over. Made when it
+ * leaves, so that what waits is not kept twice.
  */
 export function toWire(operation: SessionOperation): SessionOperation {
   if (operation.op !== 'requestBody' && operation.op !== 'responseBody') return operation;
   const { body } = operation;
   if (body === null) return operation;
   return { ...operation, body: { ...body, bytes: new Uint8Array(body.bytes) } };
+}
+
+/** The buffers of what `toWire` made, to be handed over: they are not copied again. */
+export function handedOver(operations: readonly PoolOperation[]): ArrayBuffer[] {
+  return operations.flatMap((operation) => {
+    if (operation.op !== 'requestBody' && operation.op !== 'responseBody') return [];
+    const buffer = operation.body?.bytes.buffer;
+    return buffer instanceof ArrayBuffer ? [buffer] : [];
+  });
 }

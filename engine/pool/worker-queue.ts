@@ -10,7 +10,7 @@ import { poolLimits } from '../base/limits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
-import { bodyBytesOf, toWire } from './wire.ts';
+import { bodyBytesOf, handedOver, toWire } from './wire.ts';
 import type { PoolAnswer, PoolOperation, SessionOperation } from './wire.ts';
 
 /** How a worker queue is started. */
@@ -118,7 +118,7 @@ export class WorkerQueue {
         settled: false,
         cost: poolLimits.operationCostBytes + bodyBytesOf(operation),
         // It frees what the thread holds, and comes once a session.
-        kept: operation.op === 'finish',
+        kept: operation.op === 'finish' || operation.op === 'abandon',
       };
       const dropped = this.queue.push(waiting, path);
       if (dropped !== null) settle(dropped, { kind: 'failed', reason: 'queue' });
@@ -191,7 +191,7 @@ export class WorkerQueue {
     this.leftUs = this.options.clock.monotonicUs();
     const pool = this.pool;
     void pool
-      .run({ operations })
+      .run({ operations }, { transferList: handedOver(operations) })
       .then((answers: PoolAnswer[]) => {
         // Of a thread that was given up they belong to operations that failed with it.
         if (pool === this.pool) this.receive(answers.slice(retires));

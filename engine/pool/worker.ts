@@ -20,6 +20,8 @@ export interface SyncSession extends InspectionSession {
   requestBodyInSteps?(body: BodySnapshot): Steps<PhaseResult>;
   responseHead(response: Parameters<InspectionSession['responseHead']>[0]): PhaseResult;
   responseBody(body: Parameters<InspectionSession['responseBody']>[0]): PhaseResult;
+  /** Ends the session without a record; its request is inspected elsewhere. */
+  abandon(): void;
   finish(): TransactionRecord;
 }
 
@@ -128,6 +130,10 @@ function step(
     }
     case 'responseBody':
       return verdictOf(session.responseBody(operation.body));
+    case 'abandon':
+      sessions.delete(operation.session);
+      session.abandon();
+      return { kind: 'done' };
     case 'finish':
       sessions.delete(operation.session);
       return { kind: 'record', record: session.finish() };

@@ -11,7 +11,11 @@ import { poolLimits } from '../../engine/base/limits.ts';
 import { silentLogger } from '../../engine/base/log.ts';
 import type { RequestSnapshot } from '../../engine/contract/message.ts';
 import { Pool } from '../../engine/pool/dispatch.ts';
-import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';
+import {
+  makeConnection,
+  makeRequest,
+  makeResponse,
+} from '../../engine/rules/oracle/conformance/exchange.ts';
 import { transpileTree } from '../http/transpile.ts';
 import type { FaultPlan } from './faulty-policy.ts';
 
@@ -57,7 +61,7 @@ test(
     pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
     pool.start();
     await pool.settled();
-    const large = { bytes: new Uint8Array(300_000).fill(97), truncated: false };
+    const large = { bytes: new Uint8Array(200_000).fill(97), truncated: false };
     let working = true;
     const attack = async (clientIp: string): Promise<void> => {
       while (working) {
@@ -146,3 +150,65 @@ test('a policy that kills the thread that loads it fails its own requests only',
   await Promise.all([session.finish(), good.finish()]);
   await pool.settled();
 });
+
+test('a body that others would wait for is inspected in a thread of its own', async () => {
+  const pool = newPool();
+  pool.load('slow', { fault: 'block', phase: 2 } satisfies FaultPlan, true);
+  pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+  pool.start();
+  await pool.settled();
+  const large = {
+    bytes: new Uint8Array(poolLimits.sharedBodyBytesMax + 1).fill(97),
+    truncated: false,
+  };
+  const small = { bytes: large.bytes.subarray(1), truncated: false };
+  let ended = 0;
+  // Each keeps its thread for a second.
+  const attacks = Array.from({ length: 20 }, async () => {
+    const how = { policy: 'slow', recordOnly: false };
+    const session = pool.open(requestOf('attacked', '192.0.2.1'), how);
+    await session.requestHead();
+    await session.requestBody(large);
+    ended++;
+  });
+  for (let round = 0; round < 5; round++) {
+    const how = { policy: 'good', recordOnly: false };
+    const session = pool.open(requestOf('other', '198.51.100.1'), how);
+    expect((await session.requestHead()).action).toBe('pass');
+    expect((await session.requestBody(small)).action).toBe('pass');
+    expect((await session.finish()).failure).toBeUndefined();
+  }
+  expect(ended).toBeLessThan(attacks.length - 1);
+  expect(pool.takeWaitMs()).toBeLessThan(1_000);
+  await pool.close();
+  await Promise.all(attacks);
+});
+
+test.each([poolLimits.sharedBodyBytesMax, poolLimits.sharedBodyBytesMax + 1])(
+  'a body of %d bytes whose head says less is inspected to the end',
+  async (bytes) => {
+    const pool = newPool();
+    pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+    pool.start();
+    for (const [text, action] of [
+      ['a=evil', 'block'],
+      ['a=good', 'pass'],
+    ] as const) {
+      const fields: [string, string][] = [
+        ['Host', 'a'],
+        ['Content-Type', 'application/x-www-form-urlencoded'],
+        ['Transfer-Encoding', 'chunked'],
+      ];
+      const request = makeRequest('POST', '/', 'HTTP/1.1', fields, makeConnection());
+      const session = pool.open(request, { policy: 'good', recordOnly: false });
+      expect((await session.requestHead()).action).toBe('pass');
+      const body = { bytes: Buffer.from(text.padEnd(bytes, '.')), truncated: false };
+      expect((await session.requestBody(body)).action).toBe('pass');
+      await session.responseHead(makeResponse(200, 'HTTP/1.1', []));
+      expect((await session.responseBody(null)).action).toBe(action);
+      const record = await session.finish();
+      expect(record.failure).toBeUndefined();
+      expect(record.matchedRules.length).toBe(action === 'block' ? 1 : 0);
+    }
+  },
+);

@@ -164,6 +164,12 @@ export class RuleSession implements InspectionSession {
     return this.timed(4, body, null);
   }
 
+  /** Ends the session without phase 5 and without a record; nothing of it is kept. */
+  abandon(): void {
+    if (this.unfinished) this.runner.prescan.skipRest(this.runner.tx);
+    this.release();
+  }
+
   finish(): TransactionRecord {
     const { tx } = this.runner;
     selectUnicodeMap(tx.settings.unicodeMap);
@@ -194,11 +200,14 @@ export class RuleSession implements InspectionSession {
       ...(tx.pcreLimitedRules.length === 0 ? {} : { pcreLimitedRules: tx.pcreLimitedRules }),
       ...(this.failure === null ? {} : { failure: this.failure }),
     };
-    if (!this.finished) {
-      this.finished = true;
-      this.engine.release(this.runner);
-    }
+    this.release();
     return record;
+  }
+
+  private release(): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.engine.release(this.runner);
   }
 
   private step(
