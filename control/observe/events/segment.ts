@@ -7,7 +7,7 @@ import { observationLimits } from '../../limits/observation-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';
 import { Column, ColumnBuilder } from './column.ts';
 import { packBlock, unpackBlock, type Entry } from './entry.ts';
-import { timeOfEventId } from './event-id.ts';
+import { packIds, readIds, type EventIds } from './event-ids.ts';
 import { addInfo, removeInfo, type SegmentInfo } from './segment-list.ts';
 import type { EventKind, EventLane, EventTerms, StoredEvent } from './event-kind.ts';
 
@@ -61,7 +61,7 @@ export function* buildSegment<E extends StoredEvent>(
   }
   const agents = [...new Set(readable.map(({ agentId }) => agentId))];
   const tenants = [...new Set(readable.map(({ tenantId }) => tenantId))];
-  parts.push(['i', packIds(readable, agents, tenants)]);
+  parts.push(packIds(readable, agents, tenants));
   const bytes = parts.reduce((sum, [, value]) => sum + value.length, 0);
   const [minId, maxId] = [readable[0]!.id, readable.at(-1)!.id];
   return { info: { minId, maxId, count: readable.length, bytes, agents, tenants }, parts };
@@ -77,21 +77,6 @@ function* buildColumn(
     if (at % addedTogether === addedTogether - 1) yield null;
   }
   return column.finish();
-}
-
-/** Times, arrival numbers and places of node and tenant, four numbers an event. */
-function packIds(
-  entries: readonly Entry[],
-  agents: readonly string[],
-  tenants: readonly string[],
-): Uint8Array {
-  const numbers = new Float64Array(entries.length * 3);
-  entries.forEach(({ id, agentId, tenantId }, at) => {
-    numbers[at * 3] = timeOfEventId(id);
-    numbers[at * 3 + 1] = Number(id.slice(15));
-    numbers[at * 3 + 2] = agents.indexOf(agentId) * 65_536 + tenants.indexOf(tenantId);
-  });
-  return new Uint8Array(numbers.buffer);
 }
 
 /** Adds a segment to the store. */
@@ -113,7 +98,7 @@ export class SegmentReader {
   private readonly reader: KvReader;
   private readonly lane: EventLane;
   private readonly columns = new Map<string, Column | null>();
-  private numbers: Float64Array | null = null;
+  private knownIds: EventIds | null = null;
   private block: { readonly at: number; readonly entries: ReturnType<typeof unpackBlock> } | null =
     null;
 
@@ -140,13 +125,11 @@ export class SegmentReader {
   }
 
   timeOf(event: number): number {
-    return this.ids()[event * 3]!;
+    return this.ids().timeOf(event);
   }
 
   idOf(event: number): string {
-    const numbers = this.ids();
-    const time = String(numbers[event * 3]!).padStart(14, '0');
-    return `${time}-${String(numbers[event * 3 + 1]!).padStart(12, '0')}`;
+    return this.ids().idOf(event);
   }
 
   /** An entry; null when its block is missing. */
@@ -159,20 +142,17 @@ export class SegmentReader {
       this.block = { at, entries: unpackBlock(bytes, count) };
     }
     const found = this.block.entries[event % blockEvents]!;
-    const places = this.ids()[event * 3 + 2]!;
+    const [agent, tenant] = this.ids().ownersOf(event);
     return {
       id: this.idOf(event),
-      agentId: this.info.agents[Math.floor(places / 65_536)] ?? '',
-      tenantId: this.info.tenants[places % 65_536] ?? '',
+      agentId: this.info.agents[agent] ?? '',
+      tenantId: this.info.tenants[tenant] ?? '',
       ...found,
     };
   }
 
-  private ids(): Float64Array {
-    if (this.numbers !== null) return this.numbers;
-    const bytes = this.part('i') ?? new Uint8Array();
-    const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.from(bytes);
-    return (this.numbers = new Float64Array(buffer, byteOffset, bytes.byteLength / 8));
+  private ids(): EventIds {
+    return (this.knownIds ??= readIds((name) => this.part(name), this.info.count));
   }
 
   private part(name: string): Uint8Array | undefined {
