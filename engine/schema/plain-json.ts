@@ -17,23 +17,68 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
+/** A member that came twice takes this many characters at least: `"":0,`. */
+const memberCharsMin = 5;
+
 /**
- * The value of a document. Cost: two passes over the bytes and one over the value. Members are
- * counted in the text and in the value: a name that came twice makes the difference.
+ * The value of a document. Cost: of a document without blanks and escapes, one pass over the text
+ * and one over the value: nothing in it is left that could be a member twice. Of others one pass
+ * more: members are counted in the text and in the value, a name that came twice makes the
+ * difference.
  */
 export function readPlainJson(bytes: Buffer): PlainJson {
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) return { fault: 'encoding' };
   // JSON.parse takes no byte order mark off, but toString keeps it: it is refused as malformed.
+  const text = bytes.toString(ascii ? 'latin1' : 'utf8');
+  // So few characters cannot hold too many members and items.
+  const early = text.length <= schemaLimits.jsonNodesMax ? parse(text) : undefined;
+  if (early && text.length - charsMin(early.value, 0) < memberCharsMin) return early;
   const members = countMembers(bytes);
   if (typeof members === 'string') return { fault: members };
-  let value: unknown;
+  const read = early === undefined ? parse(text) : early;
+  if (read === null) return { fault: 'malformed' };
+  return membersOf(read.value) === members ? read : { fault: 'duplicate' };
+}
+
+function parse(text: string): { readonly value: unknown } | null {
   try {
-    value = JSON.parse(bytes.toString(ascii ? 'latin1' : 'utf8'));
+    return { value: JSON.parse(text) as unknown };
   } catch {
-    return { fault: 'malformed' };
+    return null;
   }
-  return membersOf(value) === members ? { value } : { fault: 'duplicate' };
+}
+
+/**
+ * The fewest characters that a text of this value can have; -Infinity where it is too deep.
+ * `depth`: containers around it.
+ */
+function charsMin(value: unknown, depth: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value === 'number') return numberCharsMin(value);
+  if (typeof value !== 'object') return value === true ? 4 : 5;
+  if (value === null) return 4;
+  if (depth === schemaLimits.jsonDepthMax) return -Infinity;
+  let chars = 1;
+  if (Array.isArray(value)) {
+    for (const item of value) chars += charsMin(item, depth + 1) + 1;
+    return chars === 1 ? 2 : chars;
+  }
+  const object = value as Record<string, unknown>;
+  for (const name in object) chars += name.length + 4 + charsMin(object[name], depth + 1);
+  return chars === 1 ? 2 : chars;
+}
+
+/** A whole number has its digits, or `e` and an exponent for zeros at the end; others `0.5`. */
+function numberCharsMin(value: number): number {
+  let left = value < 0 ? -value : value;
+  if (left > Number.MAX_SAFE_INTEGER || left % 1 !== 0) return 3;
+  let chars = value < 0 ? 2 : 1;
+  if (left === 0) return chars;
+  let zeros = 0;
+  for (; left % 10 === 0; left /= 10) zeros++;
+  for (let bound = 10; left >= bound; bound *= 10) chars++;
+  return chars + Math.min(zeros, 2);
 }
 
 /** Colons outside of strings; in well-formed text that is the number of members. */
