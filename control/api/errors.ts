@@ -16,6 +16,7 @@ const codes: Readonly<Record<string, Code>> = {
   unauthenticated: Code.Unauthenticated,
   resource_exhausted: Code.ResourceExhausted,
   unavailable: Code.Unavailable,
+  events_unreadable: Code.Unavailable,
   unimplemented: Code.Unimplemented,
   store_full: Code.ResourceExhausted,
   store_failed: Code.Unavailable,
