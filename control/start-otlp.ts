@@ -56,7 +56,7 @@ export function startOtlp(parts: OtlpParts): OtlpExports {
   let round: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   return {
-    stats: () => queues.map(({ stats }) => stats()),
+    stats: () => queues.map((queue) => queue.stats()),
     sendMetrics: (families, installedAt) => {
       const { metrics: target } = settings;
       if (target === null) return;

@@ -18,7 +18,7 @@ import {
   type SiteDays,
 } from '../domain/log-policy.ts';
 import { wantsEveryRequest } from '../domain/siem-settings.ts';
-import type { TracingSettings } from '../../engine/contract/logging.ts';
+import type { TracingSettings } from '../domain/tracing-settings.ts';
 import {
   logEmergencies,
   logPolicies,

@@ -7,7 +7,7 @@
  */
 
 import { AppError } from '../../../engine/base/errors.ts';
-import type { TracingSettings } from '../../../engine/contract/logging.ts';
+import type { TracingSettings } from '../../domain/tracing-settings.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 
 /** Where one signal goes. */
