@@ -183,7 +183,7 @@ test('metrics are sent again at once to a collector that was busy', async () => 
   const collector = await startCollector(() => (busy-- > 0 ? 503 : 200));
   await start({
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics`,
-    OTEL_METRIC_EXPORT_INTERVAL: '5000',
+    OTEL_METRIC_EXPORT_INTERVAL: '10000',
   });
   await eventually(() => collector.metrics().length > 0, 60_000);
   const points = collector.sent.slice(0, 3).map(({ body }) => {
@@ -194,7 +194,7 @@ test('metrics are sent again at once to a collector that was busy', async () => 
   const [first, , point] = points;
   // Three rounds would have taken two intervals.
   const apart = BigInt(point?.timeUnixNano ?? 0) - BigInt(first?.timeUnixNano ?? 0);
-  expect(apart).toBeLessThan(9_000_000_000n);
+  expect(apart).toBeLessThan(18_000_000_000n);
   expect(BigInt(point?.startTimeUnixNano ?? 0)).toBeGreaterThan(0n);
   expect(BigInt(point?.timeUnixNano ?? 0)).toBeGreaterThan(BigInt(point?.startTimeUnixNano ?? 0));
 });
@@ -205,7 +205,7 @@ test('a collector that is away holds nothing up: what has no room is counted as 
   const { waf, link } = await start({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_METRICS_EXPORTER: 'none',
-    OTEL_EXPORTER_OTLP_TIMEOUT: '200',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BLRP_MAX_QUEUE_SIZE: '10',
   });
   for (let at = 0; at < 30; at++) link.observe(attack(`request-${at}`));

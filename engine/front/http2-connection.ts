@@ -45,6 +45,8 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private flushDue = false;
   private blocked = false;
   private ending = false;
+  /** It is a proxy's, which brings the requests of many: one of them does not speak for all. */
+  private shared = false;
   /** What the client may still do without use, and when it was last raised. */
   private patience: number;
   private patienceMs: number;
@@ -107,7 +109,9 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
     let at = 0;
     for (let begun = 0; at < this.unbegun.length && !this.closed; at++) {
       if (begun === http2Limits.begunPerTurnMax) break;
-      if (this.unbegun[at]!.begin()) begun++;
+      const stream = this.unbegun[at]!;
+      if (stream.begin()) begun++;
+      this.learn(stream);
     }
     this.unbegun = this.closed ? [] : this.unbegun.slice(at);
     if (this.unbegun.length === 0) return;
@@ -148,7 +152,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
           break;
         default:
           // A refused frame; the session answers it, and counts it.
-          if (this.streams.get(id)?.givenUp() === true) this.gaveUp();
+          this.givenUp(this.streams.get(id), (stream) => stream.givenUp());
       }
     }
   }
@@ -178,12 +182,18 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   private streamClosed(id: number): void {
     this.remainders.end(id);
-    if (this.streams.get(id)?.closed() === true) this.gaveUp();
+    this.givenUp(this.streams.get(id), (stream) => stream.closed());
   }
 
-  /** A request was given up: it costs what it cost until then. */
-  private gaveUp(): void {
+  /** A request that was given up, as `ends` says, costs what it cost until then. */
+  private givenUp(stream: Http2Stream | undefined, ends: (stream: Http2Stream) => boolean): void {
+    if (stream === undefined || !ends(stream)) return;
     this.patience -= http2Limits.framesPerCancelledRequest;
+    this.learn(stream);
+  }
+
+  private learn({ viaProxies }: Http2Stream): void {
+    this.shared ||= viaProxies;
   }
 
   private raisePatience(): void {
@@ -199,7 +209,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   /** Ends because of what the client did; the last frame says why. */
   private endCalmly(tooMuch: boolean): void {
-    this.front.floods.note(this.facts.peerIp);
+    if (!this.shared) this.front.floods.note(this.facts.peerIp);
     if (tooMuch) this.session.terminate(HTTP2_CODE.ENHANCE_YOUR_CALM);
     this.ending = true;
     this.flush();

@@ -4,7 +4,11 @@ import http2 from 'node:http2';
 import tls from 'node:tls';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
+import { clientIpRule } from '../../test/support/client-ip-rule.ts';
 import { floodLimits } from '../base/delivery-limits.ts';
+import { parseNetwork } from '../base/ip-address.ts';
+import type { SiteConfig } from '../contract/site.ts';
+import type { TrustConfig } from '../contract/trust.ts';
 import { Closing, httpOrigin, rawOrigin } from './fixture.ts';
 import { createFront } from './front.ts';
 import {
@@ -211,35 +215,61 @@ test('a client whose answers are whole may give up others as well', async () => 
   expect([count('served'), count('client_abort')]).toEqual([3 * rounds, rounds]);
 });
 
-test('a client that was cut off connects a few times more, then only others do', async () => {
+/** A front whose connection from 127.0.0.1 was cut off after `first`, and who may connect now. */
+async function afterFlood(site: Partial<SiteConfig>, first: Buffer) {
   const refusals: string[] = [];
+  let requests = 0;
   const origin = await httpOrigin(closing, (_, response) => response.end('ok'));
   const watched = createFront({
-    routes: { revision: 'r', sites: [secureSite(origin, host)] },
+    routes: { revision: 'r', sites: [{ ...secureSite(origin, host), ...site }] },
     inspectorOf: () => null,
-    onRequestDone: () => undefined,
+    onRequestDone: () => void requests++,
     onClientRefused: (why) => refusals.push(why),
   });
   closing.add(() => watched.close());
   const securePort = await watched.listen({ host: '127.0.0.1', port: 0, secure: true });
-  const first = await connectFrames(closing, securePort);
-  await flood(first, 400, () => many(100, () => frame(FRAME.PING, 0, 0, zeros(8))));
+  const socket = await connectFrames(closing, securePort);
+  socket.write(first);
+  expect(await eventually(() => requests === 1)).toBe(true);
+  await flood(socket, 400, () => many(100, () => frame(FRAME.PING, 0, 0, zeros(8))));
   expect(await eventually(() => watched.connections === 0)).toBe(true);
   const connects = (localAddress: string): Promise<boolean> =>
     new Promise((resolve) => {
       const to = { host: '127.0.0.1', port: securePort, localAddress };
       const options = { ...to, servername: host, rejectUnauthorized: false };
-      const socket = tls.connect({ ...options, ALPNProtocols: ['h2'] });
-      closing.add(() => void socket.destroy());
-      socket.once('secureConnect', () => resolve(true));
-      socket.once('error', () => resolve(false));
-      socket.once('close', () => resolve(false));
+      const again = tls.connect({ ...options, ALPNProtocols: ['h2'] });
+      closing.add(() => void again.destroy());
+      again.once('secureConnect', () => resolve(true));
+      again.once('error', () => resolve(false));
+      again.once('close', () => resolve(false));
     });
+  return { connects, refusals };
+}
+
+test('a client that was cut off connects a few times more, then only others do', async () => {
+  const { connects, refusals } = await afterFlood({}, request(1, get));
   let tries = 0;
   while (await connects('127.0.0.1')) expect(++tries).toBeLessThan(1_000);
   expect(tries).toBeGreaterThanOrEqual(floodLimits.connectionsMax);
   expect(refusals).toEqual(['reconnect_limit']);
   expect(await connects('127.0.0.2')).toBe(true);
+});
+
+test('a proxy that a trust profile proves connects as before: it brings others, too', async () => {
+  const trust: TrustConfig = {
+    nodes: [{ id: 'lb', ranges: [parseNetwork('127.0.0.1') ?? ''], xffMode: '' }],
+    edges: [
+      { from: 'internet', to: 'lb' },
+      { from: 'lb', to: 'waf' },
+    ],
+    rules: [clientIpRule()],
+  };
+  const forwarded = Buffer.concat([get, field('x-forwarded-for', '203.0.113.9')]);
+  const { connects, refusals } = await afterFlood({ trust }, request(1, forwarded));
+  for (let at = 0; at < 3 * floodLimits.connectionsMax; at++) {
+    expect(await connects('127.0.0.1')).toBe(true);
+  }
+  expect(refusals).toEqual([]);
 });
 
 test('more requests at a time than are allowed are refused one by one', async () => {

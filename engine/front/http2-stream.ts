@@ -133,6 +133,11 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
     exchange.start();
   }
 
+  /** Proxies that a trust profile proves sent it on; known once it began or was given up. */
+  get viaProxies(): boolean {
+    return this.exchange.requestClient.proved === true;
+  }
+
   /** Bytes of its head, which stay until it has ended. */
   get headBytes(): number {
     return this.bytes.length;
