@@ -5,11 +5,19 @@ import type {
   ErrorFact,
   SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { filledFields, splitTarget, textOf, versionNumber, type ExportedFact } from './fact.ts';
+import {
+  filledFields,
+  splitTarget,
+  spanOf,
+  textOf,
+  versionNumber,
+  type ExportedFact,
+} from './fact.ts';
 
 /** The event as a document. */
 export function ecsJson(exported: ExportedFact): object {
   const { event, fact, agentId } = exported;
+  const span = spanOf(exported);
   const atMs = event === 'error' ? fact.atMs : fact.receivedAtMs;
   return {
     '@timestamp': new Date(Number(atMs)).toISOString(),
@@ -18,14 +26,8 @@ export function ecsJson(exported: ExportedFact): object {
     ...(event === 'security' && ofSecurity(fact)),
     ...(event === 'access' && ofAccess(fact)),
     ...(event === 'error' && ofError(fact)),
-    ...traceOf(event === 'access' ? fact.trace : fact),
+    ...(span && { trace: { id: span.traceId }, span: { id: span.spanId } }),
   };
-}
-
-function traceOf(fact: Pick<SecurityFact, 'traceId' | 'spanId'> | undefined): object {
-  if (fact === undefined || fact.traceId.length === 0) return {};
-  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-  return { trace: { id: hex(fact.traceId) }, span: { id: hex(fact.spanId) } };
 }
 
 function ofSecurity(fact: SecurityFact): object {

@@ -39,6 +39,21 @@ export function readFact(
   }
 }
 
+/** The span that a request was, in hexadecimal digits; null where none is sent. */
+export function spanOf({
+  event,
+  fact,
+}: ExportedFact): { readonly traceId: string; readonly spanId: string } | null {
+  const { traceId, spanId } = (event === 'access' ? fact.trace : fact) ?? {};
+  if (traceId === undefined || spanId === undefined || traceId.length === 0) return null;
+  return { traceId: hexOf(traceId), spanId: hexOf(spanId) };
+}
+
+/** Bytes in hexadecimal digits, lower case. */
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
 const decoder = new TextDecoder();
 
 /** Bytes of a client as text; what is no UTF-8 becomes U+FFFD. */

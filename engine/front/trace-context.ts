@@ -3,6 +3,7 @@
  * is not well-formed counts as absent, never as something near it. Pure.
  */
 
+import { trimBlankEnds } from '../base/byte-string.ts';
 import { traceLimits } from '../base/observation-limits.ts';
 
 /** What a valid `traceparent` says. */
@@ -44,7 +45,7 @@ export function readTraceState(values: readonly string[]): string {
   if (whole.length > stateBytesMax) return '';
   const members = whole
     .split(',')
-    .map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map(trimBlankEnds)
     .filter((member) => member !== '');
   if (members.length > stateMembersMax) return '';
   const keys = new Set<string>();

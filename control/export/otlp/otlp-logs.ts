@@ -4,10 +4,9 @@
  */
 
 import { ecsJson } from '../ecs.ts';
-import type { ExportedFact } from '../fact.ts';
+import { spanOf, type ExportedFact } from '../fact.ts';
 import {
   otlpAttributes,
-  otlpId,
   otlpTime,
   otlpValue,
   type OtlpAttribute,
@@ -26,7 +25,7 @@ export function logRecordOf(exported: ExportedFact): OtlpRecord {
     severityNumber: severities[severityText],
     severityText,
     eventName: `waf.${event}`,
-    ...traceOf(exported),
+    ...spanOf(exported),
     body: otlpValue(ecsJson(exported)),
     attributes: otlpAttributes({
       'waf.node.id': agentId,
@@ -45,13 +44,6 @@ export function logsRequest(
 ): object {
   const scopeLogs = [{ scope: { name: 'waf', version }, logRecords }];
   return { resourceLogs: [{ resource: { attributes: resource }, scopeLogs }] };
-}
-
-/** The span that the request was, where one is sent. */
-function traceOf({ event, fact }: ExportedFact): object {
-  const { traceId, spanId } = (event === 'access' ? fact.trace : fact) ?? {};
-  if (traceId === undefined || spanId === undefined || traceId.length === 0) return {};
-  return { traceId: otlpId(traceId), spanId: otlpId(spanId) };
 }
 
 function severityOf({ event, fact }: ExportedFact): keyof typeof severities {

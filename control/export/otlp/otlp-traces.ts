@@ -5,10 +5,9 @@
  */
 
 import type { AccessFact, TraceFact } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { splitTarget, textOf, type ExportedFact } from '../fact.ts';
+import { hexOf, splitTarget, textOf, type ExportedFact } from '../fact.ts';
 import {
   otlpAttributes,
-  otlpId,
   otlpMicroseconds,
   type OtlpAttribute,
   type OtlpRecord,
@@ -54,9 +53,9 @@ function serverSpan(
   const error = fact.status >= 500 || fact.outcome === 'origin_error';
   const unanswered = fact.status === 0;
   return {
-    traceId: otlpId(trace.traceId),
-    spanId: otlpId(trace.spanId),
-    ...(trace.parentId.length > 0 && { parentSpanId: otlpId(trace.parentId) }),
+    traceId: hexOf(trace.traceId),
+    spanId: hexOf(trace.spanId),
+    ...(trace.parentId.length > 0 && { parentSpanId: hexOf(trace.parentId) }),
     ...(trace.state.length > 0 && { traceState: textOf(trace.state) }),
     flags: trace.parentId.length === 0 ? flags.sampled : remoteParent,
     name: method,
@@ -108,9 +107,9 @@ function originSpan(
   const { status } = origin;
   const error = status === 0 || status >= 400;
   return {
-    traceId: otlpId(trace.traceId),
-    spanId: otlpId(origin.spanId),
-    parentSpanId: otlpId(trace.spanId),
+    traceId: hexOf(trace.traceId),
+    spanId: hexOf(origin.spanId),
+    parentSpanId: hexOf(trace.spanId),
     ...(trace.state.length > 0 && { traceState: textOf(trace.state) }),
     flags: flags.sampled | flags.parentKnown,
     name: method,

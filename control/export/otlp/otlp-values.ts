@@ -42,11 +42,6 @@ export function otlpTime(atMs: number): string {
   return `${BigInt(Math.round(atMs)) * 1_000_000n}`;
 }
 
-/** An id of a trace or a span: hexadecimal digits, as the JSON form has them. */
-export function otlpId(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
-}
-
 /** Nanoseconds since the epoch, of microseconds. */
 export function otlpMicroseconds(atUs: bigint): string {
   return `${atUs * 1_000n}`;
