@@ -12,7 +12,7 @@ const ownFiles = (room) => (isRoot(room) ? `^${room}/[^/]+$` : below(room));
 const roomsBelow = (room) => rooms.map((r) => r.room).filter((r) => r.startsWith(`${room}/`));
 const expand = (entry) => (entry.endsWith('/*') ? below(entry.slice(0, -2)) : below(entry));
 const tests = '\\.test\\.ts$';
-const ours = '^(engine|control|native-bindings|proto|bench|test)/';
+const ours = '^(base|engine|control|native-bindings|proto|bench|test)/';
 
 const arrowRules = rooms.map(({ room, may }) => ({
   name: `arrow: ${room}`,
@@ -29,7 +29,7 @@ const packageRules = packages.map(({ name, only }) => ({
   name: `package: ${name}`,
   comment: `${name} belongs to ${only.join(', ')}`,
   severity: 'error',
-  from: { path: '^(engine|control|native-bindings)/', pathNot: [tests, ...only.map(below)] },
+  from: { path: '^(base|engine|control|native-bindings)/', pathNot: [tests, ...only.map(below)] },
   to: { path: `(^|/)node_modules/${escape(name)}/` },
 }));
 

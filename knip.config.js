@@ -24,6 +24,7 @@ export default {
     'binding.gyp',
   ],
   project: [
+    'base/**/*.ts',
     'engine/**/*.ts',
     'control/**/*.{ts,mjs}',
     'native-bindings/**/*.{ts,mjs}',
@@ -33,10 +34,7 @@ export default {
     'binding.gyp',
   ],
   ignoreExportsUsedInFile: true,
-  exclude: ['types', 'enumMembers', 'namespaceMembers'],
   compilers: { gyp },
-  // oxlint loads it by name for --type-aware.
-  ignoreDependencies: ['oxlint-tsgolint'],
   // Debian's, and only where they are there.
   ignoreBinaries: [
     'cc',

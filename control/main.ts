@@ -2,13 +2,9 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { toAppError } from '../engine/base/errors.ts';
-import { createLogger, type LogLevel } from '../engine/base/log.ts';
-import {
-  onStopAsked,
-  surviveClosedOutput,
-  notifySupervisor,
-} from '../engine/base/supervisor-channel.ts';
+import { toAppError } from '../base/errors.ts';
+import { createLogger, type LogLevel } from '../base/log.ts';
+import { onStopAsked, surviveClosedOutput, notifySupervisor } from '../base/supervisor-channel.ts';
 import type { ManagementTls } from './api/management-tls.ts';
 import { readOtlpSettings } from './export/otlp/otlp-settings.ts';
 import {

@@ -1,8 +1,8 @@
 /** Opens what was observed: events, evidence, counts, load; removes what is too old. */
 
 import { join } from 'node:path';
-import { systemClock } from '../engine/base/clock.ts';
-import type { Logger } from '../engine/base/log.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
 import type { ApiParts } from './api/context.ts';
 import { InventoryCounts } from './api/telemetry/inventory-counts.ts';
 import type { OtlpSettings } from './export/otlp/otlp-settings.ts';

@@ -1,7 +1,7 @@
 /** Metrics at regular times, whatever becomes of the ones before. */
 
 import { afterEach, expect, test, vi } from 'vitest';
-import { systemClock } from '../engine/base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { readOtlpSettings } from './export/otlp/otlp-settings.ts';
 import { startOtlp, type OtlpExports } from './start-otlp.ts';
 

@@ -2,9 +2,9 @@
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../engine/base/clock.ts';
-import { toAppError } from '../engine/base/errors.ts';
-import type { Logger } from '../engine/base/log.ts';
+import type { Clock } from '../base/clock.ts';
+import { toAppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import type { MetricFamily } from './api/metrics-text.ts';
 import { metricsRequest } from './api/metrics-otlp.ts';
 import { readFact } from './export/fact.ts';

@@ -1,10 +1,10 @@
 /** Owns putting control together and taking it apart; main.ts only reads flags. */
 
 import { join } from 'node:path';
-import { readBuildInfo } from '../engine/base/build-info.ts';
-import { systemClock } from '../engine/base/clock.ts';
-import type { Logger } from '../engine/base/log.ts';
-import { makeFolder } from '../engine/base/make-folder.ts';
+import { readBuildInfo } from '../base/build-info.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { ClientIpAnalyses } from './access/client-ip-analyses.ts';
 import type { OutgoingLimits } from './access/outgoing.ts';
 import { startSubscriptions } from './access/subscriptions.ts';

@@ -1,10 +1,10 @@
 /** Wires the engine to control: the link, and the answers to what control asks. Holds no logic. */
 
 import { join } from 'node:path';
-import { readBuildInfo } from './base/build-info.ts';
-import { systemClock } from './base/clock.ts';
-import type { DebugAnswerer } from './base/debug-question.ts';
-import { notifySupervisor } from './base/supervisor-channel.ts';
+import { readBuildInfo } from '../base/build-info.ts';
+import { systemClock } from '../base/clock.ts';
+import type { DebugAnswerer } from '../base/debug-question.ts';
+import { notifySupervisor } from '../base/supervisor-channel.ts';
 import { createControllerLink, type ControllerLink } from './link/controller-link.ts';
 import { openEnrolled, type Enrolled } from './link/enrolled.ts';
 import { ProgramUpgrade } from './link/program-upgrade.ts';

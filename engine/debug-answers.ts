@@ -8,9 +8,9 @@ import {
   kernelThreads,
   processMemory,
   type ThreadQuestion,
-} from './base/debug-figures.ts';
-import { AppError } from './base/errors.ts';
-import type { DebugQuestion } from './base/debug-question.ts';
+} from '../base/debug-figures.ts';
+import { AppError } from '../base/errors.ts';
+import type { DebugQuestion } from '../base/debug-question.ts';
 import type { EngineParts } from './engine-parts.ts';
 
 /** Answers one question; undefined for one that is not known. */

@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readBuildInfo } from './base/build-info.ts';
-import { systemClock } from './base/clock.ts';
-import { rateLimits } from './base/guard-limits.ts';
+import { readBuildInfo } from '../base/build-info.ts';
+import { systemClock } from '../base/clock.ts';
+import { rateLimits } from '../base/guard-limits.ts';
 import { engineLimits } from './base/limits.ts';
-import { createLogger, type Logger } from './base/log.ts';
-import { notifySupervisor } from './base/supervisor-channel.ts';
+import { createLogger, type Logger } from '../base/log.ts';
+import { notifySupervisor } from '../base/supervisor-channel.ts';
 import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { IpSets } from './bundle/ip-set.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';

@@ -1,15 +1,15 @@
 /** Entry of the engine process: reads options, starts, serves, and stops in order. */
 
 import { closeSync } from 'node:fs';
-import { toAppError } from './base/errors.ts';
+import { toAppError } from '../base/errors.ts';
 import { engineLimits } from './base/limits.ts';
-import { readNodeProgram } from './base/node-program.ts';
+import { readNodeProgram } from '../base/node-program.ts';
 import {
   notifySupervisor,
   onReopenAsked,
   onStopAsked,
   surviveClosedOutput,
-} from './base/supervisor-channel.ts';
+} from '../base/supervisor-channel.ts';
 import { readFirstBundle } from './bundle/first-bundle.ts';
 import { noRoutes } from './contract/site.ts';
 import { readOptions } from './process/options.ts';

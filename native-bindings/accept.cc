@@ -17,7 +17,8 @@ namespace waf {
 namespace {
 
 // Clients taken in one turn of the event loop before other work gets its turn.
-constexpr int kBatch = 64;
+// Each of them may send its first request in the next turn.
+constexpr int kBatch = 16;
 // Out of descriptors or memory: how long to leave waiting clients in the kernel's queue.
 constexpr uint64_t kPauseMs = 100;
 

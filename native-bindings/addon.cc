@@ -15,6 +15,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterScanProgram(env, exports);
   waf::RegisterPcre(env, exports);
   waf::RegisterMemory(env, exports);
+  waf::RegisterThreadTime(env, exports);
   waf::RegisterAccept(env, exports);
   waf::RegisterHttp2Session(env, exports);
   return exports;

@@ -73,6 +73,7 @@ void RegisterHyperscanStream(Napi::Env env, Napi::Object exports);
 void RegisterScanProgram(Napi::Env env, Napi::Object exports);
 void RegisterPcre(Napi::Env env, Napi::Object exports);
 void RegisterMemory(Napi::Env env, Napi::Object exports);
+void RegisterThreadTime(Napi::Env env, Napi::Object exports);
 void RegisterAccept(Napi::Env env, Napi::Object exports);
 void RegisterHttp2Session(Napi::Env env, Napi::Object exports);
 

@@ -1,4 +1,4 @@
-// Databases as JavaScript objects: serialise, deserialise (also into shared memory), facts,
+// Databases as JavaScript objects: serialize, deserialize (also into shared memory), facts,
 // and a simple scan for callers off the hot path.
 #include <algorithm>
 #include <cstdlib>

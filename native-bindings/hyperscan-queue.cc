@@ -20,7 +20,7 @@ struct CompileJob {
 
 struct CompileResult {
   uint32_t id = 0;
-  char* bytes = nullptr;  // serialised, made by malloc; null where it failed
+  char* bytes = nullptr;  // serialized, made by malloc; null where it failed
   size_t size = 0;
   std::string message;
   int expression = -1;
@@ -36,7 +36,7 @@ CompileResult Run(CompileJob& job) {
     return result;
   }
   if (hs_serialize_database(database, &result.bytes, &result.size) != HS_SUCCESS) {
-    result.message = "the database cannot be serialised";
+    result.message = "the database cannot be serialized";
   }
   hs_free_database(database);
   return result;

@@ -6,7 +6,7 @@ import { addon } from './load-addon.ts';
 import type { NativeCompileQueue } from './load-addon.ts';
 import type { HsExpression } from './hyperscan.ts';
 
-/** What one compilation came to: the serialised database, or why there is none. */
+/** What one compilation came to: the serialized database, or why there is none. */
 export type HsCompiled =
   | { readonly id: number; readonly bytes: Uint8Array }
   | {

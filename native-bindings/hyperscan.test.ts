@@ -1,4 +1,4 @@
-/** Proves databases and streams: flags, errors, serialised forms, shared memory. */
+/** Proves databases and streams: flags, errors, serialized forms, shared memory. */
 import { describe, expect, test } from 'vitest';
 import {
   checkExpression,
@@ -58,7 +58,7 @@ describe('HsDatabase', () => {
     expect(() => HsDatabase.compile([], block)).toThrow(TypeError);
   });
 
-  test('survives serialising, also into shared memory', () => {
+  test('survives serializing, also into shared memory', () => {
     const database = HsDatabase.compile([{ pattern: 'abc', flags, id: 3 }], block);
     const bytes = database.serialize();
     database.close();

@@ -93,7 +93,7 @@ export class HsDatabase {
   }
 
   /**
-   * Unpacks serialised bytes into memory that threads can share; each thread attaches to it.
+   * Unpacks serialized bytes into memory that threads can share; each thread attaches to it.
    * Errors: as deserialize.
    */
   static deserializeShared(bytes: Uint8Array): SharedArrayBuffer {
@@ -172,7 +172,7 @@ export function hyperscanVersion(): string {
   return addon.hsVersion();
 }
 
-/** Names what a serialised database depends on: library version, processor features, tuning. */
+/** Names what a serialized database depends on: library version, processor features, tuning. */
 export function platformKey(): string {
   const features = addon.hsPlatformFeatures().toString(16);
   return `hs-${addon.hsVersion()}-${process.arch}-${features}-${addon.hsPlatformTune()}`;

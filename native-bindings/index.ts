@@ -41,7 +41,6 @@ export { ScanProgram } from './scan-program.ts';
 export type {
   ScanClass,
   ScanRowPart,
-  ScanGroup,
   ScanProgramSpec,
   ScanQuestion,
   ScanStats,
@@ -50,6 +49,7 @@ export type {
   ScanTier,
 } from './scan-program.ts';
 export { easeHeap, trimHeap } from './memory.ts';
+export { threadCpuUs } from './thread-time.ts';
 export { acceptClients } from './accept.ts';
 export { HTTP2_CODE, HTTP2_EVENT, HTTP2_HEAD, Http2Session } from './http2-session.ts';
 export type { Http2Settings } from './http2-session.ts';

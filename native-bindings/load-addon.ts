@@ -119,6 +119,7 @@ export interface NativeAddon {
   readonly Http2Session: new (settings: object) => NativeHttp2Session;
   easeHeap(): boolean;
   trimHeap(): boolean;
+  threadCpuUs(): number;
   acceptClients(fd: number, owned: Int32Array, onClient: (fd: number) => void): () => void;
 }
 

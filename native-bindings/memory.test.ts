@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { collectGarbage } from '../engine/base/garbage.ts';
+import { collectGarbage } from '../base/garbage.ts';
 import { easeHeap, trimHeap } from './memory.ts';
 
 const usedBytes = (): number => getHeapStatistics().used_heap_size;

@@ -15,7 +15,7 @@ describe('Pcre', () => {
     expect(() => pcre.test('a')).toThrow(/closed/);
   });
 
-  test('folds ASCII only and honours the dollar', () => {
+  test('folds ASCII only and honors the dollar', () => {
     expect(new Pcre('\xe9', { caseless: true }).test('\xc9')).toBe(false);
     expect(new Pcre('a$', { dollarEndOnly: true }).test('a\n')).toBe(false);
     expect(new Pcre('a$').test('a\n')).toBe(true);

@@ -28,13 +28,13 @@ constexpr size_t kSuspectMatchesMax = 64;
 }  // namespace
 
 // Every line ends with a newline, the last too: `^` finds no empty line after the final newline.
-void ScanProgram::AddLine(int32_t lines, int32_t whole, const uint8_t* data, uint32_t size) {
+void ScanProgram::AddLine(int32_t lines, const uint8_t* data, uint32_t size) {
   const auto database = static_cast<size_t>(lines);
   LineBatch& batch = work_.batches[database];
   if (batch.lines.empty()) work_.waiting.push_back(database);
   batch.lines.push_back(
-      ScanLine{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_, whole});
-  batch.wholes = batch.wholes && whole >= 0;
+      ScanLine{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_});
+  batch.wholes = batch.wholes && class_->Whole() != nullptr;
   batch.text.insert(batch.text.end(), data, data + size);
   batch.text.push_back('\n');
   lines_full_ = lines_full_ || batch.text.size() >= kLinesMax;
@@ -118,7 +118,7 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
   return batch->matches <= bound;
 }
 
-// Scans each line with the whole database of its group; the short ones together once more.
+// Scans each line with the databases for every value; the short ones together once more.
 void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
   LineBatch rest;
   for (size_t i = 0; i < batch->lines.size(); ++i) {
@@ -138,7 +138,7 @@ void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
     chains_ = line.chains;
     NextRow();
     NextScan();
-    Search(static_cast<size_t>(line.whole), data, size, OnMatch);
+    ScanParts(*line.owner->Whole(), data, size);
   }
   ScanJoined(database, &rest, SIZE_MAX);
 }

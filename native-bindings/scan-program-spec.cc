@@ -130,7 +130,7 @@ class SpecReader {
       classes.emplace_back();
       ScanClass& target = classes.back();
       if (!ReadChains(object, &target) || !ReadPatterns(object, &target) ||
-          !ReadOwnersOf(object, &target) || !ReadGroups(object, &target) ||
+          !ReadOwnersOf(object, &target) || !ReadTiers(object, &target) ||
           !ReadTests(object, &target)) {
         return false;
       }
@@ -242,7 +242,7 @@ class SpecReader {
 
   bool TakeChain(int64_t chain) {
     if (chain >= 0 && static_cast<size_t>(chain) < chain_count_) return true;
-    return Refuse("a pattern, group or test names no chain of its class");
+    return Refuse("a pattern, part or test names no chain of its class");
   }
 
   bool ReadPatterns(const Napi::Object& object, ScanClass* target) {
@@ -266,54 +266,64 @@ class SpecReader {
     return true;
   }
 
-  // Either `groups`, or `tiers` alone for one group of all chains.
-  bool ReadGroups(const Napi::Object& object, ScanClass* target) {
-    Napi::Value groups = object.Get("groups");
-    if (groups.IsEmpty() || groups.IsUndefined()) {
-      target->groups.push_back(ScanGroup{target->all_chains, {}});
-      return ReadTiers(object, &target->groups.back());
-    }
-    Napi::Array list;
-    if (!ReadArray(object, "groups", &list)) return Refuse("groups must be an array");
-    for (uint32_t i = 0; i < list.Length(); ++i) {
-      Napi::Object entry;
-      if (!ReadObject(list, i, &entry)) return Refuse("a group must be an object");
-      int32_t* chains = nullptr;
-      size_t count = 0;
-      if (!ReadInt32Array(env_, entry.Get("chains"), &chains, &count)) {
-        return Refuse("the chains of a group must be an Int32Array");
-      }
-      target->groups.push_back(ScanGroup{0, {}});
-      for (size_t c = 0; c < count; ++c) {
-        if (!TakeChain(chains[c])) return false;
-        target->groups.back().chains |= uint64_t{1} << chains[c];
-      }
-      if (!ReadTiers(entry, &target->groups.back())) return false;
-    }
-    return true;
-  }
-
-  bool ReadTiers(const Napi::Object& object, ScanGroup* target) {
+  bool ReadTiers(const Napi::Object& object, ScanClass* target) {
     Napi::Array list;
     if (!ReadArray(object, "tiers", &list)) return Refuse("tiers must be an array");
     for (uint32_t i = 0; i < list.Length(); ++i) {
       Napi::Object entry;
       if (!ReadObject(list, i, &entry)) return Refuse("a tier must be an object");
-      const auto known = static_cast<int64_t>(databases.size());
-      const int64_t database = ReadInteger(entry, "database", -2);
       const int64_t lines = ReadInteger(entry, "lines", -1);
       const int64_t guarded = ReadInteger(entry, "guarded", -1);
       const int64_t guard = ReadInteger(entry, "guard", -1);
-      for (const int64_t one : {database, lines, guarded, guard}) {
-        if (one < -1 || one >= known) return Refuse("a tier names no database");
+      for (const int64_t one : {lines, guarded, guard}) {
+        if (one != -1 && !IsDatabase(one)) return Refuse("a tier names no database");
       }
       if ((guarded < 0) != (guard < 0)) return Refuse("a guard comes with what it guards");
       const uint32_t mask = static_cast<uint32_t>(ReadInteger(entry, "allowedMask", 0));
-      target->tiers.push_back(ScanTier{mask, static_cast<int32_t>(database),
-                                       static_cast<int32_t>(lines), static_cast<int32_t>(guarded),
+      target->tiers.push_back(ScanTier{mask,
+                                       {},
+                                       static_cast<int32_t>(lines),
+                                       static_cast<int32_t>(guarded),
                                        static_cast<int32_t>(guard)});
+      if (!ReadParts(entry, target->all_chains, &target->tiers.back())) return false;
     }
     return true;
+  }
+
+  // Either `parts`, or one `database` for all chains.
+  bool ReadParts(const Napi::Object& entry, uint64_t all_chains, ScanTier* tier) {
+    Napi::Value value = entry.Get("parts");
+    if (value.IsEmpty() || value.IsUndefined()) {
+      const int64_t database = ReadInteger(entry, "database", -1);
+      if (database == -1) return true;
+      if (!IsDatabase(database)) return Refuse("a tier names no database");
+      tier->parts.push_back(TierPart{all_chains, static_cast<int32_t>(database)});
+      return true;
+    }
+    Napi::Array list;
+    if (!ReadArray(entry, "parts", &list)) return Refuse("parts must be an array");
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      Napi::Object object;
+      if (!ReadObject(list, i, &object)) return Refuse("a part must be an object");
+      const int64_t database = ReadInteger(object, "database", -1);
+      if (!IsDatabase(database)) return Refuse("a part names no database");
+      int32_t* chains = nullptr;
+      size_t count = 0;
+      if (!ReadInt32Array(env_, object.Get("chains"), &chains, &count)) {
+        return Refuse("the chains of a part must be an Int32Array");
+      }
+      TierPart part{0, static_cast<int32_t>(database)};
+      for (size_t c = 0; c < count; ++c) {
+        if (!TakeChain(chains[c])) return false;
+        part.chains |= uint64_t{1} << chains[c];
+      }
+      tier->parts.push_back(part);
+    }
+    return true;
+  }
+
+  bool IsDatabase(int64_t index) const {
+    return index >= 0 && index < static_cast<int64_t>(databases.size());
   }
 
   static bool KindOf(const std::string& name, TestKind* kind) {

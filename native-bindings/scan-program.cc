@@ -31,13 +31,6 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
       work_(*workspace_),
       number_(work_.AddProgram()) {
   if (!unicode_map_.empty()) context_.unicode_map = unicode_map_.data();
-  for (ScanClass& c : classes_) {
-    for (ScanGroup& group : c.groups) {
-      if (group.tiers.empty()) continue;
-      const ScanTier& widest = group.tiers.back();
-      if (widest.allowed_mask == 0xFFFFFFFFu) group.whole = widest.database;
-    }
-  }
 }
 
 bool ScanProgram::Prepare() {
@@ -83,7 +76,12 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
       ScanOutput(item.data, item.size, mask, class_->unchanged_chains);
       continue;
     }
-    Transform(item.data, item.size, mask, !transformed);
+    if (!Transform(item.data, item.size, mask, !transformed)) {
+      transformed = false;
+      ScanBranches(item, mask);
+      if (end_ != ScanEnd::kDone) break;
+      continue;
+    }
     transformed = item.size <= kSharedValueMax;
     for (size_t k = 0; k < work_.output_count; ++k) {
       const RowOutput& output = work_.outputs[k];
@@ -98,7 +96,8 @@ size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits
 
 // Fills the outputs with the distinct values of the row, each with the chains of the class that end
 // in it. Where the value is not new, what other classes' chains made of it stays, with no chains.
-void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new) {
+// False where they do not fit the arena together.
+bool ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new) {
   const std::vector<ScanStep>& steps = class_->steps;
   if (is_new || work_.output_count + steps.size() > work_.outputs.size()) {
     work_.arena.Reset();
@@ -115,7 +114,9 @@ void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, b
     if (step.always || (parent.mask & step.trigger) != 0) {
       const uint64_t bit = uint64_t{1} << step.transformation;
       if ((parent.tried & bit) == 0) {
-        parent.result[step.transformation] = RunStep(step, at);
+        const int32_t output = RunStep(step, at);
+        if (output < 0) return false;
+        parent.result[step.transformation] = static_cast<uint16_t>(output);
         parent.tried |= bit;
       }
       at = parent.result[step.transformation];
@@ -124,6 +125,7 @@ void ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, b
     if (step.changed_only && at == work_.output_of_step[step.parent]) continue;
     work_.outputs[at].chains |= step.chains;
   }
+  return true;
 }
 
 uint16_t ScanProgram::AddOutput(const uint8_t* data, uint32_t size, uint32_t mask) {
@@ -136,23 +138,20 @@ uint16_t ScanProgram::AddOutput(const uint8_t* data, uint32_t size, uint32_t mas
   return static_cast<uint16_t>(work_.output_count++);
 }
 
-// Runs one transformation; the index of its output among the distinct ones.
-uint16_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
+// Runs one transformation; the index of its output among the distinct ones, -1 where it does not
+// fit the arena.
+int32_t ScanProgram::RunStep(const ScanStep& step, uint16_t parent) {
   const Transformation& t = kTransformations[step.transformation];
   const uint8_t* data = work_.outputs[parent].data;
   const uint32_t length = work_.outputs[parent].size;
   uint8_t* out = work_.arena.Reserve(OutputBound(t, length) + 1, arena_limit_);
-  if (out == nullptr) {
-    ++stats_.overflows;
-    end_ = ScanEnd::kArenaFull;
-    return parent;
-  }
+  if (out == nullptr) return -1;
   ++stats_.transforms;
   const size_t size = t.run(data, length, out, context_);
   for (size_t k = 0; k < work_.output_count; ++k) {
     const RowOutput& other = work_.outputs[k];
     if (other.size == size && std::memcmp(other.data, out, size) == 0) {
-      return static_cast<uint16_t>(k);
+      return static_cast<int32_t>(k);
     }
   }
   work_.arena.Commit(size);
@@ -163,9 +162,7 @@ void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, 
   ++stats_.outputs;
   chains_ = chains;
   NextScan();
-  for (const ScanGroup& group : class_->groups) {
-    if ((group.chains & chains) != 0) ScanGroupOf(group, data, size, mask);
-  }
+  ScanPatterns(data, size, mask);
   for (const uint32_t id : class_->negated) {
     const ScanPattern& pattern = class_->patterns[id];
     const bool present = ((chains_ >> pattern.chain) & 1) != 0;
@@ -174,25 +171,30 @@ void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, 
   if (!class_->tests.empty()) RunTests(data, size, mask);
 }
 
-void ScanProgram::ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size,
-                              uint32_t mask) {
+void ScanProgram::ScanPatterns(const uint8_t* data, uint32_t size, uint32_t mask) {
   const ScanTier* found = nullptr;
-  for (const ScanTier& tier : group.tiers) {
+  for (const ScanTier& tier : class_->tiers) {
     if ((mask & ~tier.allowed_mask) != 0) continue;
     found = &tier;
     break;
   }
-  if (found == nullptr || (found->database < 0 && found->lines < 0 && found->guarded < 0)) {
+  if (found == nullptr || (found->parts.empty() && found->lines < 0 && found->guarded < 0)) {
     ++stats_.skipped;
     return;
   }
-  if (found->lines >= 0) AddLine(found->lines, group.whole, data, size);
+  if (found->lines >= 0) AddLine(found->lines, data, size);
   if (found->guarded >= 0) {
-    AddLine(found->guarded, group.whole, data, size);
+    AddLine(found->guarded, data, size);
     work_.batches[static_cast<size_t>(found->guarded)].guard = found->guard;
   }
-  if (found->database < 0) return;
-  Search(static_cast<size_t>(found->database), data, size, OnMatch);
+  ScanParts(*found, data, size);
+}
+
+void ScanProgram::ScanParts(const ScanTier& tier, const uint8_t* data, size_t size) {
+  for (const TierPart& part : tier.parts) {
+    if ((part.chains & chains_) == 0) continue;
+    Search(static_cast<size_t>(part.database), data, size, OnMatch);
+  }
 }
 
 // Whatever Hyperscan returns is an error, but success and the end that a callback of ours asked

@@ -41,25 +41,23 @@ struct ScanPattern {
   bool negated;
 };
 
-// Databases are indices, -1 where there is nothing to look for. The one for lines is compiled with
+// A database, by index, that holds the patterns of some chains.
+struct TierPart {
+  uint64_t chains;
+  int32_t database;
+};
+
+// An output is scanned with those parts in whose chains it is. The other databases are indices, -1
+// where there is nothing to look for. The one for lines is compiled with
 // MULTILINE and serves values without a newline, joined by newlines; none of its patterns can
 // match one. `guarded` is another such database, for those lines alone in which the database
 // `guard` finds something.
 struct ScanTier {
   uint32_t allowed_mask;
-  int32_t database;
+  std::vector<TierPart> parts;
   int32_t lines;
   int32_t guarded;
   int32_t guard;
-};
-
-// Patterns that are scanned for together: an output is scanned with the group when one of the
-// group's chains ends in it.
-struct ScanGroup {
-  uint64_t chains;
-  std::vector<ScanTier> tiers;
-  // The database that serves every value and tells each pattern once; -1 when there is none.
-  int32_t whole = -1;
 };
 
 struct ScanTest {
@@ -96,7 +94,7 @@ struct ScanClass {
   // Null: expression ids are pattern numbers.
   std::shared_ptr<const ExpressionOwners> owners;
   std::vector<uint32_t> negated;  // numbers of negated patterns
-  std::vector<ScanGroup> groups;
+  std::vector<ScanTier> tiers;    // the first that allows a value serves it
   std::vector<ScanTest> tests;
   uint64_t all_chains = 0;
   uint64_t unchanged_chains = 0;  // what holds for values that no step changes
@@ -109,13 +107,18 @@ struct ScanClass {
     return expression < patterns.size() ? static_cast<int64_t>(expression) : -1;
   }
   size_t ExpressionCount() const { return owners != nullptr ? owners->size() : patterns.size(); }
+  // The tier whose databases serve every value and tell each pattern once; null when there is none.
+  const ScanTier* Whole() const {
+    if (tiers.empty() || tiers.back().parts.empty()) return nullptr;
+    return tiers.back().allowed_mask == 0xFFFFFFFFu ? &tiers.back() : nullptr;
+  }
 };
 
 // How a call ended. After anything but kDone its hits are not all there are.
 enum class ScanEnd : uint8_t {
   kDone,
   kFailed,     // Hyperscan returned an error
-  kArenaFull,  // a transformation's output did not fit
+  kArenaFull,  // the outputs of one branch of transformations did not fit
 };
 
 struct ScanStats {
@@ -154,11 +157,13 @@ class ScanProgram {
   const ScanStats& stats() const { return stats_; }
 
  private:
+  friend class BranchWalk;
+
   static int OnLineMatch(unsigned id, unsigned long long from, unsigned long long to,
                          unsigned flags, void* context);
   static int OnSuspect(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                        void* context);
-  void AddLine(int32_t lines, int32_t whole, const uint8_t* data, uint32_t size);
+  void AddLine(int32_t lines, const uint8_t* data, uint32_t size);
   void ScanFullBatches();
   void ScanLines(size_t database);
   void KeepSuspects(LineBatch* batch);
@@ -170,11 +175,14 @@ class ScanProgram {
 
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                      void* context);
-  void Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new);
-  uint16_t RunStep(const ScanStep& step, uint16_t parent);
+  bool Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new);
+  int32_t RunStep(const ScanStep& step, uint16_t parent);
+  // For a value whose outputs do not fit the arena together.
+  void ScanBranches(const ScanItem& item, uint32_t mask);
   uint16_t AddOutput(const uint8_t* data, uint32_t size, uint32_t mask);
   void ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, uint64_t chains);
-  void ScanGroupOf(const ScanGroup& group, const uint8_t* data, uint32_t size, uint32_t mask);
+  void ScanPatterns(const uint8_t* data, uint32_t size, uint32_t mask);
+  void ScanParts(const ScanTier& tier, const uint8_t* data, size_t size);
   void Search(size_t database, const uint8_t* data, size_t size, match_event_handler on_match);
   void RunTests(const uint8_t* data, uint32_t size, uint32_t mask);
   void Emit(uint32_t target_id);

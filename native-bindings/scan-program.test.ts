@@ -7,7 +7,7 @@ import { detectSqli, detectXss, hasBadUrlEncoding, hasBadUtf8 } from './injectio
 import { isOutsideByteRange } from './injection.ts';
 import { Pcre } from './pcre.ts';
 import { ScanProgram } from './scan-program.ts';
-import type { ScanClass, ScanQuestion, ScanTest } from './scan-program.ts';
+import type { ScanClass, ScanQuestion, ScanTest, TierPart } from './scan-program.ts';
 import { transformationIds, transformText } from './transformations.ts';
 
 const flags = HS_FLAG.dotall | HS_FLAG.singleMatch | HS_FLAG.allowEmpty;
@@ -184,18 +184,17 @@ function programOf(plan: Plan): ScanProgram {
   return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
 }
 
-/** A database and a group for each chain, instead of one for all. */
-function groupedProgramOf(plan: Plan): ScanProgram {
+/** A database for each chain, instead of one for all. */
+function partedProgramOf(plan: Plan): ScanProgram {
   const databases: HsDatabase[] = [];
-  const groups = plan.chains.flatMap((_node, chain) => {
+  const parts = plan.chains.flatMap((_node, chain) => {
     const expressions = plan.wishes
       .map((wish, id) => ({ wish, id }))
       .filter(({ wish }) => wish.chain === chain)
       .map(({ wish, id }) => ({ pattern: patterns[wish.pattern] ?? '', flags, id }));
     if (expressions.length === 0) return [];
     databases.push(HsDatabase.compile(expressions, { mode: 'block' }));
-    const tiers = [{ allowedMask: everything, database: databases.length - 1 }];
-    return [{ chains: Int32Array.of(chain), tiers }];
+    return [{ chains: Int32Array.of(chain), database: databases.length - 1 }];
   });
   const triples = plan.wishes.flatMap(({ targetId, chain, negated }) => [
     targetId,
@@ -205,8 +204,7 @@ function groupedProgramOf(plan: Plan): ScanProgram {
   const scanClass: ScanClass = {
     chains: Int32Array.from(plan.chains),
     patterns: Int32Array.from(triples),
-    tiers: [],
-    groups,
+    tiers: [{ allowedMask: everything, database: -1, parts }],
     tests: testsOf(plan),
   };
   return new ScanProgram({ nodes: flatNodes(plan), databases, classes: [scanClass] });
@@ -246,9 +244,9 @@ describe('ScanProgram', () => {
         expect(scanTargetIds(program, plan.values)).toEqual(wanted);
         expect(scanTargetIds(program, plan.values, 1)).toEqual(wanted);
         program.close();
-        const grouped = groupedProgramOf(plan);
-        expect(scanTargetIds(grouped, plan.values)).toEqual(wanted);
-        grouped.close();
+        const parted = partedProgramOf(plan);
+        expect(scanTargetIds(parted, plan.values)).toEqual(wanted);
+        parted.close();
       }),
       { seed, numRuns },
     );
@@ -267,6 +265,11 @@ describe('ScanProgram', () => {
       },
     ],
   };
+
+  function partedBy(part: TierPart): Partial<typeof minimal> {
+    const tiers = [{ allowedMask: everything, database: -1, parts: [part] }];
+    return { classes: [{ ...minimal.classes[0]!, tiers }] };
+  }
 
   test('keeps a closed database alive and takes slabs over shared memory', () => {
     const other = HsDatabase.compile([{ pattern: 'a', flags, id: 0 }], { mode: 'block' });
@@ -336,6 +339,8 @@ describe('ScanProgram', () => {
       'a tier without database',
       { classes: [{ ...minimal.classes[0], tiers: [{ allowedMask: 0, database: 4 }] }] },
     ],
+    ['a part without database', partedBy({ chains: Int32Array.of(0), database: 4 })],
+    ['a part without chain', partedBy({ chains: Int32Array.of(1), database: 0 })],
   ])('refuses %s', (_name, change) => {
     const spec = { ...minimal, ...change } as typeof minimal;
     expect(() => new ScanProgram(spec)).toThrow(
@@ -360,7 +365,7 @@ describe('ScanProgram', () => {
     const long = `%${'z'.repeat(100_000)}!`;
     const full = expect.objectContaining({ code: 'arena_full' }) as Error;
     expect(() => scanTargetIds(program, [long])).toThrow(full);
-    expect(program.stats()).toMatchObject({ rows: 3, overflows: 1, skipped: 3, scans: 0 });
+    expect(program.stats()).toMatchObject({ rows: 3, overflows: 1, skipped: 2, scans: 0 });
     expect(scanTargetIds(program, ['%zz'])).toEqual([[]]);
   });
 

@@ -11,8 +11,10 @@ import type { HsDatabase } from './hyperscan.ts';
 export interface ScanTier {
   /** Unsigned 32-bit mask of byte classes; the tier serves values that have no other class. */
   readonly allowedMask: number;
-  /** Index into `databases`, or -1: nothing of this class can match such a value. */
+  /** Index into `databases`, or -1: nothing is looked for in each value by itself. */
   readonly database: number;
+  /** In place of `database`: a value is scanned with those parts in whose chains it is. */
+  readonly parts?: readonly TierPart[];
   /**
    * Index of a database for joined values, or -1 (default). It must be compiled with MULTILINE and
    * without SINGLEMATCH, of patterns that cannot match a newline; `allowedMask` must not hold the
@@ -23,6 +25,16 @@ export interface ScanTier {
   readonly guarded?: number;
   /** Index of a database of literals without SINGLEMATCH; given with `guarded`. */
   readonly guard?: number;
+}
+
+/**
+ * A database of the patterns of some chains. What one chain makes of a value is then not searched
+ * for all that others look for.
+ */
+export interface TierPart {
+  readonly chains: Int32Array;
+  /** Index into `databases`. */
+  readonly database: number;
 }
 
 /** What is looked for by code. */
@@ -55,17 +67,6 @@ export type ScanTest = ScanQuestion & {
   readonly skipMask: number;
 };
 
-/**
- * Patterns that are scanned for together, so that a database holds few that a value cannot have.
- * Small databases of one chain scan many times faster than one large database of all.
- */
-export interface ScanGroup {
-  /** A value is scanned with this group when one of these chains ends in it. */
-  readonly chains: Int32Array;
-  /** The first tier that covers the value is used; none covers it: nothing is scanned. */
-  readonly tiers: readonly ScanTier[];
-}
-
 /** All that is looked for in one kind of value. */
 export interface ScanClass {
   /** Chain index to trie node; at most 64. */
@@ -74,10 +75,8 @@ export interface ScanClass {
   readonly patterns: Int32Array;
   /** Index into the program's `owners`; absent: expression ids are pattern numbers. */
   readonly owners?: number;
-  /** One group of all chains; ignored when there are `groups`. */
+  /** The first tier that covers the value is used; none covers it: nothing is scanned. */
   readonly tiers: readonly ScanTier[];
-  /** Expression ids are one numbering over all groups; groups may share chains and databases. */
-  readonly groups?: readonly ScanGroup[];
   readonly tests: readonly ScanTest[];
 }
 

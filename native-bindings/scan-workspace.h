@@ -70,7 +70,6 @@ struct ScanLine {
   int32_t location;
   const ScanClass* owner;
   uint64_t chains;
-  int32_t whole;  // of its group
 };
 
 // Lines that wait for one database.
@@ -83,7 +82,7 @@ struct LineBatch {
   uint64_t at_end = 0;
   size_t matches = 0;  // told by the scan that runs
   size_t bound = 0;    // of them, before the scan is broken off
-  bool wholes = true;  // every line has a database of its group
+  bool wholes = true;  // every line has databases that tell each pattern once
 };
 
 // A value that is to be kept in the memo once its hits are known.

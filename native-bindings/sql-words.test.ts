@@ -11,7 +11,7 @@ const sql = [
   ...['union', 'all', 'select', 'from', 'or', 'AND', 'not', 'in', 'is', 'null', 'like', 'sleep'],
   ...['group', 'by', 'order', 'having', 'where', 'insert', 'into', 'exec', 'drop', 'table', 'if'],
   ...['user', 'waitfor', 'delay', 'cross', 'join', 'current', 'date', 'partition', 'at', 'time'],
-  ...['procedure', 'analyse', 'e', 'x', 'n', 'b', 'q', 'u', 'div', 'between', 'collate', 'sounds'],
+  ...['procedure', 'analyze', 'e', 'x', 'n', 'b', 'q', 'u', 'div', 'between', 'collate', 'sounds'],
 ];
 const rests = [
   ...['', ' ', '1', "'1", "' or 1=1 -- ", '" or "1"="1', '; drop table users', '=1 or 2=2', '(1)'],

@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { listenerKinds, type ListenerKind } from '../../engine/base/listener.ts';
+import { listenerKinds, type ListenerKind } from '../../base/listener.ts';
 import { hasModsecurity2, startModsecurity2 } from './apache.ts';
 import type { Started } from './child-process.ts';
 import { hasModsecurity3, startModsecurity3, startPlainProxy } from './nginx.ts';

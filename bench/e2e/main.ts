@@ -18,7 +18,7 @@ import { writeResults } from './results.ts';
 import { runWorkload } from './rounds.ts';
 import { availableRulesets, locateRulesets } from './ruleset.ts';
 import { splitCpus, type CpuSplit } from './cpu-split.ts';
-import { summarise, type RunRecord } from './summary.ts';
+import { summarize, type RunRecord } from './summary.ts';
 import type { Surroundings, Target } from './target.ts';
 import { readWorkloads, type Workload } from './workload.ts';
 
@@ -209,7 +209,7 @@ function toReport(
       ...{ name, title, fresh },
       variants: requests.length,
     })),
-    cells: summarise(runs, names, targets),
+    cells: summarize(runs, names, targets),
     settings: {
       ...{ rounds, seconds, warmupSeconds, connections, workers },
       pinned: split.proxy.length > 0,

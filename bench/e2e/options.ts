@@ -43,7 +43,7 @@ export interface BenchOptions {
   readonly updateReadme: boolean;
 }
 
-/** What is measured without `--only`; with the defaults the whole run takes nine minutes. */
+/** What is measured without `--only`; with the defaults the whole run takes a quarter of an hour. */
 const usualTargets = [
   'nginx',
   'waf-off',
@@ -61,7 +61,7 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
 
   --rounds N            rounds over all targets (2)
   --seconds N           load per target and round (2)
-  --warmup N            seconds of uncounted load before (1)
+  --warmup N            seconds of uncounted load before; V8 compiles meanwhile (6)
   --connections N       open connections (16)
   --workers N|all       worker processes or threads of each proxy (1)
   --only A,B            targets by name; * stands for any text, alone for all there are
@@ -87,7 +87,7 @@ export const usage = `Measures this proxy beside others, interleaved, with the s
 const flags = {
   rounds: { type: 'string', default: '2' },
   seconds: { type: 'string', default: '2' },
-  warmup: { type: 'string', default: '1' },
+  warmup: { type: 'string', default: '6' },
   connections: { type: 'string', default: '16' },
   workers: { type: 'string', default: '1' },
   only: { type: 'string' },

@@ -7,7 +7,8 @@ import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
-import type { ListenerKind } from '../../engine/base/listener.ts';
+import { memoryFlags } from '../../control/supervisor/memory-flags.ts';
+import type { ListenerKind } from '../../base/listener.ts';
 import {
   RuntimeBundleSchema,
   SignedRuntimeBundleSchema,
@@ -65,7 +66,7 @@ export function startProduct(place: Surroundings, options: ProductOptions): Prom
   };
   return startServer({
     command: [
-      ...[...prefix, process.execPath, options.engineFile],
+      ...[...prefix, process.execPath, ...memoryFlags.engine, options.engineFile],
       ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]),
     ],
     cwd: folder,

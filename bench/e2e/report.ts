@@ -2,7 +2,7 @@
  * Owns how a run is reported: JSON with everything, a Markdown page, a chart. Writes no figures.
  */
 
-import { matchLimits, ruleRunLimits } from '../../engine/base/rule-limits.ts';
+import { matchLimits, ruleRunLimits } from '../../base/rule-limits.ts';
 import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';
 import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';
@@ -213,11 +213,11 @@ function milliseconds(us: Spread): string {
   return formatNumber(us.median / 1000);
 }
 
-const colours = [
-  { prefix: 'waf', colour: '#2a7de1' },
-  { prefix: 'nginx-modsec3', colour: '#d9822b' },
-  { prefix: 'apache', colour: '#b54848' },
-  { prefix: '', colour: '#8a9199' },
+const colors = [
+  { prefix: 'waf', color: '#2a7de1' },
+  { prefix: 'nginx-modsec3', color: '#d9822b' },
+  { prefix: 'apache', color: '#b54848' },
+  { prefix: '', color: '#8a9199' },
 ] as const;
 
 /** CPU per request of every target, one group of bars a workload. */
@@ -228,7 +228,7 @@ export function cpuChart({ targets, workloads, cells }: Report): string {
       label: targets.find((target) => target.name === cell.target)?.title ?? cell.target,
       value: cell.cpuUsPerRequest.median,
       note: cell.runs === 0 ? 'failed' : `${formatNumber(cell.cpuUsPerRequest.median)} µs`,
-      colour: colours.find(({ prefix }) => cell.target.startsWith(prefix))!.colour,
+      color: colors.find(({ prefix }) => cell.target.startsWith(prefix))!.color,
     }));
     return { title, bars };
   });

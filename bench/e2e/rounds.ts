@@ -73,7 +73,7 @@ export async function runWorkload(
   }
   if (options.warmupSeconds > 0) {
     for (const entry of entries) {
-      await runLoad(script, load(entry, options, Math.min(entry.seconds, options.warmupSeconds)));
+      await runLoad(script, load(entry, options, options.warmupSeconds));
     }
   }
   for (let round = 1; round <= options.rounds; round++) {

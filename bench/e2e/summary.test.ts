@@ -1,7 +1,7 @@
 /** Tests the figures made of runs: medians, ratios within a round, runs that do not count. */
 
 import { expect, test } from 'vitest';
-import { summarise, spread, type RunRecord } from './summary.ts';
+import { summarize, spread, type RunRecord } from './summary.ts';
 import type { TargetFacts } from './target.ts';
 
 const target = (name: string, baseline: string | null): TargetFacts => ({
@@ -38,14 +38,14 @@ test('takes the middle, and the mean of two', () => {
 test('ratios pair runs of the same round', () => {
   // The machine was twice as slow in round 2: both figures double, the ratio stays.
   const runs = [run('a', 1, 10), run('b', 1, 400), run('a', 2, 20), run('b', 2, 800)];
-  const [a, b] = summarise(runs, ['w'], [target('a', 'b'), target('b', null)]);
+  const [a, b] = summarize(runs, ['w'], [target('a', 'b'), target('b', null)]);
   expect(a!.timesCheaper).toEqual({ median: 40, min: 40, max: 40 });
   expect(b!.timesCheaper).toBeNull();
 });
 
 test('a run with faults does not count, nor does a ratio to one', () => {
   const runs = [run('a', 1, 10), run('b', 1, 400, ['late']), run('a', 2, 10, ['wrong'])];
-  const [a, b] = summarise(runs, ['w'], [target('a', 'b'), target('b', null)]);
+  const [a, b] = summarize(runs, ['w'], [target('a', 'b'), target('b', null)]);
   expect(a!.runs).toBe(1);
   expect(a!.faults).toEqual(['wrong']);
   expect(a!.timesCheaper).toBeNull();
@@ -60,7 +60,7 @@ test('runs at half of saturation are summed up where they count', () => {
   const runs = [half(4), half(8), half(900, ['late'])].map((one, round) => {
     return { ...run('a', round, 10), half: one };
   });
-  const [a] = summarise([...runs, run('b', 1, 10)], ['w'], [target('a', null)]);
+  const [a] = summarize([...runs, run('b', 1, 10)], ['w'], [target('a', null)]);
   expect(a!.half!.p999Us).toEqual({ median: 6, min: 4, max: 8 });
-  expect(summarise([run('b', 1, 10)], ['w'], [target('b', null)])[0]!.half).toBeNull();
+  expect(summarize([run('b', 1, 10)], ['w'], [target('b', null)])[0]!.half).toBeNull();
 });

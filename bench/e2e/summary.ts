@@ -64,7 +64,7 @@ export interface Cell {
 }
 
 /** Figures of every pair of workload and target that was run, in the order of the targets. */
-export function summarise(
+export function summarize(
   runs: readonly RunRecord[],
   workloads: readonly string[],
   targets: readonly TargetFacts[],

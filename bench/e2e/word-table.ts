@@ -33,13 +33,13 @@ writer singer dancer sailor tailor cobbler weaver potter gardener musician engin
 jacket sweater trousers raincoat mittens slippers sandals trainers laces buttons pockets collar
 leather cotton velvet canvas marble granite copper bronze silver golden wooden woollen knitted
 painted polished printed striped spotted folded hidden broken mended covered crowded peaceful
-cheerful colourful wonderful beautiful excellent friendly generous careful grateful patient
-pleasant ordinary favourite delicious fragrant seasonal regional original practical reliable
+cheerful colorful wonderful beautiful excellent friendly generous careful grateful patient
+pleasant ordinary favorite delicious fragrant seasonal regional original practical reliable
 comfortable waterproof lightweight handmade affordable available suitable spacious sheltered
 visited carried painted enjoyed followed gathered borrowed returned repaired replaced promised
 wandered travelled noticed admired preferred collected delivered decorated organised welcomed
 invited answered remembered described suggested discovered finished started arrived departed
-parcel package envelope postcard receipt catalogue magazine newspaper notebook calendar pencil
+parcel package envelope postcard receipt catalog magazine newspaper notebook calendar pencil
 picture painting portrait sculpture furniture cupboard wardrobe bookshelf armchair fireplace
 umbrella suitcase backpack necklace bracelet earrings perfume lipstick toothpaste shampoo
 breakfast luncheon sandwich pancakes porridge chocolate lemonade marmalade strawberry raspberry

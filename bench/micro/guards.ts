@@ -5,7 +5,7 @@ import {
   RuntimeIpListSchema,
   type RuntimeIpList,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
-import type { AddressBits } from '../../engine/base/ip-address.ts';
+import type { AddressBits } from '../../base/ip-address.ts';
 import { makeIpSet } from '../../engine/bundle/ip-set.ts';
 import type { AccessChoice, IpSet } from '../../engine/contract/access.ts';
 import type { BotConfig } from '../../engine/contract/bot.ts';

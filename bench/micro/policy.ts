@@ -1,8 +1,8 @@
 /** Owns the policy that micro benchmarks run: CRS with the text of the whole-proxy benchmark. */
 
 import { mkdirSync } from 'node:fs';
-import { systemClock } from '../../engine/base/clock.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import { buildEngine, type BuildOptions } from '../../engine/policies/policy-build.ts';
 import type { RulePorts } from '../../engine/rules/transaction/ports.ts';

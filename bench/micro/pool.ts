@@ -2,8 +2,8 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import type { ThreadSettings } from '../../engine/threads/thread-settings.ts';

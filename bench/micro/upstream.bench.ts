@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool, type Dispatcher } from 'undici';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { Deadlines } from '../../engine/base/deadlines.ts';
 import { EndpointPool } from '../../engine/upstream/endpoint-pool.ts';
 import type { OriginConnection } from '../../engine/upstream/origin-connection.ts';

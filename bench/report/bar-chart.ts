@@ -5,7 +5,7 @@ export interface Bar {
   readonly label: string;
   readonly value: number;
   readonly note: string;
-  readonly colour: string;
+  readonly color: string;
 }
 
 /** Bars that are compared with each other. */
@@ -55,12 +55,12 @@ function isDrawn(value: number): boolean {
   return Number.isFinite(value) && value > 0;
 }
 
-function drawBar({ label, note, colour }: Bar, y: number, length: number): string[] {
+function drawBar({ label, note, color }: Bar, y: number, length: number): string[] {
   const middle = y + barHeight - 5;
   return [
     text(labelWidth - 8, middle, label, 'text-anchor="end"'),
     `<rect x="${labelWidth}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}"` +
-      ` fill="${colour}"/>`,
+      ` fill="${color}"/>`,
     text(labelWidth + length + 6, middle, note, ''),
   ];
 }

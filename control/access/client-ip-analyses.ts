@@ -4,8 +4,8 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
-import { trustLimits } from '../../engine/base/guard-limits.ts';
+import type { Clock } from '../../base/clock.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
 import type { SenderSample } from '../domain/trust-analysis.ts';
 
 /** One analysis. */

@@ -1,7 +1,7 @@
 /** Owns what differs between the entries of a list and an update of them. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { textOfKey } from '../../engine/base/ip-address.ts';
+import { textOfKey } from '../../base/ip-address.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import type { IpEntry } from '../domain/ip-list-content.ts';
 

@@ -1,7 +1,7 @@
-/** Owns the proof of the country catalogue: the bundled data set, counted by walking its tree. */
+/** Owns the proof of the country catalog: the bundled data set, counted by walking its tree. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { CountryDatabase } from '../../engine/guard/geo.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openStore } from '../store/store.ts';

@@ -15,11 +15,11 @@ interface CountryRecord extends Partial<CountryResponse> {
   readonly country_code?: string;
 }
 
-/** Catalogues by the name of their data; the last two are kept. */
+/** Catalogs by the name of their data; the last two are kept. */
 const made = new Map<string, CountryCatalogJson>();
 const keptMax = 2;
 
-/** The catalogue. Cost: some 100 ms for a data set that was not looked at before. */
+/** The catalog. Cost: some 100 ms for a data set that was not looked at before. */
 export function countryCatalog(store: ReadStore): CountryCatalogJson {
   const uploaded = store.list(geoDatabases).find(({ kind }) => kind === 'country');
   const blob = uploaded === undefined ? undefined : store.blob(uploaded.blob);

@@ -4,7 +4,7 @@
  * only show. Reads the store, changes nothing.
  */
 
-import { parseAddress } from '../../engine/base/ip-address.ts';
+import { parseAddress } from '../../base/ip-address.ts';
 import { entriesHolding, hasLapsed, type IpEntry } from '../domain/ip-list-content.ts';
 import type { AccessScope } from '../domain/ip-list-checks.ts';
 import type { IpListBinding } from '../domain/ip-list.ts';
@@ -12,7 +12,7 @@ import { ipListBindings, policies, sites } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import { chunkReader, contentOf } from './list-contents.ts';
 
-/** Who asks for what. Addresses are keys, see engine/base/ip-address.ts. */
+/** Who asks for what. Addresses are keys, see base/ip-address.ts. */
 export interface AccessQuestion {
   readonly tenantId: string;
   readonly clientKey: string;

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTestMmdb } from '../../test/support/test-mmdb.ts';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { geoDatabases } from '../store/collections.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openStore, type Store } from '../store/store.ts';

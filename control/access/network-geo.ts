@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Reader, type AsnResponse, type CityResponse } from 'maxmind';
-import { countryNameOf } from '../../engine/base/country-names.ts';
+import { countryNameOf } from '../../base/country-names.ts';
 import { geoDatabases } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 

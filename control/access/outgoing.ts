@@ -14,8 +14,8 @@ import { pipeline } from 'node:stream/promises';
 import { rootCertificates } from 'node:tls';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { AppError } from '../../engine/base/errors.ts';
-import { containsKey, parseAddress, parseNetwork } from '../../engine/base/ip-address.ts';
+import { AppError } from '../../base/errors.ts';
+import { containsKey, parseAddress, parseNetwork } from '../../base/ip-address.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import { isPublicAddress } from './special-networks.ts';
 

@@ -1,6 +1,6 @@
 /** Owns taking away what has lapsed: entries past their expiry, held updates nobody decided on. */
 
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { entriesOf, hasLapsed, nextExpiry, type IpListContent } from '../domain/ip-list-content.ts';
 import { heldContentId } from '../domain/ip-list.ts';
 import { ipListContents, ipLists } from '../store/collections.ts';

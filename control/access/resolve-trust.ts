@@ -4,8 +4,8 @@ import type {
   ResolvedTrustProfileJson,
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
-import { textOfKey } from '../../engine/base/ip-address.ts';
-import { trustLimits } from '../../engine/base/guard-limits.ts';
+import { textOfKey } from '../../base/ip-address.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
 import { allEntries, countOf } from '../domain/ip-list-content.ts';
 import {
   checkTrustProfile,
@@ -17,7 +17,7 @@ import { ipLists, trustProfiles } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import { chunkReader, contentOf } from './list-contents.ts';
 
-/** The profile that honours nothing. */
+/** The profile that honors nothing. */
 export const emptyProfile: TrustProfileJson = {};
 
 /** What is saved for a site, or for the deployment ('' as the site). */

@@ -5,9 +5,9 @@
 
 import { parse as parseCsvStream } from 'csv-parse';
 import { JSONPathEnvironment } from 'json-p3';
-import { parseNetwork } from '../../engine/base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import { guardLimits } from '../../engine/base/guard-limits.ts';
+import { guardLimits } from '../../base/guard-limits.ts';
 import type { EntryDetail, IpEntry } from '../domain/ip-list-content.ts';
 import type { StoredSource } from '../domain/ip-list-source.ts';
 import { hasControls } from '../domain/ip-list-checks.ts';

@@ -3,9 +3,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Clock } from '../../engine/base/clock.ts';
-import { parseNetwork } from '../../engine/base/ip-address.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
+import { silentLogger } from '../../base/log.ts';
 import { checkSource } from '../domain/ip-list-source.ts';
 import { allEntries, type IpEntry } from '../domain/ip-list-content.ts';
 import { heldContentId, type IpListRecord } from '../domain/ip-list.ts';

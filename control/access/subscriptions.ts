@@ -3,10 +3,10 @@
  * held for a person or refused, with a row that says why. One fetch a list at a time.
  */
 
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import { notFound, refusal } from '../domain/errors.ts';
 import { allEntries, countOf, type IpListContent } from '../domain/ip-list-content.ts';
 import { decideUpdate, type SourceWithSecrets } from '../domain/ip-list-source.ts';

@@ -6,7 +6,7 @@
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { FlattenedSign } from 'jose';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
 import { callOut, type CallAnswer, type CallSettings } from './outgoing-call.ts';
 

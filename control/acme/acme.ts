@@ -3,7 +3,7 @@
  * growing pauses. One run of an order at a time; what it learned is kept, so a restart continues.
  */
 
-import { toAppError } from '../../engine/base/errors.ts';
+import { toAppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
 import { acmeSettingsOf, checkOrder, provable, type AcmeOrderRecord } from '../domain/acme.ts';
 import type { CertificateRecord } from '../domain/resource-records.ts';

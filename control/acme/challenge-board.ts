@@ -3,7 +3,7 @@
  * connected, and to those that connect while it counts; in memory, for as long as an order runs.
  */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
 
 /** Tells one node; an empty key authorization takes the token back. */

@@ -1,9 +1,9 @@
 /** One order from the account to the kept certificate, and the question when to renew it. */
 
 import { X509Certificate } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
-import type { Logger } from '../../engine/base/log.ts';
-import { toAppError } from '../../engine/base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { toAppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
 import { acmeSettingsOf, type AcmeOrderRecord, type AcmeSettings } from '../domain/acme.ts';
 import { checkCertificate } from '../domain/certificates.ts';

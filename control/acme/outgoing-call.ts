@@ -6,7 +6,7 @@
 import { request as httpsRequest } from 'node:https';
 import { request as httpRequest } from 'node:http';
 import { rootCertificates } from 'node:tls';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
 import { checkedLookup } from '../access/outgoing.ts';
 

@@ -5,8 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from '../../engine/base/log.ts';
-import { toAppError } from '../../engine/base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { toAppError } from '../../base/errors.ts';
 import type { AcmeClient, Authorization } from './acme-client.ts';
 import type { ChallengeBoard } from './challenge-board.ts';
 import { dnsError, type DnsDriver } from './dns/driver.ts';

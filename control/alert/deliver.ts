@@ -4,9 +4,9 @@
  * and loses none.
  */
 
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { missingSecrets, withSecrets } from '../domain/alert-channel.ts';
 import type {
   AlertChannelRecord,

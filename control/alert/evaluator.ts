@@ -3,9 +3,9 @@
  * transaction: after a kill it looks again from there, so that nothing is lost or opened twice.
  */
 
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { readCondition, type AlertCondition } from '../domain/alert-condition.ts';
 import { evaluateRule, type AlertChange } from '../domain/alert-evaluate.ts';
 import type { AlertFactSet, AlertFinding } from '../domain/alert-facts.ts';

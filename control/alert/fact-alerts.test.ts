@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import type { HealthReport } from '../../engine/contract/health.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';

@@ -5,7 +5,7 @@
 
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { checkedLookup, FetchError } from '../access/outgoing.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 

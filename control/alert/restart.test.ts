@@ -5,9 +5,9 @@
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, expect, test } from 'vitest';
-import { crc32c } from '../../engine/base/crc32c.ts';
-import { silentLogger } from '../../engine/base/log.ts';
-import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { crc32c } from '../../base/crc32c.ts';
+import { silentLogger } from '../../base/log.ts';
+import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { startReceiver } from '../../test/support/alert-receivers.ts';
 import type { AlertRuleRecord } from '../domain/alert-records.ts';

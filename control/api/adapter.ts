@@ -19,7 +19,7 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
-import type { AppError } from '../../engine/base/errors.ts';
+import type { AppError } from '../../base/errors.ts';
 import { callLimits } from '../limits/call-limits.ts';
 import { originKey } from '../auth/origin-key.ts';
 import { refusal } from '../domain/errors.ts';

@@ -3,7 +3,7 @@
  * calls that another site's page makes. Cookies alone never decide; see the cookies' SameSite.
  */
 
-import type { AppError } from '../../engine/base/errors.ts';
+import type { AppError } from '../../base/errors.ts';
 import { refusal } from '../domain/errors.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 

@@ -11,7 +11,7 @@ import {
   type JsonValue,
 } from '@bufbuild/protobuf';
 import { callLimits } from '../limits/call-limits.ts';
-import type { AppError } from '../../engine/base/errors.ts';
+import type { AppError } from '../../base/errors.ts';
 import { invalidField } from '../domain/errors.ts';
 import { itemsMaxOf } from './request-size.ts';
 

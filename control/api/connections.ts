@@ -17,7 +17,7 @@ import {
   type SecureContextOptions,
   type TLSSocket,
 } from 'node:tls';
-import { controllerServerName } from '../../engine/base/node-identity.ts';
+import { controllerServerName } from '../../base/node-identity.ts';
 import { callLimits } from '../limits/call-limits.ts';
 import type { Connection, ConnectionTable, Exchange, NodeCertificate } from './connection-table.ts';
 import type { NodeAuthority } from './enrolled-nodes/node-authority.ts';

@@ -1,9 +1,9 @@
 /** Owns what every RPC works with: the parts of the process, and who calls. */
 
 import { createContextKey, type HandlerContext } from '@connectrpc/connect';
-import type { BuildInfo } from '../../engine/base/build-info.ts';
-import type { Clock } from '../../engine/base/clock.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { BuildInfo } from '../../base/build-info.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Deliveries } from '../alert/deliver.ts';
 import type { ClientIpAnalyses } from '../access/client-ip-analyses.ts';
 import type { OutgoingLimits } from '../access/outgoing.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtInRoles, meets, permissionCodes, requirePermission } from '../auth/permissions.ts';
-import { catalogue } from '../../test/support/rpc-catalogue.ts';
+import { catalog, catalogFields } from '../../test/support/rpc-catalog.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { ruleOf } from './authorize.ts';
 import { services } from './services.ts';
@@ -13,7 +13,7 @@ import { contractStatus, renderStatus } from './status.ts';
 const proto = new URL('../../proto/', import.meta.url);
 const methods = services.flatMap(({ service }) => service.methods);
 
-test('every field that the description lists as ours exists', () => {
+test('the description lists exactly the fields that the catalog does not name', () => {
   const text = readFileSync(new URL('README.md', proto), 'utf8');
   const [, section = ''] = text.split('## Fields that are ours');
   const listed = [...section.matchAll(/`([A-Z]\w+)\.(\w+)`/g)].map(([, ...name]) => name.join('.'));
@@ -26,14 +26,20 @@ test('every field that the description lists as ours exists', () => {
     for (const field of message.fields) if (field.message) visit(field.message);
   };
   for (const { input, output } of methods) [input, output].forEach(visit);
-  const known = [...messages.values()].flatMap(({ name, fields }) =>
+  const ours = [...messages.values()].filter(({ typeName }) => typeName.startsWith('waf.'));
+  const known = ours.flatMap(({ name, fields }) =>
     fields.map(({ jsonName }) => `${name}.${jsonName}`),
   );
   expect(listed.filter((one) => !known.includes(one))).toEqual([]);
+  const named = new Set(catalogFields());
+  expect(named.size).toBeGreaterThan(2000);
+  expect(known.filter((one) => !named.has(one) && !listed.includes(one))).toEqual([]);
+  expect(listed.filter((one) => named.has(one))).toEqual([]);
+  expect([...named].filter((one) => !known.includes(one))).toEqual([]);
 });
 
-test('every permission is the one of the catalogue', () => {
-  const table = catalogue();
+test('every permission is the one of the catalog', () => {
+  const table = catalog();
   expect(table.length).toBeGreaterThan(300);
   const found = methods.map((method) => {
     const rule = ruleOf(method);

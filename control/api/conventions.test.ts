@@ -15,7 +15,7 @@ import {
 } from '@bufbuild/protobuf';
 import { reflect } from '@bufbuild/protobuf/reflect';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { catalogue } from '../../test/support/rpc-catalogue.ts';
+import { catalog } from '../../test/support/rpc-catalog.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { ruleOf } from './authorize.ts';
 import { checkJson } from './check-json.ts';
@@ -310,7 +310,7 @@ test('pages beyond the bounds are refused by every RPC that has pages', async ()
 test('every rule of an RPC is public, any session, or asks for codes', () => {
   const kinds = { public: 0, session: 0, codes: 0 };
   const listed = { public: 0, session: 0, codes: 0 };
-  for (const line of catalogue()) {
+  for (const line of catalog()) {
     const [, kind] = line.split(' ');
     listed[kind === 'public' || kind === 'session' ? kind : 'codes']++;
   }

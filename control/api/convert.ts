@@ -8,7 +8,7 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf';
 import { callLimits } from '../limits/call-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { PageRequest, TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { invalidField, refusal } from '../domain/errors.ts';
 import { hideHeaderSecrets } from '../domain/header-secrets.ts';

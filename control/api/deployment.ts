@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { toAppError } from '../../engine/base/errors.ts';
+import { toAppError } from '../../base/errors.ts';
 import type { ApiParts } from './context.ts';
 
 /** Where the stored state is. */

@@ -124,8 +124,8 @@ test('packed requests: read, bounded when unpacked, refused when broken', async 
   expect(bomb.length).toBeLessThan(64 * 1024);
   const burst = await post([bomb], { headers });
   expect([burst.status, codeOf(burst)]).toEqual([429, 'resource_exhausted']);
-  const wrong = await post([gzipSync('{"site":{"colour":1}}')], { headers });
-  expect(wrong.body.toString()).toContain('site.colour: Unknown field');
+  const wrong = await post([gzipSync('{"site":{"color":1}}')], { headers });
+  expect(wrong.body.toString()).toContain('site.color: Unknown field');
   const broken = await post([Buffer.from('no gzip')], { headers });
   expect([broken.status, codeOf(broken)]).toEqual([400, 'invalid_argument']);
 });

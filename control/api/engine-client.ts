@@ -24,8 +24,8 @@ import {
   type ProbeUpstreamResponse,
   type SampleClientsResponse,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
-import { debugLimits } from '../../engine/base/debug-figures.ts';
-import type { DebugQuestion } from '../../engine/base/debug-question.ts';
+import { debugLimits } from '../../base/debug-figures.ts';
+import type { DebugQuestion } from '../../base/debug-question.ts';
 import { callLimits } from '../limits/call-limits.ts';
 import { refusal } from '../domain/errors.ts';
 

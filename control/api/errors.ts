@@ -3,8 +3,8 @@
  */
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
-import { AppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 
 const codes: Readonly<Record<string, Code>> = {
   invalid_argument: Code.InvalidArgument,

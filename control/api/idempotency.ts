@@ -13,7 +13,7 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf';
 import { callLimits } from '../limits/call-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Caller } from '../auth/permissions.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { invalidField } from '../domain/errors.ts';

@@ -10,7 +10,7 @@ import { connect } from 'node:tls';
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { SiteService } from '../../proto/gen/waf/v1/site_pb.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { openTlsIdentity } from './management-tls.ts';

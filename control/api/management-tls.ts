@@ -10,9 +10,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { callLimits } from '../limits/call-limits.ts';
-import { AppError } from '../../engine/base/errors.ts';
-import type { Clock } from '../../engine/base/clock.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { makeAuthority, makeServerCertificate, type CertificatePem } from './own-certificate.ts';
 
 /** How the management listener is secured: our own certificate, the operator's, or not at all. */

@@ -4,7 +4,7 @@
  */
 
 import { createServer } from 'node:http';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { metricLimits } from '../limits/observation-limits.ts';
 import type { ApiParts } from './context.ts';
 import { metrics, openMetrics } from './probes.ts';

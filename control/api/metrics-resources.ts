@@ -4,8 +4,8 @@
  */
 
 import { getHeapStatistics } from 'node:v8';
-import { overloadStates } from '../../engine/base/overload-states.ts';
-import { residentBytes } from '../../engine/base/resident-bytes.ts';
+import { overloadStates } from '../../base/overload-states.ts';
+import { residentBytes } from '../../base/resident-bytes.ts';
 import { certificates, sites } from '../store/collections.ts';
 import { metricLimits } from '../limits/observation-limits.ts';
 import type { ApiParts } from './context.ts';
@@ -119,7 +119,7 @@ export function processMetrics(): MetricFamily[] {
   ];
 }
 
-/** The API inventory by site: endpoints of traffic and catalogues, and what found no place. */
+/** The API inventory by site: endpoints of traffic and catalogs, and what found no place. */
 export function inventoryMetrics(parts: Pick<ApiParts, 'store' | 'inventory'>): MetricFamily[] {
   const samples = parts.store
     .list(sites)

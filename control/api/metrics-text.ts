@@ -69,6 +69,7 @@ export function trafficMetrics(
     by('waf_inspection_failures', 'Requests by failed inspection.', 'failure', 'reason'),
     by('waf_inspection_limits', 'Requests by limit of inspection reached.', 'limit', 'limit'),
     by('waf_guard_verdicts', 'Verdicts by guard and action.', 'guard', 'verdict'),
+    by('waf_websocket_messages', 'Inspected messages of WebSockets.', 'message', 'fate'),
     ruleHits(counts, labelsOf),
     by('waf_events', 'Events cut, lost or left out of traces, being too many.', 'event', 'fate'),
     plain('waf_request_bytes', 'Body bytes from clients.', (one) => one.bytesIn),

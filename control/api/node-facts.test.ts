@@ -11,7 +11,7 @@ import { connect as connectSocket } from 'node:net';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ownCapabilities } from '../../engine/base/protocol-versions.ts';
+import { ownCapabilities } from '../../base/protocol-versions.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import { AgentService, StreamAgentEventsResponseSchema } from '../../proto/gen/waf/v1/agent_pb.ts';
 import { noting, ResponseFacts } from '../../test/support/response-facts.ts';

@@ -1,6 +1,6 @@
 /** Owns what is known of connected nodes: in memory, from their streams. */
 
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { AgentCapabilities, AgentMetrics } from '../../proto/gen/waf/v1/agent_pb.ts';
 import type { UpstreamHealthState } from '../../proto/gen/waf/v1/upstream_pb.ts';
 

@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { NodeService } from '../../proto/gen/waf/runtime/v1/nodes_pb.ts';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
 import { EvidenceUploadService } from '../../proto/gen/waf/v1/evidence_upload_pb.ts';
-import { controllerServerName, renewalText } from '../../engine/base/node-identity.ts';
-import { readServingGrant } from '../../engine/base/serving-grant.ts';
+import { controllerServerName, renewalText } from '../../base/node-identity.ts';
+import { readServingGrant } from '../../base/serving-grant.ts';
 import { publicKeyFromRaw } from '../../engine/bundle/keys.ts';
 import {
   enrollTestNode,
@@ -154,7 +154,7 @@ describe('a hostile node', () => {
       'applyResult.targetRevision',
     ],
     [
-      'applies without an artefact',
+      'applies without an artifact',
       () => ({ case: 'applyResult', value: { targetRevision: 1n } }),
       'applyResult.artifactSha256',
     ],

@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { permissionCodes, superadmin } from '../auth/permissions.ts';
 import { users } from '../store/collections.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
 import { openStore } from '../store/store.ts';
-import { catalogue } from '../../test/support/rpc-catalogue.ts';
+import { catalog } from '../../test/support/rpc-catalog.ts';
 import {
   startTestControl,
   type Answer,
@@ -165,7 +165,7 @@ test('strangers: public RPCs only', async () => {
     expect([nameOf(method), await codeOf(method, '')]).toEqual([nameOf(method), 'unauthenticated']);
     refused++;
   }
-  const needSession = catalogue().filter((line) => !line.endsWith(' public'));
+  const needSession = catalog().filter((line) => !line.endsWith(' public'));
   expect(refused).toBe(needSession.length);
 });
 

@@ -5,7 +5,7 @@
 
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { toAppError } from '../../engine/base/errors.ts';
+import { toAppError } from '../../base/errors.ts';
 import { releaseLimits } from '../limits/release-limits.ts';
 import type { BuiltPackage } from '../release/build-package.ts';
 import { binaryReleases } from '../store/collections.ts';

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectTestLink } from '../../test/support/test-link.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { AppError } from '../../engine/base/errors.ts';
-import { policyInvalidCode, writePolicyFaults } from '../../engine/base/policy-faults.ts';
+import { AppError } from '../../base/errors.ts';
+import { policyInvalidCode, writePolicyFaults } from '../../base/policy-faults.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';
 
@@ -95,7 +95,7 @@ const createSite = (name: string, policyId = ''): Promise<unknown> =>
     },
   });
 
-test('a receipt is for exactly that artefact', async () => {
+test('a receipt is for exactly that artifact', async () => {
   await createSite('one');
   await eventually(async () => (await state()).siteIds.length === 2);
   await eventually(async () => (await latest()).applyResult === 'success');

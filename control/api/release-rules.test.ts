@@ -14,7 +14,7 @@ import { SystemService } from '../../proto/gen/waf/v1/system_pb.ts';
 import { noting, ResponseFacts } from '../../test/support/response-facts.ts';
 import { expectRow, readRuleRows, RuleTable } from '../../test/support/rule-table.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { makeSignature, publicKeyOf } from '../../engine/base/minisign.ts';
+import { makeSignature, publicKeyOf } from '../../base/minisign.ts';
 import { ReleaseFiles } from '../release/release-files.ts';
 
 const rows = readRuleRows(new URL('release-rules.jsonl', import.meta.url));

@@ -7,7 +7,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Collection } from '../store/collection.ts';
 import { collections } from '../store/collection-list.ts';
 import { openLmdbKv } from '../store/lmdb-kv.ts';
@@ -242,7 +242,7 @@ describe.each(resources.filter(({ masked }) => masked !== undefined))('$rpc', (r
   test('masks that cannot be: none, unknown, an array, what the service gives', async () => {
     const made = await one(resource, 2);
     const before = await read(resource, made.id);
-    const wrong: unknown[] = ['colour', `${masked},colour`, `${masked}.inside`, 'id', 'tenantId'];
+    const wrong: unknown[] = ['color', `${masked},color`, `${masked}.inside`, 'id', 'tenantId'];
     for (const updateMask of [...wrong, '', 'createdAt', [masked], { paths: [masked] }]) {
       const body = { [field]: { id: made.id, [masked]: 'x' }, updateMask, ...revision(made) };
       refused(await update(resource, body), 400, 'invalid_argument', /^updateMask: /);

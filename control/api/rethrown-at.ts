@@ -1,6 +1,6 @@
 /** Owns naming fields of a part by their place in the whole request. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 /**
  * Runs a check of a part; its messages get the part's place in front, in place of `drop`, the name

@@ -11,7 +11,7 @@ import type { MethodImpl } from '@connectrpc/connect';
 import { Code, ConnectError, createContextValues } from '@connectrpc/connect';
 import { NodeService } from '../../proto/gen/waf/runtime/v1/nodes_pb.ts';
 import { PartService } from '../../proto/gen/waf/runtime/v1/parts_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { createAdapter, type Route } from './adapter.ts';
 import { openBrowserSignIn, type BrowserSignIn } from './auth-service/browser-sign-in.ts';
 import { originKey } from '../auth/origin-key.ts';

@@ -164,7 +164,7 @@ test('settings change by key, return to their standard, and refuse what is unkno
     expect(answer.body['code']).toBe('invalid_argument');
     return String(answer.body['message']);
   };
-  expect(await wrong({ colour: 1 })).toMatch(/^values: Unknown key/);
+  expect(await wrong({ color: 1 })).toMatch(/^values: Unknown key/);
   expect(await wrong({ 'auth.access_token_seconds': 1 })).toMatch(/between 60 and 86400/);
   const leak = { templates: { html: { body: '{{request.headers}}', contentType: 'text/html' } } };
   expect(await wrong({ [key]: leak })).toMatch(/templates\.html\.body: may use only/);

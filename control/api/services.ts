@@ -64,7 +64,7 @@ export interface ServiceEntry {
   readonly build: (parts: ApiParts) => Readonly<Record<string, unknown>>;
 }
 
-/** All services in the order of the catalogue. */
+/** All services in the order of the catalog. */
 export const services: readonly ServiceEntry[] = [
   entry(AuthService, authService),
   entry(SystemService, systemService),

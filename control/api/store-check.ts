@@ -1,6 +1,6 @@
 /** Asks the stores whether they can be read, and says what became of the last write. */
 
-import { toAppError } from '../../engine/base/errors.ts';
+import { toAppError } from '../../base/errors.ts';
 import type { ApiParts } from './context.ts';
 
 /** What asking found. */

@@ -5,8 +5,8 @@
 
 import { createClient } from '@connectrpc/connect';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { crc32c } from '../../engine/base/crc32c.ts';
-import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { crc32c } from '../../base/crc32c.ts';
+import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import {
   AgentStreamService,
   ConnectResponseSchema,

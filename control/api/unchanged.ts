@@ -2,7 +2,7 @@
 
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 
 /** What changes carry their time of. */

@@ -1,14 +1,14 @@
 /**
  * Upgrade runs through the API, with nodes whose streams the test speaks: orders, waves, results,
- * downloads, cancelling, and a controller that starts again in between.
+ * downloads, canceling, and a controller that starts again in between.
  */
 
 import { createHash } from 'node:crypto';
 import { get } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { controllerServerName } from '../../engine/base/node-identity.ts';
-import { makeSignature, publicKeyOf } from '../../engine/base/minisign.ts';
+import { controllerServerName } from '../../base/node-identity.ts';
+import { makeSignature, publicKeyOf } from '../../base/minisign.ts';
 import type { AgentCommand } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import {
   StreamUpgradeRunResponseSchema,

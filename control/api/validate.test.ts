@@ -7,9 +7,9 @@ import { create } from '@bufbuild/protobuf';
 import { createValidator } from '@bufbuild/protovalidate';
 import { codeToHttpStatus } from '@connectrpc/connect/protocol-connect';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AppError } from '../../engine/base/errors.ts';
-import { silentLogger, type Logger } from '../../engine/base/log.ts';
-import { catalogue } from '../../test/support/rpc-catalogue.ts';
+import { AppError } from '../../base/errors.ts';
+import { silentLogger, type Logger } from '../../base/log.ts';
+import { catalog } from '../../test/support/rpc-catalog.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { refusal, type RpcCode } from '../domain/errors.ts';
 import { toConnectError } from './errors.ts';
@@ -35,7 +35,7 @@ test('the rules of every request can be evaluated', () => {
       kinds[result.kind]++;
     }
   }
-  expect(kinds.valid + kinds.invalid).toBe(catalogue().length);
+  expect(kinds.valid + kinds.invalid).toBe(catalog().length);
   expect(kinds.invalid).toBeGreaterThan(120);
 });
 

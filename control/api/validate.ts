@@ -8,7 +8,7 @@ import type { DescMethod, Message } from '@bufbuild/protobuf';
 import type { Path } from '@bufbuild/protobuf/reflect';
 import type { Interceptor } from '@connectrpc/connect';
 import type { Validator, Violation } from '@bufbuild/protovalidate';
-import type { AppError } from '../../engine/base/errors.ts';
+import type { AppError } from '../../base/errors.ts';
 import { invalidField } from '../domain/errors.ts';
 
 let loading: Promise<Validator> | undefined;

@@ -4,7 +4,7 @@
  */
 
 import { FetchError } from '../access/outgoing.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { aiOriginOf, aiSettingsOf, type AiSettings } from '../domain/ai-settings.ts';
 import { refusal } from '../domain/errors.ts';
 import { allowedNetworksOf } from '../domain/outgoing-settings.ts';

@@ -9,7 +9,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { keys, type KeyRecord } from '../store/collections.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,7 +1,7 @@
 /** Limits attempts per minute and key. Memory is bounded: the oldest entries are evicted. */
 
 import { signInLimits } from '../limits/sign-in-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 const windowMs = 60_000;
 

@@ -3,7 +3,7 @@
  * small, without a document type. Never says what it means.
  */
 
-import { XmlSyntax, type XmlBound } from '../../engine/base/xml-syntax.ts';
+import { XmlSyntax, type XmlBound } from '../../base/xml-syntax.ts';
 import { signInLimits } from '../limits/sign-in-limits.ts';
 
 /** Errors: a plain Error that says which bound was crossed; its text is not for clients. */

@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { AccountRules } from '../domain/identity-settings.ts';
 import { defaultTenantId, type UserRecord } from '../domain/records.ts';

@@ -4,8 +4,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import type { Clock } from '../../engine/base/clock.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { defaultTenantId, type RoleRecord, type UserRecord } from '../domain/records.ts';
 import { credentials, roles, users } from '../store/collections.ts';
 import type { Store } from '../store/store.ts';

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
 import { startControl } from '../start.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 
 const password = 'a new and longer password';
 let waf: TestControl;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Configuration, CustomFetch } from 'openid-client';
 import { signInLimits } from '../limits/sign-in-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { OidcProvider } from '../domain/identity-settings.ts';
 import type { ExternalIdentity } from './external-accounts.ts';

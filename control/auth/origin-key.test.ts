@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { originKey } from './origin-key.ts';
 
-test('an IPv6 network of one customer counts as one, and its neighbour does not', () => {
+test('an IPv6 network of one customer counts as one, and its neighbor does not', () => {
   const first = originKey('2001:db8:1:2:3:4:5:6');
   expect(originKey('2001:db8:1:2:ffff::1')).toBe(first);
   expect(originKey('2001:0db8:0001:0002::')).toBe(first);

@@ -1,6 +1,6 @@
 /** Owns under which key attempts from an address are counted. Never says who is let in. */
 
-import { maskKey, parseNetwork, textOfKey } from '../../engine/base/ip-address.ts';
+import { maskKey, parseNetwork, textOfKey } from '../../base/ip-address.ts';
 
 /** One household or server has at least so much of IPv6, and may use all of it. */
 const ipv6Prefix = 64;

@@ -1,7 +1,7 @@
 /** Owns things that wait a while under a random key: bounded, in memory, forgotten by a restart. */
 
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Waiting values; the oldest are evicted when there are too many. */
 export class Pending<T> {

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Profile, SamlConfig, SAML } from '@node-saml/node-saml';
 import { signInLimits } from '../limits/sign-in-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { SamlProvider } from '../domain/identity-settings.ts';
 import { checkBoundedXml } from './bounded-xml.ts';

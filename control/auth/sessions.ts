@@ -6,7 +6,7 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { signInLimits } from '../limits/sign-in-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import type { UserRecord } from '../domain/records.ts';
 import { credentials, roles, sessions, users, type SessionRecord } from '../store/collections.ts';

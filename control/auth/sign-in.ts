@@ -4,7 +4,7 @@
  */
 
 import { signInLimits } from '../limits/sign-in-limits.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { refusal } from '../domain/errors.ts';
 import { passwordEnabledOf, radiusOf, type RadiusConfig } from '../domain/identity-settings.ts';
 import {

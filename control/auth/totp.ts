@@ -39,7 +39,7 @@ export async function useSecondFactor(
   const trimmed = code.trim();
   const step = await totpStep(totp.secret, trimmed, nowMs);
   if (step !== null) return step > totp.lastStep ? { ...totp, lastStep: step } : null;
-  const used = digest(normalise(trimmed));
+  const used = digest(normalize(trimmed));
   const left = totp.recoverySha256.filter((one) => !same(one, used));
   return left.length === totp.recoverySha256.length ? null : { ...totp, recoverySha256: left };
 }
@@ -50,10 +50,10 @@ export function makeRecoveryCodes(): { readonly codes: string[]; readonly sha256
     const text = randomBytes(8).toString('hex');
     return `${text.slice(0, 4)}-${text.slice(4, 8)}-${text.slice(8, 12)}-${text.slice(12)}`;
   });
-  return { codes, sha256: codes.map((code) => digest(normalise(code))) };
+  return { codes, sha256: codes.map((code) => digest(normalize(code))) };
 }
 
-function normalise(code: string): string {
+function normalize(code: string): string {
   return code.toLowerCase().replace(/[^0-9a-f]/g, '');
 }
 

@@ -1,7 +1,7 @@
 /** `waf admin backup`: a consistent copy of the data folder, also while waf runs. */
 
 import { resolve } from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { productVersion, requireLocal } from './admin-data.ts';
 import { switchFlag, type CommandDefinition } from './command.ts';
 

@@ -3,7 +3,7 @@
 import { createConnection } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { claimDataFolder, type DataFolder } from '../supervisor/data-folder.ts';
 import type { StoreReport } from '../store/verify.ts';
 import type { CommandContext } from './command.ts';

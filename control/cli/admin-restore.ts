@@ -1,8 +1,8 @@
 /** `waf admin restore`: puts a backup back into a data folder that nobody uses. */
 
 import { resolve } from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { claimUnused, requireLocal, showReport } from './admin-data.ts';
 import { switchFlag, type CommandDefinition } from './command.ts';
 

@@ -1,7 +1,7 @@
 /** `waf admin verify`: checks the store of the data folder, or a backup. */
 
 import { join, resolve } from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { requireLocal, showReport } from './admin-data.ts';
 import type { CommandContext, CommandDefinition } from './command.ts';
 

@@ -8,7 +8,7 @@ import {
   type FlagDefinition,
   type FlagValues,
 } from './command.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { showMessage, timeText } from './show.ts';

@@ -2,10 +2,10 @@
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
-import { readPublicKey } from '../../engine/base/minisign.ts';
-import { releaseKeysFile } from '../../engine/base/node-program.ts';
-import { programLimits } from '../../engine/base/upgrade-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { readPublicKey } from '../../base/minisign.ts';
+import { releaseKeysFile } from '../../base/node-program.ts';
+import { programLimits } from '../../base/upgrade-limits.ts';
 import type { CommandDefinition } from './command.ts';
 
 /** The command. */

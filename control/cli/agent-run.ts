@@ -1,7 +1,7 @@
 /** `waf agent run`: this machine as an enrolled node, in the foreground. */
 
 import { join } from 'node:path';
-import { createLogger, logFormatVariable } from '../../engine/base/log.ts';
+import { createLogger, logFormatVariable } from '../../base/log.ts';
 import { formatAddress, readAddress } from '../supervisor/address.ts';
 import { superviseNode } from '../supervisor/supervise-node.ts';
 import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';

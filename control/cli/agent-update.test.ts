@@ -1,7 +1,7 @@
 /** Proves that `waf agent update` removes no tag that it does not name, except with --replace. */
 
 import { expect, test, vi } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl } from '../../test/support/test-control.ts';
 import { agents } from '../store/collections.ts';

@@ -19,7 +19,7 @@ export interface Declared {
   readonly scopes: readonly { readonly sha256: string }[];
 }
 
-/** `reconciliationJson`: how operations meet the catalogue. */
+/** `reconciliationJson`: how operations meet the catalog. */
 export interface Reconciliation {
   readonly operations: readonly { readonly key: string; readonly state: string }[];
 }

@@ -12,7 +12,7 @@ import {
   type Transport,
 } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { ReplayService } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { AgentGroupService } from '../../proto/gen/waf/v1/agent_group_pb.ts';

@@ -58,7 +58,7 @@ export const apiCommands: readonly CommandDefinition[] = [
       },
       { flags: '--base-path <path>', summary: 'in place of those of the servers; "" is the root' },
       { flags: '--name <name>', summary: 'name of the document; default is that of its file' },
-      { flags: '--new-entries', summary: 'new catalogue entries where several may be meant' },
+      { flags: '--new-entries', summary: 'new catalog entries where several may be meant' },
       reasonFlag,
       yesFlag,
     ],

@@ -1,7 +1,7 @@
 /** Stages an API document on a site: its declaration, its checks, and which of them are used. */
 
 import type { Site } from '../../proto/gen/waf/v1/site_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { DocumentModel } from '../documents/document-model.ts';
 import {
   readAnswer,
@@ -114,7 +114,7 @@ async function stageDeclaration(
   const unclear = operations.filter(({ state }) => state === 'ambiguous').map(({ key }) => key);
   if (unclear.length > 0 && !switchFlag(flags, 'newEntries')) {
     throw badFlag(
-      `${unclear.length} operations may be one of several catalogue entries, the first is ` +
+      `${unclear.length} operations may be one of several catalog entries, the first is ` +
         `${unclear[0]}. Add --new-entries to make new ones, or decide each with ` +
         'waf api-document declaration-stage.',
     );

@@ -5,7 +5,7 @@ import type {
   PreviewSchemaControlResponse,
   SchemaControlApproval,
 } from '../../proto/gen/waf/v1/api_schema_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import {
   readAnswer,

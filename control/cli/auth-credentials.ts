@@ -5,9 +5,9 @@
 
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
-import { makeFolder } from '../../engine/base/make-folder.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 
 /** A session at one API. */
 export interface StoredSession {

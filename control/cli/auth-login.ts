@@ -1,6 +1,6 @@
 /** `waf auth login`: signs in at a remote API and keeps the session. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type {
   CompleteAuthenticationChallengeResponse,
   LoginResponse,

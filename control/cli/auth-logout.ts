@@ -1,6 +1,6 @@
 /** `waf auth logout`: ends the session at a remote API and forgets it. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { CommandDefinition } from './command.ts';
 
 /** The command. */

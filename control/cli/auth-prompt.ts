@@ -1,7 +1,7 @@
 /** Owns asking a person: a line, or a secret that is not shown. */
 
 import { createInterface } from 'node:readline/promises';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 
 const interrupt = '\u0003';

@@ -13,6 +13,7 @@ import { badFlag } from './input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import type { Table } from './output.ts';
 import { showMessage } from './show.ts';
+import { curlOf } from './try-lines.ts';
 
 /** Modes of the API, by the words of the command. */
 const modes = ['', 'off', 'browser', 'human'] as const;
@@ -193,11 +194,8 @@ function botTable(site: Site | undefined): Table {
 }
 
 /** One line to try, and what it answers. */
-function tryLine({ primaryHost, botProtection, tls }: Site): string {
-  const host = primaryHost.replace(/^\*\./, 'www.');
-  const on = (botProtection?.mode ?? 0) > 1;
+function tryLine(site: Site): string {
+  const on = (site.botProtection?.mode ?? 0) > 1;
   const answer = on ? '403 with "bot_challenge_required" in JSON' : 'as the origin does';
-  const secure = (tls?.mode ?? 0) > 1;
-  const target = secure ? `--resolve ${host}:443:ADDRESS https://${host}/` : 'http://ADDRESS/';
-  return `Try: curl -i ${secure ? '' : `-H 'Host: ${host}' `}${target} answers ${answer}`;
+  return `Try: ${curlOf(site)}/ answers ${answer}`;
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
 import { unreadableText } from './input.ts';
 

@@ -8,6 +8,7 @@ import { readInput, readInputText } from './input.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved, timeText } from './show.ts';
+import { noteCertificate } from './try-lines.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<certificate>', summary: 'id or name', resource: 'certificate' },
@@ -31,6 +32,8 @@ export const certCommands: readonly CommandDefinition[] = [
       const response = await certs.listCerts({ page: readPage(flags), query });
       await showMessage(context, ListCertsResponseSchema, response, certTable(response.items));
       notePage(context.output, response.items.length, response.page?.total);
+      const [first] = response.items;
+      if (first !== undefined) noteCertificate(context, first.dnsNames);
       return 0;
     },
   },
@@ -89,6 +92,7 @@ export const certCommands: readonly CommandDefinition[] = [
       const made = response.cert === undefined ? [] : [response.cert];
       await showMessage(context, IssueACMECertResponseSchema, response, certTable(made));
       context.output.line(nextStep(made[0], response.orderId));
+      noteCertificate(context, listFlag(flags, 'host'));
       return 0;
     },
   },
@@ -104,6 +108,7 @@ export const certCommands: readonly CommandDefinition[] = [
       const response = await certs.renewCert({ id, force: switchFlag(flags, 'force') }, patience);
       const shown = response.cert === undefined ? [] : [response.cert];
       await showMessage(context, RenewCertResponseSchema, response, certTable(shown));
+      noteCertificate(context, shown[0]?.dnsNames ?? []);
       return 0;
     },
   },
@@ -177,6 +182,7 @@ function keepCommand(word: 'import' | 'upload'): CommandDefinition {
       const made = response.cert === undefined ? [] : [response.cert];
       await showMessage(context, UploadCertResponseSchema, response, certTable(made));
       context.output.line(`Use it: waf site tls SITE --cert ${response.cert?.id ?? ''}`);
+      noteCertificate(context, made[0]?.dnsNames ?? []);
       return 0;
     },
   };

@@ -27,6 +27,7 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'site', load: async () => (await import('./site-routing.ts')).siteRoutingCommands },
   { word: 'site', load: async () => (await import('./site-move.ts')).siteMoveCommands },
   { word: 'site', load: async () => (await import('./site-tls.ts')).siteTlsCommand },
+  { word: 'site', load: async () => (await import('./site-websocket.ts')).siteWebsocketCommand },
   { word: 'upstream', load: async () => (await import('./upstream-commands.ts')).upstreamCommands },
   { word: 'cert', load: async () => (await import('./cert-commands.ts')).certCommands },
   { word: 'cert', load: async () => (await import('./cert-dns-commands.ts')).certDnsCommands },
@@ -107,6 +108,10 @@ export const commandSources: readonly CommandSource[] = [
   {
     word: 'rate-limit',
     load: async () => (await import('./rate-limit-commands.ts')).rateLimitCommands,
+  },
+  {
+    word: 'rate-limit',
+    load: async () => (await import('./rate-limit-fields.ts')).rateLimitFieldsCommand,
   },
   { word: 'trust', load: async () => (await import('./trust-commands.ts')).trustCommands },
   { word: 'log', load: async () => (await import('./log-commands.ts')).logCommands },

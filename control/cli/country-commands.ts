@@ -7,6 +7,7 @@ import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { changeList, listChangeFlags, listMode, noteChange } from './list-change.ts';
 import { showMessage, showRemoved } from './show.ts';
+import { noteCountryRule } from './try-lines.ts';
 
 const loadCountries = () => import('../../proto/gen/waf/v1/country_access_pb.ts');
 
@@ -82,7 +83,9 @@ export const countryCommands: readonly CommandDefinition[] = [
         }
         return answer.rule;
       });
-      return showRules(context, rule === undefined ? [] : [rule]);
+      const code = await showRules(context, rule === undefined ? [] : [rule]);
+      if (rule !== undefined) await noteCountryRule(context, rule);
+      return code;
     },
   },
   {

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { createProgressView } from '../supervisor/progress.ts';
 import { switchFlag, textFlag, type CommandContext, type CommandDefinition } from './command.ts';
 import type { TestCase } from './crs-test/case.ts';

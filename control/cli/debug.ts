@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { debugLimits } from '../../engine/base/debug-figures.ts';
-import { debugSubjects } from '../../engine/base/debug-question.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { debugLimits } from '../../base/debug-figures.ts';
+import { debugSubjects } from '../../base/debug-question.ts';
+import { AppError } from '../../base/errors.ts';
 import { textFlag, type CommandDefinition } from './command.ts';
 import { badFlag } from './input.ts';
 

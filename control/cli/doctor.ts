@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { answers, requireLocal } from './admin-data.ts';
 import { switchFlag, textFlag, type CommandDefinition } from './command.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { logFormatVariable } from '../../engine/base/log.ts';
+import { logFormatVariable } from '../../base/log.ts';
 import { readChildMessage } from '../supervisor/messages.ts';
 import { accessLogArgs, accessLogFlags } from './access-log-flags.ts';
 import { proxyProtocolArgs, proxyProtocolFlags } from './proxy-protocol-flags.ts';

@@ -1,7 +1,7 @@
 /** Owns reading what an operator hands in: a file, or standard input for `-`. Bounded. */
 
 import { readFileSync, statSync } from 'node:fs';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { readYamlObject } from '../documents/yaml-text.ts';
 

@@ -1,7 +1,7 @@
 /** `waf install` and `waf uninstall`: the program as a service of this machine. */
 
 import { dirname, resolve } from 'node:path';
-import { readBuildInfo } from '../../engine/base/build-info.ts';
+import { readBuildInfo } from '../../base/build-info.ts';
 import { installProgram, uninstallProgram, unitNames } from '../release/install-program.ts';
 import { switchFlag, textFlag, type CommandDefinition, type FlagDefinition } from './command.ts';
 

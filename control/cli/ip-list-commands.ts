@@ -1,7 +1,7 @@
 /** `waf ip-list`: lists of addresses, their entries, and where they decide. */
 
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { parseNetwork } from '../../engine/base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import type {
   IpList,
   IpListBindingRecord,
@@ -21,6 +21,7 @@ import { importCsv } from './ip-list-import.ts';
 import type { Table } from './output.ts';
 import { notePage, pageFlags, readPage } from './paging.ts';
 import { showMessage, showRemoved, timeText } from './show.ts';
+import { noteBinding } from './try-lines.ts';
 
 const idArgument: readonly ArgumentDefinition[] = [
   { name: '<list>', summary: 'id or name', resource: 'ip-list' },
@@ -257,7 +258,9 @@ export const ipListCommands: readonly CommandDefinition[] = [
       const made = global
         ? await ipLists.upsertGlobalIpListBinding({ binding: kept })
         : await ipLists.upsertIpListBinding({ binding: kept });
-      return showBindings(context, made.binding === undefined ? [] : [made.binding]);
+      const code = await showBindings(context, made.binding === undefined ? [] : [made.binding]);
+      if (made.binding !== undefined) await noteBinding(context, made.binding);
+      return code;
     },
   },
   {

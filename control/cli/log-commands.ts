@@ -1,6 +1,6 @@
 /** `waf log access`, `errors` and `tail`: what happened, newest first, or as it happens. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { AccessEvent, ErrorEvent } from '../../proto/gen/waf/v1/log_pb.ts';
 import { listFlag, textFlag, type CommandDefinition } from './command.ts';
 import { eventFlags, eventQuery, noteMore, timeText } from './log-flags.ts';

@@ -1,6 +1,6 @@
 /** Flags that the commands which show events share, and what they mean in a query. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { TimeRange } from '../../proto/gen/waf/v1/common_pb.ts';
 import { textFlag, type FlagDefinition, type FlagValues } from './command.ts';
 import type { Output } from './output.ts';

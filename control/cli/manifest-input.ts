@@ -1,7 +1,7 @@
 /** Owns reading the manifests that a command line names, and showing what they change. */
 
 import type { ApplyPlan } from '../../proto/gen/waf/v1/system_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { listFlag, type CommandContext, type FlagDefinition, type FlagValues } from './command.ts';
 import { readYaml } from '../documents/yaml-text.ts';
 import { readInputText } from './input.ts';

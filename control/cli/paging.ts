@@ -1,6 +1,6 @@
 /** Owns the paging flags of list commands. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { textFlag, type FlagDefinition, type FlagValues } from './command.ts';
 import type { Output } from './output.ts';
 

@@ -97,7 +97,7 @@ function showReport(
   );
   const count = (fate: ReportEntry['fate']): number =>
     report.filter((entry) => entry.fate === fate).length;
-  const counts = (['honoured', 'ignored', 'refused'] as const).map(
+  const counts = (['honored', 'ignored', 'refused'] as const).map(
     (fate) => `${count(fate)} ${fate}`,
   );
   output.note(

@@ -1,7 +1,7 @@
 /** Owns the way from the list of commands to a command line: parser, help, exit codes. */
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { groupSummaries } from './command-groups.ts';
 import { readTree } from './command-tree.ts';

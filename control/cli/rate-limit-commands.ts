@@ -6,6 +6,7 @@ import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } fr
 import { listFlag, switchFlag, textFlag } from './command.ts';
 import { badFlag } from './input.ts';
 import { showMessage, showRemoved } from './show.ts';
+import { noteRateLimit } from './try-lines.ts';
 
 const placeFlags: readonly FlagDefinition[] = [
   { flags: '--policy <policy>', summary: 'a policy', resource: 'policy' },
@@ -80,7 +81,9 @@ export const rateLimitCommands: readonly CommandDefinition[] = [
           expectedUpdatedAt: readAt(before?.updatedAt),
         });
       });
-      return showLimits(context, endpoint === undefined ? [] : [endpoint]);
+      const code = await showLimits(context, endpoint === undefined ? [] : [endpoint]);
+      if (endpoint !== undefined) await noteRateLimit(context, endpoint);
+      return code;
     },
   },
   {

@@ -8,8 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../test/support/test-control.ts';
-import { makeSignature, publicKeyOf } from '../../engine/base/minisign.ts';
-import { releaseKeysFile } from '../../engine/base/node-program.ts';
+import { makeSignature, publicKeyOf } from '../../base/minisign.ts';
+import { releaseKeysFile } from '../../base/node-program.ts';
 import { loadCommands } from './commands.ts';
 import { runCommandLine } from './program.ts';
 

@@ -3,12 +3,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { makeSignature, readSignature } from '../../engine/base/minisign.ts';
-import {
-  indexComment,
-  readReleaseComment,
-  releaseIndexFormat,
-} from '../../engine/base/release-facts.ts';
+import { makeSignature, readSignature } from '../../base/minisign.ts';
+import { indexComment, readReleaseComment, releaseIndexFormat } from '../../base/release-facts.ts';
 import { releaseLimits } from '../limits/release-limits.ts';
 import { readReleaseKey } from '../release/release-key.ts';
 import { textFlag, type CommandDefinition } from './command.ts';

@@ -1,12 +1,8 @@
 /** `waf release pack|key|sign`: what an operator does offline to make a release. */
 
 import { existsSync, statSync, writeFileSync } from 'node:fs';
-import { readBuildInfo } from '../../engine/base/build-info.ts';
-import {
-  readReleaseComment,
-  releaseChannels,
-  releaseComment,
-} from '../../engine/base/release-facts.ts';
+import { readBuildInfo } from '../../base/build-info.ts';
+import { readReleaseComment, releaseChannels, releaseComment } from '../../base/release-facts.ts';
 import { releaseLimits } from '../limits/release-limits.ts';
 import { packProgram } from '../release/program-package.ts';
 import { makeReleaseKey, readReleaseKey, signRelease } from '../release/release-key.ts';

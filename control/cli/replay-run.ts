@@ -7,7 +7,7 @@ import type {
   ReplaySummary,
   RunReplayRequestSchema,
 } from '../../proto/gen/waf/replay/v1/replay_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import type { ApiClient } from './api-client.ts';
 import type { Output } from './output.ts';

@@ -3,7 +3,7 @@
  * what it names: an id stays, a name becomes its id, and anything else is refused by its name.
  */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { allPages } from './all-pages.ts';
 import type { ApiClient } from './api-client.ts';
 import type { ArgumentDefinition, FlagDefinition, FlagValues, NamedResource } from './command.ts';

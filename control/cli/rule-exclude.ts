@@ -4,7 +4,7 @@ import type {
   GetSecurityEventResponse,
   SuggestedExclusion,
 } from '../../proto/gen/waf/v1/log_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { switchFlag, textFlag, type CommandDefinition } from './command.ts';
 import { findEventOfRequest } from './found-event.ts';

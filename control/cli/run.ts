@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { supervisorLimits } from '../limits/command-limits.ts';
-import { createLogger, logFormatVariable } from '../../engine/base/log.ts';
+import { createLogger, logFormatVariable } from '../../base/log.ts';
 import { settleRestore } from '../store/settle-restore.ts';
 import { formatAddress, readAddress, type Address } from '../supervisor/address.ts';
 import { createProgressView } from '../supervisor/progress.ts';

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
-import { logFormatVariable } from '../../engine/base/log.ts';
+import { logFormatVariable } from '../../base/log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { unreadableText } from './input.ts';
 

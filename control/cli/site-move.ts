@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import type { SitePolicyOverride } from '../../proto/gen/waf/v1/site_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { againWhenChanged, readAt } from './change-attempts.ts';
 import type {
   ArgumentDefinition,

@@ -5,6 +5,7 @@ import { againWhenChanged, isRevisionGiven } from './change-attempts.ts';
 import { switchFlag, textFlag, type CommandDefinition, type FlagValues } from './command.ts';
 import { badFlag } from './input.ts';
 import { showMessage } from './show.ts';
+import { curlOf } from './try-lines.ts';
 import { httpBehaviors, revisionOf } from './site-change.ts';
 import type { Table } from './output.ts';
 
@@ -103,10 +104,7 @@ function hstsText(tls: Site['tls']): string {
 }
 
 /** One line to try, and what it answers. */
-function tryLine({ primaryHost, tls }: Site): string {
-  const host = primaryHost.replace(/^\*\./, 'www.');
-  if (tls === undefined || tls.mode < 2) {
-    return `Try: curl -i -H 'Host: ${host}' http://ADDRESS/ is answered without TLS`;
-  }
-  return `Try: curl -i --resolve ${host}:443:ADDRESS https://${host}/ shows the site's answer`;
+function tryLine(site: Site): string {
+  const secure = (site.tls?.mode ?? 0) > 1;
+  return `Try: ${curlOf(site)}/ ${secure ? "shows the site's answer" : 'is answered without TLS'}`;
 }

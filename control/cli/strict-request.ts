@@ -4,7 +4,7 @@
  */
 
 import type { DescField, DescMessage, MessageShape } from '@bufbuild/protobuf';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { isObject } from '../documents/pointer.ts';
 import { readStrictJson } from '../documents/strict-json.ts';

@@ -1,7 +1,7 @@
 /** `waf trust`: which proxies may name the client of a request. */
 
 import type { ClientIPAnalysis, TrustProfile } from '../../proto/gen/waf/v1/trust_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import type { CommandContext, CommandDefinition, FlagDefinition, FlagValues } from './command.ts';
 import { listFlag, switchFlag, textFlag } from './command.ts';
@@ -157,7 +157,7 @@ export const trustCommands: readonly CommandDefinition[] = [
       { flags: '--stop', summary: 'end it' },
     ],
     run: async (context, _args, flags) => {
-      const analysis = await analyse(context, flags);
+      const analysis = await analyze(context, flags);
       const { ClientIPAnalysisSchema } = await loadTrust();
       if (analysis === undefined) return 1;
       await showMessage(context, ClientIPAnalysisSchema, analysis, {
@@ -179,7 +179,7 @@ export const trustCommands: readonly CommandDefinition[] = [
   },
 ];
 
-async function analyse(
+async function analyze(
   context: CommandContext,
   flags: FlagValues,
 ): Promise<ClientIPAnalysis | undefined> {

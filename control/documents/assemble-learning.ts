@@ -11,7 +11,7 @@ import type { ApiAssetRecord } from '../domain/api-records.ts';
 import { parsePath, pathsOverlap } from './path-template.ts';
 
 /**
- * The endpoints of one site that learn, and those of its catalogue that their templates take, too.
+ * The endpoints of one site that learn, and those of its catalog that their templates take, too.
  * Endpoints whose path cannot be matched are left out.
  */
 export function learningJson(

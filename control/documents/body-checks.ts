@@ -1,6 +1,6 @@
 /** What a document says of a request's body, as engines read and check it. */
 
-import { mediaFamily } from '../../engine/base/body-family.ts';
+import { mediaFamily } from '../../base/body-family.ts';
 import type {
   ApiBody,
   ApiField,

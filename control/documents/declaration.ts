@@ -1,6 +1,6 @@
 /**
  * Places the operations of a document on hosts and base paths of a site, and compares them with the
- * catalogue. Pure; nothing of any request ever decides here.
+ * catalog. Pure; nothing of any request ever decides here.
  */
 
 import type { ApiSegment } from '../../engine/contract/api-path.ts';
@@ -144,8 +144,8 @@ function scopesOf(operations: readonly PlacedOperation[]): DeclaredScope[] {
   });
 }
 
-/** A catalogue entry as reconciliation sees it. */
-export interface CatalogueEntry {
+/** A catalog entry as reconciliation sees it. */
+export interface CatalogEntry {
   readonly id: string;
   readonly method: string;
   readonly host: string;
@@ -154,7 +154,7 @@ export interface CatalogueEntry {
   readonly cataloged: boolean;
 }
 
-/** How an operation meets the catalogue. */
+/** How an operation meets the catalog. */
 export interface Reconciled {
   readonly key: string;
   /** `matched`: one entry takes the same requests. `ambiguous`: a decision is required. */
@@ -168,12 +168,12 @@ export interface Reconciled {
   }[];
 }
 
-/** Compares operations with the catalogue of the site. */
+/** Compares operations with the catalog of the site. */
 export function reconcile(
   operations: readonly PlacedOperation[],
-  entries: readonly CatalogueEntry[],
+  entries: readonly CatalogEntry[],
 ): Reconciled[] {
-  const groups = new Map<string, { entry: CatalogueEntry; segments: readonly ApiSegment[] }[]>();
+  const groups = new Map<string, { entry: CatalogEntry; segments: readonly ApiSegment[] }[]>();
   for (const entry of entries) {
     const parsed = parsePath(entry.path);
     if ('problem' in parsed) continue;

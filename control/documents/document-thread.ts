@@ -1,7 +1,7 @@
 /** Answers one question on a document in a thread of its own. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { workOnDocument, type DocumentAnswer, type DocumentQuestion } from './document-work.ts';
 
 /** What the thread says: the answer, or why there is none. */

@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { refusal } from '../domain/errors.ts';
 import { workOnDocument, type DocumentAnswer, type DocumentQuestion } from './document-work.ts';

@@ -107,7 +107,7 @@ export function withOperation(
   const usual = [...usualMethods, 'trace'].includes(method.toLowerCase());
   const start = document ?? {
     openapi: usual ? '3.0.3' : '3.2.0',
-    info: { title: 'API catalogue', version: '1' },
+    info: { title: 'API catalog', version: '1' },
     paths: {},
   };
   const place = placeOf(textOf(start['openapi']), method.toLowerCase());

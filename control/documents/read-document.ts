@@ -5,7 +5,7 @@
  */
 
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { readYamlObject } from './yaml-text.ts';
 import { readModel, versionOf, type Diagnostic, type DocumentModel } from './document-model.ts';

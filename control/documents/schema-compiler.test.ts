@@ -3,7 +3,7 @@
 import RE2 from 're2';
 import { expect, test } from 'vitest';
 import { loadChecks, type ApiCheck } from '../../engine/base/check-code.ts';
-import { schemaLimits } from '../../engine/base/schema-limits.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import { SchemaCompiler } from './schema-compiler.ts';
 import type { Dialect } from './schema-keywords.ts';
 

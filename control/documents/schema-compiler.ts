@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { compileFunction } from 'node:vm';
 import type * as AjvPackage from 'ajv';
 import type { Ajv, KeywordCxt, Options } from 'ajv';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
 import { convertSchema } from './schema-convert.ts';
@@ -223,7 +223,7 @@ function makeAjv(dialect: Dialect): Ajv {
     inlineRefs: false,
     ownProperties: true,
     logger: false,
-    // Optimising halves the speed of compiling and saves 8 % of the text.
+    // Optimizing halves the speed of compiling and saves 8 % of the text.
     code: { source: true, optimize: false, regExp: pattern, formats: _`runtime.formats` },
     formats: compilerFormats,
   });

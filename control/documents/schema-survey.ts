@@ -4,7 +4,7 @@
  * schema.
  */
 
-import { textFormats } from '../../engine/base/text-formats.ts';
+import { textFormats } from '../../base/text-formats.ts';
 import { apiDocumentLimits } from '../limits/api-document-limits.ts';
 import { keywordFault } from './keyword-fault.ts';
 import { below, isObject, targetOf, textOf, type JsonObject } from './pointer.ts';

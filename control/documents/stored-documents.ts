@@ -33,7 +33,7 @@ export interface ContractOperation {
   readonly basePath: string;
   readonly path: string;
   readonly pointer: string;
-  /** Catalogue entries that are the same endpoint under another path. */
+  /** Catalog entries that are the same endpoint under another path. */
   readonly aliases: readonly string[];
 }
 

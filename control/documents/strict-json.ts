@@ -4,7 +4,7 @@
  * these in silence and names no place.
  */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { yamlLimits } from '../limits/resource-limits.ts';
 
 /** The value of a text. Errors: AppError document_invalid with line and column. */

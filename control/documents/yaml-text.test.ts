@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { yamlLimits } from '../limits/resource-limits.ts';
 import { readInputObject } from '../cli/input.ts';
 import { readManifests } from '../cli/manifest-input.ts';

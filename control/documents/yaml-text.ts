@@ -17,7 +17,7 @@ import {
   type Document,
   type Node,
 } from 'yaml';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { yamlLimits } from '../limits/resource-limits.ts';
 import { tokenFault } from './yaml-tokens.ts';
 

@@ -3,9 +3,9 @@
  * certificate, the checks of a wish, and the settings of the deployment. Pure.
  */
 
-import { parseAddress } from '../../engine/base/ip-address.ts';
+import { parseAddress } from '../../base/ip-address.ts';
 import { invalidField } from './errors.ts';
-import { normaliseHost } from './hosts.ts';
+import { normalizeHost } from './hosts.ts';
 
 /** An order and, once it was filled, the renewal of its certificate. */
 export interface AcmeOrderRecord {
@@ -155,7 +155,7 @@ function checkNames(names: readonly string[]): string[] {
   if (names.length === 0) throw invalidField('dnsNames', 'is required');
   if (names.length > namesMax) throw invalidField('dnsNames', `has at most ${namesMax} names`);
   const checked = names.map((name, at) => {
-    const host = normaliseHost(name, `dnsNames[${at}]`);
+    const host = normalizeHost(name, `dnsNames[${at}]`);
     if (!provable(host)) throw invalidField(`dnsNames[${at}]`, 'must be a name of public DNS');
     return host;
   });

@@ -88,7 +88,7 @@ export interface ApiAssetRecord extends OfSite {
   /** With parameters in braces, for example `/users/{id}`. */
   readonly path: string;
   readonly revision: number;
-  /** In the catalogue: by a contract that is in use. Traffic alone never sets this. */
+  /** In the catalog: by a contract that is in use. Traffic alone never sets this. */
   readonly cataloged: boolean;
   /** Hidden from lists, without any effect on requests. */
   readonly hidden: boolean;

@@ -6,7 +6,7 @@
 
 import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { DescribedRule } from './crs-rules.ts';
 import { normalScope, refuseUnmatchable, refuseUnread } from './rule-override-change.ts';
 import { checkOverride } from './rule-overrides.ts';

@@ -2,7 +2,7 @@
  * Body controls as they are decided: what a draft says, and how slots of an operation change. Pure.
  */
 
-import { bodyFamilies, type BodyFamily } from '../../engine/base/body-family.ts';
+import { bodyFamilies, type BodyFamily } from '../../base/body-family.ts';
 import type { BodyControlDraftJson } from '../../proto/gen/waf/v1/operation_control_pb.ts';
 import type { ApiAssetRecord } from './api-records.ts';
 import type { BodyScope, BodySpec } from './body-spec.ts';
@@ -75,13 +75,13 @@ function readFamilies({ profile = '', allowedFamilies = [] }: BodyControlDraftJs
   return [profile as BodyFamily];
 }
 
-/** The endpoint as the catalogue has it; a scope that is sent must be that one. */
+/** The endpoint as the catalog has it; a scope that is sent must be that one. */
 function readScope(base64: string, { method, host, path }: ApiAssetRecord): BodyScope {
   const scope: BodyScope = { format: 'waf.body_scope.v1', method, host, path };
   const sent = readJsonObject(base64, 'draft.scopeJson');
   for (const [name, value] of Object.entries(sent ?? {})) {
     if (name in scope && scope[name as keyof BodyScope] === value) continue;
-    const problem = 'must name the endpoint as the catalogue does: format, method, host and path';
+    const problem = 'must name the endpoint as the catalog does: format, method, host and path';
     throw invalidField('draft.scopeJson', problem);
   }
   return scope;

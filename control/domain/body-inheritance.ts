@@ -1,7 +1,7 @@
 /** What body controls take from the policy of their site: capacities and readings. Pure. */
 
-import type { PolicyReading } from '../../engine/base/body-family.ts';
-import { schemaLimits } from '../../engine/base/schema-limits.ts';
+import type { PolicyReading } from '../../base/body-family.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import type { BodyControl } from './operation-control.ts';
 import { bodyLimitsOf } from './policy-seclang.ts';

@@ -1,6 +1,6 @@
 /** What a body control says of one operation; plain data. */
 
-import type { BodyFamily } from '../../engine/base/body-family.ts';
+import type { BodyFamily } from '../../base/body-family.ts';
 import type { UploadRequirements } from './body-upload.ts';
 
 /** The endpoint that a specification is of. */

@@ -4,7 +4,7 @@ import type {
   CountryAccessRuleJson,
   CountryAccessTargetJson,
 } from '../../proto/gen/waf/v1/country_access_pb.ts';
-import { countryNameOf } from '../../engine/base/country-names.ts';
+import { countryNameOf } from '../../base/country-names.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import { invalidField } from './errors.ts';
 import {

@@ -3,7 +3,7 @@
  * takes, which rules and which switch it has. Reads syntax only; never decides what a rule does.
  */
 
-import { encodeUtf8 } from '../../engine/base/byte-string.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 
 /** A file of a plugin; `text` is a byte string. */

@@ -10,7 +10,7 @@ import type {
   Directive,
   VariableExpression,
 } from '../../engine/rules/language/ast.ts';
-import { decodeUtf8 } from '../../engine/base/byte-string.ts';
+import { decodeUtf8 } from '../../base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 
 /** A rule with its chain; `raw` is its text. */

@@ -145,7 +145,7 @@ function httpPolicy(policy: HttpPolicyJson, major: number): Setup[] {
   return setups;
 }
 
-/** Only limits that block go to the CRS; observed ones have rules of their own. */
+/** Only limits that block go to the CRS; observed ones and those of files have own rules. */
 function argumentLimits(limits: ArgLimitsJson): Setup[] {
   const observed = limits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
   const setups: Setup[] = [];
@@ -158,8 +158,6 @@ function argumentLimits(limits: ArgLimitsJson): Setup[] {
     add(900320, 'arg_length', limits.argLength);
     add(900330, 'total_arg_length', limits.totalArgLength);
   }
-  add(900340, 'max_file_size', limits.maxFileSize);
-  add(900350, 'combined_file_sizes', limits.combinedFileSizes);
   return setups;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { CustomRuleJson } from '../../proto/gen/waf/v1/custom_rule_pb.ts';
-import { encodeUtf8 } from '../../engine/base/byte-string.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
 import { patternProblem, writtenProblem } from './pattern-size.ts';

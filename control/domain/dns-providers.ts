@@ -2,7 +2,7 @@
 
 import type { ACMEDNSProviderJson } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { invalidField } from './errors.ts';
-import { normaliseHost } from './hosts.ts';
+import { normalizeHost } from './hosts.ts';
 
 /** Kinds of DNS provider that can be named. */
 export const dnsProviderDrivers: readonly string[] = ['aliyun', 'cloudflare', 'rfc2136', 'route53'];
@@ -86,7 +86,7 @@ function checkZones(zones: readonly string[]): string[] {
   if (zones.length > zonesMax) throw invalidField('zones', `has at most ${zonesMax} entries`);
   const seen = new Set<string>();
   return zones.map((zone, at) => {
-    const name = normaliseHost(zone, `zones[${at}]`);
+    const name = normalizeHost(zone, `zones[${at}]`);
     if (name.startsWith('*.') || !/^[a-z0-9.-]+$/.test(name)) {
       throw invalidField(`zones[${at}]`, 'must be a domain such as example.com');
     }

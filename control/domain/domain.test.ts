@@ -3,11 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
-import { crc32c } from '../../engine/base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { changedPaths } from './changed-paths.ts';
 import { renderCrsSetup, setupVersion } from './crs-setup.ts';
-import { normaliseHost } from './hosts.ts';
+import { normalizeHost } from './hosts.ts';
 import { builtInTemplates } from './policy-templates.ts';
 import { renderPolicy } from './policy-seclang.ts';
 import { checkPolicy } from './policy.ts';
@@ -23,7 +23,7 @@ test.each([
   ['[::1]', '[::1]'],
   ['xn--bcher-kva.example', 'xn--bcher-kva.example'],
 ])('host %s is kept as %s', (given, kept) => {
-  expect(normaliseHost(given, 'h')).toBe(kept);
+  expect(normalizeHost(given, 'h')).toBe(kept);
 });
 
 test.each([
@@ -38,7 +38,7 @@ test.each([
   [`${'a'.repeat(64)}.x`, /must be a host name/],
   [`${'a.'.repeat(127)}abc`, /253/],
 ])('host %s is refused', (given, why) => {
-  expect(() => normaliseHost(given, 'h')).toThrow(why);
+  expect(() => normalizeHost(given, 'h')).toThrow(why);
 });
 
 test('endpoints are addresses and nothing else', () => {
@@ -56,7 +56,7 @@ test('a mask replaces exactly what it names, and clears what the change leaves o
   expect(applyMask(record, change, 'waf.mode', fields).waf).toEqual({ mode: 'Y', enabled: true });
   expect(applyMask(record, change, 'waf', fields).waf).toEqual({ mode: 'Y' });
   expect(applyMask(record, {}, 'name', fields)).not.toHaveProperty('name');
-  for (const mask of ['', ',', 'other', 'waf.colour', '__proto__', 'constructor.name']) {
+  for (const mask of ['', ',', 'other', 'waf.color', '__proto__', 'constructor.name']) {
     expect(() => applyMask(record, change, mask, fields)).toThrow(/^updateMask: /);
   }
 });

@@ -1,6 +1,6 @@
 /** Owns how a decision says no: an AppError whose code is the RPC code that clients get. */
 
-import { AppError, type ErrorSource } from '../../engine/base/errors.ts';
+import { AppError, type ErrorSource } from '../../base/errors.ts';
 
 /** Codes of the RPC protocol that decisions use. */
 export type RpcCode =

@@ -11,7 +11,7 @@ const ipv6 = /^\[[0-9a-f:.]{2,45}\]$/;
  * with a domain of at least one label; one label stands for the star. Errors: invalid_argument at
  * `field`.
  */
-export function normaliseHost(text: string, field: string): string {
+export function normalizeHost(text: string, field: string): string {
   const host = text.trim().toLowerCase().replace(/\.$/, '');
   if (host === '') throw invalidField(field, 'is required, for example shop.example.com');
   if (host.includes('://')) throw invalidField(field, 'must be a host name without a scheme');

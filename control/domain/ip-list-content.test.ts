@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { containsKey, maskKey, parseAddress, parseNetwork } from '../../engine/base/ip-address.ts';
+import { containsKey, maskKey, parseAddress, parseNetwork } from '../../base/ip-address.ts';
 import {
   allEntries,
   buildContent,

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { familyOf, keyWidth, maskKey, prefixOf } from '../../engine/base/ip-address.ts';
+import { familyOf, keyWidth, maskKey, prefixOf } from '../../base/ip-address.ts';
 
 /** What an operator said of an entry. */
 export interface EntryDetail {
@@ -14,7 +14,7 @@ export interface EntryDetail {
   readonly expiresAt?: string;
 }
 
-/** One entry: its key, see engine/base/ip-address.ts, and what was said of it. */
+/** One entry: its key, see base/ip-address.ts, and what was said of it. */
 export interface IpEntry extends EntryDetail {
   readonly key: string;
 }

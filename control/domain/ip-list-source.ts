@@ -5,7 +5,7 @@
 
 import type { IpListSourceInputJson, IpListSourceJson } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import { guardLimits } from '../../engine/base/guard-limits.ts';
+import { guardLimits } from '../../base/guard-limits.ts';
 import { invalidField } from './errors.ts';
 import { oneOf } from './ip-list-checks.ts';
 

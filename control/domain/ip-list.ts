@@ -10,9 +10,9 @@ import type {
   IpListSyncStatusJson,
 } from '../../proto/gen/waf/v1/ip_list_pb.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import { guardLimits } from '../../engine/base/guard-limits.ts';
-import { runAtOnce, type Steps } from '../../engine/base/steps.ts';
-import { parseNetwork, textOfKey } from '../../engine/base/ip-address.ts';
+import { guardLimits } from '../../base/guard-limits.ts';
+import { runAtOnce, type Steps } from '../../base/steps.ts';
+import { parseNetwork, textOfKey } from '../../base/ip-address.ts';
 import { invalidField } from './errors.ts';
 import { hasControls, type AccessScope } from './ip-list-checks.ts';
 import type { IpEntry } from './ip-list-content.ts';

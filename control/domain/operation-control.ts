@@ -37,7 +37,7 @@ export interface BodySlot {
   readonly spec: BodySpec;
 }
 
-/** Body controls of one catalogue entry. */
+/** Body controls of one catalog entry. */
 export interface BodyControl {
   readonly apiAssetId: string;
   readonly effective?: BodySlot;
@@ -50,7 +50,7 @@ export interface SiteControls {
   readonly siteId: string;
   /** Null where no document is in use. */
   readonly schema: SchemaControl | null;
-  /** By catalogue entry, sorted. */
+  /** By catalog entry, sorted. */
   readonly bodies: readonly BodyControl[];
 }
 

@@ -1,6 +1,6 @@
 /** Owns the setting by which an operator lets fetches go to special addresses. */
 
-import { parseNetwork } from '../../engine/base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import { invalidField } from './errors.ts';
 
 /** Key of the networks that fetches may go to although they are loopback, private or such. */

@@ -4,7 +4,7 @@
  * without compiling anything. Pure.
  */
 
-import type { ByteString } from '../../engine/base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import { patternLimits } from '../limits/resource-limits.ts';
 import type { Directive } from '../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';

@@ -16,6 +16,8 @@ const multipartErrorRule = 199_401;
 const ambiguousPartRule = 199_402;
 const inspectionLimitRule = 199_403;
 const fieldExcessRule = 199_404;
+const lateLimitRule = 199_405;
+const responseLimitRule = 199_406;
 
 /** SecLang: the policy's own media types, then the rules 200000 to 200006 that CRS expects. */
 export function renderBodyRules({ crsCore, httpPolicy: http, argLimits }: CrsSettings): string {
@@ -92,6 +94,26 @@ function inspectionLimitSection(core: CrsCoreSettingsJson, limits: ArgLimitsJson
   "id:${inspectionLimitRule},phase:2,t:none,log,${observed ? 'pass' : 'deny,status:413'},\\
   severity:4,msg:'A limit of inspection was reached${observed ? ' (observed)' : ''}',\\
   logdata:'%{INSPECTION_LIMIT_ERROR_MSG}'"`;
+}
+
+/**
+ * SecLang that comes after all other rules: limits that rules reach while they run, and answers of
+ * which only the beginning was inspected. No setting refuses such an answer: it is recorded.
+ */
+export function renderLateLimitRules({ argLimits }: CrsSettings): string {
+  const observed = argLimits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
+  const rule = (id: number, phase: number, names: string, decision: string): string =>
+    `SecRule INSPECTION_LIMIT_ERROR "!@eq 0" \\
+  "id:${id},phase:${phase},t:none,log,${decision},severity:4,\\
+  msg:'A limit of inspection was reached${decision === 'pass' ? ' (observed)' : ''}',\\
+  logdata:'%{INSPECTION_LIMIT_ERROR_MSG}',chain"
+  SecRule INSPECTION_LIMIT_ERROR_MSG "@rx (?:^|,)(?:${names})(?:,|$)" "t:none"
+`;
+  const whileRunning = 'verify-candidates|xpath-nodes|xpath-text';
+  return (
+    rule(lateLimitRule, 2, whileRunning, observed ? 'pass' : 'deny,status:413') +
+    rule(responseLimitRule, 4, 'response-bytes', 'pass')
+  );
 }
 
 /** Only JSON and XML may fail unpunished: what multipart hides from us is never let through. */

@@ -3,13 +3,13 @@
  * ruleset in order, then what the policy changes in them. Pure; never reads the files it includes.
  */
 
-import { valueLimits } from '../../engine/base/rule-limits.ts';
+import { valueLimits } from '../../base/rule-limits.ts';
 import type {
   ArgLimitsJson,
   CrsCoreSettingsJson,
   PolicyJson,
 } from '../../proto/gen/waf/v1/policy_pb.ts';
-import { renderBodyRules } from './policy-body-rules.ts';
+import { renderBodyRules, renderLateLimitRules } from './policy-body-rules.ts';
 import { crs3XmlRules } from './crs3-xml-rules.ts';
 import { crsMajor, renderCrsSetup, type CrsSettings } from './crs-setup.ts';
 import type { RulesetIncludes } from './records.ts';
@@ -46,6 +46,7 @@ const defaultUploadBytes = 13_107_200;
 const defaultResponseBodyLimitBytes = 524_288;
 const defaultResponseTypes = ['text/plain', 'text/html', 'text/xml'];
 const ownArgumentRules = 199_100;
+const ownFileRules = 199_104;
 const observedContentTypeRule = 199_200;
 
 /** Renders a policy. Cost: linear in its settings; a few kilobytes of text. */
@@ -67,6 +68,7 @@ export function renderPolicy(
     otherEngineSection(ruleset),
     defaultActionSection(policy, ruleset),
     renderBodyRules(settings),
+    fileLimitRules(settings.argLimits),
   ];
   if (ruleset === null) {
     warnings.push('the policy has no ruleset: only its own rules run');
@@ -77,10 +79,10 @@ export function renderPolicy(
     parts.push(includeSection(ruleset.includes, added));
     parts.push(adjustmentSection(settings, ruleset.version));
   } else {
-    parts.push(argumentRules(settings.argLimits, false).join('\n'));
+    parts.push(argumentRules(settings.argLimits).join('\n'));
     parts.push(added.requestBeforeBlocking ?? '', added.responseBeforeBlocking ?? '');
   }
-  parts.push(added.afterCrs ?? '');
+  parts.push(added.afterCrs ?? '', renderLateLimitRules(settings));
   return { seclang: joinParts(parts), warnings };
 }
 
@@ -195,20 +197,18 @@ function include(file: string): string {
 function adjustmentSection(settings: CrsSettings, version: string): string {
   const { argLimits, httpPolicy, crsCore } = settings;
   const lines: string[] = [];
-  const limitRules: readonly (readonly [id: number, value: unknown, hard: boolean])[] = [
-    [920380, argLimits.maxNumArgs, false],
-    [920360, argLimits.argNameLength, false],
-    [920370, argLimits.argLength, false],
-    [920390, argLimits.totalArgLength, false],
-    [920400, argLimits.maxFileSize, true],
-    [920410, argLimits.combinedFileSizes, true],
+  const limitRules: readonly (readonly [id: number, value: unknown])[] = [
+    [920380, argLimits.maxNumArgs],
+    [920360, argLimits.argNameLength],
+    [920370, argLimits.argLength],
+    [920390, argLimits.totalArgLength],
   ];
   const observed = argLimits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
-  for (const [id, value, hard] of limitRules) {
-    if (value === undefined || (observed && !hard)) continue;
+  for (const [id, value] of limitRules) {
+    if (value === undefined || observed) continue;
     lines.push(`SecRuleUpdateActionById ${id} "deny,status:413"`);
   }
-  if (observed) lines.push(...argumentRules(argLimits, true));
+  if (observed) lines.push(...argumentRules(argLimits));
   if (httpPolicy.disallowedContentTypeAction === 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE') {
     lines.push(...observedContentType());
   }
@@ -222,30 +222,40 @@ function adjustmentSection(settings: CrsSettings, version: string): string {
 }
 
 /** Rules of our own for argument limits: where they only observe, and where no CRS checks them. */
-function argumentRules(limits: NonNullable<PolicyJson['argLimits']>, withCrs: boolean): string[] {
+function argumentRules(limits: ArgLimitsJson): string[] {
   const observed = limits.argumentLimitAction === 'ARGUMENT_LIMIT_ACTION_OBSERVE';
-  const rows: readonly (readonly [
-    max: number | string | undefined,
-    target: string,
-    what: string,
-  ])[] = [
+  const rows: readonly LimitRow[] = [
     [limits.maxNumArgs, '&ARGS', 'Too many arguments'],
     [limits.argNameLength, 'ARGS_NAMES', 'Argument name too long'],
     [limits.argLength, 'ARGS', 'Argument too long'],
     [limits.totalArgLength, 'ARGS_COMBINED_SIZE', 'Arguments too long in total'],
-    // Limits of files always reject; with a CRS its own rules do.
-    [withCrs ? undefined : limits.maxFileSize, 'FILES_SIZES', 'Uploaded file too large'],
-    [withCrs ? undefined : limits.combinedFileSizes, 'FILES_COMBINED_SIZE', 'Files too large'],
   ];
+  return limitRules(ownArgumentRules, rows, observed);
+}
+
+/**
+ * Limits of files always reject. They have own rules under every ruleset: CRS 920400 compares the
+ * Content-Length, which chunked requests do not have, and exclusions must not switch them off.
+ */
+function fileLimitRules(limits: ArgLimitsJson): string {
+  const rows: readonly LimitRow[] = [
+    [limits.maxFileSize, 'FILES_SIZES', 'Uploaded file too large'],
+    [limits.combinedFileSizes, 'FILES_COMBINED_SIZE', 'Files too large'],
+  ];
+  return limitRules(ownFileRules, rows, false).join('\n');
+}
+
+type LimitRow = readonly [max: number | string | undefined, target: string, what: string];
+
+function limitRules(firstId: number, rows: readonly LimitRow[], observed: boolean): string[] {
   return rows.flatMap(([max, target, what], at) => {
     if (max === undefined) return [];
     const length = target === 'ARGS' || target === 'ARGS_NAMES' ? 't:length,' : '';
-    const passes = observed && at < 4;
-    const decision = passes ? 'pass' : 'deny,status:413';
+    const decision = observed ? 'pass' : 'deny,status:413';
     return [
       `SecRule ${target} "@gt ${max}" \\
-  "id:${ownArgumentRules + at},phase:2,t:none,${length}log,${decision},severity:5,\\
-  msg:'${what}${passes ? ' (observed)' : ''}'"`,
+  "id:${firstId + at},phase:2,t:none,${length}log,${decision},severity:5,\\
+  msg:'${what}${observed ? ' (observed)' : ''}'"`,
     ];
   });
 }

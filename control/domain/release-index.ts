@@ -7,8 +7,8 @@ import {
   isReleaseVersion,
   releaseIndexFormat,
   type ReleaseFacts,
-} from '../../engine/base/release-facts.ts';
-import { readSignature, signatureFault, type MinisignKey } from '../../engine/base/minisign.ts';
+} from '../../base/release-facts.ts';
+import { readSignature, signatureFault, type MinisignKey } from '../../base/minisign.ts';
 import { releaseLimits } from '../limits/release-limits.ts';
 import { invalidField, refusal } from './errors.ts';
 import { claimedRelease, releaseKeysKey } from './releases.ts';

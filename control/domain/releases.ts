@@ -3,7 +3,7 @@
  * why an import is refused. Pure.
  */
 
-import { readReleaseComment, type ReleaseFacts } from '../../engine/base/release-facts.ts';
+import { readReleaseComment, type ReleaseFacts } from '../../base/release-facts.ts';
 import { releaseLimits } from '../limits/release-limits.ts';
 import { invalidField, refusal } from './errors.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type MinisignKey,
   type MinisignSignature,
   type SignatureFault,
-} from '../../engine/base/minisign.ts';
+} from '../../base/minisign.ts';
 
 /** Key of the public keys that sign releases. */
 export const releaseKeysKey = 'release.trusted_keys';

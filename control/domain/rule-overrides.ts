@@ -4,7 +4,7 @@
  */
 
 import type { RuleOverrideJson } from '../../proto/gen/waf/v1/rule_override_pb.ts';
-import { encodeUtf8 } from '../../engine/base/byte-string.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { invalidField } from './errors.ts';
 import { checkPathPrefix, pathTransformations, underPaths } from './exclusion-plugins.ts';

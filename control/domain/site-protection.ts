@@ -50,14 +50,14 @@ export function checkTls(site: SiteJson, around: TlsSurroundings): TlsJson | und
   }
   if (certId !== '') checkCoverage(site, certId, around);
   if (mode === 'TLS_MODE_MANAGED_ACME') checkProvable(site, around);
-  const behaviour = tls.httpBehavior ?? 'TLS_HTTP_BEHAVIOR_UNSPECIFIED';
+  const behavior = tls.httpBehavior ?? 'TLS_HTTP_BEHAVIOR_UNSPECIFIED';
   const version = tls.minVersion ?? 'TLS_VERSION_UNSPECIFIED';
   return {
     ...tls,
     mode,
     minVersion: version === 'TLS_VERSION_UNSPECIFIED' ? 'TLS_VERSION_1_2' : version,
     httpBehavior:
-      behaviour === 'TLS_HTTP_BEHAVIOR_UNSPECIFIED' ? 'TLS_HTTP_BEHAVIOR_SERVE_BOTH' : behaviour,
+      behavior === 'TLS_HTTP_BEHAVIOR_UNSPECIFIED' ? 'TLS_HTTP_BEHAVIOR_SERVE_BOTH' : behavior,
   };
 }
 

@@ -75,7 +75,7 @@ export function requireDefault(routing: SiteRoutingJson, site: Pick<SiteJson, 'u
 }
 
 /** A prefix as it is kept: lower case, without a final slash. Errors: invalid_argument. */
-export function normalisePrefix(text: string, field: string): string {
+export function normalizePrefix(text: string, field: string): string {
   if (text === '') throw invalidField(field, 'is required, for example /api');
   if (text.length > prefixCharactersMax) {
     throw invalidField(field, `has at most ${prefixCharactersMax} characters`);
@@ -110,7 +110,7 @@ function checkRoute(
   if (name.length > nameCharactersMax) {
     throw invalidField(`${field}.name`, `has at most ${nameCharactersMax} characters`);
   }
-  const pathPrefix = normalisePrefix(route.pathPrefix ?? '', `${field}.pathPrefix`);
+  const pathPrefix = normalizePrefix(route.pathPrefix ?? '', `${field}.pathPrefix`);
   const upstreamId = route.upstreamId ?? '';
   if (upstreamId === '') throw invalidField(`${field}.upstreamId`, 'is required');
   if (!around.upstreamExists(upstreamId)) {

@@ -4,7 +4,7 @@ import type { SiteJson, SiteUpstreamJson } from '../../proto/gen/waf/v1/site_pb.
 import type { UpstreamEndpointJson } from '../../proto/gen/waf/v1/common_pb.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { invalidField, refusal } from './errors.ts';
-import { normaliseHost } from './hosts.ts';
+import { normalizeHost } from './hosts.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkBotProtection, checkTls, type CertificateFacts } from './site-protection.ts';
 import type { SiteRecord } from './records.ts';
@@ -47,7 +47,7 @@ export interface ParsedEndpoint {
 }
 
 /**
- * The site with its hosts normalised. Errors: invalid_argument, already_exists, naming the field.
+ * The site with its hosts normalized. Errors: invalid_argument, already_exists, naming the field.
  */
 export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
   const name = (site.name ?? '').trim();
@@ -55,7 +55,7 @@ export function checkSite(site: SiteJson, around: SiteSurroundings): SiteJson {
   if (name.length > nameCharactersMax) {
     throw invalidField('site.name', `has at most ${nameCharactersMax} characters`);
   }
-  const primaryHost = normaliseHost(site.primaryHost ?? '', 'site.primaryHost');
+  const primaryHost = normalizeHost(site.primaryHost ?? '', 'site.primaryHost');
   const aliases = checkAliases(site.aliases ?? [], primaryHost);
   checkUpstreams(site.upstreams ?? [], around);
   checkWaf(site, around);
@@ -116,7 +116,7 @@ function checkAliases(aliases: readonly string[], primaryHost: string): string[]
   }
   const seen = new Set([primaryHost]);
   return aliases.map((alias, at) => {
-    const host = normaliseHost(alias, `site.aliases[${at}]`);
+    const host = normalizeHost(alias, `site.aliases[${at}]`);
     if (seen.has(host)) throw invalidField(`site.aliases[${at}]`, 'is a host of this site already');
     seen.add(host);
     return host;

@@ -8,7 +8,7 @@ import type {
   ClientIPAnalysisPathJson,
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
-import { parseAddress } from '../../engine/base/ip-address.ts';
+import { parseAddress } from '../../base/ip-address.ts';
 
 /** What one request said of its sender. */
 export interface SenderSample {
@@ -63,7 +63,7 @@ interface HeaderTally {
 }
 
 /** Analyses samples. `isTrusted` says whether a peer is a proxy that is trusted already. */
-export function analyseSenders(
+export function analyzeSenders(
   samples: readonly SenderSample[],
   isTrusted: (peer: string) => boolean,
 ): AnalysisFindings {

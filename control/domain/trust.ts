@@ -9,10 +9,10 @@ import type {
   TrustNodeJson,
   TrustProfileJson,
 } from '../../proto/gen/waf/v1/trust_pb.ts';
-import { addressHeaders } from '../../engine/base/address-headers.ts';
+import { addressHeaders } from '../../base/address-headers.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import { trustLimits } from '../../engine/base/guard-limits.ts';
-import { proxyPaths } from '../../engine/base/proxy-paths.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
+import { proxyPaths } from '../../base/proxy-paths.ts';
 import { hasControls } from './ip-list-checks.ts';
 
 /** A profile as it is kept; the id is the site's, or `global`. */

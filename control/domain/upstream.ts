@@ -5,7 +5,7 @@ import { invalidField } from './errors.ts';
 import { checkRequestHeaders } from './request-headers.ts';
 import { checkEndpoint } from './site.ts';
 import { checkUpstreamTls } from './upstream-tls.ts';
-import { withProbeDefaults, withResilienceDefaults } from './upstream-behaviour.ts';
+import { withProbeDefaults, withResilienceDefaults } from './upstream-behavior.ts';
 
 const nameCharactersMax = 128;
 const descriptionCharactersMax = 2048;

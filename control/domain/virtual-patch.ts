@@ -3,7 +3,7 @@
  * mended. A patch states where it looks, when it ends, and requests that prove it.
  */
 
-import { virtualPatchTag } from '../../engine/base/rule-tags.ts';
+import { virtualPatchTag } from '../../base/rule-tags.ts';
 import { invalidField } from './errors.ts';
 import {
   readPatchConditions,

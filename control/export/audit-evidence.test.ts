@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';
 import { EvidenceUploads } from '../../engine/link/evidence-uploads.ts';

@@ -3,8 +3,8 @@
  * connection loses, is dropped and counted, here and for this target only.
  */
 
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
 import { siemLimits } from '../limits/siem-limits.ts';
 import type { Wire } from './wire.ts';
 

@@ -5,9 +5,9 @@
 
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { allowedNetworksOf } from '../domain/outgoing-settings.ts';
 import { siemTargetsOf, type SiemEvent, type SiemTarget } from '../domain/siem-settings.ts';
 import { settingsId, systemSettings } from '../store/collections.ts';

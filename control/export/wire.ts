@@ -6,7 +6,7 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { checkedLookup, FetchError } from '../access/outgoing.ts';
 import type { SiemTarget } from '../domain/siem-settings.ts';
 import { siemLimits } from '../limits/siem-limits.ts';

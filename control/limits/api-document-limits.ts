@@ -58,6 +58,6 @@ export const apiDocumentLimits = {
   learnedDraftsMax: 7,
   /** Objects after which a field that all of them had is called required. */
   requiredFrom: 20,
-  /** Catalogue entries of one site. */
+  /** Catalog entries of one site. */
   assetsPerSiteMax: 20_000,
 } as const;

@@ -2,6 +2,8 @@
 
 /** How many there are of each, and how large one is. */
 export const resourceLimits = {
+  /** Sites that one setting of the deployment names; `*` stands for all others. */
+  optionSitesMax: 1_000,
   /** Certificates of authorities that a pool accepts; a company has a handful. */
   upstreamAuthoritiesMax: 64,
   /** A geo database when unpacked; free country sets have 8 MB. A request bounds uploads. */

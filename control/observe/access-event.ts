@@ -6,7 +6,7 @@ import {
   type AccessFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { AccessEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
-import { accessFactVersion } from '../../engine/base/protocol-versions.ts';
+import { accessFactVersion } from '../../base/protocol-versions.ts';
 import { int64Json, selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';

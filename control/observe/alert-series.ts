@@ -4,7 +4,7 @@
  * without their rules, marked as limited, so that no sum is ever too low without saying so.
  */
 
-import { readAlertKey } from '../../engine/base/alert-key.ts';
+import { readAlertKey } from '../../base/alert-key.ts';
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { CountStep, EventCount } from '../domain/alert-facts.ts';
 import { alertLimits } from '../limits/alert-limits.ts';

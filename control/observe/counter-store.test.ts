@@ -6,12 +6,12 @@ import {
   CounterBatchSchema,
   CounterDeltaSchema,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { crc32c } from '../../engine/base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { durationBoundsUs } from '../../engine/contract/counters.ts';
 import { metricsText, trafficMetrics } from '../api/metrics-text.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
-import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { durationBoundsSeconds, openCounterStore } from './counter-store.ts';
 
 const delta = (siteId: string, requests: bigint, status: string) =>

@@ -9,11 +9,11 @@ import {
   type CounterBatch,
   type CounterDelta,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { systemClock, type Clock } from '../../engine/base/clock.ts';
-import { crc32c } from '../../engine/base/crc32c.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
-import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { prefixRange, type Kv, type KvReader, type KvWriter } from '../store/kv.ts';
 import type { IncomingBatch, IngestResult } from './event-store.ts';
 import {

@@ -7,7 +7,7 @@ import {
   CounterEntrySchema,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { omittedEndpoints } from '../../engine/contract/api-counts.ts';
-import { endpointLimits } from '../../engine/base/schema-limits.ts';
+import { endpointLimits } from '../../base/schema-limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { addEndpoints, readEndpoints } from './endpoint-store.ts';
 

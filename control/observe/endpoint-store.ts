@@ -1,10 +1,10 @@
 /**
  * Owns the endpoints that nodes learned from traffic, by site, in bounded number. What varies in a
- * path is one parameter; no query, body or header is here. Traffic alone never changes a catalogue.
+ * path is one parameter; no query, body or header is here. Traffic alone never changes a catalog.
  */
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { EndpointTree } from '../../engine/base/endpoint-tree.ts';
+import { EndpointTree } from '../../base/endpoint-tree.ts';
 import type { KvReader, KvWriter } from '../store/kv.ts';
 import { separator } from './step-keys.ts';
 

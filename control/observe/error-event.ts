@@ -3,7 +3,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { ErrorFactSchema, type ErrorFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { ErrorEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
-import { errorFactVersion } from '../../engine/base/protocol-versions.ts';
+import { errorFactVersion } from '../../base/protocol-versions.ts';
 import { traceIdOf, withoutDefaults } from './event-json.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 

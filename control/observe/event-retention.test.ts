@@ -2,7 +2,7 @@
 
 import { expect, test, vi } from 'vitest';
 import { observationLimits } from '../limits/observation-limits.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { startRetention } from './event-retention.ts';
 import type { EventStore, KeptSince } from './event-store.ts';
 

@@ -1,8 +1,8 @@
 /** Removes events that are older than they are kept, and the oldest past the bounds of the disk. */
 
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { SiteDays } from '../domain/log-policy.ts';
 import type { EventStore } from './event-store.ts';
 import type { EventLane } from './events/event-kind.ts';

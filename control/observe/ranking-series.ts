@@ -6,7 +6,7 @@
 
 import type { CounterDelta } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
-import { TopCounts, type TopCount } from '../../engine/base/top-counts.ts';
+import { TopCounts, type TopCount } from '../../base/top-counts.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../store/kv.ts';
 import { everySite, separator, timeText } from './step-keys.ts';
 

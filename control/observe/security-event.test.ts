@@ -10,7 +10,7 @@ import {
 import type { SecurityEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { toAccessEvent } from './access-event.ts';
 import { isAttack, toSecurityEvent } from './security-event.ts';
-import { summarise } from './summary.ts';
+import { summarize } from './summary.ts';
 
 const identity = { id: 'i', tenantId: 't', agentId: 'a' };
 
@@ -132,7 +132,7 @@ test('rankings of attacks leave out what only passed with a notice', async () =>
     'SECURITY_SUMMARY_DIMENSION_RULE',
   ] as const;
   const events = Readable.from([notice, notice, stopped, attack]);
-  const { total, top } = await summarise(events, wanted, 10, false);
+  const { total, top } = await summarize(events, wanted, 10, false);
   expect(total).toBe(4);
   expect(top.get(wanted[0])?.map(({ key, count }) => [key, count])).toEqual([
     ['protocol', 1n],

@@ -8,7 +8,7 @@ import {
   type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { SecurityEventJson, SecurityMessageJson } from '../../proto/gen/waf/v1/log_pb.ts';
-import { securityFactVersion } from '../../engine/base/protocol-versions.ts';
+import { securityFactVersion } from '../../base/protocol-versions.ts';
 import { selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
 import { entryForm, type Entry } from './events/entry.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';

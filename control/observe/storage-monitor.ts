@@ -1,7 +1,7 @@
 /** Measures the log store at regular times and reports when storage pressure begins or ends. */
 
 import { statfs } from 'node:fs/promises';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { LogStorageHealthJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { storageHealthLimits } from '../limits/observation-limits.ts';
 import type { Kv } from '../store/kv.ts';

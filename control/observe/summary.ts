@@ -57,7 +57,7 @@ const ofRules: SecuritySummaryDimensionJson = 'SECURITY_SUMMARY_DIMENSION_RULE';
  * Adds up `events`: totals, the trend and the ranking of rules count all of them, other rankings
  * attacks alone. Cost: one pass; `limited` names rankings of more than 100,000 values.
  */
-export async function summarise(
+export async function summarize(
   events: AsyncIterable<SecurityEventJson>,
   wanted: readonly SecuritySummaryDimensionJson[],
   topLimit: number,

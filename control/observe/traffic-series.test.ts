@@ -3,9 +3,9 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { crc32c } from '../../engine/base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
-import { metricPayloadVersion } from '../../engine/base/protocol-versions.ts';
+import { metricPayloadVersion } from '../../base/protocol-versions.ts';
 import { openCounterStore, type CounterStore } from './counter-store.ts';
 
 const hourMs = 3_600_000;

@@ -3,7 +3,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SecurityFactSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
+import { fingerprintOf, textOfKind } from '../../base/check-fingerprint.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { ViolationSamples, type SentFact } from './violation-samples.ts';

@@ -8,7 +8,7 @@ import {
   SecurityFactSchema,
   type SecurityFact,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
+import { fingerprintOf, textOfKind } from '../../base/check-fingerprint.ts';
 import { observationLimits } from '../limits/observation-limits.ts';
 import { prefixRange, type Kv, type KvWriter } from '../store/kv.ts';
 import { separator } from './step-keys.ts';

@@ -7,7 +7,7 @@ import {
   RuntimeIpListSchema,
   RuntimeTrustProfileSchema,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
-import { maskKey, parseAddress } from '../../engine/base/ip-address.ts';
+import { maskKey, parseAddress } from '../../base/ip-address.ts';
 import { toTrustConfig, trustOf } from '../../engine/bundle/runtime-trust.ts';
 import { buildContent, type IpListChunk } from '../domain/ip-list-content.ts';
 import { packList, toRuntimeTrust } from './access-parts.ts';

@@ -9,7 +9,7 @@ import type {
   RuntimeTrustProfileSchema,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { TrustProfileJson } from '../../proto/gen/waf/v1/trust_pb.ts';
-import { familyOf, keyWidth } from '../../engine/base/ip-address.ts';
+import { familyOf, keyWidth } from '../../base/ip-address.ts';
 import { chunkReader, contentOf } from '../access/list-contents.ts';
 import { allReferences } from '../access/references.ts';
 import type { CountryRuleRecord } from '../domain/country-access.ts';

@@ -1,8 +1,8 @@
 /** Proves that API checks are made anew when what they come from changes, and only then. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
-import { runAtOnce } from '../../engine/base/steps.ts';
+import { systemClock } from '../../base/clock.ts';
+import { runAtOnce } from '../../base/steps.ts';
 import { noControls, type OperationIntentRecord } from '../domain/operation-control.ts';
 import type { PolicyRecord, SiteRecord } from '../domain/records.ts';
 import { operationIntents, policies, sites } from '../store/collections.ts';

@@ -28,7 +28,7 @@ import type { RulesetIncludes, SiteRecord, UpstreamRecord } from '../domain/reco
 import { renderPolicy, type AddedSecLang } from '../domain/policy-seclang.ts';
 import type { TravelingTls } from '../domain/site-certificate.ts';
 import { hostsOf, parseEndpointUrl } from '../domain/site.ts';
-import { probeOf, resilienceOf } from '../domain/upstream-behaviour.ts';
+import { probeOf, resilienceOf } from '../domain/upstream-behavior.ts';
 import { toRuntimeBot } from './site-bot.ts';
 import type { RulesetFile } from './ruleset-folder.ts';
 

@@ -6,7 +6,7 @@ import {
   RuntimeBundleSchema,
   type RuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { botOf } from '../../engine/bundle/runtime-bot.ts';
 import { IpSets } from '../../engine/bundle/ip-set.ts';
 import type { SiteRecord } from '../domain/records.ts';

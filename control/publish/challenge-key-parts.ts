@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { publishLimits } from '../limits/store-limits.ts';
 import { keys, rateLimits, sites, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';

@@ -1,8 +1,8 @@
 /** Owns the first start: the default ruleset, the templates, the default policy, the demo site. */
 
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { builtInTemplates, templateIds } from '../domain/policy-templates.ts';
 import { defaultTenantId, type PolicyRecord } from '../domain/records.ts';
 import { policies, rulesets, sites } from '../store/collections.ts';

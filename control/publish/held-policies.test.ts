@@ -4,8 +4,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import { verifySignedBundle } from '../../engine/bundle/signed-bundle.ts';
@@ -67,7 +67,7 @@ const refusal = (id: string) => [
   { id, text: `policy ${id} "${id}": 1 error\n  policy.conf:3:1: x` },
 ];
 
-test('a refused policy keeps its last good artefact; other changes are published', async () => {
+test('a refused policy keeps its last good artifact; other changes are published', async () => {
   const store = await twoPolicies();
   const publisher = await startPublisher(store, systemClock, silentLogger);
   await publisher.accepted(publisher.current()!.revision);
@@ -138,7 +138,7 @@ test('to deliver again is to try again', async () => {
   publisher.close();
 });
 
-test('an artefact that was good and is refused later is no longer fallen back to', async () => {
+test('an artifact that was good and is refused later is no longer fallen back to', async () => {
   const store = await twoPolicies();
   const publisher = await startPublisher(store, systemClock, silentLogger);
   const { revision } = publisher.current()!;
@@ -162,7 +162,7 @@ test('what a node says of unknown policies or configurations changes nothing', a
   publisher.close();
 });
 
-test('blobs of artefacts go when nothing names them', async () => {
+test('blobs of artifacts go when nothing names them', async () => {
   const store = await twoPolicies();
   const publisher = await startPublisher(store, systemClock, silentLogger);
   await publisher.accepted(publisher.current()!.revision);

@@ -1,7 +1,7 @@
 /**
- * Owns holding back policies that do not compile: which artefact of each a node accepted last,
+ * Owns holding back policies that do not compile: which artifact of each a node accepted last,
  * which it refused, and what is published in place of a refused one. A policy that is held back
- * keeps its last good artefact; one that never had any is left out, and its sites get 503.
+ * keeps its last good artifact; one that never had any is left out, and its sites get 503.
  */
 
 import { createHash } from 'node:crypto';
@@ -37,7 +37,7 @@ export interface SettledParts {
 /** Finds the content of a piece by its hash. */
 export type ContentOf = (sha256: Uint8Array) => Uint8Array | undefined;
 
-/** Puts last good artefacts in place of those that are refused or cannot even be built. */
+/** Puts last good artifacts in place of those that are refused or cannot even be built. */
 export function settleParts(store: ReadStore, parts: readonly BuiltPart[]): SettledParts {
   const held: HeldPolicy[] = [];
   const settled = new Map<string, BuiltPart>();
@@ -59,7 +59,7 @@ export function settleParts(store: ReadStore, parts: readonly BuiltPart[]): Sett
   return { parts: [...settled.values()].sort(byName), held };
 }
 
-/** Notes which artefacts a node refused. Shape: how many of the named policies it is about. */
+/** Notes which artifacts a node refused. Shape: how many of the named policies it is about. */
 export function noteRefused(
   tx: WriteStore,
   index: readonly RuntimePart[],
@@ -86,7 +86,7 @@ export function noteRefused(
   return count;
 }
 
-/** Whether a node that accepted this configuration accepted artefacts that are not noted yet. */
+/** Whether a node that accepted this configuration accepted artifacts that are not noted yet. */
 export function hasNewGood(store: ReadStore, index: readonly RuntimePart[]): boolean {
   const policies = policiesIn(index);
   const known = store.count(goodPolicies);
@@ -96,7 +96,7 @@ export function hasNewGood(store: ReadStore, index: readonly RuntimePart[]): boo
   );
 }
 
-/** Notes the artefacts of a configuration that a node accepted; forgets those of other policies. */
+/** Notes the artifacts of a configuration that a node accepted; forgets those of other policies. */
 export function noteGood(
   tx: WriteStore,
   index: readonly RuntimePart[],
@@ -123,7 +123,7 @@ export function noteGood(
   dropBlobs(tx, gone);
 }
 
-/** Forgets what was said against artefacts that are no longer wanted. */
+/** Forgets what was said against artifacts that are no longer wanted. */
 export function forgetSettled(tx: WriteStore, held: readonly HeldPolicy[]): void {
   const stays = new Set(held.map(({ id }) => id));
   for (const { id } of tx.list(heldPolicies)) if (!stays.has(id)) tx.remove(heldPolicies, id);

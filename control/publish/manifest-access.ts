@@ -19,7 +19,7 @@ import {
   type RateLimitEndpointRecordJson,
 } from '../../proto/gen/waf/v1/rate_limit_pb.ts';
 import { TrustProfileSchema, type TrustProfileJson } from '../../proto/gen/waf/v1/trust_pb.ts';
-import { addressHeaders } from '../../engine/base/address-headers.ts';
+import { addressHeaders } from '../../base/address-headers.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
 import { invalid, known, list, object, text, type Spec } from './manifest-fields.ts';
 import type { References } from './manifest-references.ts';

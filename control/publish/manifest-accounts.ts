@@ -7,6 +7,7 @@
 import type { AgentGroupJson } from '../../proto/gen/waf/v1/agent_group_pb.ts';
 import type { ACMEDNSProviderJson } from '../../proto/gen/waf/v1/cert_pb.ts';
 import { mapRolesHandedOut } from '../domain/identity-settings.ts';
+import { mapSitesNamed } from '../domain/site-options.ts';
 import type { ManifestDocument } from './manifest-documents.ts';
 import { invalid, known, list, object, text, type Spec } from './manifest-fields.ts';
 import type { References } from './manifest-references.ts';
@@ -127,12 +128,13 @@ export function dnsSpec(account: ACMEDNSProviderJson): Spec {
   return filled({ ...stated, status, credentials: storedSecret });
 }
 
-/** The values of a Settings document. Roles that identity providers hand out are named. */
+/** The values of a Settings document. Sites, and roles that providers hand out, are named. */
 export function readSettingsSpec(
   { spec, where }: ManifestDocument,
   references: References,
 ): Readonly<Record<string, unknown>> {
-  return mapRolesHandedOut(spec, (name) => references.idOf('role', name, where, 'spec'));
+  const sited = mapSitesNamed(spec, (name) => references.idOf('site', name, where, 'spec'));
+  return mapRolesHandedOut(sited, (name) => references.idOf('role', name, where, 'spec'));
 }
 
 /** Settings as documents state them. */
@@ -140,7 +142,8 @@ export function settingsSpec(
   values: Readonly<Record<string, unknown>>,
   references: References,
 ): Spec {
-  return mapRolesHandedOut(values, (id) => references.nameOf('role', id));
+  const sited = mapSitesNamed(values, (id) => references.nameOf('site', id));
+  return mapRolesHandedOut(sited, (id) => references.nameOf('role', id));
 }
 
 function texts(from: Spec, field: string, where: string, prefix: string): string[] {

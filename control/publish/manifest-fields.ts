@@ -1,6 +1,6 @@
 /** Owns reading the fields of manifest documents; every error names the document and the field. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 /** A mapping of a document. */
 export type Spec = Readonly<Record<string, unknown>>;

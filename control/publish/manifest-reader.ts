@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { resourceLimits, yamlLimits } from '../limits/resource-limits.ts';
 import { refusal } from '../domain/errors.ts';
 import { readManifest, type ManifestDocument } from './manifest-documents.ts';

@@ -46,7 +46,7 @@ const siteFields = [
   'trustProfile',
 ];
 const tlsModes = ['none', 'uploaded', 'managed-acme'];
-const tlsBehaviours = ['serve-both', 'redirect-to-https', 'acme-only'];
+const tlsBehaviors = ['serve-both', 'redirect-to-https', 'acme-only'];
 
 /** What a Site document states. Routing and override are undefined where it is silent. */
 export interface SiteSpec {
@@ -198,7 +198,7 @@ function readTls(spec: Spec, where: string, references: References): NonNullable
   const modes = ref === '' ? tlsModes : ['uploaded', ...tlsModes];
   const mode = choice(tls, 'mode', modes, where, 'spec.tls.');
   const version = choice(tls, 'minVersion', ['', '1.2', '1.3'], where, 'spec.tls.');
-  const behaviour = choice(tls, 'httpBehavior', ['', ...tlsBehaviours], where, 'spec.tls.');
+  const behavior = choice(tls, 'httpBehavior', ['', ...tlsBehaviors], where, 'spec.tls.');
   const certId = ref === '' ? '' : references.idOf('certificate', ref, where, 'spec.certRef');
   return {
     mode: `TLS_MODE_${symbol(mode)}` as 'TLS_MODE_NONE',
@@ -206,10 +206,10 @@ function readTls(spec: Spec, where: string, references: References): NonNullable
     ...(version === ''
       ? {}
       : { minVersion: `TLS_VERSION_${version.replace('.', '_')}` as 'TLS_VERSION_1_2' }),
-    ...(behaviour === ''
+    ...(behavior === ''
       ? {}
       : {
-          httpBehavior: `TLS_HTTP_BEHAVIOR_${symbol(behaviour)}` as 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
+          httpBehavior: `TLS_HTTP_BEHAVIOR_${symbol(behavior)}` as 'TLS_HTTP_BEHAVIOR_SERVE_BOTH',
         }),
     ...readStrictTransport(tls['hsts'], where),
   };

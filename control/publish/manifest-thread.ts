@@ -1,7 +1,7 @@
 /** Reads one manifest in a thread of its own and hands its documents back one by one, as JSON. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { readManifest } from './manifest-documents.ts';
 
 /** What the thread is asked. */

@@ -52,7 +52,7 @@ export interface BuildOptions {
 }
 
 /**
- * Builds the artefact that control would publish. Paths in the manifest are relative to `baseDir`.
+ * Builds the artifact that control would publish. Paths in the manifest are relative to `baseDir`.
  * Errors: AppError manifest_invalid and those of reading rulesets.
  */
 export function buildBundleFromManifest(

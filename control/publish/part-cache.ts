@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError, toAppError } from '../../engine/base/errors.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
 import { publishLimits } from '../limits/store-limits.ts';
-import type { Steps } from '../../engine/base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import type { PartKind, PartPlan } from './part-kind.ts';
 

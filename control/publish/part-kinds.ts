@@ -9,7 +9,7 @@ import { geoKind } from './geo-parts.ts';
 import { logPolicyKind } from './log-parts.ts';
 import type { PartKind } from './part-kind.ts';
 import { policyKind, rulesetKind } from './policy-parts.ts';
-import { responsesKind, siteKind, upstreamKind } from './site-parts.ts';
+import { responsesKind, siteKind, siteOptionsKind, upstreamKind } from './site-parts.ts';
 
 /** Every kind of piece. A further one is a file of its own and a line here. */
 export const partKinds: readonly PartKind[] = [
@@ -25,6 +25,7 @@ export const partKinds: readonly PartKind[] = [
   responsesKind,
   rulesetKind,
   siteKind,
+  siteOptionsKind,
   trustKind,
   upstreamKind,
 ];

@@ -5,8 +5,8 @@
 
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
-import { toByteString } from '../../engine/base/byte-string.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { toByteString } from '../../base/byte-string.ts';
+import { AppError } from '../../base/errors.ts';
 import { commandLineLimits } from '../limits/command-limits.ts';
 import { importSetUp, type ImportedSetUp } from '../domain/seclang-import/import-set-up.ts';
 import type { KnownRuleset } from '../domain/seclang-import/ruleset-edits.ts';

@@ -1,6 +1,6 @@
 /** Owns the addresses of IP lists as the custom rules of a policy match them: files beside it. */
 
-import { textOfKey } from '../../engine/base/ip-address.ts';
+import { textOfKey } from '../../base/ip-address.ts';
 import { chunkReader, contentOf } from '../access/list-contents.ts';
 import { listFile, listsOfRule } from '../domain/custom-rules.ts';
 import { allEntries, type IpListContent } from '../domain/ip-list-content.ts';

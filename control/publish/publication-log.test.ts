@@ -1,7 +1,7 @@
 /** Proves that answers of many nodes become few writes, of which none loses an answer. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { publications, type NodeDelivery } from '../store/collections.ts';
 import { openMemoryKv } from '../store/memory-kv.ts';
 import { openStore, type Store } from '../store/store.ts';

@@ -9,9 +9,9 @@ import { RuntimeBundleSchema } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts
 import { BundleKeeper, type FetchParts } from '../../engine/bundle/bundle-keeper.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import { verifySignedBundle } from '../../engine/bundle/signed-bundle.ts';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { publishLimits } from '../limits/store-limits.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { RuntimeConfig } from '../../engine/contract/runtime.ts';
 import type { SiteRecord, UpstreamRecord } from '../domain/records.ts';
 import type { CertificateRecord } from '../domain/resource-records.ts';

@@ -11,11 +11,11 @@ import {
   type RuntimePart,
   type SignedRuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import type { Clock } from '../../engine/base/clock.ts';
-import { toAppError } from '../../engine/base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
 import { publishLimits } from '../limits/store-limits.ts';
-import type { Logger } from '../../engine/base/log.ts';
-import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
+import type { Logger } from '../../base/log.ts';
+import { runAtOnce, runInSlices } from '../../base/steps.ts';
 import { heldPolicies, keys, type KeyRecord } from '../store/collections.ts';
 import type { ReadStore, Store } from '../store/store.ts';
 import { apiCheckKind } from './api-check-parts.ts';

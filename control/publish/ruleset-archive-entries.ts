@@ -2,7 +2,7 @@
 
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import { resourceLimits } from '../limits/resource-limits.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 /** A plain file of an archive. */
 export interface ArchiveEntry {

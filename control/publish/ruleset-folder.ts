@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resourceLimits } from '../limits/resource-limits.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { RulesetIncludes } from '../domain/records.ts';
 
 /** Where Debian's package keeps its rules. */

@@ -3,8 +3,9 @@
  * pools lie in a fixed number of drawers, so that a change of one rebuilds a handful.
  */
 
-import { responsesJson } from '../domain/settings.ts';
+import { responsesJson } from '../domain/response-settings.ts';
 import { certificateChooser, servesTls, travelingTls } from '../domain/site-certificate.ts';
+import { travelingOptions } from '../domain/site-options.ts';
 import { certificates, settingsId, systemSettings, upstreams } from '../store/collections.ts';
 import type { ReadStore } from '../store/store.ts';
 import {
@@ -43,6 +44,18 @@ export const responsesKind: PartKind = {
   plan: (store) => {
     const text = responsesJson(store.get(systemSettings, settingsId)?.values ?? {});
     return text === '' ? [] : [{ id: '', inputs: [text], build: () => ({ responsesJson: text }) }];
+  },
+};
+
+/** What settings of the deployment choose for sites. */
+export const siteOptionsKind: PartKind = {
+  name: 'site-options',
+  collections: ['settings'],
+  plan: (store) => {
+    const options = travelingOptions(store.get(systemSettings, settingsId)?.values ?? {});
+    const text = JSON.stringify(options);
+    const build = () => ({ siteOptions: options });
+    return options.length === 0 ? [] : [{ id: '', inputs: [text], build }];
   },
 };
 

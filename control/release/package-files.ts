@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { releaseLimits } from '../limits/release-limits.ts';
 import type { TarFile } from './tar-writer.ts';
 

@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { readBuildInfo } from '../../engine/base/build-info.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import { readBuildInfo } from '../../base/build-info.ts';
+import { AppError } from '../../base/errors.ts';
 import { buildPackage, type BuiltPackage } from './build-package.ts';
 
 /** The running program as one file. */

@@ -7,8 +7,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AppError } from '../../engine/base/errors.ts';
-import { makeFolder } from '../../engine/base/make-folder.ts';
+import type { AppError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 import { refusal } from '../domain/errors.ts';
 
 /** What was written, before it is accepted. */

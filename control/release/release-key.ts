@@ -5,9 +5,9 @@
 
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createReadStream, writeFileSync } from 'node:fs';
-import { AppError } from '../../engine/base/errors.ts';
-import { makeSignature, publicKeyOf } from '../../engine/base/minisign.ts';
-import { releaseComment, type ReleaseFacts } from '../../engine/base/release-facts.ts';
+import { AppError } from '../../base/errors.ts';
+import { makeSignature, publicKeyOf } from '../../base/minisign.ts';
+import { releaseComment, type ReleaseFacts } from '../../base/release-facts.ts';
 
 /** A key that was read or made. */
 export interface ReleaseKey {

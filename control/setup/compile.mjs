@@ -14,7 +14,7 @@ import {
 } from './paths.mjs';
 import { run, say, SetupError, tail } from './process.mjs';
 
-const folders = ['engine', 'control', 'native-bindings', 'proto', 'bench'];
+const folders = ['base', 'engine', 'control', 'native-bindings', 'proto', 'bench'];
 const assetFolders = ['control', 'engine'];
 const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.test.ts');
 const isAsset = (name) => /\.(html|css|svg|png|woff2|mmdb|conf|data)$/.test(name);

@@ -1,7 +1,7 @@
 /** Owns the proof that damage to the audit chain is found and named. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { hashRow, verifyChain, type AuditRow } from './audit-chain.ts';
 import { auditKey, toBytes } from './keys.ts';
 import type { Kv } from './kv.ts';

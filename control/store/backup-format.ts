@@ -13,7 +13,7 @@
  */
 
 import { createHash, type Hash } from 'node:crypto';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { storeLimits } from '../limits/store-limits.ts';
 
 /** Version of the format; a newer one is refused. */

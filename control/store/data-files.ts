@@ -13,7 +13,7 @@ import {
   readFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { storeLimits } from '../limits/store-limits.ts';
 import type { BackupEntry } from './backup-format.ts';
 

@@ -1,7 +1,7 @@
 /** Owns who this installation is: two names that are made once and kept with the store. */
 
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Collection } from './collection.ts';
 import type { Store } from './interface.ts';
 

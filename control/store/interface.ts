@@ -1,6 +1,6 @@
 /** Owns what the store offers to the rest of control: records, indexes, blobs, the audit chain. */
 
-import type { Steps } from '../../engine/base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { AuditNote, AuditRow } from './audit-chain.ts';
 import type { Collection } from './collection.ts';
 

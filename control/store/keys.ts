@@ -1,6 +1,6 @@
 /** Owns how keys of the store are built and values written. Never decides what is stored. */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { prefixRange } from './kv.ts';
 
 /** Stands between the parts of a key. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLmdbKv } from './lmdb-kv.ts';
-import { lmdbFileProblem } from '../../engine/base/lmdb-file.ts';
+import { lmdbFileProblem } from '../../base/lmdb-file.ts';
 
 const scratch = (): string => mkdtempSync(join(tmpdir(), 'waf-lmdb-'));
 

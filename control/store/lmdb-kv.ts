@@ -5,9 +5,9 @@
 import { chmodSync, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RangeOptions, type RootDatabase, type Transaction } from 'lmdb';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { storeLimits } from '../limits/store-limits.ts';
-import { lmdbFileProblem } from '../../engine/base/lmdb-file.ts';
+import { lmdbFileProblem } from '../../base/lmdb-file.ts';
 import { Draft, readThrough } from './draft.ts';
 import type { Kv, KvEntry, KvRange, KvReader, KvSnapshot, KvWriter } from './kv.ts';
 

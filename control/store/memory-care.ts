@@ -3,7 +3,7 @@
  * garbage once the process is idle after work. Never keeps the process alive.
  */
 
-import { collectGarbage } from '../../engine/base/garbage.ts';
+import { collectGarbage } from '../../base/garbage.ts';
 import { storeLimits } from '../limits/store-limits.ts';
 import { dropFilePages } from '../../native-bindings/pages/file-pages.ts';
 

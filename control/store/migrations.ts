@@ -3,7 +3,7 @@
  * one transaction with its version, so that after a kill between two the next opening continues.
  */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { AnyCollection } from './collection.ts';
 import {
   areaRange,

@@ -2,8 +2,8 @@
 
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import type { Kv } from './kv.ts';
 import { openLmdbKv } from './lmdb-kv.ts';
 

@@ -1,15 +1,15 @@
 /**
- * Owns the collections on policies and what nodes said of their artefacts: which are held back, and
- * which artefact of each was accepted last.
+ * Owns the collections on policies and what nodes said of their artifacts: which are held back, and
+ * which artifact of each was accepted last.
  */
 
 import type { Collection } from './collection.ts';
 
-/** A policy whose newest artefact a node refused. */
+/** A policy whose newest artifact a node refused. */
 export interface HeldPolicyRecord {
   /** The policy's id, with its site's where it is a site's own variant. */
   readonly id: string;
-  /** The refused artefact, SHA-256 in hex: another one is tried. */
+  /** The refused artifact, SHA-256 in hex: another one is tried. */
   readonly sha256: string;
   /** Configuration that it came with. */
   readonly revision: string;
@@ -19,7 +19,7 @@ export interface HeldPolicyRecord {
   readonly since: string;
 }
 
-/** The artefact of a policy that a node accepted last, with the ruleset that it includes. */
+/** The artifact of a policy that a node accepted last, with the ruleset that it includes. */
 export interface GoodPolicyRecord {
   /** As that of the held policy. */
   readonly id: string;
@@ -35,7 +35,7 @@ export interface GoodPolicyRecord {
 /** Policies that are held back. */
 export const heldPolicies: Collection<HeldPolicyRecord> = { name: 'held-policies', indexes: {} };
 
-/** Artefacts that policies fall back to. */
+/** Artifacts that policies fall back to. */
 export const goodPolicies: Collection<GoodPolicyRecord> = {
   name: 'good-policies',
   indexes: {},

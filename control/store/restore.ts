@@ -16,10 +16,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { AppError } from '../../engine/base/errors.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
 import { storeLimits } from '../limits/store-limits.ts';
-import { makeFolder } from '../../engine/base/make-folder.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 import {
   damaged,
   decodeBackup,

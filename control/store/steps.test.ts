@@ -1,9 +1,9 @@
 /** Owns the proof that a transaction made in slices is one transaction. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { storeLimits } from '../limits/store-limits.ts';
-import type { Steps } from '../../engine/base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { publications, policies, type PublicationRecord } from './collections.ts';
 import { openMemoryKv } from './memory-kv.ts';
 import { openStore, type Store, type WriteStore } from './store.ts';

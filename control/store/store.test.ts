@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { collections } from './collection-list.ts';
 import { sessions, users, type Collection } from './collections.ts';
 import { testKvDriver } from '../../test/support/kv-suite.ts';

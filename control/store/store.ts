@@ -3,10 +3,10 @@
  * version. One write is one transaction with its audit row. Never decides what a record may hold.
  */
 
-import type { Clock } from '../../engine/base/clock.ts';
-import { AppError } from '../../engine/base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { storeLimits } from '../limits/store-limits.ts';
-import { runAtOnce, runInSlices } from '../../engine/base/steps.ts';
+import { runAtOnce, runInSlices } from '../../base/steps.ts';
 import { Bystander } from './bystander.ts';
 import type { ChangeListener, Store } from './interface.ts';
 import type { Kv } from './kv.ts';

@@ -3,7 +3,7 @@
  * records, the audit chain is whole. Only reads.
  */
 
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { storeLimits } from '../limits/store-limits.ts';
 import { startChainCheck } from './audit-chain.ts';
 import type { AnyCollection } from './collection.ts';

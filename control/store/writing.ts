@@ -1,7 +1,7 @@
 /** Owns writing records with their indexes, counts and audit rows inside one transaction. */
 
 import { hideHeaderSecrets } from '../domain/header-secrets.ts';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { auditRowId, genesisHash, hashRow, type AuditNote } from './audit-chain.ts';
 import type { Collection } from './collection.ts';
 import type { Identified, ReadStore, WriteStore } from './interface.ts';

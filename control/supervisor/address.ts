@@ -1,7 +1,7 @@
 /** Owns reading HOST:PORT and finding out whether a port is free before a child needs it. */
 
 import { createServer } from 'node:net';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { supervisorLimits } from '../limits/command-limits.ts';
 
 /** A TCP address; IPv6 hosts are kept without brackets. */

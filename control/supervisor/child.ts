@@ -4,7 +4,7 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Logger } from '../../engine/base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import { initialBackOff, nextBackOff } from './back-off.ts';
 import { readChildMessage, type ChildMessage } from './messages.ts';
 

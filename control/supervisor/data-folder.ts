@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { supervisorLimits } from '../limits/command-limits.ts';
-import { makeFolder } from '../../engine/base/make-folder.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 
 /** Where things lie below `--data`. */
 export interface DataFolder {

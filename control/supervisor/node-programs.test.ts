@@ -4,14 +4,14 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import {
   programFolder,
   readNodeProgram,
   stageProgram,
   writeNodeProgram,
-} from '../../engine/base/node-program.ts';
-import { programLimits } from '../../engine/base/upgrade-limits.ts';
+} from '../../base/node-program.ts';
+import { programLimits } from '../../base/upgrade-limits.ts';
 import { NodePrograms } from './node-programs.ts';
 
 const installed = { execPath: '/usr/bin/node', script: '/opt/engine.js', env: {} };

@@ -5,8 +5,8 @@
  */
 
 import { join } from 'node:path';
-import { toAppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import {
   failProgram,
   programFolder,
@@ -16,8 +16,8 @@ import {
   switchProgram,
   writeNodeProgram,
   type NodeProgram,
-} from '../../engine/base/node-program.ts';
-import { programLimits } from '../../engine/base/upgrade-limits.ts';
+} from '../../base/node-program.ts';
+import { programLimits } from '../../base/upgrade-limits.ts';
 import type { ChildProgram } from './child.ts';
 
 /** What the decision needs. */

@@ -5,16 +5,17 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
-import { identityFile, readNodeIdentity } from '../../engine/base/node-identity.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { identityFile, readNodeIdentity } from '../../base/node-identity.ts';
 import { supervisorLimits } from '../limits/command-limits.ts';
 import { formatAddress, requireFreePort, type Address } from './address.ts';
 import { startChild, type ChildProgram, type SupervisedChild } from './child.ts';
 import { claimDataFolder } from './data-folder.ts';
 import { holdSockets, type HeldSockets } from './held-sockets.ts';
 import { NodePrograms } from './node-programs.ts';
-import { engineMemoryFlags, listenFds, secureArgs } from './supervise.ts';
+import { memoryFlags } from './memory-flags.ts';
+import { listenFds, secureArgs } from './supervise.ts';
 
 /** What a node needs to know. */
 export interface NodeRunOptions {
@@ -128,7 +129,7 @@ function startEngine(
       script: installedEngine(buildFolder).script,
       program: () => programs.program(),
       args,
-      nodeArgs: engineMemoryFlags,
+      nodeArgs: memoryFlags.engine,
       inheritedFds,
       logger,
       onMessage: ({ type }) => {

@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { supervise, type SuperviseOptions } from './supervise.ts';
 

@@ -5,14 +5,15 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../../engine/base/errors.ts';
-import type { Logger } from '../../engine/base/log.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { supervisorLimits } from '../limits/command-limits.ts';
 import { formatAddress, requireFreePort, type Address } from './address.ts';
 import { firstInheritedFd, startChild, type SupervisedChild } from './child.ts';
 import { claimDataFolder, type DataFolder } from './data-folder.ts';
 import { startDemoOrigin, type DemoOrigin } from './demo-origin.ts';
 import { holdSockets, type HeldSockets } from './held-sockets.ts';
+import { memoryFlags } from './memory-flags.ts';
 import type { ChildMessage } from './messages.ts';
 import type { ProgressView } from './progress.ts';
 import { waitUntilReady } from './readiness.ts';
@@ -210,20 +211,6 @@ export function secureArgs(sockets: HeldSockets | null, before: number): string[
   const listen = ['--https-listen', formatAddress(sockets.address)];
   return [...listen, ...listenFds('--https-listen-fds', sockets, before)];
 }
-
-/**
- * Garbage of a request is small and short-lived, so that the young generation stays small: each
- * thread has one. The old generation grows by a fifth between collections, not to three times the
- * live bytes. For control 2 MB is measured: with V8's `--optimize-for-size` it uses 197 MB with
- * 1,000 sites instead of 288, but the slowest of 100 reads then takes 26 ms instead of 13.
- */
-const memoryFlags = {
-  control: ['--max-semi-space-size=2'],
-  engine: ['--max-semi-space-size=4', '--heap-growing-percent=20'],
-};
-
-/** Those of an engine, wherever it runs. */
-export const engineMemoryFlags: readonly string[] = memoryFlags.engine;
 
 /**
  * What control frees in blocks of 32 KB and more, such as what compiling its modules needed, goes

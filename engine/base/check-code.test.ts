@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { loadChecks } from './check-code.ts';
-import { textFormats } from './text-formats.ts';
+import { textFormats } from '../../base/text-formats.ts';
 
 const pattern = (source: string): RegExp => new RegExp(source, 'u');
 

@@ -4,9 +4,9 @@
  */
 
 import { compileFunction } from 'node:vm';
-import { AppError } from './errors.ts';
-import { schemaLimits } from './schema-limits.ts';
-import { textFormats } from './text-formats.ts';
+import { AppError } from '../../base/errors.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
+import { textFormats } from '../../base/text-formats.ts';
 
 /** One thing that a check found wrong. Never holds a value of the request. */
 export interface ApiCheckError {

@@ -3,7 +3,7 @@
  * setting one costs a field store and no timer is made per request.
  */
 
-import type { Clock } from './clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 /** Something with a deadline; `Infinity` means none. */
 export interface DeadlineHolder {

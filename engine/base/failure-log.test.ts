@@ -1,7 +1,7 @@
 /** A failing place is logged with its stack once, and counted. */
 import { expect, test } from 'vitest';
 import { FailureLog } from './failure-log.ts';
-import type { LogFields, Logger } from './log.ts';
+import type { LogFields, Logger } from '../../base/log.ts';
 
 function opened() {
   const lines: LogFields[] = [];

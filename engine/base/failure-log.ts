@@ -3,9 +3,9 @@
  * count, so that an attacker who finds one cannot fill the disk.
  */
 
-import type { Clock } from './clock.ts';
-import { failureLogLimits } from './rule-limits.ts';
-import type { Logger } from './log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { failureLogLimits } from '../../base/rule-limits.ts';
+import type { Logger } from '../../base/log.ts';
 
 interface Place {
   loggedMs: number;

@@ -4,7 +4,7 @@
  * short-input PRF", and the reference code's halfsiphash.c.
  */
 
-import type { ByteString } from './byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 
 /** Two words of 32 bits. */
 export type HashKey = readonly [number, number];

@@ -1,6 +1,6 @@
 /** Whether an address lies in one of some networks; both as keys, see ip-address.ts. */
 
-import { maskKey, prefixOf } from './ip-address.ts';
+import { maskKey, prefixOf } from '../../base/ip-address.ts';
 
 /** A test for `ranges`. Cost of a test: one set look-up a prefix length in use. */
 export function rangeTest(ranges: readonly string[]): (key: string) => boolean {

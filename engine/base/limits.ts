@@ -62,6 +62,11 @@ export const poolLimits = {
    */
   sharedBodyBytesMax: 262_144,
   /**
+   * How far the priority of that thread lies below the others' (nice): it gets what they leave, and
+   * a ninth of a core where they leave nothing. In Linux each thread has a priority of its own.
+   */
+  largeBodyNiceness: 10,
+  /**
    * Inspection of one phase must have answered by then. It may have to wait for a step of another,
    * which takes up to `requestBudgetMs`, and then take as long itself.
    */
@@ -94,8 +99,13 @@ export const overloadLimits = {
   heldShare: 0.9,
   /** Samples in a row before inspection is shed, and before its share halves again: 2 s. */
   hotSamples: 4,
-  /** Samples in a row before more is tried again: 3 s. */
-  calmSamples: 6,
+  /**
+   * Samples in a row before more is tried again: 1 s. What opens thousands of connections at once
+   * is over in seconds, and a wait while more is tried sheds again at once.
+   */
+  calmSamples: 2,
+  /** Factor of the share of inspected requests with each calm sample: 3 s from 1 %. */
+  growth: 4,
   /** Percent of requests that are inspected when shedding begins, and at least. */
   firstPercent: 50,
   leastPercent: 1,

@@ -103,6 +103,8 @@ export const evidenceLimits = {
   batchDelayMs: 100,
   /** About what a record weighs beside its content. */
   recordBytes: 512,
+  /** Bytes that a front thread keeps to gather evidence in. */
+  packBytes: 128 * 1024,
   /** Finished evidence in memory of the main thread, whatever the policy allows. */
   queueBytesMax: 128 * 1024 * 1024,
   /** Bytes of one message of an upload. */

@@ -4,7 +4,7 @@
  * secrets by their names alone; a value that stands under no name is not found.
  */
 
-import { ruleRunLimits } from './rule-limits.ts';
+import { ruleRunLimits } from '../../base/rule-limits.ts';
 import { isSecretName } from './secret-names.ts';
 
 /** Stands for a secret; it does not tell how long that is. */

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { setImmediate as turnEnd } from 'node:timers/promises';
-import { turnLimits } from './delivery-limits.ts';
+import { turnLimits } from '../../base/delivery-limits.ts';
 import { firstOfTurn, TurnWriter, type TurnSocket } from './turn-writer.ts';
 
 class Recorder implements TurnSocket {

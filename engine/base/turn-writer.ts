@@ -4,7 +4,7 @@
  * several requests then runs without system calls in between; what is alone waits for nobody.
  */
 
-import { turnLimits } from './delivery-limits.ts';
+import { turnLimits } from '../../base/delivery-limits.ts';
 
 /** What a turn writer needs of a socket; `net.Socket` and `tls.TLSSocket` have it. */
 export interface TurnSocket {

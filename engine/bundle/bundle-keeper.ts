@@ -14,7 +14,7 @@ import {
   type RuntimeBundle,
   type RuntimePart,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import { loadLastGood, saveLastGood } from './last-good.ts';
 import { mergeParts } from './merge-parts.ts';

@@ -8,6 +8,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import {
   RuntimeBundleSchema,
+  RuntimeSiteSchema,
   SignedRuntimeBundleSchema,
   type RuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
@@ -48,6 +49,20 @@ test('a good bundle reads back', () => {
   expect(config.revision).toBe('7');
   expect(config.sites[0]).toMatchObject({ id: 's', hosts: ['shop.example'] });
   expect(config.sites[0]?.upstream.endpoints[0]?.weight).toBe(1);
+});
+
+test('a site has its own block pages by any of its hosts, others those of all', () => {
+  const all = { active: 'auto', templates: {}, scenarios: {} };
+  const own = { ...all, active: 'json' };
+  const sites = ['a.test', 'b.test', 'c.test'].map((host) => {
+    return create(RuntimeSiteSchema, { id: host, hosts: [`www.${host}`, host], upstreamId: 'u' });
+  });
+  const responsesJson = JSON.stringify({ ...all, sites: { 'b.test': own, 'gone.test': own } });
+  const { bundle: made } = readSignedBundle(signed(bundle({ sites, responsesJson })), {
+    publicKey,
+  });
+  const config = toRuntimeConfig({ bundle: made, sha256: '' } as VerifiedBundle);
+  expect(config.sites.map(({ responses }) => responses)).toEqual([all, own, all]);
 });
 
 test('every single changed byte of the content is refused', () => {

@@ -1,8 +1,8 @@
 /** The bundle that a start begins with, before control says anything. */
 
 import { readFileSync } from 'node:fs';
-import { AppError, toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import type { BundleKeeper } from './bundle-keeper.ts';
 import { readSignedBundle, type VerifiedBundle } from './signed-bundle.ts';
 

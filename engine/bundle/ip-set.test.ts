@@ -3,7 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { RuntimeIpListSchema } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
-import { containsKey, parseNetwork, readAddressBits } from '../base/ip-address.ts';
+import { containsKey, parseNetwork, readAddressBits } from '../../base/ip-address.ts';
 import { holdsAddress } from '../guard/ip-lookup.ts';
 import { IpSets, makeIpSet } from './ip-set.ts';
 

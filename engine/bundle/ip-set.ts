@@ -5,9 +5,9 @@
  */
 
 import type { RuntimeIpList } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
-import { AppError } from '../base/errors.ts';
-import { guardLimits } from '../base/guard-limits.ts';
-import { sixteenBits } from '../base/ip-address.ts';
+import { AppError } from '../../base/errors.ts';
+import { guardLimits } from '../../base/guard-limits.ts';
+import { sixteenBits } from '../../base/ip-address.ts';
 import type { IpRanges, IpSet } from '../contract/access.ts';
 
 /** Short lists are searched as fast without an index. */

@@ -1,7 +1,7 @@
 /** Owns the raw form of Ed25519 keys: 32 bytes, without any wrapping. */
 
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 const rawKeyBytes = 32;
 

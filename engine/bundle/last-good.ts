@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 const fileName = 'last-good.bundle';
 

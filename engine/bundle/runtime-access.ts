@@ -11,7 +11,7 @@ import type {
   RuntimeIpList,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
 import type { RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type {
   AccessChoice,
   AccessConfig,

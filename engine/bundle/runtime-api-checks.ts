@@ -1,7 +1,7 @@
 /** What a bundle says of API checks, as plain data. */
 
 import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import { apiChecksFormat, type ApiChecks } from '../contract/api-checks.ts';
 

@@ -1,8 +1,8 @@
 /** Owns what sites of a bundle demand from clients, and the keys that seal challenges. Pure. */
 
 import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
-import { botLimits } from '../base/guard-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { botLimits } from '../../base/guard-limits.ts';
 import type { BotConfig, ChallengeKey } from '../contract/bot.ts';
 import type { IpSets } from './ip-set.ts';
 

@@ -10,7 +10,7 @@ import type {
   RuntimeSite,
   RuntimeUpstream,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import type { PolicySource } from '../contract/policy.ts';
 import type { RuntimeConfig } from '../contract/runtime.ts';
@@ -24,6 +24,7 @@ import { accessOf } from './runtime-access.ts';
 import { loggingOf } from './runtime-logging.ts';
 import { ratesOf } from './runtime-rates.ts';
 import { tlsOf } from './runtime-tls.ts';
+import { siteOptionsOf } from './runtime-options.ts';
 import { trustOf } from './runtime-trust.ts';
 import type { VerifiedBundle } from './signed-bundle.ts';
 
@@ -51,14 +52,16 @@ export function toRuntimeConfig(verified: VerifiedBundle, sets = new IpSets()): 
   const access = accessOf(bundle, sets);
   const api = apiChecksOf(bundle);
   const learning = apiLearningOf(bundle);
+  const options = siteOptionsOf(bundle);
   const sites = bundle.sites.map((site) => ({
-    ...toSite(site, upstreams, responses, trust(site.id)),
+    ...toSite(site, upstreams, responses(site), trust(site.id)),
     ...optional('rates', rates(site)),
     ...optional('tls', tls(site)),
     ...optional('access', access(site)),
     ...api.get(site.id),
     ...optional('learning', learning.get(site.id)),
     ...bot(site),
+    ...options(site.id),
   }));
   return { revision, sha256, sites, policies, ...optional('logging', loggingOf(bundle)) };
 }
@@ -168,10 +171,19 @@ function addFiles(files: Map<string, Uint8Array>, added: readonly RuntimeFile[])
   for (const { path, content } of added) files.set(path, content);
 }
 
-function readResponses(text: string): ResponseSettings | undefined {
-  if (text === '') return undefined;
+/** The block pages of each site: its own by one of its hosts, or those of all. */
+function readResponses(text: string): (site: RuntimeSite) => ResponseSettings | undefined {
+  if (text === '') return () => undefined;
+  const { sites = {}, ...all } = parseResponses(text);
+  const own = new Map(Object.entries(sites));
+  return ({ hosts }) => hosts.map((host) => own.get(host)).find((pages) => pages) ?? all;
+}
+
+type AllResponses = ResponseSettings & { readonly sites?: Record<string, ResponseSettings> };
+
+function parseResponses(text: string): AllResponses {
   try {
-    return JSON.parse(text) as ResponseSettings;
+    return JSON.parse(text) as AllResponses;
   } catch (error) {
     throw new AppError('bundle_invalid', 'the block pages of the bundle are not JSON', {
       source: 'config',

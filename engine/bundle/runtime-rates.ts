@@ -2,7 +2,7 @@
 
 import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { RuntimeRateLimit } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
-import { rateLimits as bounds } from '../base/guard-limits.ts';
+import { rateLimits as bounds } from '../../base/guard-limits.ts';
 import type { ChallengeSettings } from '../contract/bot.ts';
 import type { RateKey, RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 

@@ -9,7 +9,7 @@ import type {
   RuntimeCertificate,
   RuntimeSite,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { CertificateConfig, HttpBehavior, SiteTlsConfig } from '../contract/tls.ts';
 
 const behaviors: readonly HttpBehavior[] = ['redirect', 'acme_only', 'both'];

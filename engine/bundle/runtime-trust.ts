@@ -4,8 +4,8 @@ import type {
   RuntimeIpList,
   RuntimeTrustProfile,
 } from '../../proto/gen/waf/runtime/v1/access_pb.ts';
-import { AppError } from '../base/errors.ts';
-import { trustLimits } from '../base/guard-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
 import type { TrustConfig } from '../contract/trust.ts';
 
 /** The fields of a bundle that say who is trusted. */
@@ -15,7 +15,7 @@ export interface TrustSource {
 }
 
 /**
- * Finds the profile of a site: its own, else that of the deployment; undefined when neither honours
+ * Finds the profile of a site: its own, else that of the deployment; undefined when neither honors
  * any header. Sites share the object. Errors: AppError bundle_invalid for a list that is missing.
  */
 export function trustOf(source: TrustSource): (siteId: string) => TrustConfig | undefined {

@@ -11,7 +11,7 @@ import {
   type RuntimeBundle,
   type SignedRuntimeBundle,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { bundleLimits } from '../base/limits.ts';
 import { publicKeyFromRaw } from './keys.ts';
 

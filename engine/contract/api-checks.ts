@@ -4,7 +4,7 @@
  * and the bundle carries it as JSON. `engine/base/check-code.ts` turns `code` into functions.
  */
 
-import type { BodyFamily } from '../base/body-family.ts';
+import type { BodyFamily } from '../../base/body-family.ts';
 import type { ApiSegment } from './api-path.ts';
 import type { ApiBodyControls } from './body-control.ts';
 
@@ -52,7 +52,7 @@ export type ApiMode = 'off' | 'observe' | 'enforce';
 export interface ApiOperation {
   /** Stable name, unique within the site. */
   readonly key: string;
-  /** Catalogue entry. */
+  /** Catalog entry. */
   readonly assetId: string;
   /** Upper case. */
   readonly method: string;

@@ -1,6 +1,6 @@
 /** Counts of requests to documented APIs, as threads hand them over; no value of any request. */
 
-import type { EndpointCount } from '../base/endpoint-tree.ts';
+import type { EndpointCount } from '../../base/endpoint-tree.ts';
 
 /** Endpoints of one site that became known, or were asked again. */
 export interface EndpointDelta {

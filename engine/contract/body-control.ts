@@ -1,6 +1,6 @@
 /** Body controls of single operations, as control compiles them and the bundle carries them. */
 
-import type { BodyFamily, PolicyReading } from '../base/body-family.ts';
+import type { BodyFamily, PolicyReading } from '../../base/body-family.ts';
 import type { ApiSegment } from './api-path.ts';
 
 /** The body controls of one site. */
@@ -14,7 +14,7 @@ export interface ApiBodyControls {
 
 /** What one operation takes as a body. */
 export interface ApiBodyControl {
-  /** Catalogue entry. */
+  /** Catalog entry. */
   readonly assetId: string;
   /** Name of the operation in counts and events. */
   readonly key: string;

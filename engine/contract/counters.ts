@@ -18,6 +18,8 @@ export type CounterFamily =
   | 'limit'
   | 'event'
   | 'guard'
+  /** Inspected messages of WebSockets by what became of them. */
+  | 'message'
   | 'rule'
   /** Security events by what alerts can be limited to; keys as `alertKey` writes them. */
   | 'alert';

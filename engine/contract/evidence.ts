@@ -2,7 +2,7 @@
 
 /** What was captured of a body. */
 export interface CapturedBody {
-  /** Owned by whoever takes it. */
+  /** Valid during the call that it was asked for in. */
   readonly bytes: Uint8Array;
   /** There was no room for more among requests that run. */
   readonly crowded: boolean;

@@ -1,7 +1,7 @@
 /** Owns the proof that errors of inspection are named for what they are, and ours for the rest. */
 
 import { expect, test } from 'vitest';
-import { AppError, inspectionDeadline, policyAbsent } from '../base/errors.ts';
+import { AppError, inspectionDeadline, policyAbsent } from '../../base/errors.ts';
 import { failureOf, inspectionFailed } from './inspection-failure.ts';
 
 const coded = (code: string): AppError => new AppError(code, 'it failed', { source: 'internal' });

@@ -3,7 +3,7 @@
  * It is never a verdict: the front alone decides, by the site's fail policy, what follows.
  */
 
-import { inspectionDeadline, policyAbsent } from '../base/errors.ts';
+import { inspectionDeadline, policyAbsent } from '../../base/errors.ts';
 import { passVerdict } from './verdict.ts';
 import type { InspectionFailure, TransactionRecord, Verdict } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 /** What a node says of its own overload; plain data. */
 
-import { overloadStates, type OverloadState } from '../base/overload-states.ts';
+import { overloadStates, type OverloadState } from '../../base/overload-states.ts';
 
 /** What becomes of requests beyond the share: inspection, or their site's fail policy. */
 export type OverloadAction = 'none' | 'fail_policy';

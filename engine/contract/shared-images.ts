@@ -3,7 +3,7 @@
  * memory that all threads share. Never compiles or attaches one.
  */
 
-/** A database: serialised, or unpacked in memory that threads share. */
+/** A database: serialized, or unpacked in memory that threads share. */
 export type DatabaseImage = Uint8Array | SharedArrayBuffer;
 
 /** What one group came to, with its databases in shared memory; cloneable. */
@@ -18,8 +18,8 @@ export type ExpressionMode = 'exact' | 'prefilter' | 'refused';
 /** A tier serves values whose bytes all lie in `allowedMask`; null where nothing can match. */
 export interface CompiledTier<Image = DatabaseImage> {
   readonly allowedMask: number;
-  /** For values scanned one by one. */
-  readonly database: Image | null;
+  /** For values scanned one by one: one for each part of the patterns, or one for all of them. */
+  readonly databases: readonly (Image | null)[];
   /** For values scanned together, a line each. */
   readonly lines: Image | null;
   /** For those of them in which `guard` finds something; both are null or neither. */

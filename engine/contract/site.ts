@@ -37,7 +37,7 @@ export interface UpstreamConfig {
   readonly requestHeaders?: readonly HeaderConfig[];
   /** How the addresses are probed; absent for no probes. */
   readonly healthCheck?: HealthCheckConfig;
-  /** What happens with failing addresses; absent for the standard behaviour. */
+  /** What happens with failing addresses; absent for the standard behavior. */
   readonly resilience?: ResilienceConfig;
 }
 
@@ -131,6 +131,10 @@ export interface SiteConfig {
    * then. Absent where `api` has it.
    */
   readonly apiCode?: Uint8Array;
+  /** Text messages of WebSockets are inspected; absent where they are not. */
+  readonly websocketMessages?: 'observe' | 'block';
+  /** Answers tell clients what rate limits leave them; absent where they do not. */
+  readonly rateLimitFields?: boolean;
   /** Endpoints that learn the structure of bodies; absent for none. */
   readonly learning?: ApiLearning;
 }

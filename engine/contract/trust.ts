@@ -6,7 +6,7 @@
 /** A proxy before the product. */
 export interface TrustNodeConfig {
   readonly id: string;
-  /** Networks of the proxy as keys, see engine/base/ip-address.ts. */
+  /** Networks of the proxy as keys, see base/ip-address.ts. */
   readonly ranges: readonly string[];
   /** Empty, auto, append, overwrite, preserve, duplicate or unknown. */
   readonly xffMode: string;

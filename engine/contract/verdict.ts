@@ -1,6 +1,6 @@
 /** Owns what inspection hands back: verdicts, matched rules and the record of a transaction. */
 
-import type { ProcessorReading } from '../base/body-family.ts';
+import type { ProcessorReading } from '../../base/body-family.ts';
 
 /** What is to become of a request. */
 export type VerdictAction = 'pass' | 'block' | 'drop' | 'redirect';

@@ -3,7 +3,7 @@
  * from control, live for a while, and are found by the whole token.
  */
 
-import { tlsLimits } from '../base/delivery-limits.ts';
+import { tlsLimits } from '../../base/delivery-limits.ts';
 
 /** Prefix of the paths that authorities ask for. */
 export const acmePath = '/.well-known/acme-challenge/';

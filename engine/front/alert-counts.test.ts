@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { sampleEvent, sampleMatch } from '../../test/support/sample-event.ts';
-import { readAlertKey } from '../base/alert-key.ts';
+import { readAlertKey } from '../../base/alert-key.ts';
 import { countLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { MatchedRule, TransactionRecord } from '../contract/verdict.ts';

@@ -4,7 +4,7 @@
  * count: keys give up their rules, then their families, and are marked.
  */
 
-import { writeAlertKey } from '../base/alert-key.ts';
+import { writeAlertKey } from '../../base/alert-key.ts';
 import { countLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { MatchedRule } from '../contract/verdict.ts';

@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { ApiChecks, ApiOperation } from '../contract/api-checks.ts';
 import { linearPattern } from '../match/linear-pattern.ts';
 import { checksOf, operation, parameter } from '../schema/fixture.ts';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import { Closing, httpOrigin, RawClient, siteFor, startFront } from './fixture.ts';
 
 const closing = new Closing();

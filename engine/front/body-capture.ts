@@ -34,9 +34,9 @@ export class BodyCapture {
     this.held.add(bytes, start, stop, false);
   }
 
-  /** What was copied, in memory of its own. */
+  /** What was copied; valid until `drop`. */
   captured(): CapturedBody {
-    return { bytes: new Uint8Array(this.held.join()), crowded: this.crowded };
+    return { bytes: this.held.join(), crowded: this.crowded };
   }
 
   /** Gives up what is held. */

@@ -4,7 +4,7 @@
  */
 
 import { afterEach, expect, test } from 'vitest';
-import type { PolicyReading } from '../base/body-family.ts';
+import type { PolicyReading } from '../../base/body-family.ts';
 import type { ApiBodyControl, ApiBodyRule, ApiUpload } from '../contract/body-control.ts';
 import { linearPattern } from '../match/linear-pattern.ts';
 import { checksOf, operation, segmentsOf } from '../schema/fixture.ts';

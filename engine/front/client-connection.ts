@@ -5,7 +5,8 @@
 
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
+import { TurnReader } from '../base/turn-reader.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
@@ -48,6 +49,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   private readonly front: FrontContext;
   private readonly socket: net.Socket;
   private readonly out: TurnWriter;
+  private readonly reader: TurnReader;
   private readonly owner: ConnectionOwner;
   private exchange: Exchange | null = null;
   private input: Buffer = empty;
@@ -80,6 +82,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.socket = socket;
     this.tls = tls;
     this.out = new TurnWriter(socket);
+    this.reader = new TurnReader(socket);
     this.owner = owner;
     this.parser = new RequestHeadParser(front.settings);
     this.parser.mayUpgrade = true;
@@ -206,6 +209,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.append(buffer, count);
     this.burst = 0;
     this.run();
+    if (!this.closed) this.reader.took(count);
   }
 
   /** Appends bytes to the input; an unfinished head keeps its place or moves to the front. */
@@ -344,8 +348,8 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     const pause = full || (this.exchange !== null && this.exchange.bodyBlocked);
     if (pause === this.paused) return;
     this.paused = pause;
-    if (pause) this.socket.pause();
-    else this.socket.resume();
+    if (pause) this.reader.pause();
+    else this.reader.resume();
   }
 
   private onDrain(): void {
@@ -380,7 +384,7 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
     this.inputAt = 0;
     this.inputEnd = 0;
     this.updateHeld();
-    if (this.paused) this.socket.resume();
+    this.reader.resume();
     this.out.flush();
     this.socket.end();
     const { lingerTimeoutMs, sendProgressTimeoutMs } = this.front.settings;

@@ -1,6 +1,6 @@
 /** Collects, on the main thread, what front threads noticed about clients; control reads it. */
 
-import { trustLimits } from '../base/guard-limits.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
 import type { ClientAnswers } from '../contract/evaluation.ts';
 import type { ClientSample, ClientNotes, SpoofNote } from '../contract/trust.ts';
 

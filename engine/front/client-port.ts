@@ -1,5 +1,5 @@
 /**
- * Owns what a request needs of the client side, whatever listener it came through; no behaviour.
+ * Owns what a request needs of the client side, whatever listener it came through; no behavior.
  */
 
 import type { ConnectionFacts } from '../contract/message.ts';

@@ -3,7 +3,7 @@
  * address headers, counted per client. In memory, bounded, sent in batches.
  */
 
-import { trustLimits } from '../base/guard-limits.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
 import type { ClientSample, ClientNotes, SpoofNote } from '../contract/trust.ts';
 
 /** The observations of one thread. */

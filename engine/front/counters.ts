@@ -37,6 +37,15 @@ export class FrontCounters {
     if (isSecurity(event)) countForAlerts(delta.entries.get('alert')!, event);
   }
 
+  /** Counts an inspected message of a WebSocket, which is no request. */
+  addMessage(event: RequestEvent, policyId: string): void {
+    const delta = this.deltaOf(event.siteId, policyId);
+    const { transaction } = event;
+    count(delta, 'message', fateOf(event));
+    if (transaction !== null) countFindings(delta, transaction);
+    if (isSecurity(event)) countForAlerts(delta.entries.get('alert')!, event);
+  }
+
   /**
    * Counts an event that nobody will see, or that tells less than it could; or a request that the
    * bound of a second leaves out of traces.
@@ -100,6 +109,7 @@ function emptyDelta(siteId: string, policyId: string): CounterDelta {
       ['limit', new Map()],
       ['event', new Map()],
       ['guard', new Map()],
+      ['message', new Map()],
       ['alert', new Map()],
       ['rule', new Map()],
     ]),
@@ -137,6 +147,17 @@ function countInspection(delta: CounterDelta, record: TransactionRecord, blocked
   const detected = action !== 'pass' && (record.detectionOnly || !blocked);
   const failed = action === 'pass' && record.failure !== undefined;
   count(delta, 'verdict', failed ? 'failed' : detected ? 'detected' : action);
+  countFindings(delta, record);
+}
+
+/** `refused`: longer than the policy takes. */
+function fateOf({ outcome, transaction }: RequestEvent): string {
+  if (outcome !== 'served') return outcome;
+  if (transaction?.failure !== undefined) return 'inspection_failed';
+  return transaction !== null && transaction.verdict.action !== 'pass' ? 'detected' : 'passed';
+}
+
+function countFindings(delta: CounterDelta, record: TransactionRecord): void {
   if (record.failure !== undefined) count(delta, 'failure', record.failure);
   for (const name of record.limitsReached ?? []) count(delta, 'limit', name);
   for (const { log, ruleId } of record.matchedRules) if (log) count(delta, 'rule', ruleId);

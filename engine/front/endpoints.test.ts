@@ -1,7 +1,7 @@
 /** Proof that endpoints come from good answers only, and that a busy thread looks at some. */
 
 import { expect, test } from 'vitest';
-import { endpointLimits } from '../base/schema-limits.ts';
+import { endpointLimits } from '../../base/schema-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { FrontEndpoints } from './endpoints.ts';
 

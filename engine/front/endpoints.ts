@@ -3,8 +3,8 @@
  * bounded memory and time: of a busy thread's requests only some are looked at.
  */
 
-import { anySegment, EndpointTree, variableSegment } from '../base/endpoint-tree.ts';
-import { endpointLimits } from '../base/schema-limits.ts';
+import { anySegment, EndpointTree, variableSegment } from '../../base/endpoint-tree.ts';
+import { endpointLimits } from '../../base/schema-limits.ts';
 import type { EndpointDelta } from '../contract/api-counts.ts';
 import type { RequestEvent } from '../contract/events.ts';
 

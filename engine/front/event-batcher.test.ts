@@ -1,7 +1,7 @@
 /** Events in batches: bounded in bytes, shortened before they are lost, every loss told. */
 
 import { expect, test } from 'vitest';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { passVerdict, type MatchedRule } from '../contract/verdict.ts';
 import { EventBatcher, type EventFate } from './event-batcher.ts';

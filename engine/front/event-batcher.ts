@@ -3,7 +3,7 @@
  * and never holds more than its bound in bytes: first evidence is shortened, then events are lost.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { MatchedRule, TransactionRecord } from '../contract/verdict.ts';
 import { EventPacker, type EventBatch } from './event-wire.ts';

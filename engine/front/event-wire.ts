@@ -217,26 +217,25 @@ export function unpackEvents(batch: EventBatch): RequestEvent[] {
   return Array.from({ length: count }, (_, index) => {
     const n = index * NUMBERS;
     const t = index * TEXTS;
-    const [requestId = '', siteId = '', clientIp = '', method = ''] = texts.slice(t, t + 4);
-    const [host = '', target = '', httpVersion = '', userAgent = ''] = texts.slice(t + 4, t + 8);
-    const [refusal = '', endpoint = '', referer = ''] = texts.slice(t + 8, t + 11);
-    const [version = '', ja4 = '', upstreamId = '', routeId = ''] = texts.slice(t + 11, t + TEXTS);
+    const text = (at: number): string => texts[t + at] ?? '';
+    const [refusal, endpoint, referer, version] = [text(8), text(9), text(10), text(11)];
+    const [upstreamId, routeId] = [text(13), text(14)];
     const notes = guards?.get(index);
     const trace = traces?.get(index);
     return {
-      requestId,
-      siteId,
+      requestId: text(0),
+      siteId: text(1),
       receivedAtMs: numbers[n]!,
       durationUs: numbers[n + 1]!,
       originUs: numbers[n + 2]!,
-      clientIp,
+      clientIp: text(2),
       clientPort: numbers[n + 3]!,
-      method,
-      host,
-      target,
-      httpVersion,
-      ...(version === '' ? {} : { tls: { version, ja4 } }),
-      userAgent,
+      method: text(3),
+      host: text(4),
+      target: text(5),
+      httpVersion: text(6),
+      ...(version === '' ? {} : { tls: { version, ja4: text(12) } }),
+      userAgent: text(7),
       ...(referer === '' ? {} : { referer }),
       ...(upstreamId === '' ? {} : { upstreamId }),
       ...(routeId === '' ? {} : { routeId }),

@@ -13,6 +13,7 @@ import {
 import { CaptureRoom } from './body-capture.ts';
 import { answerOf } from './evidence-answer.ts';
 import { EvidenceBatcher } from './evidence-batcher.ts';
+import { unpackEvidence } from './evidence-wire.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from './fixture.ts';
 import { createFront } from './front.ts';
 import { LogSampler } from './log-sampler.ts';
@@ -29,7 +30,7 @@ async function gather(
   answer = (response: ServerResponse) => void response.end('<done>'),
 ) {
   const records: EvidenceRecord[] = [];
-  const batcher = new EvidenceBatcher((batch) => records.push(...batch));
+  const batcher = new EvidenceBatcher((batch) => records.push(...unpackEvidence(batch)));
   const sampler = new LogSampler();
   const captures = new CaptureRoom();
   const standard = { ...standardLogSettings, accessMode, evidence: settings };
@@ -157,9 +158,9 @@ test('a body without room among running requests is cut and marked', async () =>
 test('evidence that nobody takes loses its content first, then is dropped', () => {
   let dropped = 0;
   const records: EvidenceRecord[] = [];
-  const batcher = new EvidenceBatcher((batch, lost) => {
-    records.push(...batch);
-    dropped += lost;
+  const batcher = new EvidenceBatcher((batch) => {
+    records.push(...unpackEvidence(batch));
+    dropped += batch.dropped;
   });
   const source = {
     headerLines: () => new Uint8Array(16_000),

@@ -8,6 +8,7 @@ import type { TlsFacts } from '../contract/tls.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
+import type { FrameFault } from '../http/websocket-frames.ts';
 import { PhaseDriver, type PhaseHost, type RouteResult } from '../phases/phase-driver.ts';
 import type { OriginFailure } from '../upstream/origin-sink.ts';
 import type { ClientPort } from './client-port.ts';
@@ -23,8 +24,10 @@ import { requestClient, type RequestClient } from './request-client.ts';
 import { noRoom, RequestSide } from './request-side.ts';
 import { ResponseSide, type ResponseOwner } from './response-side.ts';
 import type { TracedRequest } from './tracer.ts';
+import type { MessageOpening } from './websocket-message.ts';
+import { inspectsMessages, WebsocketTunnel, type TunnelOwner } from './websocket-tunnel.ts';
 
-type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest;
+type Owner = OriginOwner & ResponseOwner & EndingOwner & FinishedRequest & TunnelOwner;
 
 /** One request; see the header. */
 export class Exchange implements PhaseHost, Owner, EvidenceSource {
@@ -42,6 +45,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   site: Route | null = null;
   requestClient: RequestClient;
   trace: TracedRequest | null = null;
+  tunnel: WebsocketTunnel | null = null;
   ended = false;
   readonly startedUs: number;
   private readonly front: FrontContext;
@@ -94,7 +98,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     }
     this.requestClient = requestClient(this.front, route, this.client, this.bytes);
     const { proved = false } = this.requestClient;
-    this.trace = this.front.tracer?.begin(this.head, this.bytes, proved, this.startedUs) ?? null;
+    this.trace = this.beginTrace(proved);
     this.response.relay.strictTransport = strictTransportOf(this.requestClient, route);
     const decided = deliveryAnswer(this.front, this.client, this.requestClient, route, this.bytes);
     if (decided === null) this.phases.start(route);
@@ -103,7 +107,11 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
 
   /** Answers with an error of our own and closes; status 0 closes without an answer. */
   refuse(status: number, reason: string): void {
-    if (this.described === null) this.describe();
+    if (this.described === null) {
+      this.describe();
+      // Nobody has said yet who sent it.
+      this.trace = this.beginTrace(false);
+    }
     this.endings.refuse(status, reason);
   }
 
@@ -294,6 +302,39 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     else this.endings.originFailed(failure);
   }
 
+  // ---- a WebSocket
+
+  get inspectsMessages(): boolean {
+    const { site, head, phases } = this;
+    return (
+      head.websocketKey !== null && !phases.bypassed && site !== null && inspectsMessages(site)
+    );
+  }
+
+  openTunnel(): void {
+    if (this.inspectsMessages) this.tunnel = new WebsocketTunnel(this.front, this, this.site!);
+    this.request.openTunnel(this.tunnel?.gate ?? null);
+  }
+
+  opening(): MessageOpening {
+    return requestEvent(this, 0, null);
+  }
+
+  forwardFrames(bytes: Buffer): void {
+    this.request.forwardFrames(bytes);
+  }
+
+  tunnelResumed(): void {
+    if (!this.ended) this.request.resumeTunnel();
+  }
+
+  closeTunnel(fault: FrameFault, frame: Buffer | null): void {
+    if (this.ended) return;
+    this.endings.closeTunnel(fault.reason);
+    if (frame !== null) this.response.sendLast(frame);
+    this.end(false);
+  }
+
   send(piece: Uint8Array): boolean {
     return this.client.send(piece);
   }
@@ -318,6 +359,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   end(keep: boolean): void {
     if (this.ended) return;
     this.ended = true;
+    this.tunnel?.end();
     this.origin.stop();
     this.response.relay.drop();
     this.request.drop();
@@ -333,6 +375,10 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
     if (unread) this.request.recycle();
     else if (this.front.captures !== null) this.lateLines = new Uint8Array(this.headerLines());
     this.client.exchangeEnded(keep);
+  }
+
+  private beginTrace(proved: boolean): TracedRequest | null {
+    return this.front.tracer?.begin(this.head, this.bytes, proved, this.startedUs) ?? null;
   }
 
   private describe(): void {

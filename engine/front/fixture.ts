@@ -15,7 +15,7 @@ import {
 } from '../contract/verdict.ts';
 import { createFront, type Front, type FrontOptions } from './front.ts';
 import type { FrontSettings } from './front-context.ts';
-import type { ListenerKind } from '../base/listener.ts';
+import type { ListenerKind } from '../../base/listener.ts';
 
 /** A site on any host with one origin on loopback. */
 export function siteFor(port: number, change: Partial<SiteConfig> = {}): SiteConfig {

@@ -1,7 +1,7 @@
 /** Tests of who may connect again after a connection was ended for what happened on it. */
 
 import { expect, test } from 'vitest';
-import { floodLimits } from '../base/delivery-limits.ts';
+import { floodLimits } from '../../base/delivery-limits.ts';
 import { FloodWatch } from './flood-watch.ts';
 
 const attacker = '198.51.100.7';

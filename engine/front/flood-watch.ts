@@ -3,9 +3,9 @@
  * connect meanwhile: else a flood continues on new connections, at the price of a handshake each.
  */
 
-import { floodLimits } from '../base/delivery-limits.ts';
+import { floodLimits } from '../../base/delivery-limits.ts';
 import type { Deadlines } from '../base/deadlines.ts';
-import { clientNetwork } from '../base/ip-address.ts';
+import { clientNetwork } from '../../base/ip-address.ts';
 
 interface Offender {
   untilMs: number;

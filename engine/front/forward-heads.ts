@@ -8,7 +8,9 @@ import type { ByteWriter } from '../http/byte-writer.ts';
 import { CANONICAL, KIND_MASK, type HeadScanner } from '../http/head-scanner.ts';
 import { TARGET_FORM, type RequestHeadParser } from '../http/request-head.ts';
 import type { ResponseHeadParser } from '../http/response-head.ts';
+import { rateFieldNames } from '../guard/rate-fields.ts';
 import { FIELD } from '../http/tables.ts';
+import { extensionsField } from '../http/websocket.ts';
 import { offeredCodings } from './offered-codings.ts';
 import { keepForwarded, keepUnnamed, type OriginFields } from '../upstream/origin-fields.ts';
 
@@ -81,6 +83,8 @@ export interface RequestHeadFacts {
   readonly inspected: boolean;
   /** True where a WebSocket is asked for. */
   readonly upgrade: boolean;
+  /** True where its frames are read: no extension may change what they mean. */
+  readonly withoutExtensions: boolean;
   /** Ready lines in place of the client's trace context; null leaves those as they are. */
   readonly traceLines: string | null;
 }
@@ -116,7 +120,9 @@ export function writeRequestHead(
   else writer.text(facts.defaultHost);
   writer.crlf();
   const drops = dropsOf(facts);
-  copyFields(writer, bytes, head, drops, fields?.names ?? noNames);
+  const named = fields?.names ?? noNames;
+  const names = facts.withoutExtensions ? [...named, extensionsField] : named;
+  copyFields(writer, bytes, head, drops, names);
   if (facts.inspected && fields?.names.includes('accept-encoding') !== true) {
     writer.text(offeredCodings(bytes, head));
   }
@@ -181,6 +187,8 @@ export interface ResponseHeadFacts {
   readonly nowMs: number;
   /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
   readonly strictTransport: string;
+  /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
+  readonly rateLines: string;
 }
 
 /** Writes the response head for the client, the empty line included. */
@@ -197,8 +205,11 @@ export function writeResponseHead(
   writer.text(' ');
   writer.bytes(bytes, spans[SPAN.secondStart]!, spans[SPAN.secondEnd]!);
   writer.crlf();
-  const { strictTransport } = facts;
-  copyFields(writer, bytes, head, responseDrops, strictTransport === '' ? noNames : strictNames);
+  const { strictTransport, rateLines } = facts;
+  const strict = strictTransport === '' ? noNames : strictNames;
+  const names = rateLines === '' ? strict : [...strict, ...rateFieldNames];
+  copyFields(writer, bytes, head, responseDrops, names);
+  if (rateLines !== '') writer.text(rateLines);
   if (strictTransport !== '') {
     writer.text(`Strict-Transport-Security: ${strictTransport}\r\n`);
   }
@@ -233,7 +244,7 @@ function isNamed(bytes: Uint8Array, start: number, end: number, names: readonly 
   });
 }
 
-/** Copies what is not dropped; neighbours that read `name: value` go in one copy. */
+/** Copies what is not dropped; neighbors that read `name: value` go in one copy. */
 function copyFields(
   writer: ByteWriter,
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
-/** Owns what all connections of one front thread share; holds no behaviour of its own. */
+/** Owns what all connections of one front thread share; holds no behavior of its own. */
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { RequestView } from '../guard/request-view.ts';
@@ -57,6 +57,8 @@ export interface FrontContext {
   /** Which requests are inspected while the thread is overloaded. */
   readonly overload: OverloadController;
   readonly onRequestDone: RequestDone;
+  /** A message of a WebSocket was inspected. */
+  readonly onMessageDone: RequestDone;
   /** A client was closed when it was accepted. */
   readonly onClientRefused: (why: ClientRefusal) => void;
   /** Who was ended for what it did. */

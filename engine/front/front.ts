@@ -3,13 +3,18 @@
  * sending events elsewhere is others' work.
  */
 
-import { systemClock, type Clock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { frontLimits, httpLimits, proxyHeaderLimits, tlsLimits } from '../base/delivery-limits.ts';
+import {
+  frontLimits,
+  httpLimits,
+  proxyHeaderLimits,
+  tlsLimits,
+} from '../../base/delivery-limits.ts';
 import type { RequestDone } from '../contract/events.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { Inspector } from '../contract/inspection.ts';
-import type { ListenerKind } from '../base/listener.ts';
+import type { ListenerKind } from '../../base/listener.ts';
 import type { SiteTable, SiteConfig } from '../contract/site.ts';
 import { noGuardServices, type GuardKind, type GuardServices } from '../guard/guard.ts';
 import { RequestView } from '../guard/request-view.ts';
@@ -48,6 +53,8 @@ export interface NextGeneration {
 /** How a front serves. */
 export interface FrontOptions extends NextGeneration {
   readonly onRequestDone: RequestDone;
+  /** Called for every message of a WebSocket that was inspected. */
+  readonly onMessageDone?: RequestDone;
   /** Called for every client that was closed when it was accepted. */
   readonly onClientRefused?: FrontContext['onClientRefused'];
   readonly clock?: Clock;
@@ -150,6 +157,7 @@ class ThreadFront implements Front {
       acmeTokens: new AcmeTokens(),
       securePort: 0,
       onRequestDone: options.onRequestDone,
+      onMessageDone: options.onMessageDone ?? (() => undefined),
       onClientRefused: options.onClientRefused ?? (() => undefined),
       view: new RequestView(),
       generation: this.makeGeneration(options),

@@ -8,8 +8,8 @@
  * Queue Length Thresholds for Shared-Memory Packet Switches".
  */
 
-import { clientNetwork } from '../base/ip-address.ts';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { clientNetwork } from '../../base/ip-address.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 
 /** What one client or one site holds. */
 interface Account {

@@ -1,7 +1,7 @@
 /** Tests of held bodies: order, and what byte-wise bodies cost. */
 
 import { expect, test } from 'vitest';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import { HeldBytes } from './held-bytes.ts';
 
 test('pieces of all sizes stay in order', () => {

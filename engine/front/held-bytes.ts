@@ -3,7 +3,7 @@
  * costs no more memory than one that comes at once, and one that comes at once is one piece.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 
 const { heldSlabBytes, heldAnnouncedBytesMax, heldFreeBytesMax } = frontLimits;
 /** A slab is made as large as was announced once this share of it is there. */

@@ -3,7 +3,7 @@
  * they turn up in it. The record of the transaction itself stays as it is.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import { isSecretVariable } from '../base/secret-names.ts';
 import { SecretParts } from '../base/secret-parts.ts';
 import { hiddenText, hideSecrets, secretsIn } from '../base/secret-text.ts';

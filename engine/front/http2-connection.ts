@@ -5,7 +5,8 @@
 
 import type net from 'node:net';
 import type { DeadlineHolder } from '../base/deadlines.ts';
-import { floodLimits, http2Limits } from '../base/delivery-limits.ts';
+import { floodLimits, http2Limits, turnLimits } from '../../base/delivery-limits.ts';
+import { TurnReader } from '../base/turn-reader.ts';
 import { firstOfTurn, type TurnMember } from '../base/turn-writer.ts';
 import type { ConnectionFacts } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
@@ -29,6 +30,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   private readonly front: FrontContext;
   private readonly socket: net.Socket;
+  private readonly reader: TurnReader;
   private readonly onClosed: (connection: Http2Connection) => void;
   private readonly session: Http2Session;
   private readonly streams = new Map<number, Http2Stream>();
@@ -58,6 +60,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   ) {
     this.front = front;
     this.socket = socket;
+    this.reader = new TurnReader(socket, turnLimits.frameReadBytesMax);
     this.tls = tls;
     this.facts = facts;
     this.forwardedLines = forwardedLines(this.facts);
@@ -98,6 +101,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
       this.beginSome();
     }
     this.flushSoon();
+    this.reader.took(count);
   }
 
   /**

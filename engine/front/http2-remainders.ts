@@ -4,7 +4,7 @@
  * comes of them is read away first, for a while and up to a size.
  */
 
-import { http2Limits } from '../base/delivery-limits.ts';
+import { http2Limits } from '../../base/delivery-limits.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 
 interface Remainder {

@@ -7,6 +7,7 @@ import { passVerdict } from '../contract/verdict.ts';
 import { blockWith, Closing, ScriptedInspector } from './fixture.ts';
 import { secureSite, startSecureFront, type SecureRunning } from './secure-fixture.ts';
 import type { FrontSettings } from './front-context.ts';
+import { frame } from './websocket-frames-fixture.ts';
 import { acceptOf, switching, websocketOrigin, type WebsocketOrigin } from './websocket-fixture.ts';
 
 const closing = new Closing();
@@ -72,6 +73,33 @@ class Opened {
     this.stream.on('error', () => (this.closed = true));
   }
 }
+
+describe.each([false, true])('inspected messages over HTTP/2, later: %s', (later) => {
+  test('pass, and what rules refuse closes the stream with 1008', async () => {
+    const inspector = new ScriptedInspector({
+      bodyNeed: { inspect: true, limitBytes: 100_000, onExcess: 'reject' },
+      body: (body) =>
+        Buffer.from(body?.bytes ?? []).includes('attack') ? blockWith(403, 2) : passVerdict,
+      later,
+    });
+    const { port, sockets } = await websocketOrigin(closing, switching);
+    const site = { ...secureSite(port, host), waf, websocketMessages: 'block' as const };
+    const front = await startSecureFront(closing, [site], {}, undefined, inspector);
+    const opened = new Opened(await session(front));
+    await eventually(() => opened.status === 200);
+    let got = Buffer.alloc(0);
+    sockets[0]!.removeAllListeners('data');
+    sockets[0]!.on('data', (bytes: Buffer) => (got = Buffer.concat([got, bytes])));
+    const first = Buffer.concat([frame({ payload: 'one' }), frame({ opcode: 9, payload: 'p' })]);
+    opened.stream.write(first);
+    await eventually(() => got.length === first.length);
+    expect(got).toEqual(first);
+    opened.stream.write(frame({ payload: 'attack' }));
+    await eventually(() => opened.ended);
+    expect(opened.text).toBe('\x88\x02\x03\xf0');
+    expect(got).toHaveLength(first.length);
+  });
+});
 
 describe('a WebSocket over HTTP/2', () => {
   test('is offered, opens with 200, and carries bytes both ways', async () => {

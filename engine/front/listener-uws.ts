@@ -11,7 +11,7 @@
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { DeadlineHolder } from '../base/deadlines.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { BODY, KIND_MASK, SCAN } from '../http/head-scanner.ts';

@@ -5,7 +5,7 @@
  */
 
 import type { Deadlines } from '../base/deadlines.ts';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { EndpointPool } from '../upstream/endpoint-pool.ts';
 import {
   neverConnected,

@@ -5,7 +5,13 @@
 
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { RouteResult } from '../phases/phase-driver.ts';
-import type { OriginFailure, OriginLink, OriginSink } from '../upstream/origin-sink.ts';
+import { namesExtensions } from '../http/websocket.ts';
+import {
+  ORIGIN_FAILURE,
+  type OriginFailure,
+  type OriginLink,
+  type OriginSink,
+} from '../upstream/origin-sink.ts';
 import type { FrontContext } from './front-context.ts';
 import { isGrpc } from './grpc.ts';
 import { OriginAttempts } from './origin-attempts.ts';
@@ -14,6 +20,7 @@ import type { OriginSpan } from '../contract/request-trace.ts';
 import type { TracedRequest } from './tracer.ts';
 import type { RequestSide } from './request-side.ts';
 import type { ResponseSide } from './response-side.ts';
+import type { WebsocketTunnel } from './websocket-tunnel.ts';
 
 /** What the way to the origin needs of the request. */
 export interface OriginOwner {
@@ -21,6 +28,10 @@ export interface OriginOwner {
   readonly requestId: string;
   /** Ready header lines that name the client to origins. */
   readonly forwardedLines: string;
+  /** The WebSocket whose messages are inspected; null for none, or none yet. */
+  readonly tunnel: WebsocketTunnel | null;
+  /** True where messages are inspected of the WebSocket that the request asks for. */
+  readonly inspectsMessages: boolean;
   /** True while the rules still inspect. */
   readonly inspected: boolean;
   /** RFC 9110 section 9.2.2, and no body that would have to be sent again. */
@@ -33,6 +44,8 @@ export interface OriginOwner {
   readonly keepsClient: boolean;
   readonly request: RequestSide;
   readonly response: ResponseSide;
+  /** The origin opened the WebSocket. */
+  openTunnel(): void;
   /** No origin answered, or one broke off. */
   originFailed(failure: OriginFailure): void;
 }
@@ -136,6 +149,7 @@ export class OriginSide implements OriginSink {
       skip,
       inspected: owner.inspected,
       upgrade: this.head.websocketKey !== null,
+      withoutExtensions: owner.inspectsMessages,
       traceLines: owner.trace?.lines ?? null,
     });
   }
@@ -148,12 +162,19 @@ export class OriginSide implements OriginSink {
     const { owner } = this;
     this.originUs = this.front.clock.monotonicUs() - this.sentUs;
     this.status = connection.head.status;
+    if (connection.upgraded && owner.inspectsMessages && extended(connection)) {
+      connection.abandon();
+      return this.originFailed(ORIGIN_FAILURE.badResponse);
+    }
     owner.response.begin(connection, this.head, owner.requestId, owner.keepsClient);
-    if (connection.upgraded && !owner.ended) owner.request.openTunnel();
+    if (connection.upgraded && !owner.ended) owner.openTunnel();
   }
 
   originBody(bytes: Uint8Array, start: number, end: number): void {
-    this.owner.response.take(bytes, start, end);
+    const { tunnel, response } = this.owner;
+    if (tunnel === null) return response.take(bytes, start, end);
+    response.take(bytes, start, tunnel.fromOrigin(bytes, start, end));
+    tunnel.originSent();
   }
 
   originEnd(trailers?: string): void {
@@ -179,4 +200,9 @@ export class OriginSide implements OriginSink {
   private done(): void {
     if (this.owner.trace !== null) this.doneUs = this.front.clock.monotonicUs();
   }
+}
+
+/** The origin takes an extension that it was not offered. */
+function extended({ headBytes, head }: OriginLink): boolean {
+  return namesExtensions(headBytes, head);
 }

@@ -10,6 +10,7 @@ const answer: OwnAnswer = {
   location: null,
   text: null,
   strictTransport: '',
+  rateLines: '',
   guard: null,
   plain: false,
   keepAlive: true,
@@ -59,7 +60,7 @@ test('a redirect holds nothing that could end its line', () => {
 });
 
 test.each(['waf_block', 'rate_limit', 'service_unavailable', null] as const)(
-  'the page of %s says nothing of trying again: no page has Retry-After',
+  'the page of %s has no Retry-After of its own: a guard that limits rates adds one',
   (scenario) => {
     for (const status of [403, 429, 503]) {
       expect(written({ scenario, status }).head).not.toMatch(/retry-after/i);

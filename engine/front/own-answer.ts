@@ -18,6 +18,8 @@ export interface OwnAnswer {
   readonly text: string | null;
   /** Value of Strict-Transport-Security; '' for none. */
   readonly strictTransport: string;
+  /** Lines on rate limits, with their ends; '' for none. */
+  readonly rateLines: string;
   /** A plain line instead of a page. */
   readonly plain: boolean;
   readonly keepAlive: boolean;
@@ -47,6 +49,7 @@ export function writeOwnAnswer(
   if (answer.strictTransport !== '') {
     writer.text(`\r\nStrict-Transport-Security: ${answer.strictTransport}`);
   }
+  if (answer.rateLines !== '') writer.text(`\r\n${answer.rateLines.slice(0, -2)}`);
   if (status === 405) writer.text('\r\nAllow: GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH');
   if (answer.location !== null) {
     writer.text('\r\nLocation: ');

@@ -4,7 +4,7 @@
  */
 
 import { createServer } from 'node:net';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import type { ListenAddress } from './listener.ts';
 
 /** Binds and lets go. Errors: `listen_failed`, with the reason; port 0 is always free. */

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { proxyHeaderLimits } from '../base/delivery-limits.ts';
+import { proxyHeaderLimits } from '../../base/delivery-limits.ts';
 import { readProxyHeader, type ProxyHeader } from './proxy-header.ts';
 
 const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');

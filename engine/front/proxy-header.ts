@@ -5,8 +5,8 @@
  */
 
 import { isIPv4, isIPv6 } from 'node:net';
-import { parseAddress, textOfKey } from '../base/ip-address.ts';
-import { proxyHeaderLimits } from '../base/delivery-limits.ts';
+import { parseAddress, textOfKey } from '../../base/ip-address.ts';
+import { proxyHeaderLimits } from '../../base/delivery-limits.ts';
 
 /** The two ends of a connection as a balancer saw them. */
 export interface NamedEnds {

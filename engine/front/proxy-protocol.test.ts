@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseNetwork } from '../base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import { createFront } from './front.ts';
 import { Closing, httpOrigin, siteFor } from './fixture.ts';
 import { getText, secureSite, startSecureFront, type SecureRunning } from './secure-fixture.ts';

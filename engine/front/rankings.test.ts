@@ -1,7 +1,7 @@
 /** Proves what a front thread ranks: paths without query, by site, blocked ones, cut texts. */
 
 import { expect, test } from 'vitest';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { FrontRankings } from './rankings.ts';
 

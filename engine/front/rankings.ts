@@ -3,8 +3,8 @@
  * front thread and in bounded memory. Counts as many as came; which rare ones is left open.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
-import { TopCounts } from '../base/top-counts.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
+import { TopCounts } from '../../base/top-counts.ts';
 import { rankedDimensions, type RankedDimension, type RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 

@@ -2,8 +2,8 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { clientIpRule } from '../../test/support/client-ip-rule.ts';
-import { systemClock } from '../base/clock.ts';
-import { parseNetwork } from '../base/ip-address.ts';
+import { systemClock } from '../../base/clock.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { RequestSnapshot } from '../contract/message.ts';
@@ -127,7 +127,7 @@ test('a forged header is ignored and noted once an hour', async () => {
   expect(memory.warnings(nowMs + 3_700_000)).toEqual([]);
 });
 
-test('samples are taken of a site that is analysed, and no more than are wanted', async () => {
+test('samples are taken of a site that is analyzed, and no more than are wanted', async () => {
   const clientWatch = new ClientWatch();
   clientWatch.want('other', 5);
   clientWatch.want('site-1', 1);

@@ -6,8 +6,8 @@
 import type { ConnectionFacts } from '../contract/message.ts';
 import { SPAN } from '../contract/message.ts';
 import type { ClientIpFinding } from '../contract/trust.ts';
-import { addressHeaders } from '../base/address-headers.ts';
-import { trustLimits } from '../base/guard-limits.ts';
+import { addressHeaders } from '../../base/address-headers.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import { forwardedLines } from './client-facts.ts';
 import type { ClientPort } from './client-port.ts';

@@ -23,6 +23,7 @@ export interface EndingOwner {
   readonly texts: RequestTexts;
   readonly site: Route | null;
   readonly requestClient: RequestClient;
+  readonly phases: { readonly rateLines: string };
   readonly generation: Generation;
   /** True when the body was read to its end. */
   readonly bodyComplete: boolean;
@@ -123,6 +124,12 @@ export class RequestEnding implements PhaseEndings {
     this.cut();
   }
 
+  /** A WebSocket is closed for what its client sent. */
+  closeTunnel(reason: string): void {
+    this.outcome = 'refused';
+    this.refusal = reason;
+  }
+
   /** The client is gone, or takes nothing any more. */
   clientAborted(): void {
     this.outcome = 'client_abort';
@@ -157,6 +164,7 @@ export class RequestEnding implements PhaseEndings {
       guard,
       text: this.text,
       strictTransport: strictTransportOf(owner.requestClient, owner.site),
+      rateLines: owner.phases.rateLines,
       plain: this.outcome === 'unrouted',
       keepAlive,
       http10: parser.version === 10,

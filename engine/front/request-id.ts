@@ -1,7 +1,7 @@
 /** Owns request ids: which of the client's are kept, and how new ones are made. */
 
 import { randomFillSync } from 'node:crypto';
-import { toByteString } from '../base/byte-string.ts';
+import { toByteString } from '../../base/byte-string.ts';
 
 const ID_BYTES = 16;
 const POOL_IDS = 256;

@@ -3,7 +3,7 @@
  * while it is inspected, and framed anew after a head of our own.
  */
 
-import { turnLimits } from '../base/delivery-limits.ts';
+import { turnLimits } from '../../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
@@ -15,6 +15,7 @@ import { BodyReader } from './body-reader.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
 import { HeldBytes } from './held-bytes.ts';
+import type { WebsocketGate } from './websocket-gate.ts';
 import { LENGTH, writeRequestHead, type RequestHeadFacts } from './forward-heads.ts';
 
 /** Methods whose content every origin reads; what others have may be left lying. */
@@ -37,6 +38,8 @@ export class RequestRelay {
   /** Bytes sent through a WebSocket; -1 while there is none. */
   private tunnelled = -1;
   private tunnelEnd = 0;
+  /** What frames of the WebSocket pass; null where none are read. */
+  private gate: WebsocketGate | null = null;
 
   constructor({ writer, settings }: FrontContext, head: RequestHeadParser) {
     this.writer = writer;
@@ -143,15 +146,27 @@ export class RequestRelay {
     return held.reduce((sum, piece) => sum + piece.length, 0);
   }
 
-  /** From now on every byte goes to the origin as it is. */
-  openTunnel(): void {
+  /** From now on every byte goes to the origin as it is, once `gate` lets it. */
+  openTunnel(gate: WebsocketGate | null): void {
     this.tunnelled = 0;
+    this.gate = gate;
+  }
+
+  /** True while a message is inspected. */
+  get waiting(): boolean {
+    return this.gate !== null && this.gate.waiting;
+  }
+
+  /** Sends frames, which stay as they are. */
+  forwardFrames(bytes: Buffer): void {
+    this.blocked = !this.origin!.write(bytes);
   }
 
   /** Sends the content that `read` found from `start` on, and the end if it was the last. */
   forward(bytes: Buffer, start: number): void {
     if (this.tunnelled >= 0) {
       this.tunnelled += this.tunnelEnd - start;
+      if (this.gate !== null) return this.gate.take(bytes, start, this.tunnelEnd);
       this.blocked = !this.origin!.writeCopy(bytes.subarray(start, this.tunnelEnd));
       return;
     }

@@ -14,6 +14,7 @@ import type { RequestHeadFacts } from './forward-heads.ts';
 import type { FrontContext } from './front-context.ts';
 import type { Holder } from './held-budget.ts';
 import { RequestRelay } from './request-relay.ts';
+import type { WebsocketGate } from './websocket-gate.ts';
 
 /** What happens to the body. */
 const UP = { WAIT: 0, HOLD: 1, FLOW: 2, DONE: 3 } as const;
@@ -50,7 +51,8 @@ export class RequestSide {
 
   /** True while body bytes from the client are welcome. */
   get wantsBody(): boolean {
-    return this.state === UP.HOLD || (this.state === UP.FLOW && !this.relay.blocked);
+    const { blocked, waiting } = this.relay;
+    return this.state === UP.HOLD || (this.state === UP.FLOW && !blocked && !waiting);
   }
 
   /** True while the origin takes no more body bytes. */
@@ -112,11 +114,21 @@ export class RequestSide {
     this.client.bodyWanted(true);
   }
 
-  /** A WebSocket is open: bytes flow until one side closes. */
-  openTunnel(): void {
-    this.relay.openTunnel();
+  /** A WebSocket is open: bytes flow until one side closes, through `gate` where there is one. */
+  openTunnel(gate: WebsocketGate | null): void {
+    this.relay.openTunnel(gate);
     this.state = UP.FLOW;
     this.client.tunnelOpened();
+  }
+
+  /** Sends frames that passed. */
+  forwardFrames(bytes: Buffer): void {
+    this.relay.forwardFrames(bytes);
+  }
+
+  /** An inspection of frames is over. */
+  resumeTunnel(): void {
+    if (this.state === UP.FLOW) this.client.bodyWanted(true);
   }
 
   /** The origin takes more. */

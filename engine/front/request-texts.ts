@@ -1,6 +1,6 @@
 /** Owns the few strings made of a request head: for the event, and to choose an answer's form. */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import { KIND_MASK } from '../http/head-scanner.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';

@@ -4,7 +4,7 @@
  * then released.
  */
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
@@ -27,6 +27,8 @@ export class ResponseRelay {
   hasBody = false;
   /** Value of Strict-Transport-Security in place of the origin's; '' leaves that as it is. */
   strictTransport = '';
+  /** Lines on rate limits in place of the origin's; '' leaves those as they are. */
+  rateLines = '';
   /** Whether `sentHead` is wanted. */
   keepsHead = false;
   /** The head as the client gets it; null where it is not wanted, or there is none. */
@@ -84,8 +86,8 @@ export class ResponseRelay {
   writeHead(bytes: Uint8Array, head: ResponseHeadParser, requestId: string): void {
     const { closingLines, contentLength } = this;
     const nowMs = head.hasDate ? 0 : this.clock.nowMs();
-    const { strictTransport } = this;
-    const facts = { requestId, closingLines, contentLength, nowMs, strictTransport };
+    const { strictTransport, rateLines } = this;
+    const facts = { requestId, closingLines, contentLength, nowMs, strictTransport, rateLines };
     const before = this.writer.length;
     writeResponseHead(this.writer, bytes, head, facts);
     if (this.keepsHead) this.sentHead = this.writer.copyFrom(before);

@@ -4,7 +4,7 @@
  * budget until the client has it; the origin is not read meanwhile. Never decides on a verdict.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import type { BodySnapshot } from '../contract/message.ts';
 import type { RequestHeadParser } from '../http/request-head.ts';
 import type { PhaseDriver, PhaseEndings } from '../phases/phase-driver.ts';
@@ -64,6 +64,7 @@ export class ResponseSide {
   ): void {
     const { head, headBytes } = connection;
     this.relay.begin(head, request, keep);
+    this.relay.rateLines = this.phases.rateLines;
     if (!this.phases.inspects) {
       this.state = DOWN.STREAM;
       return this.relay.writeHead(headBytes, head, requestId);
@@ -99,6 +100,13 @@ export class ResponseSide {
     if (this.state !== DOWN.STREAM || this.relay.releasing) return;
     const piece = this.relay.takePiece();
     if (piece !== null && !this.owner.send(piece)) this.owner.pauseOrigin();
+  }
+
+  /** Sends the end of a WebSocket after all that came before it. */
+  sendLast(frame: Buffer): void {
+    if (this.state !== DOWN.STREAM || this.relay.releasing) return;
+    this.relay.write(frame, 0, frame.length);
+    this.turnEnd();
   }
 
   /** The client takes more. */

@@ -3,7 +3,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
-import { parseNetwork } from '../base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import { Closing, httpOrigin, RawClient, siteFor } from './fixture.ts';
 import { askSecure, getText, secureSite, startSecureFront, tlsFor } from './secure-fixture.ts';
 

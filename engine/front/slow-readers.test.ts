@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import { passVerdict } from '../contract/verdict.ts';
 import {
   Closing,

@@ -1,7 +1,7 @@
 /** Readers are used again, and know nothing of what they read before. */
 
 import { expect, test } from 'vitest';
-import { frontLimits, httpLimits } from '../base/delivery-limits.ts';
+import { frontLimits, httpLimits } from '../../base/delivery-limits.ts';
 import { SCAN } from '../http/head-scanner.ts';
 import { SpareReaders, type Readers } from './spare-readers.ts';
 

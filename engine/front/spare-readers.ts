@@ -3,7 +3,7 @@
  * own: their tables lie outside of the heap and cost more to make than to fill.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import type { HeadLimits } from '../http/head-scanner.ts';
 import { RequestHeadParser } from '../http/request-head.ts';
 import { AnswerReader } from './answer-reader.ts';

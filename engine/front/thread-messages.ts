@@ -3,15 +3,15 @@
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
-import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { OriginNote } from '../contract/health.ts';
-import type { ListenerKind } from '../base/listener.ts';
+import type { ListenerKind } from '../../base/listener.ts';
 import type { OverloadStatus } from '../contract/overload.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { ClientNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { EventBatch } from './event-wire.ts';
+import type { EvidenceBatch } from './evidence-wire.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress } from './listener.ts';
 import type { FrontAnswer, FrontQuestion } from './thread-questions.ts';
@@ -64,12 +64,7 @@ export type FromFrontThread =
   | { readonly kind: 'applied'; readonly id: number }
   | { readonly kind: 'released'; readonly revision: string }
   | { readonly kind: 'events'; readonly batch: EventBatch }
-  | {
-      readonly kind: 'evidence';
-      readonly records: readonly EvidenceRecord[];
-      /** Lost since the last message. */
-      readonly dropped: number;
-    }
+  | { readonly kind: 'evidence'; readonly batch: EvidenceBatch }
   | { readonly kind: 'counters'; readonly deltas: readonly CounterDelta[] }
   | { readonly kind: 'rankings'; readonly deltas: readonly RankingDelta[] }
   | { readonly kind: 'endpoints'; readonly deltas: readonly EndpointDelta[] }

@@ -1,7 +1,7 @@
 /** Questions to one front thread about itself that wait for their answers. */
 
-import type { ThreadQuestion } from '../base/debug-figures.ts';
-import { AppError } from '../base/errors.ts';
+import type { ThreadQuestion } from '../../base/debug-figures.ts';
+import { AppError } from '../../base/errors.ts';
 
 /** What the front thread adds to what every thread knows of itself. */
 export type FrontQuestion =

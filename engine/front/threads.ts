@@ -4,9 +4,9 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../base/errors.ts';
-import { collectGarbage } from '../base/garbage.ts';
-import { frontLimits, tlsLimits } from '../base/delivery-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { collectGarbage } from '../../base/garbage.ts';
+import { frontLimits, tlsLimits } from '../../base/delivery-limits.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
@@ -15,11 +15,12 @@ import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { notOverloaded, worseOverload, type OverloadStatus } from '../contract/overload.ts';
 import type { OriginNote } from '../contract/health.ts';
-import type { ListenerKind } from '../base/listener.ts';
+import type { ListenerKind } from '../../base/listener.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { ClientNotes } from '../contract/trust.ts';
 import { unpackEvents } from './event-wire.ts';
+import { unpackEvidence } from './evidence-wire.ts';
 import { probePort } from './port-probe.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress } from './listener.ts';
@@ -358,7 +359,7 @@ class Threads implements FrontThreads {
         setImmediate(() => thread.send({ kind: 'events_taken' }));
         return;
       case 'evidence':
-        this.options.onEvidence?.(message.records, message.dropped);
+        this.options.onEvidence?.(unpackEvidence(message.batch), message.batch.dropped);
         setImmediate(() => thread.send({ kind: 'evidence_taken' }));
         return;
       case 'counters':

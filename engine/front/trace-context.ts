@@ -3,7 +3,7 @@
  * is not well-formed counts as absent, never as something near it. Pure.
  */
 
-import { trimBlankEnds } from '../base/byte-string.ts';
+import { trimBlankEnds } from '../../base/byte-string.ts';
 import { traceLimits } from '../base/observation-limits.ts';
 
 /** What a valid `traceparent` says. */

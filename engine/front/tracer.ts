@@ -5,7 +5,7 @@
  */
 
 import { randomFillSync } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { SPAN } from '../contract/message.ts';
 import type { TracingSettings } from '../contract/logging.ts';
 import type { RequestTrace } from '../contract/request-trace.ts';

@@ -5,9 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { clientIpRule } from '../../test/support/client-ip-rule.ts';
 import { eventually } from '../../test/support/eventually.ts';
-import { systemClock, type Clock } from '../base/clock.ts';
-import { httpLimits } from '../base/delivery-limits.ts';
-import { parseNetwork } from '../base/ip-address.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { TracingSettings } from '../contract/logging.ts';
 import type { SiteConfig } from '../contract/site.ts';
@@ -206,6 +206,32 @@ test('an origin that cannot be reached has a span without a status', async () =>
   });
   expect(await ask(started, '')).toContain('HTTP/1.1 502');
   expect(started.events[0]?.trace?.origin).toMatchObject({ status: 0 });
+});
+
+test.each([
+  [
+    'a second host',
+    `GET /a HTTP/1.1\r\nHost: a\r\ntraceparent: ${parent('01')}\r\nHost: b\r\n\r\n`,
+  ],
+  ['a line without a colon', `GET /a HTTP/1.1\r\ntraceparent: ${parent('01')}\r\nodd\r\n\r\n`],
+  ['no request line', 'odd\r\n\r\n'],
+])('a request that the parser refuses has a span: %s', async (_name, text) => {
+  const started = await start(everything);
+  expect(await new RawClient(started.port).send(text).all()).toContain('HTTP/1.1 400');
+  const [event] = started.events;
+  expect([event?.outcome, event?.status]).toEqual(['refused', 400]);
+  const trace = event?.trace;
+  expect(trace).toMatchObject({ origin: null, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
+  const joins = text.includes(traceId);
+  expect([trace?.traceId === traceId, trace?.parentId]).toEqual([joins, joins ? spanId : '']);
+});
+
+test('a client whose request is refused cannot ask for a span', async () => {
+  const started = await start(nothing, { trust });
+  const lines = `Host: a\r\nodd\r\ntraceparent: ${parent('01')}\r\n\r\n`;
+  await new RawClient(started.port).send(`GET /a HTTP/1.1\r\n${lines}`).all();
+  expect(started.events[0]).toMatchObject({ outcome: 'refused' });
+  expect(started.events[0]).not.toHaveProperty('trace');
 });
 
 test('requests over HTTP/2 are in traces like all others', async () => {

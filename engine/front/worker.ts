@@ -4,14 +4,15 @@
  */
 
 import type { MessagePort } from 'node:worker_threads';
-import { answerOfThread } from '../base/debug-figures.ts';
-import { toAppError } from '../base/errors.ts';
-import { systemClock } from '../base/clock.ts';
-import { frontLimits } from '../base/delivery-limits.ts';
+import { answerOfThread } from '../../base/debug-figures.ts';
+import { toAppError } from '../../base/errors.ts';
+import { systemClock } from '../../base/clock.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';
-import { standardLogging } from '../contract/logging.ts';
+import type { EvidenceSource } from '../contract/evidence.ts';
+import { standardLogging, type EventSelection } from '../contract/logging.ts';
 import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import type { GuardServices } from '../guard/guard.ts';
 import { OverloadController } from '../overload/controller.ts';
@@ -26,7 +27,7 @@ import { EventBatcher } from './event-batcher.ts';
 import { EvidenceBatcher } from './evidence-batcher.ts';
 import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
-import { LogSampler } from './log-sampler.ts';
+import { isSecurity, LogSampler } from './log-sampler.ts';
 import { FrontRankings } from './rankings.ts';
 import { Tracer } from './tracer.ts';
 import { ClientWatch } from './client-watch.ts';
@@ -108,8 +109,10 @@ class FrontWorker {
     this.data = data;
     this.parts = parts;
     this.batcher = new EventBatcher((batch) => this.send({ kind: 'events', batch }));
-    this.evidence = new EvidenceBatcher((records, dropped) =>
-      this.send({ kind: 'evidence', records, dropped }),
+    this.evidence = new EvidenceBatcher((batch) =>
+      this.port.postMessage({ kind: 'evidence', batch } satisfies FromFrontThread, [
+        batch.bytes.buffer,
+      ]),
     );
     const poolWaitMs = parts.poolWaitMs ?? ((): number => 0);
     const heldShare = (): number => this.front?.heldShare ?? 0;
@@ -191,15 +194,14 @@ class FrontWorker {
         this.rankings.add(event);
         this.endpoints.add(event);
         const selection = this.parts.samples === true ? this.sampler.select(event) : null;
-        if (this.parts.samples === true) {
-          const settings = this.captures.settingsOf(event.siteId);
-          this.evidence.add(event, settings, selection, evidence);
-        }
-        const kept = event.trace !== undefined || (selection !== null && selection.access !== 0);
-        if (!kept && !this.parts.wantsEvent(event)) return;
-        const told = hideValues(event);
-        const fate = this.batcher.add(selection === null ? told : { ...told, selection });
-        if (fate !== 'kept') this.counters.addFate(fate);
+        this.keep(event, selection, evidence);
+      },
+      onMessageDone: (event, policyId, evidence) => {
+        this.counters.addMessage(event, policyId);
+        if (!isSecurity(event)) return;
+        const selection = this.parts.samples === true ? this.sampler.select(event) : null;
+        // A message is no access of its own.
+        this.keep(event, selection && { ...selection, access: 0 }, evidence);
       },
       onClientRefused: (why) => this.counters.addRefusedClient(why),
       onProxyHeaderRefused: () => this.counters.addRefusedProxyHeader(),
@@ -217,6 +219,23 @@ class FrontWorker {
     this.front = front;
     // Not before: what a thread does to begin is no overload.
     this.probe.start();
+  }
+
+  /** Hands on what is kept of a finished request or message. */
+  private keep(
+    event: RequestEvent,
+    selection: EventSelection | null,
+    evidence: EvidenceSource,
+  ): void {
+    if (this.parts.samples === true) {
+      const settings = this.captures.settingsOf(event.siteId);
+      this.evidence.add(event, settings, selection, evidence);
+    }
+    const kept = event.trace !== undefined || (selection !== null && selection.access !== 0);
+    if (!kept && !this.parts.wantsEvent(event)) return;
+    const told = hideValues(event);
+    const fate = this.batcher.add(selection === null ? told : { ...told, selection });
+    if (fate !== 'kept') this.counters.addFate(fate);
   }
 
   /** Answers a question about this thread; never throws. */

@@ -1,7 +1,7 @@
 /** Proves that the walk of a country database finds what the library that reads it finds. */
 
 import { expect, test } from 'vitest';
-import { parseAddress, readAddressBits } from '../base/ip-address.ts';
+import { parseAddress, readAddressBits } from '../../base/ip-address.ts';
 import { AddressTree } from './address-tree.ts';
 import { CountryDatabase } from './geo.ts';
 

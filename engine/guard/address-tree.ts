@@ -4,7 +4,7 @@
  * Source: MaxMind DB File Format Specification 2.0, Binary Search Tree Section.
  */
 
-import { sixteenBits, type AddressBits } from '../base/ip-address.ts';
+import { sixteenBits, type AddressBits } from '../../base/ip-address.ts';
 
 /** What the file says of its tree. */
 export interface TreeShape {

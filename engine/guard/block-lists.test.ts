@@ -1,7 +1,7 @@
 /** Holds block lists to asking little, waiting for nothing and forgetting in time. */
 
 import { expect, test } from 'vitest';
-import { blockListLimits } from '../base/rule-limits.ts';
+import { blockListLimits } from '../../base/rule-limits.ts';
 import { DnsBlockLists } from './block-lists.ts';
 
 interface Asked {

@@ -5,9 +5,9 @@
  */
 
 import { Resolver } from 'node:dns/promises';
-import { familyOf, parseAddress, textOfKey } from '../base/ip-address.ts';
-import type { Clock } from '../base/clock.ts';
-import { blockListLimits } from '../base/rule-limits.ts';
+import { familyOf, parseAddress, textOfKey } from '../../base/ip-address.ts';
+import type { Clock } from '../../base/clock.ts';
+import { blockListLimits } from '../../base/rule-limits.ts';
 
 /** Addresses of a name; rejects where there are none. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;

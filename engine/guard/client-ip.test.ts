@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clientIpRule } from '../../test/support/client-ip-rule.ts';
-import { parseNetwork } from '../base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import type { ClientIpRuleConfig, TrustConfig } from '../contract/trust.ts';
 import { ClientIpResolver } from './client-ip.ts';
 import { readForwarded, readHop } from './forwarded.ts';

@@ -5,10 +5,10 @@
  * the same code.
  */
 
-import { parseAddress, textOfKey } from '../base/ip-address.ts';
+import { parseAddress, textOfKey } from '../../base/ip-address.ts';
 import { rangeTest } from '../base/ip-ranges.ts';
-import { trustLimits } from '../base/guard-limits.ts';
-import { proxyPaths } from '../base/proxy-paths.ts';
+import { trustLimits } from '../../base/guard-limits.ts';
+import { proxyPaths } from '../../base/proxy-paths.ts';
 import type {
   ClientIpFinding,
   ClientIpRuleConfig,

@@ -1,6 +1,6 @@
 /** Owns reading address headers: lists as X-Forwarded-For has them, and RFC 7239 Forwarded. */
 
-import { parseAddress, textOfKey } from '../base/ip-address.ts';
+import { parseAddress, textOfKey } from '../../base/ip-address.ts';
 
 /** One hop of a header: its text, and its key; null when it is no address. */
 export interface Hop {

@@ -16,11 +16,11 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Reader } from 'maxmind';
 import type { CountryResponse } from 'maxmind';
-import type { Clock } from '../base/clock.ts';
-import { countryNameOf } from '../base/country-names.ts';
-import { AppError } from '../base/errors.ts';
-import { guardLimits } from '../base/guard-limits.ts';
-import { readAddressBits, type AddressBits } from '../base/ip-address.ts';
+import type { Clock } from '../../base/clock.ts';
+import { countryNameOf } from '../../base/country-names.ts';
+import { AppError } from '../../base/errors.ts';
+import { guardLimits } from '../../base/guard-limits.ts';
+import { readAddressBits, type AddressBits } from '../../base/ip-address.ts';
 import { AddressTree } from './address-tree.ts';
 
 /** What a flat (DB-IP) or nested (MaxMind) record may hold. */

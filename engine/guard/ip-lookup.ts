@@ -4,7 +4,7 @@
  */
 
 import type { IpRanges, IpSet } from '../contract/access.ts';
-import { sixteenBits, type AddressBits } from '../base/ip-address.ts';
+import { sixteenBits, type AddressBits } from '../../base/ip-address.ts';
 
 /** True when the list holds the address at `nowMs`, milliseconds since the Unix epoch. */
 export function holdsAddress({ v4, v6 }: IpSet, address: AddressBits, nowMs: number): boolean {

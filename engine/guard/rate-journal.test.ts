@@ -1,7 +1,7 @@
 /** The ring of notes between threads, and what a table writes into it. */
 
 import { expect, test } from 'vitest';
-import { rateExchangeLimits } from '../base/guard-limits.ts';
+import { rateExchangeLimits } from '../../base/guard-limits.ts';
 import { RateJournal, shareJournal } from './rate-journal.ts';
 import { RateTable, shareRates } from './rate-table.ts';
 

@@ -3,7 +3,7 @@
  * one reader. A full ring loses the note and counts it; nobody ever waits.
  */
 
-import { rateExchangeLimits } from '../base/guard-limits.ts';
+import { rateExchangeLimits } from '../../base/guard-limits.ts';
 import type { RateNote } from '../contract/rate-limit.ts';
 
 const { journalNotes: slots } = rateExchangeLimits;

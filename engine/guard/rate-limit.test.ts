@@ -1,7 +1,7 @@
 /** Rate limits as the specification words them, a row a sentence, through the guard itself. */
 
 import { describe, expect, test } from 'vitest';
-import { encodeUtf8 } from '../base/byte-string.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateLimitConfig, RateLimits } from '../contract/rate-limit.ts';
 import type { SiteConfig } from '../contract/site.ts';
@@ -270,5 +270,36 @@ describe('challenges', () => {
     expect(verdicts.map(reasonOf)).toEqual(['', '', 'deny rate_limit_challenge_required']);
     expect(verdicts[2]).toMatchObject({ scenario: 'rate_limit', status: 403, forProgram: true });
     expect(verdicts[2]?.retryAfterS).toBeGreaterThan(0);
+  });
+});
+
+describe('what answers tell of limits', () => {
+  const standings = (guard: Guard, asked: Asked = {}): string => {
+    const view = viewOf(asked);
+    guard.decide(view);
+    const { rateStandings } = view;
+    return rateStandings.map((one) => `${one.name} ${one.remaining} ${one.resetSeconds}`).join();
+  };
+  const compile = (limits: readonly RateLimitConfig[], rateLimitFields = true): Guard => {
+    const site = { id: 'a', rates: { limits, globalBans: [] }, rateLimitFields } as never;
+    return rateLimitGuard.compile(site as SiteConfig, { ...noGuardServices, rates: table() })!;
+  };
+
+  test('counts down, and says past the limit when a request may pass', () => {
+    const guard = compile([usual]);
+    expect([standings(guard), standings(guard)]).toEqual(['limit-1 1 60', 'limit-1 0 60']);
+    expect(standings(guard)).toMatch(/^limit-1 0 [1-9]\d?$/);
+  });
+
+  test('names every limit that applies, up to the one that refuses', () => {
+    const tight = { ...usual, id: 'tight', budget: { requests: 1, windowSeconds: 5 } };
+    const guard = compile([tight, usual]);
+    expect(standings(guard)).toBe('tight 0 5,limit-1 1 60');
+    expect(standings(guard)).toMatch(/^tight 0 \d$/);
+  });
+
+  test('is nothing of observed limits, and nothing where the site does not ask', () => {
+    expect(standings(compile([{ ...usual, observe: true }]))).toBe('');
+    expect(standings(compile([usual], false))).toBe('');
   });
 });

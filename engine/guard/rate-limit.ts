@@ -3,10 +3,10 @@
  * past a limit. Bans are asked for first. Counts live in a table that all threads share.
  */
 
-import { encodeUtf8 } from '../base/byte-string.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { HalfSipHash } from '../base/half-sip-hash.ts';
-import { clientNetwork } from '../base/ip-address.ts';
-import { rateLimits } from '../base/guard-limits.ts';
+import { clientNetwork } from '../../base/ip-address.ts';
+import { rateLimits } from '../../base/guard-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RateBudget, RateKey, RateLimitConfig } from '../contract/rate-limit.ts';
 import type { SiteConfig } from '../contract/site.ts';
@@ -14,7 +14,8 @@ import type { Guard, GuardKind } from './guard.ts';
 import type { ChallengeDesk } from './bot/challenge-desk.ts';
 import type { ChallengeScope } from './bot/challenge-scope.ts';
 import { deskOf } from './bot/challenges.ts';
-import type { RateTable } from './rate-table.ts';
+import type { RateStanding } from './rate-fields.ts';
+import type { RateAnswer, RateTable } from './rate-table.ts';
 import type { RequestView } from './request-view.ts';
 
 /** Rate limits and the bans that they made. */
@@ -54,11 +55,14 @@ class RateLimitGuard implements Guard {
   private readonly limits: readonly CompiledLimit[];
   private readonly bans: readonly BanPlace[];
   private readonly desk: ChallengeDesk | null;
+  /** Answers tell clients how they stand with each limit. */
+  private readonly tells: boolean;
 
   constructor(site: SiteConfig, table: RateTable, desk: ChallengeDesk | null) {
     const { limits, globalBans } = site.rates!;
     this.table = table;
     this.desk = desk;
+    this.tells = site.rateLimitFields === true;
     const placed = (key: RateKey, where: string): BanPlace => ({
       key,
       hash: derivedHash(table, `ban\n${where}\n${nameOf(key)}`),
@@ -122,6 +126,7 @@ class RateLimitGuard implements Guard {
     const value = valueOf(key, view);
     const holdMs = observe || banHash !== null ? 0 : mitigationSeconds * 1000;
     const answer = table.ask(hash.hash(value), budget, holdMs, view.nowMs, view.trial);
+    if (!observe) this.note(config, budget, answer, view);
     if (answer === 'pass') return null;
     const detail = `more than ${budgetText(config.budget)} by ${nameOf(key)}`;
     if (observe) return watching(config.id, detail);
@@ -129,6 +134,25 @@ class RateLimitGuard implements Guard {
     const banMs = mitigationSeconds * 1000;
     if (!view.trial) table.ban(banHash.hash(value), banMs, view.nowMs);
     return denial('rate_limit_ban', config.id, detail, banMs);
+  }
+
+  /** How the client stands with a limit that acts, for the fields of the answer. */
+  private note(
+    { id: name }: RateLimitConfig,
+    budget: RateBudget,
+    answer: RateAnswer,
+    view: RequestView,
+  ): void {
+    if (!this.tells) return;
+    const { used, retryAfterMs } = this.table;
+    const { requests: quota, windowSeconds } = budget;
+    const passed = answer === 'pass';
+    const standing: RateStanding = {
+      ...{ name, quota, windowSeconds },
+      remaining: passed ? Math.max(0, quota - used - 1) : 0,
+      resetSeconds: passed ? windowSeconds : Math.max(1, Math.ceil(retryAfterMs / 1000)),
+    };
+    view.rateStandings.push(standing);
   }
 
   /** Clients that solved the challenge have a budget of their own; past it they wait. */
@@ -151,11 +175,13 @@ class RateLimitGuard implements Guard {
         view.nowMs,
         view.trial,
       );
+      this.note(config, verifiedBudget, answer, view);
       if (answer === 'pass') return null;
       const detail = `verified, more than ${budgetText(verifiedBudget)} by ${nameOf(key)}`;
       return denial('rate_limit', config.id, detail, table.retryAfterMs);
     }
     const answer = table.ask(hash.hash(value), budget, holdMs, view.nowMs, view.trial);
+    this.note(config, budget, answer, view);
     if (answer === 'pass') return null;
     const detail = `more than ${budgetText(budget)} by ${nameOf(key)}`;
     const retryAfterS = Math.max(1, Math.ceil(table.retryAfterMs / 1000));

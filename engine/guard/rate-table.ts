@@ -11,7 +11,7 @@
  */
 
 import type { HashKey } from '../base/half-sip-hash.ts';
-import { rateLimits } from '../base/guard-limits.ts';
+import { rateLimits } from '../../base/guard-limits.ts';
 import { rateSpanMs, rateSpans } from '../base/rate-spans.ts';
 import type {
   KeyHash,

@@ -3,8 +3,9 @@
  * view serves all requests of a thread, one after another; nothing of it may be kept.
  */
 
-import { readAddressBits, type AddressBits } from '../base/ip-address.ts';
+import { readAddressBits, type AddressBits } from '../../base/ip-address.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
+import type { RateStanding } from './rate-fields.ts';
 
 /** A parsed head, as `engine/http` reads it. */
 export interface ViewedHead {
@@ -37,6 +38,8 @@ export class RequestView {
   nowMs = 0;
   /** True for a request that nobody sent: guards decide and count nothing. */
   trial = false;
+  /** How the client stands with rate limits, as far as their guard was asked to tell. */
+  rateStandings: RateStanding[] = [];
   private head: ViewedHead = noHead;
   private bytes: Buffer = noBytes;
   private readonly client: AddressBits = { family: 0, words: new Uint32Array(4) };
@@ -53,6 +56,7 @@ export class RequestView {
     this.bytes = bytes;
     this.facts = facts;
     this.addressesRead = false;
+    if (this.rateStandings.length > 0) this.rateStandings = [];
     this.knownMethod = null;
     this.knownPath = null;
     this.knownQuery = null;

@@ -4,7 +4,7 @@
  * as it likes.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 
 const CRLF = 0x0d0a;
 

@@ -4,7 +4,7 @@
  * every byte.
  */
 
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { CR, HT, LF, SCAN, SP } from './head-scanner.ts';
 import { REFUSAL, type Refusal } from './refusal.ts';
 import { CLASS, FIELD, fieldKind, HEX, HEX_VALUE, QDTEXT, TOKEN, VALUE } from './tables.ts';

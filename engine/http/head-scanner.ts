@@ -4,7 +4,7 @@
  * their start lines. Makes no strings and keeps no bytes.
  */
 
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import { REFUSAL, type Refusal } from './refusal.ts';
 import { CLASS, DIGIT, FIELD, TOKEN, VALUE, equalsIgnoreCase, fieldKind } from './tables.ts';

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SPAN } from '../contract/message.ts';
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { BODY, SCAN, type HeadLimits } from './head-scanner.ts';
 import { RequestHeadParser, TARGET_FORM } from './request-head.ts';
@@ -20,7 +20,7 @@ function bytesOf(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-function summarise(parser: RequestHeadParser, bytes: Buffer, result: number): Summary {
+function summarize(parser: RequestHeadParser, bytes: Buffer, result: number): Summary {
   const cut = (from: number, to: number): string =>
     bytes.toString('latin1', parser.spans[from], parser.spans[to]);
   const done = result === SCAN.DONE;
@@ -50,7 +50,7 @@ function parseWhole(text: string, limits: HeadLimits = httpLimits): Summary {
   const bytes = bytesOf(text);
   const parser = new RequestHeadParser(limits);
   parser.reset(0);
-  return summarise(parser, bytes, parser.execute(bytes, bytes.length));
+  return summarize(parser, bytes, parser.execute(bytes, bytes.length));
 }
 
 function parseSplit(
@@ -64,9 +64,9 @@ function parseSplit(
   const ends = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
   for (const end of [...ends, bytes.length]) {
     const result = parser.execute(bytes, end);
-    if (result !== SCAN.MORE) return summarise(parser, bytes, result);
+    if (result !== SCAN.MORE) return summarize(parser, bytes, result);
   }
-  return summarise(parser, bytes, SCAN.MORE);
+  return summarize(parser, bytes, SCAN.MORE);
 }
 
 const host = 'Host: a.example\r\n';

@@ -5,7 +5,7 @@
  * byte; makes no strings.
  */
 
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import { BODY, CR, HeadScanner, HT, LF, SCAN, SP, type HeadLimits } from './head-scanner.ts';
 import { REFUSAL, type Refusal } from './refusal.ts';

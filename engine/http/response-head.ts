@@ -3,7 +3,7 @@
  * whose framing can be read in two ways is refused. Resumable at every byte; makes no strings.
  */
 
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import { BODY, CR, HeadScanner, LF, SCAN, SP, type HeadLimits } from './head-scanner.ts';
 import { REFUSAL } from './refusal.ts';

@@ -5,6 +5,8 @@ import { SPAN } from '../contract/message.ts';
 import type { HeadScanner } from './head-scanner.ts';
 
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+/** The field that offers and takes extensions, lower case. */
+export const extensionsField = 'sec-websocket-extensions';
 /** Sixteen bytes in base64. */
 const keyForm = /^[A-Za-z0-9+/]{22}==$/;
 
@@ -24,6 +26,16 @@ export function acceptsWebsocket(bytes: Uint8Array, head: HeadScanner, key: stri
     upgrade?.toLowerCase() === 'websocket' &&
     soleValue(bytes, head, 'sec-websocket-accept') === expected
   );
+}
+
+/** True when the head names extensions of the frames (RFC 6455 section 9). */
+export function namesExtensions(bytes: Uint8Array, head: HeadScanner): boolean {
+  for (let i = 0; i < head.fieldCount; i++) {
+    const at = SPAN.fields + 4 * i;
+    const name = text(bytes, head.spans[at]!, head.spans[at + 1]!).toLowerCase();
+    if (name === extensionsField) return true;
+  }
+  return false;
 }
 
 /** The value of a field that comes exactly once; null otherwise. */

@@ -4,14 +4,15 @@ import { create, toBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import {
   AccessFactSchema,
   ErrorFactSchema,
-  type TraceFactSchema,
+  TraceFactSchema,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { fromByteString } from '../base/byte-string.ts';
+import { fromByteString } from '../../base/byte-string.ts';
 import { traceLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { captureReasons, exportBit } from '../contract/logging.ts';
 import { errorOf, type RequestError } from '../contract/request-error.ts';
-import { fromHex, selectionFields, traceFields, type EncodedFact } from './security-fact.ts';
+import { FlatWriter } from './flat-writer.ts';
+import { fromHex, traceFields, type EncodedFact } from './security-fact.ts';
 
 /** The access fact of a request; null where the log policy keeps none. */
 export function encodeAccess(event: RequestEvent): EncodedFact | null {
@@ -28,39 +29,88 @@ export function encodeExport(event: RequestEvent): EncodedFact | null {
   return exported || event.trace !== undefined ? encoded(event, 0) : null;
 }
 
+const { field } = AccessFactSchema;
+const F = {
+  requestId: field.requestId.number,
+  siteId: field.siteId.number,
+  receivedAtMs: field.receivedAtMs.number,
+  durationUs: field.durationUs.number,
+  originUsPlusOne: field.originUsPlusOne.number,
+  clientIp: field.clientIp.number,
+  clientPort: field.clientPort.number,
+  method: field.method.number,
+  host: field.host.number,
+  target: field.target.number,
+  httpVersion: field.httpVersion.number,
+  transportVersion: field.transportVersion.number,
+  userAgent: field.userAgent.number,
+  referer: field.referer.number,
+  status: field.status.number,
+  outcome: field.outcome.number,
+  refusal: field.refusal.number,
+  blocked: field.blocked.number,
+  bytesIn: field.bytesIn.number,
+  bytesOut: field.bytesOut.number,
+  endpoint: field.endpoint.number,
+  upstreamId: field.upstreamId.number,
+  routeId: field.routeId.number,
+  inboundScore: field.inboundScore.number,
+  captureReasons: field.captureReasons.number,
+  sampleWindowMs: field.sampleWindowMs.number,
+  reservoirScore: field.reservoirScore.number,
+  policyRevision: field.policyRevision.number,
+  ja4: field.ja4.number,
+  trace: field.trace.number,
+};
+
+/** One message at a time: a fact is written in one go. */
+const writer = new FlatWriter();
+
+/** In the order of the fields' numbers, as the library writes them. */
 function encoded(event: RequestEvent, kept: number): EncodedFact {
-  const { selection, receivedAtMs } = event;
-  const reasons = captureReasons.filter((_, bit) => (kept & (1 << bit)) !== 0);
-  const fact = create(AccessFactSchema, {
-    requestId: event.requestId,
-    siteId: event.siteId,
-    receivedAtMs: BigInt(receivedAtMs),
-    durationUs: whole(event.durationUs),
-    originUsPlusOne: event.originUs < 0 ? 0n : whole(event.originUs + 1),
-    clientIp: event.clientIp,
-    clientPort: event.clientPort,
-    method: fromByteString(event.method),
-    host: fromByteString(event.host),
-    target: fromByteString(event.target),
-    httpVersion: event.httpVersion,
-    transportVersion: event.tls?.version ?? '',
-    ja4: event.tls?.ja4 ?? '',
-    userAgent: fromByteString(event.userAgent),
-    referer: fromByteString(event.referer ?? ''),
-    status: event.status,
-    outcome: event.outcome,
-    refusal: event.refusal ?? '',
-    blocked: event.blocked,
-    bytesIn: whole(event.bytesIn),
-    bytesOut: whole(event.bytesOut),
-    endpoint: event.endpoint ?? '',
-    upstreamId: event.upstreamId ?? '',
-    routeId: event.routeId ?? '',
-    inboundScore: event.transaction?.inboundScore ?? 0,
-    ...selectionFields(selection, reasons),
-    ...(event.trace && { trace: traceFact(event) }),
-  });
-  return { receivedAtMs, bytes: toBinary(AccessFactSchema, fact) };
+  const { receivedAtMs } = event;
+  writer.text(F.requestId, event.requestId);
+  writer.text(F.siteId, event.siteId);
+  writer.integer(F.receivedAtMs, receivedAtMs);
+  writer.integer(F.durationUs, natural(event.durationUs));
+  writer.integer(F.originUsPlusOne, event.originUs < 0 ? 0 : natural(event.originUs + 1));
+  writer.text(F.clientIp, event.clientIp);
+  writer.integer(F.clientPort, event.clientPort);
+  writer.byteString(F.method, event.method);
+  writer.byteString(F.host, event.host);
+  writer.byteString(F.target, event.target);
+  writer.text(F.httpVersion, event.httpVersion);
+  writer.text(F.transportVersion, event.tls?.version ?? '');
+  writer.byteString(F.userAgent, event.userAgent);
+  writer.byteString(F.referer, event.referer ?? '');
+  writer.integer(F.status, event.status);
+  writer.text(F.outcome, event.outcome);
+  writer.text(F.refusal, event.refusal ?? '');
+  writer.flag(F.blocked, event.blocked);
+  writer.integer(F.bytesIn, natural(event.bytesIn));
+  writer.integer(F.bytesOut, natural(event.bytesOut));
+  writer.text(F.endpoint, event.endpoint ?? '');
+  writer.text(F.upstreamId, event.upstreamId ?? '');
+  writer.text(F.routeId, event.routeId ?? '');
+  writer.integer(F.inboundScore, event.transaction?.inboundScore ?? 0);
+  writeSelection(event, kept);
+  writer.text(F.ja4, event.tls?.ja4 ?? '');
+  if (event.trace !== undefined) writer.bytes(F.trace, encodedTrace(event));
+  return { receivedAtMs, bytes: writer.take() };
+}
+
+function writeSelection({ selection }: RequestEvent, kept: number): void {
+  for (let bit = 0; bit < captureReasons.length; bit++) {
+    if ((kept & (1 << bit)) !== 0) writer.textAlways(F.captureReasons, captureReasons[bit]!);
+  }
+  if (selection === undefined) return;
+  writer.integer(F.sampleWindowMs, selection.windowMs);
+  writer.fixed64(F.reservoirScore, Math.floor(selection.score));
+  writer.integer(F.policyRevision, selection.revision);
+}
+
+function encodedTrace(event: RequestEvent): Uint8Array {
+  return toBinary(TraceFactSchema, create(TraceFactSchema, traceFact(event)));
 }
 
 function traceFact(event: RequestEvent): MessageInitShape<typeof TraceFactSchema> {
@@ -123,6 +173,10 @@ export function encodeFault(error: RequestError, atMs: number): EncodedFact {
   return { receivedAtMs: atMs, bytes: toBinary(ErrorFactSchema, fact) };
 }
 
+function natural(value: number): number {
+  return Math.max(0, Math.round(value));
+}
+
 function whole(value: number): bigint {
-  return BigInt(Math.max(0, Math.round(value)));
+  return BigInt(natural(value));
 }

@@ -20,14 +20,14 @@ import {
   type ConnectResponse,
   type SignedServingGrant,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
 import { linkLimits } from '../base/observation-limits.ts';
 import {
   metricPayloadVersion,
   observationProtocolVersion,
   ownCapabilities,
   versionMismatch,
-} from '../base/protocol-versions.ts';
+} from '../../base/protocol-versions.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';

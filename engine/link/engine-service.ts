@@ -23,10 +23,10 @@ import {
   type GuardStep,
   type ProbeUpstreamRequest,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
-import { readDebugQuestion, type DebugAnswerer } from '../base/debug-question.ts';
-import { toAppError } from '../base/errors.ts';
+import { readDebugQuestion, type DebugAnswerer } from '../../base/debug-question.ts';
+import { toAppError } from '../../base/errors.ts';
 import { linkLimits } from '../base/observation-limits.ts';
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import { toPolicySource, toUpstream } from '../bundle/runtime-config.ts';
 import type {
   CompileOptions,

@@ -7,17 +7,17 @@ import { createPrivateKey, generateKeyPairSync, sign, X509Certificate } from 'no
 import { createClient, type Transport } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { NodeService } from '../../proto/gen/waf/runtime/v1/nodes_pb.ts';
-import type { Clock } from '../base/clock.ts';
-import { nodeIdentityLimits } from '../base/delivery-limits.ts';
-import { toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { nodeIdentityLimits } from '../../base/delivery-limits.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import {
   controllerServerName,
   readNodeIdentity,
   renewalText,
   writeNodeIdentity,
   type NodeIdentity,
-} from '../base/node-identity.ts';
+} from '../../base/node-identity.ts';
 import { ServingGrants } from './serving-grants.ts';
 
 /** An enrolled node towards its controller. */

@@ -6,7 +6,7 @@ import type {
   EvidenceManifestSchema,
   UploadRequestSchema,
 } from '../../proto/gen/waf/v1/evidence_upload_pb.ts';
-import { crc32c } from '../base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { evidenceLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 

@@ -13,8 +13,8 @@ import {
   type EvidenceDurableAck,
   type UploadRequest,
 } from '../../proto/gen/waf/v1/evidence_upload_pb.ts';
-import { toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { evidenceLimits, linkLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { UploadMessage } from './evidence-message.ts';

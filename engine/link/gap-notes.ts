@@ -1,5 +1,5 @@
 /**
- * Owns what a spool had to give up, until control has noted it: neighbours are one gap, kept on
+ * Owns what a spool had to give up, until control has noted it: neighbors are one gap, kept on
  * disk with the spool.
  */
 

@@ -11,7 +11,7 @@ import {
   type AgentMetrics,
   type AgentObservationHealthSchema,
 } from '../../proto/gen/waf/v1/agent_pb.ts';
-import { residentBytes } from '../base/resident-bytes.ts';
+import { residentBytes } from '../../base/resident-bytes.ts';
 import type { OverloadStatus } from '../contract/overload.ts';
 import { durationBoundsUs, type CounterDelta } from '../contract/counters.ts';
 

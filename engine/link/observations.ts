@@ -23,7 +23,7 @@ import {
   errorFactVersion,
   metricPayloadVersion,
   securityFactVersion,
-} from '../base/protocol-versions.ts';
+} from '../../base/protocol-versions.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';

@@ -14,22 +14,22 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import {
   readPublicKey,
   readSignature,
   signatureFault,
   type MinisignKey,
-} from '../base/minisign.ts';
-import { controllerServerName, type NodeIdentity } from '../base/node-identity.ts';
+} from '../../base/minisign.ts';
+import { controllerServerName, type NodeIdentity } from '../../base/node-identity.ts';
 import {
   programFolder,
   programsFolder,
   releaseKeysFile,
   syncFolder,
-} from '../base/node-program.ts';
-import { readReleaseComment } from '../base/release-facts.ts';
-import { programLimits } from '../base/upgrade-limits.ts';
+} from '../../base/node-program.ts';
+import { readReleaseComment } from '../../base/release-facts.ts';
+import { programLimits } from '../../base/upgrade-limits.ts';
 
 /** What an order asks for. */
 export interface OrderedRelease {

@@ -9,10 +9,10 @@ import {
   type AgentCommand,
   type AgentCommandResultSchema,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
-import type { NodeIdentity } from '../base/node-identity.ts';
-import { readNodeProgram, stageProgram, writeNodeProgram } from '../base/node-program.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { NodeIdentity } from '../../base/node-identity.ts';
+import { readNodeProgram, stageProgram, writeNodeProgram } from '../../base/node-program.ts';
 import { placeRelease, type OrderedRelease } from './program-download.ts';
 
 type Result = MessageInitShape<typeof AgentCommandResultSchema>;

@@ -10,7 +10,7 @@ import {
   SecurityFactBatchSchema,
   SecurityFactSchema,
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { decodeUtf8, fromByteString } from '../base/byte-string.ts';
+import { decodeUtf8, fromByteString } from '../../base/byte-string.ts';
 import { linkLimits } from '../base/observation-limits.ts';
 import type { EventSelection } from '../contract/logging.ts';
 import type { RequestEvent } from '../contract/events.ts';

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { servingGrantId } from '../base/serving-grant.ts';
+import { servingGrantId } from '../../base/serving-grant.ts';
 import { rawPublicKey } from '../bundle/keys.ts';
 import { ServingGrants } from './serving-grants.ts';
 
@@ -51,7 +51,7 @@ const refused: readonly (readonly [string, [Uint8Array, Uint8Array], string])[] 
   ['without a signature', [grant({})[0], new Uint8Array()], 'signed'],
   ['with the signature of another', [grant({})[0], grant({ revision: '8' })[1]], 'signature'],
   ['of another form', grant({ id: 'waf.serving_grant.v2' }), 'form'],
-  ['without an artefact', grant({ artifactSha256: '' }), 'form'],
+  ['without an artifact', grant({ artifactSha256: '' }), 'form'],
   ['with a revision that is no number', grant({ revision: '-1' }), 'form'],
   ['that is older than the newest', grant({ revision: '6', artifactSha256: second }), 'older'],
 ];

@@ -7,8 +7,8 @@
 import { createHash, verify } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../base/errors.ts';
-import { readServingGrant, type ServingGrant } from '../base/serving-grant.ts';
+import { AppError } from '../../base/errors.ts';
+import { readServingGrant, type ServingGrant } from '../../base/serving-grant.ts';
 import { publicKeyFromRaw } from '../bundle/keys.ts';
 
 interface HeldGrant {

@@ -9,7 +9,7 @@ import {
   ObservationStreamKind,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { linkLimits } from '../base/observation-limits.ts';
-import { silentLogger } from '../base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { openSpoolFiles } from '../state/spool-files.ts';
 import { memorySpoolStore, Spool } from './spool.ts';

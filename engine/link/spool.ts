@@ -15,7 +15,7 @@ import {
   type ObservationBatch,
   type ObservationStreamKind,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { crc32c } from '../base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { linkLimits } from '../base/observation-limits.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { GapNotes, gapsPosition } from './gap-notes.ts';

@@ -11,8 +11,8 @@ import type {
   AgentApplyResultSchema,
   ConfigUpdate,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { supersededCode, toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import { supersededCode, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import type { BundleKeeper } from '../bundle/bundle-keeper.ts';
 import { verifySignedBundle, type VerifiedBundle } from '../bundle/signed-bundle.ts';
 import type { Enrolled } from './enrolled.ts';

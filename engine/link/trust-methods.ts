@@ -8,8 +8,8 @@ import {
   SampleClientsResponseSchema,
   type EngineService,
 } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
-import { toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { toTrustConfig } from '../bundle/runtime-trust.ts';
 import type { EngineHandler } from '../contract/evaluation.ts';
 import type { TrustConfig } from '../contract/trust.ts';

@@ -4,7 +4,7 @@
  * body is on its way. Gives messages, sends none.
  */
 
-import { crc32c } from '../base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import { evidenceLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import {

@@ -1,3 +1,2 @@
 /** The engine's door to the byte classes that scan masks are made of. */
 export { byteClassOf, maskOfClasses } from '../../native-bindings/index.ts';
-export type { ByteClassName } from '../../native-bindings/index.ts';

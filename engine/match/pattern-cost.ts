@@ -4,8 +4,8 @@
  * counts, nested repetition and repeated alternatives, not what needs a value found by thought.
  */
 
-import type { ByteString } from '../base/byte-string.ts';
-import { patternTrialLimits } from '../base/rule-limits.ts';
+import type { ByteString } from '../../base/byte-string.ts';
+import { patternTrialLimits } from '../../base/rule-limits.ts';
 import type { ExactRegex } from './regex.ts';
 
 /** A search that is too slow. */

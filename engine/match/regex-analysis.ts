@@ -3,7 +3,7 @@
  * bytes, its spelling for Hyperscan, the finite set of strings it stands for. Decides no match.
  */
 
-import type { ByteString } from '../base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import { rangesOf } from './byte-set.ts';
 import type { ByteSet } from './byte-set.ts';
 import type { RegexNode } from './regex-tree.ts';

@@ -4,7 +4,7 @@
  * for; without their fillers they are plain words. Decides no match.
  */
 
-import type { ByteString } from '../base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import { byteSet, complementOf } from './byte-set.ts';
 import type { ByteSet } from './byte-set.ts';
 import { printForScan, restrictTo } from './regex-analysis.ts';

@@ -2,7 +2,7 @@
  * Finds strings that a pattern cannot match without: each match holds at least one of them. What
  * they are searched for in must be searched without regard to case. Never decides about a match.
  */
-import type { ByteString } from '../base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import type { ByteSet } from './byte-set.ts';
 import type { RegexNode } from './regex-tree.ts';
 

@@ -5,7 +5,7 @@
  */
 import { addSet, byteSet, complementOf, escapeSets, foldAscii, posixSets } from './byte-set.ts';
 import type { ByteSet } from './byte-set.ts';
-import type { ByteString } from '../base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 
 /** `opaque` stands for what only PCRE can do: it matches the empty string or anything at all. */
 export type RegexNode =

@@ -3,9 +3,10 @@
  * mode, PCRE2 with limits elsewhere. Never used to search many patterns: that is Hyperscan's work.
  */
 import RE2 from 're2';
-import { matchLimits } from '../base/rule-limits.ts';
+import { matchLimits } from '../../base/rule-limits.ts';
 import { LIMIT_EXCEEDED, Pcre } from '../../native-bindings/index.ts';
-import type { ByteString } from '../base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
+import { compileJoined, type JoinedSearch } from './joined-search.ts';
 import { translateToRe2 } from './translate-re2.ts';
 
 /** How a pattern is read. */
@@ -42,6 +43,8 @@ export interface ExactRegex {
   exec(value: ByteString, start?: number): Capture[] | null;
   /** Up to `limit` matches, left to right, none overlapping. */
   execAll(value: ByteString, limit?: number): Capture[][];
+  /** The search for values that cannot match among many; null where there is none. */
+  joined?(): JoinedSearch | null;
   close(): void;
 }
 
@@ -138,6 +141,7 @@ class Re2Regex implements ExactRegex {
   #other: ExactRegex | undefined;
   #tester: RE2 | undefined;
   #finder: RE2 | undefined;
+  #joined: JoinedSearch | null | undefined;
 
   constructor(source: string, fallBack: () => ExactRegex) {
     this.#source = source;
@@ -193,9 +197,17 @@ class Re2Regex implements ExactRegex {
     return collectAll(this, value, limit);
   }
 
+  joined(): JoinedSearch | null {
+    if (this.#joined === undefined) {
+      this.#joined = this.#ready() ? compileJoined(this.#source) : null;
+    }
+    return this.#joined;
+  }
+
   close(): void {
     this.#tester = undefined;
     this.#finder = undefined;
+    this.#joined = undefined;
     this.#other?.close();
   }
 }

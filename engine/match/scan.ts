@@ -2,26 +2,20 @@
  * The engine's door to Hyperscan: databases, streams and the bulk scan program, with the
  * product's limits applied. Never decides what is compiled into which database.
  */
-import { matchLimits } from '../base/rule-limits.ts';
+import { matchLimits } from '../../base/rule-limits.ts';
 import { ScanProgram } from '../../native-bindings/index.ts';
 import type { ScanProgramSpec } from '../../native-bindings/index.ts';
 
 export { HS_FLAG, HsCompileQueue, HsDatabase, platformKey } from '../../native-bindings/index.ts';
 export type {
-  ExpressionCheck,
   HsCompiled,
   HsCompileError,
   HsExpression,
-  HsInfo,
   ScanClass,
   ScanRowPart,
-  ScanGroup,
   ScanProgram,
   ScanProgramSpec,
   ScanQuestion,
-  ScanStats,
-  ScanTable,
-  ScanTest,
   ScanTier,
 } from '../../native-bindings/index.ts';
 

@@ -6,4 +6,3 @@ export {
   transformationNames,
   transformText,
 } from '../../native-bindings/index.ts';
-export type { TransformationName } from '../../native-bindings/index.ts';

@@ -2,7 +2,7 @@
  * Prints a pattern's tree for RE2, so that it matches the same bytes as in PCRE. Refuses
  * what the tree does not hold exactly: the caller then uses PCRE2. Never compiles anything.
  */
-import type { ByteString } from '../base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import { rangesOf } from './byte-set.ts';
 import type { ByteSet } from './byte-set.ts';
 import { readRegexTree } from './regex-tree.ts';
@@ -44,11 +44,17 @@ function print(node: RegexNode): string | null {
   }
 }
 
-/** RE2 finds \\B inside the UTF-8 form of a byte from 0x80, where no position of the value is. */
-function printAssertion(name: string): string | null {
-  if (name === 'B') return null;
-  return name === '^' || name === '$' ? name : `\\${name}`;
+/**
+ * RE2 finds \\B inside the UTF-8 form of a byte from 0x80, where no position of the value is. `\\A`
+ * and `\\z` are written as `^` and `$`, which mean the same here, so that a search in joined values
+ * finds them at newlines, too.
+ */
+function printAssertion(name: AssertionName): string | null {
+  return printedAssertions[name];
 }
+
+const printedAssertions = { '^': '^', A: '^', $: '$', z: '$', b: '\\b', B: null } as const;
+type AssertionName = keyof typeof printedAssertions;
 
 function joined(nodes: readonly RegexNode[], separator: string): string | null {
   let text = '';

@@ -80,15 +80,17 @@ export class OverloadController {
   }
 }
 
-/** The share halves while the waits stay long, and doubles while they stay short. */
+/** The share halves while the waits stay long, and grows while they stay short. */
 function percentOf(
   { state: from, probePercent }: OverloadStatus,
   to: OverloadStatus['state'],
   event: OverloadEvent,
 ): number {
-  const { firstPercent, leastPercent } = overloadLimits;
+  const { firstPercent, growth, leastPercent } = overloadLimits;
   if (to === 'normal' || to === 'pressed') return 100;
-  if (to === 'probing') return from === 'shedding' ? probePercent : Math.min(100, probePercent * 2);
+  if (to === 'probing') {
+    return from === 'shedding' ? probePercent : Math.min(100, probePercent * growth);
+  }
   if (from === 'shedding' && event !== 'hot_long') return probePercent;
   if (from === 'normal' || from === 'pressed') return firstPercent;
   return Math.max(leastPercent, Math.floor(Math.min(probePercent, firstPercent * 2) / 2));

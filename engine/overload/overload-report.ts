@@ -1,6 +1,6 @@
 /** Says on the main thread what became of the node's overload: to the log, and to control. */
 
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import { notOverloaded, type OverloadStatus } from '../contract/overload.ts';
 import type { RequestError } from '../contract/request-error.ts';
 

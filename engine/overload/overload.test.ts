@@ -1,9 +1,9 @@
 /** Proves the overload controller: its table of states, what it admits, what counts as a wait. */
 
 import { expect, test } from 'vitest';
-import { overloadStates } from '../base/overload-states.ts';
+import { overloadStates } from '../../base/overload-states.ts';
 import { overloadLimits } from '../base/limits.ts';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import { notOverloaded, worseOverload } from '../contract/overload.ts';
 import type { RequestError } from '../contract/request-error.ts';
 import { causeOf, OverloadController, type PressureSample } from './controller.ts';
@@ -82,9 +82,17 @@ test('calm tries more again, and ends in the normal state', () => {
     `probing ${probePercent}`,
   ]);
   const seen = run(controller, calm, 8);
-  expect(seen.slice(0, 3)).toEqual(['probing 24', 'probing 48', 'probing 96']);
-  expect(seen.slice(3, 5)).toEqual(['probing 100', 'normal 100']);
+  expect(seen.slice(0, 3)).toEqual(['probing 48', 'probing 100', 'normal 100']);
   expect(controller.status).toEqual(notOverloaded);
+});
+
+test('from the least share, a calm loop inspects everything again within 4 s', () => {
+  const controller = shed();
+  run(controller, late, hotSamples * 10);
+  expect(controller.status.probePercent).toBe(leastPercent);
+  const seen = run(controller, calm, 4_000 / overloadLimits.sampleMs);
+  expect(seen).toContain('probing 100');
+  expect(seen.at(-1)).toBe('normal 100');
 });
 
 test('a wait while more is tried sheds again at once', () => {

@@ -3,7 +3,7 @@
  * operations wait in the pool, how much is held. Never decides.
  */
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { overloadLimits } from '../base/limits.ts';
 import type { OverloadController } from './controller.ts';
 

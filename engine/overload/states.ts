@@ -1,6 +1,6 @@
 /** Owns the states of the overload controller, and what each may lead to, as one table. Pure. */
 
-import type { OverloadState } from '../base/overload-states.ts';
+import type { OverloadState } from '../../base/overload-states.ts';
 
 /** What a sample of the waits comes to. */
 export type OverloadEvent =

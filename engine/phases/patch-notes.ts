@@ -1,6 +1,6 @@
 /** Virtual patches are rules; what they did stands in events and counters as a guard's doing. */
 
-import { virtualPatchTag } from '../base/rule-tags.ts';
+import { virtualPatchTag } from '../../base/rule-tags.ts';
 import type { GuardNote } from '../contract/guard.ts';
 import type { MatchedRule, TransactionRecord } from '../contract/verdict.ts';
 

@@ -11,6 +11,7 @@ import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../contrac
 import type { SiteConfig } from '../contract/site.ts';
 import type { BodyNeed, TransactionRecord, Verdict } from '../contract/verdict.ts';
 import { unguarded, type GuardChain, type GuardOutcome } from '../guard/guard-chain.ts';
+import { rateFieldLines } from '../guard/rate-fields.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import { REFUSAL, type Refusal } from '../http/refusal.ts';
 import type { SiteLearning } from '../schema/learning/learner.ts';
@@ -95,6 +96,10 @@ const waits = -1;
 export class PhaseDriver {
   /** What guards said, in order. */
   notes: readonly GuardNote[] = unguarded.notes;
+  /** A guard had the request skip the inspection by rules. */
+  bypassed = false;
+  /** Lines of the answer on rate limits, with their ends; '' for none. */
+  rateLines = '';
   /** What the request teaches; null for nothing. */
   lesson: LearningRun | null = null;
   private readonly host: PhaseHost;
@@ -246,6 +251,7 @@ export class PhaseDriver {
     if (schema !== null && outcome.skipsSchema) this.host.guardTrace?.push(skippedChecks);
     else if (schema !== null && !this.admits(schema)) return EVENT.STOP;
     if (learning !== null) this.lesson = learning.begin(this.host.view(), this.host.hasBody);
+    this.bypassed = outcome.skipsWaf;
     if (inspector === null || outcome.skipsWaf) return EVENT.UNINSPECTED;
     if (!this.host.admitsInspection()) {
       this.inspection.shed();
@@ -259,7 +265,9 @@ export class PhaseDriver {
   private walk(guards: GuardChain): GuardOutcome | null {
     const { host } = this;
     try {
-      const outcome = guards.walk(host.view(), host.guardTrace);
+      const view = host.view();
+      const outcome = guards.walk(view, host.guardTrace);
+      this.rateLines = rateFieldLines(view.rateStandings);
       this.notes = outcome.notes;
       if (outcome.verdict === null) return outcome;
       host.endings.enforceGuard(outcome.verdict);

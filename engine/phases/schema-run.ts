@@ -3,7 +3,7 @@
  * rules, the body after them, the counts at the end. Inactive where no document covers the request.
  */
 
-import type { ProcessorReading } from '../base/body-family.ts';
+import type { ProcessorReading } from '../../base/body-family.ts';
 import type { GuardTraceEntry, GuardVerdict } from '../contract/guard.ts';
 import type { BodySnapshot } from '../contract/message.ts';
 import type { BodyNeed } from '../contract/verdict.ts';

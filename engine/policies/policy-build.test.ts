@@ -1,9 +1,9 @@
 /** Tests of plans that are made once and attached: nothing is linked again, rules are shared. */
 
 import { expect, test } from 'vitest';
-import { createLogger } from '../base/log.ts';
-import { runAtOnce } from '../base/steps.ts';
-import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { runAtOnce } from '../../base/steps.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';
 import { planName, type SharedImages } from '../contract/shared-images.ts';
 import { makeConnection, makeRequest } from '../rules/oracle/conformance/exchange.ts';

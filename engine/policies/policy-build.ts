@@ -3,12 +3,16 @@
  * files out of the policy itself, links, plans. Never touches the disk but through the cache port.
  */
 
-import { encodeUtf8, toByteString } from '../base/byte-string.ts';
-import { AppError } from '../base/errors.ts';
+import { encodeUtf8, toByteString } from '../../base/byte-string.ts';
+import { AppError } from '../../base/errors.ts';
 import { linkLimits } from '../base/observation-limits.ts';
-import type { Logger } from '../base/log.ts';
-import { policyInvalidCode, writePolicyFaults, type PolicyFault } from '../base/policy-faults.ts';
-import { runAtOnce, type Steps } from '../base/steps.ts';
+import type { Logger } from '../../base/log.ts';
+import {
+  policyInvalidCode,
+  writePolicyFaults,
+  type PolicyFault,
+} from '../../base/policy-faults.ts';
+import { runAtOnce, type Steps } from '../../base/steps.ts';
 import { policyEntryFile } from '../contract/policy.ts';
 import type { KeyedPolicy, PolicySource } from '../contract/policy.ts';
 import { planName, type SharedImage, type SharedImages } from '../contract/shared-images.ts';

@@ -3,7 +3,7 @@
  * generations that use it, freed when the last generation that does is gone.
  */
 
-import { AppError, policyAbsent } from '../base/errors.ts';
+import { AppError, policyAbsent } from '../../base/errors.ts';
 import type { Inspector } from '../contract/inspection.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';

@@ -3,7 +3,7 @@
  * sessions that look the same either way. Never decides what follows from a failure.
  */
 
-import { clientNetwork } from '../base/ip-address.ts';
+import { clientNetwork } from '../../base/ip-address.ts';
 import { poolLimits } from '../base/limits.ts';
 import type {
   InspectionPlace,
@@ -93,7 +93,7 @@ export class Pool {
    */
   queueFor(bodyBytes: number): WorkerQueue {
     if (bodyBytes <= poolLimits.sharedBodyBytesMax) return this.leastBusy();
-    this.large ??= this.newQueue(false);
+    this.large ??= this.newQueue(false, poolLimits.largeBodyNiceness);
     return this.large;
   }
 
@@ -123,14 +123,14 @@ export class Pool {
   }
 
   private startQueue(): WorkerQueue {
-    const queue = this.newQueue(true);
+    const queue = this.newQueue(true, 0);
     this.queues.push(queue);
     return queue;
   }
 
   /** With `eager` the queue loads policies before they are asked for. */
-  private newQueue(eager: boolean): WorkerQueue {
-    const queue = new WorkerQueue(this.options);
+  private newQueue(eager: boolean, niceness: number): WorkerQueue {
+    const queue = new WorkerQueue({ ...this.options, niceness });
     for (const [policy, { source, now }] of this.policies) queue.load(policy, source, eager && now);
     return queue;
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import { poolLimits } from '../base/limits.ts';
 import { WorkerQueue } from './worker-queue.ts';
 import type { PoolAnswer } from './wire.ts';

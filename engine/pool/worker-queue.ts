@@ -7,8 +7,8 @@
 
 import { Piscina } from 'piscina';
 import { poolLimits } from '../base/limits.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { bodyBytesOf, handedOver, toWire } from './wire.ts';
 import type { PoolAnswer, PoolOperation, SessionOperation } from './wire.ts';
@@ -21,6 +21,8 @@ export interface WorkerQueueOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly deadlineMs: number;
+  /** How far the thread's priority lies below that of others; 0 when absent. */
+  readonly niceness?: number;
 }
 
 /** Whose operation it is: the site, and the client or its network. */
@@ -286,7 +288,7 @@ export class WorkerQueue {
   }
 
   private startThread(): Piscina {
-    const { workerFile, workerData, log } = this.options;
+    const { workerFile, workerData, log, niceness = 0 } = this.options;
     const pool = new Piscina({
       filename: workerFile.href,
       workerData,
@@ -294,6 +296,7 @@ export class WorkerQueue {
       maxThreads: 1,
       concurrentTasksPerWorker: 1,
       idleTimeout: Infinity,
+      niceIncrement: niceness,
     });
     // What a thread says while it is being closed belongs to no operation any more.
     pool.on('error', (error: unknown) => {

@@ -4,7 +4,7 @@
  */
 
 import { poolLimits } from '../base/limits.ts';
-import type { Steps } from '../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { InspectionSession } from '../contract/inspection.ts';
 import { failureOf } from '../contract/inspection-failure.ts';
 import type { PhaseResult } from '../contract/inspection-failure.ts';

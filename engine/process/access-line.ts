@@ -3,7 +3,7 @@
  * JSON. A line is ASCII or UTF-8 without control characters, whatever the client sent. Pure.
  */
 
-import { decodeUtf8 } from '../base/byte-string.ts';
+import { decodeUtf8 } from '../../base/byte-string.ts';
 import type { RequestEvent } from '../contract/events.ts';
 
 /** Forms of a line. */

@@ -1,7 +1,7 @@
 /** The access log that `--access-log` names: a line for each finished request. */
 
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { accessLine, type AccessLogFormat } from './access-line.ts';
 import { LineFile } from './line-file.ts';

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { errorLineLimits } from '../base/observation-limits.ts';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { ErrorLines } from './error-lines.ts';
 

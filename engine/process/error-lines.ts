@@ -3,9 +3,9 @@
  * costs a few lines and a count.
  */
 
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { errorLineLimits } from '../base/observation-limits.ts';
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { errorOf, type RequestError } from '../contract/request-error.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { EventFile } from './event-file.ts';
 

@@ -1,7 +1,7 @@
 /** The file that `--events` names: a JSON line for each finished request. */
 
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import { LineFile } from './line-file.ts';
 

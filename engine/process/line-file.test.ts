@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { eventFileLimits } from '../base/observation-limits.ts';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import { LineFile } from './line-file.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'lines-'));

@@ -5,10 +5,10 @@
 
 import { closeSync, createWriteStream, fstatSync, openSync, renameSync } from 'node:fs';
 import type { WriteStream } from 'node:fs';
-import type { Clock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { eventFileLimits } from '../base/observation-limits.ts';
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 
 /** Which file, and what it is called in messages. */
 export interface LineFileOptions {

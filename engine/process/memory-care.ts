@@ -3,7 +3,7 @@
  * Never frees anything itself.
  */
 
-import { frontLimits } from '../base/delivery-limits.ts';
+import { frontLimits } from '../../base/delivery-limits.ts';
 import { engineLimits } from '../base/limits.ts';
 import { coalesce } from './coalesce.ts';
 import { dropFilePages, easeHeap, trimHeap } from '../system/memory.ts';

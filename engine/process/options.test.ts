@@ -1,7 +1,7 @@
 /** Holds the engine's command line to saying which flag is wrong. */
 
 import { expect, test } from 'vitest';
-import { textOfKey } from '../base/ip-address.ts';
+import { textOfKey } from '../../base/ip-address.ts';
 import { readOptions } from './options.ts';
 
 test('block lists are off unless they are named', () => {

@@ -2,18 +2,18 @@
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { AppError } from '../base/errors.ts';
-import { proxyHeaderLimits } from '../base/delivery-limits.ts';
-import { parseNetwork } from '../base/ip-address.ts';
+import { AppError } from '../../base/errors.ts';
+import { proxyHeaderLimits } from '../../base/delivery-limits.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import { accessLogLimits } from '../base/observation-limits.ts';
-import { blockListLimits } from '../base/rule-limits.ts';
-import type { LogLevel } from '../base/log.ts';
+import { blockListLimits } from '../../base/rule-limits.ts';
+import type { LogLevel } from '../../base/log.ts';
 import type { InspectionPlace } from '../contract/inspection.ts';
 import { accessLogFormats } from './access-line.ts';
 import type { AccessLogOptions } from './access-log.ts';
 import type { RedisAddress } from '../contract/rate-limit.ts';
 import { readRedisOption, redisVariable } from './redis-option.ts';
-import { listenerKinds, type ListenerKind } from '../base/listener.ts';
+import { listenerKinds, type ListenerKind } from '../../base/listener.ts';
 
 /** The command line of the engine process. */
 export interface EngineOptions {

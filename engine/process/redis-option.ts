@@ -1,8 +1,8 @@
 /** Owns the reading of the address of Redis, from the environment only: it holds a password. */
 
 import { createHash } from 'node:crypto';
-import { AppError } from '../base/errors.ts';
-import { rateExchangeLimits } from '../base/guard-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { rateExchangeLimits } from '../../base/guard-limits.ts';
 import type { HashKey } from '../base/half-sip-hash.ts';
 import type { RedisAddress } from '../contract/rate-limit.ts';
 

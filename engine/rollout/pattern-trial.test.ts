@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { encodeUtf8 } from '../base/byte-string.ts';
+import { encodeUtf8 } from '../../base/byte-string.ts';
 import { parseSecLang } from '../rules/language/parse.ts';
 import { writtenPatterns } from '../rules/language/written-patterns.ts';
 import { PatternTrial } from './pattern-trial.ts';

@@ -5,8 +5,8 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { AppError } from '../base/errors.ts';
-import { matchLimits, patternTrialLimits } from '../base/rule-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { matchLimits, patternTrialLimits } from '../../base/rule-limits.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import type { WrittenPattern } from '../rules/language/written-patterns.ts';
 

@@ -7,7 +7,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
 import { planName, type SharedImages } from '../contract/shared-images.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';

@@ -4,9 +4,9 @@
  * opens a socket, a file or a thread; `RolloutPorts` does.
  */
 
-import { AppError, supersededCode, toAppError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
-import type { PolicyFault } from '../base/policy-faults.ts';
+import { AppError, supersededCode, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { PolicyFault } from '../../base/policy-faults.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import { rulesetFolder, type KeyedPolicy } from '../contract/policy.ts';
 import { noConfiguration, noRoutes, type RoutesConfig } from '../contract/site.ts';

@@ -4,9 +4,9 @@
  */
 
 import type { ApiChecks, ApiMediaKind, ApiMode, ApiScope } from '../contract/api-checks.ts';
-import type { ProcessorReading } from '../base/body-family.ts';
-import { findingText } from '../base/check-fingerprint.ts';
-import { schemaLimits } from '../base/schema-limits.ts';
+import type { ProcessorReading } from '../../base/body-family.ts';
+import { findingText } from '../../base/check-fingerprint.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { RequestView } from '../guard/request-view.ts';
 import type { PendingBody } from './body-checks.ts';

@@ -8,7 +8,7 @@ import {
   type BodyFamily,
   type PolicyReading,
   type ProcessorReading,
-} from '../base/body-family.ts';
+} from '../../base/body-family.ts';
 import type { GuardVerdict } from '../contract/guard.ts';
 import type { ApiBodyRule } from '../contract/body-control.ts';
 import type { RequestView } from '../guard/request-view.ts';

@@ -1,7 +1,7 @@
 /** Proof of how bodies are read: JSON, media types, multipart; each with what is refused. */
 
 import { expect, test } from 'vitest';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import type { ApiField, ApiMedia } from '../contract/api-checks.ts';
 import { readForm, readMultipart } from './form-fields.ts';
 import { findMedia, readMediaType } from './media-type.ts';

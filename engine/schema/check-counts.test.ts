@@ -1,7 +1,7 @@
 /** Proof that counts are exact by interval, whatever the order in which requests end. */
 
 import { expect, test } from 'vitest';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import { otherFingerprint } from '../contract/api-counts.ts';
 import { CheckCounts, type CountedRun } from './check-counts.ts';
 import { violation } from './finding.ts';

@@ -3,8 +3,8 @@
  * which kinds of violations there were, in bounded number. No value of a request is part of a key.
  */
 
-import { fingerprintOf, textOfKind } from '../base/check-fingerprint.ts';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { fingerprintOf, textOfKind } from '../../base/check-fingerprint.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import { apiCountKey, otherFingerprint, type ApiCountDelta } from '../contract/api-counts.ts';
 import type { ApiChecks } from '../contract/api-checks.ts';
 import { constraints, RESULT, type Finding, type Result } from './finding.ts';

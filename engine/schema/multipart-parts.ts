@@ -3,8 +3,8 @@
  * each field once, plain names. What is written in another way is no form of this kind.
  */
 
-import { trimBlankEnds } from '../base/byte-string.ts';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { trimBlankEnds } from '../../base/byte-string.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import { fromUtf8 } from './pairs.ts';
 
 /** One part. */

@@ -4,8 +4,8 @@
  */
 
 import { isUtf8 } from 'node:buffer';
-import { hexValue } from '../base/hex-value.ts';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { hexValue } from '../../base/hex-value.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 
 /** One pair. */
 export interface Pair {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 import { readPlainJson, type PlainJson } from './plain-json.ts';
 
 const read = (text: string): PlainJson => readPlainJson(Buffer.from(text, 'utf8'));

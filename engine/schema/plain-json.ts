@@ -4,7 +4,7 @@
  */
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { schemaLimits } from '../base/schema-limits.ts';
+import { schemaLimits } from '../../base/schema-limits.ts';
 
 /** Why there is no value. `malformed` and `duplicate` break every schema; the others are bounds. */
 export type JsonFault = 'malformed' | 'encoding' | 'duplicate' | 'depth' | 'size';

@@ -4,8 +4,8 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { encodeUtf8, toByteString } from '../base/byte-string.ts';
-import { AppError } from '../base/errors.ts';
+import { encodeUtf8, toByteString } from '../../base/byte-string.ts';
+import { AppError } from '../../base/errors.ts';
 import { engineLimits } from '../base/limits.ts';
 import type {
   CompileOutcome,

@@ -1,7 +1,7 @@
 /** Owns reading the files of `waf seclang test`: JSONL, one case a line. Never runs one. */
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 
 /** One line of a file; its fields are of the kinds that running it needs. */
 export type Row = Record<string, unknown>;

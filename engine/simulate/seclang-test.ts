@@ -5,7 +5,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { fullCatalog } from '../rules/features/full-catalog.ts';
 import { runModsecCase, type ModsecCase } from '../rules/oracle/conformance/modsec-case.ts';
 import { runUnitRow, type UnitRow } from '../rules/oracle/conformance/unit-table.ts';

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { open } from 'lmdb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Clock } from '../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { stateLimits } from '../base/limits.ts';
-import { createLogger } from '../base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import { changeBy, changeOfExpiry, changeTo, removal } from '../base/stored-change.ts';
 import { Collections } from './collections.ts';
 

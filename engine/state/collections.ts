@@ -8,10 +8,10 @@
 import { createHash } from 'node:crypto';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
-import { AppError } from '../base/errors.ts';
+import { AppError } from '../../base/errors.ts';
 import { stateLimits } from '../base/limits.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import {
   applyChange,
   joinChanges,

@@ -5,8 +5,8 @@
 
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { lmdbFileProblem } from '../base/lmdb-file.ts';
-import type { Logger } from '../base/log.ts';
+import { lmdbFileProblem } from '../../base/lmdb-file.ts';
+import type { Logger } from '../../base/log.ts';
 
 /** Renames the damaged file of the environment in `folder` and logs it; a new one replaces it. */
 export function setAsideDamaged(folder: string, what: string, log: Logger): void {

@@ -1,8 +1,8 @@
 /** Owns making the engine's folder below the data folder. */
 
 import { join } from 'node:path';
-import { AppError } from '../base/errors.ts';
-import { makeFolder } from '../base/make-folder.ts';
+import { AppError } from '../../base/errors.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 
 /** The engine's own folder, private to its user. Errors: `data_unwritable`, naming the flag. */
 export function makeEngineFolder(data: string): string {

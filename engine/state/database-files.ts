@@ -7,9 +7,9 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, unlinkSync 
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateLimits } from '../base/limits.ts';
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 
-/** Serialised databases as files, by key. */
+/** Serialized databases as files, by key. */
 export class DatabaseFiles {
   private readonly folder: string;
   private readonly log: Logger;

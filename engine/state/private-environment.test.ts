@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../base/clock.ts';
-import { silentLogger } from '../base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
 import { Collections } from './collections.ts';
 import { openSpoolFiles } from './spool-files.ts';
 

@@ -5,7 +5,7 @@
 
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../base/make-folder.ts';
+import { makeFolder } from '../../base/make-folder.ts';
 
 /**
  * Makes `folder` private, mode 0700, then has `open` open it and makes its files private, mode

@@ -1,8 +1,8 @@
 /** Rate limits of several nodes through a real Redis, which hangs and dies in between. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../base/clock.ts';
-import { createLogger } from '../base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import type { KeyHash } from '../contract/rate-limit.ts';
 import type { RequestError } from '../contract/request-error.ts';
 import { RateTable, shareRates, type RateAnswer } from '../guard/rate-table.ts';

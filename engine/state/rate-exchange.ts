@@ -8,10 +8,10 @@
  * requests become free, what arrives at the others within one exchange: 100 ms and Redis's answer.
  */
 
-import type { Clock } from '../base/clock.ts';
-import { toAppError } from '../base/errors.ts';
-import { rateExchangeLimits } from '../base/guard-limits.ts';
-import type { Logger } from '../base/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
+import { rateExchangeLimits } from '../../base/guard-limits.ts';
+import type { Logger } from '../../base/log.ts';
 import { rateSpanMs, rateSpans } from '../base/rate-spans.ts';
 import type { KeyHash, RateNote, RedisAddress, SharedCounts } from '../contract/rate-limit.ts';
 import type { RequestError } from '../contract/request-error.ts';

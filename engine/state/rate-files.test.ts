@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { HalfSipHash } from '../base/half-sip-hash.ts';
-import { silentLogger } from '../base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { RateTable, shareRates } from '../guard/rate-table.ts';
 import { RateFiles } from './rate-files.ts';
 

@@ -5,11 +5,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { open, type RootDatabase } from 'lmdb';
-import type { Clock } from '../base/clock.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
 import type { HashKey } from '../base/half-sip-hash.ts';
-import { rateLimits } from '../base/guard-limits.ts';
-import type { Logger } from '../base/log.ts';
+import { rateLimits } from '../../base/guard-limits.ts';
+import type { Logger } from '../../base/log.ts';
 import type { SavedSets } from '../contract/rate-limit.ts';
 import { setAsideDamaged } from './damaged-file.ts';
 import { openPrivately } from './private-environment.ts';

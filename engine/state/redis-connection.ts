@@ -5,8 +5,8 @@
  */
 
 import { isIP } from 'node:net';
-import { AppError } from '../base/errors.ts';
-import { rateExchangeLimits } from '../base/guard-limits.ts';
+import { AppError } from '../../base/errors.ts';
+import { rateExchangeLimits } from '../../base/guard-limits.ts';
 import type { RedisAddress } from '../contract/rate-limit.ts';
 
 const { deadlineMs } = rateExchangeLimits;

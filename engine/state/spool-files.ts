@@ -6,9 +6,9 @@
 
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
-import { AppError, toAppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
 import { stateLimits } from '../base/limits.ts';
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { setAsideDamaged } from './damaged-file.ts';
 import { openPrivately } from './private-environment.ts';

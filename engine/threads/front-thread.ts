@@ -1,9 +1,9 @@
 /** Composition root of one front thread: a front with policy engines, inline or in a pool. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
-import { AppError, policyAbsent } from '../base/errors.ts';
-import { collectGarbage } from '../base/garbage.ts';
+import { systemClock } from '../../base/clock.ts';
+import { AppError, policyAbsent } from '../../base/errors.ts';
+import { collectGarbage } from '../../base/garbage.ts';
 import { poolLimits } from '../base/limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { Inspector } from '../contract/inspection.ts';

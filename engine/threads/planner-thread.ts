@@ -4,7 +4,7 @@
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { collectGarbage } from '../base/garbage.ts';
+import { collectGarbage } from '../../base/garbage.ts';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PlannerAnswer, PlannerTask, PlanOutcome } from '../rollout/planner.ts';
 import type { KeyedPolicy } from '../contract/policy.ts';

@@ -4,9 +4,11 @@ import { workerData } from 'node:worker_threads';
 import type { ThreadSettings } from './thread-settings.ts';
 import type { PooledPolicy } from '../policies/policy-registry.ts';
 import { createPoolWorker } from '../pool/worker.ts';
+import { threadCpuUs } from '../system/thread-time.ts';
 import { threadParts } from './thread-parts.ts';
 
-const parts = threadParts('pool', poolSettings(workerData));
+// It may have to wait for a core, and its requests with it: they answer for its work only.
+const parts = threadParts('pool', poolSettings(workerData), { workedUs: threadCpuUs });
 
 /** Piscina wraps what its creator passes. */
 function poolSettings(raw: unknown): ThreadSettings {

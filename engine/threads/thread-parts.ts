@@ -1,11 +1,11 @@
 /** Owns what every thread that builds policies wires up in the same way: cache, ports, builder. */
 
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { engineLimits } from '../base/limits.ts';
 import { FailureLog } from '../base/failure-log.ts';
-import { createLogger } from '../base/log.ts';
-import type { Logger } from '../base/log.ts';
-import { runAtOnce, runInSlices } from '../base/steps.ts';
+import { createLogger } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
+import { runAtOnce, runInSlices } from '../../base/steps.ts';
 import { DnsBlockLists } from '../guard/block-lists.ts';
 import { FollowedCountryDatabase } from '../guard/geo.ts';
 import { planName, type SharedImage, type SharedImages } from '../contract/shared-images.ts';
@@ -36,8 +36,12 @@ export interface ThreadParts {
   readonly buildInSlices: (policy: KeyedPolicy) => Promise<PolicyEngine>;
 }
 
-/** Wires one thread; `component` names it in the log. */
-export function threadParts(component: string, settings: ThreadSettings): ThreadParts {
+/** Wires one thread; `component` names it in the log, `own` are ports that others do not have. */
+export function threadParts(
+  component: string,
+  settings: ThreadSettings,
+  own: Pick<RulePorts, 'workedUs'> = {},
+): ThreadParts {
   const log = createLogger(component, settings.logLevel);
   const files = new DatabaseFiles(settings.cacheFolder, log);
   let shared: SharedImages = new Map();
@@ -69,6 +73,7 @@ export function threadParts(component: string, settings: ThreadSettings): Thread
     geo: countries,
     rbl: rblZones.length === 0 ? null : new DnsBlockLists(rblZones, systemClock),
     env: new Map(),
+    ...own,
   };
   const useShared = (images: SharedImages): void => void (shared = images);
   const takeAttached = (): SharedImages => {

@@ -5,7 +5,7 @@
  */
 
 import { isIP } from 'node:net';
-import { tlsLimits } from '../base/delivery-limits.ts';
+import { tlsLimits } from '../../base/delivery-limits.ts';
 
 /** A hello that was read. */
 export interface ClientHello {

@@ -7,7 +7,7 @@
 import type net from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
-import { tlsLimits } from '../base/delivery-limits.ts';
+import { tlsLimits } from '../../base/delivery-limits.ts';
 import type { CertificateConfig, TlsFacts, TlsVersion } from '../contract/tls.ts';
 import { ALERT, readClientHello, type ClientHello } from './client-hello.ts';
 import { ja4 } from './ja4.ts';

@@ -6,7 +6,7 @@
 
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { tlsLimits } from '../base/delivery-limits.ts';
+import { tlsLimits } from '../../base/delivery-limits.ts';
 import type { CertificateConfig, TlsVersion } from '../contract/tls.ts';
 
 /** Source: https://wiki.mozilla.org/Security/Server_Side_TLS. Clients choose the order. */

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { tlsLimits } from '../base/delivery-limits.ts';
+import { tlsLimits } from '../../base/delivery-limits.ts';
 import { ticketKeyBytes } from './secure-contexts.ts';
 
 /** Makes keys and hands them out until it is stopped. */

@@ -6,7 +6,7 @@
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { EndpointConfig } from '../contract/site.ts';
 import { Http2Origin } from './http2-origin.ts';
 import { OriginConnection, type ConnectionOwner, type ConnectTarget } from './origin-connection.ts';

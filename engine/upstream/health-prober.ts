@@ -4,7 +4,7 @@
  * business of whoever listens.
  */
 
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { AddressHealth, ProbeFinding } from '../contract/health.ts';
 import type { HealthCheckConfig, UpstreamConfig } from '../contract/site.ts';
 import { endpointName } from './endpoint-pool.ts';

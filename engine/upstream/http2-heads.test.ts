@@ -1,7 +1,7 @@
 /** Heads between HTTP/1.1 and HTTP/2 for origins: what is translated, left out and refused. */
 
 import { expect, test } from 'vitest';
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { answerHead, readOwnHead, trailerLines } from './http2-heads.ts';
 
 test('our own head becomes fields: the host an authority, hop-by-hop fields nothing', () => {

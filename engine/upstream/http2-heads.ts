@@ -5,7 +5,7 @@
  */
 
 import type { OutgoingHttpHeaders } from 'node:http2';
-import { httpLimits } from '../base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { FIELD, fieldKind } from '../http/tables.ts';
 
 /** A request head of ours, read. */

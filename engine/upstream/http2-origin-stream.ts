@@ -5,7 +5,7 @@
  */
 
 import http2, { type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
 import { SCAN } from '../http/head-scanner.ts';

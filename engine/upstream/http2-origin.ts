@@ -7,7 +7,7 @@
 import http2, { type ClientHttp2Session } from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
-import { http2OriginLimits, upstreamLimits } from '../base/delivery-limits.ts';
+import { http2OriginLimits, upstreamLimits } from '../../base/delivery-limits.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { connectFailure } from './connect-failure.ts';
 import { Http2OriginStream, type Http2StreamOwner } from './http2-origin-stream.ts';

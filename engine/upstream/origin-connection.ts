@@ -5,7 +5,8 @@
 
 import net from 'node:net';
 import tls from 'node:tls';
-import { turnLimits, upstreamLimits } from '../base/delivery-limits.ts';
+import { turnLimits, upstreamLimits } from '../../base/delivery-limits.ts';
+import { TurnReader } from '../base/turn-reader.ts';
 import { TurnWriter } from '../base/turn-writer.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
 import { BODY, SCAN } from '../http/head-scanner.ts';
@@ -77,6 +78,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   private readonly owner: ConnectionOwner;
   private readonly socket: net.Socket;
   private readonly out: TurnWriter;
+  private readonly reader: TurnReader;
   private readonly decoder = new ChunkedDecoder();
   private sink: OriginSink | null = null;
   private phase: number = PHASE.CONNECTING;
@@ -111,6 +113,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
       this.socket.on('data', (chunk: Buffer) => this.onRead(chunk, chunk.length));
     }
     this.out = new TurnWriter(this.socket);
+    this.reader = new TurnReader(this.socket);
     this.socket.on('drain', () => this.sink?.originDrain());
     this.socket.on('end', () => this.onEnd());
     this.socket.on('error', (error) => this.onGone(error));
@@ -189,7 +192,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     if (this.readPaused || this.sink === null) return;
     this.readPaused = true;
     this.deadlineMs = Infinity;
-    this.socket.pause();
+    this.reader.pause();
     this.owner.connectionPaused(this, true);
   }
 
@@ -198,7 +201,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     this.readPaused = false;
     const waitMs = this.upgraded ? Infinity : upstreamLimits.readProgressTimeoutMs;
     this.deadlineMs = this.owner.deadlines.nowMs + waitMs;
-    this.socket.resume();
+    this.reader.resume();
     this.owner.connectionPaused(this, false);
   }
 
@@ -287,6 +290,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     if (this.phase === PHASE.BODY) this.readBody(buffer, 0, count);
     else this.readHead(buffer, count);
     if (this.sink === sink) sink.originTurnEnd();
+    this.reader.took(count);
   }
 
   private readHead(buffer: Uint8Array, count: number): void {
@@ -368,7 +372,7 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
     this.sink = null;
     if (this.readPaused) {
       this.readPaused = false;
-      this.socket.resume();
+      this.reader.resume();
       this.owner.connectionPaused(this, false);
     }
     if (clean && this.requestSent && !this.last && this.head.keepAlive && this.idleMs > 0) {

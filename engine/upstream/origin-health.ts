@@ -3,7 +3,7 @@
  * and what front threads notice of requests. A report always names the generation it is of.
  */
 
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { HealthReport, OriginNote, ProbedAddress } from '../contract/health.ts';
 import {
   noConfiguration,
@@ -11,7 +11,7 @@ import {
   type RoutesConfig,
   type UpstreamConfig,
 } from '../contract/site.ts';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import { endpointName } from './endpoint-pool.ts';
 import { HealthProber, unhealthyOf } from './health-prober.ts';
 import { joinHealth, OriginWatch } from './origin-watch.ts';

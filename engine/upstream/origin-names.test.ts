@@ -1,7 +1,7 @@
 /** Names of origins: how long an answer holds, who waits, and what a failing server changes. */
 
 import { expect, test } from 'vitest';
-import { originNameLimits } from '../base/delivery-limits.ts';
+import { originNameLimits } from '../../base/delivery-limits.ts';
 import { OriginNames, type FoundAddress } from './origin-names.ts';
 
 const at = (address: string): FoundAddress => ({ address, family: address.includes(':') ? 6 : 4 });

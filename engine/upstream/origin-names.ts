@@ -7,7 +7,7 @@
 import dns from 'node:dns';
 import net from 'node:net';
 import type { LookupFunction } from 'node:net';
-import { originNameLimits } from '../base/delivery-limits.ts';
+import { originNameLimits } from '../../base/delivery-limits.ts';
 
 /** An address as the system answers it. */
 export type FoundAddress = dns.LookupAddress;

@@ -1,8 +1,8 @@
 /** Tests of what is made of failing origins: one line at once, one a minute with counts, an end. */
 
 import { afterEach, expect, test, vi } from 'vitest';
-import { upstreamLimits } from '../base/delivery-limits.ts';
-import { silentLogger } from '../base/log.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { OriginNote } from '../contract/health.ts';
 import { joinHealth, OriginWatch } from './origin-watch.ts';
 

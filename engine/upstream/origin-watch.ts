@@ -3,8 +3,8 @@
  * answer between, and the log of it. Probes nothing; sees only addresses that were asked.
  */
 
-import { upstreamLimits } from '../base/delivery-limits.ts';
-import type { Logger } from '../base/log.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
+import type { Logger } from '../../base/log.ts';
 import type { AddressHealth, OriginNote } from '../contract/health.ts';
 import { failureText } from './connect-failure.ts';
 import type { OriginFailure } from './origin-sink.ts';

@@ -9,7 +9,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { ProbeFinding } from '../contract/health.ts';
 import type { HealthCheckConfig, UpstreamConfig } from '../contract/site.ts';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import { connectFailure, failureText } from './connect-failure.ts';
 import { endpointName } from './endpoint-pool.ts';
 import { ORIGIN_FAILURE, type OriginFailure } from './origin-sink.ts';

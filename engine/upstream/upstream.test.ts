@@ -3,9 +3,9 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { UpstreamConfig } from '../contract/site.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import type { OriginConnection } from './origin-connection.ts';

@@ -8,7 +8,7 @@ import type tls from 'node:tls';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { EndpointConfig, UpstreamConfig } from '../contract/site.ts';
-import { upstreamLimits } from '../base/delivery-limits.ts';
+import { upstreamLimits } from '../../base/delivery-limits.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import { OriginNames } from './origin-names.ts';
 import { originFields, type OriginFields } from './origin-fields.ts';
@@ -193,8 +193,8 @@ function keyOf(config: UpstreamConfig): string {
   const { id, scheme, endpoints, serverName, verifyTls, caPem } = config;
   const { requestHeaders, resilience } = config;
   const addresses = endpoints.map((endpoint) => [endpoint.host, endpoint.port, endpoint.weight]);
-  const behaviour = [requestHeaders, resilience];
-  return JSON.stringify([id, scheme, addresses, serverName, verifyTls, caPem, behaviour]);
+  const behavior = [requestHeaders, resilience];
+  return JSON.stringify([id, scheme, addresses, serverName, verifyTls, caPem, behavior]);
 }
 
 /** What a TLS connection to an address is verified against; null for plain text. */

@@ -14,7 +14,7 @@ import {
   RuntimeBundleSchema,
   SignedRuntimeBundleSchema,
 } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { parseNetwork } from '../../engine/base/ip-address.ts';
+import { parseNetwork } from '../../base/ip-address.ts';
 import { toRuntimeConfig } from '../../engine/bundle/runtime-config.ts';
 import { passVerdict } from '../../engine/contract/verdict.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';

@@ -6,9 +6,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inheritedBody } from '../../control/domain/body-inheritance.ts';
 import { renderBodyRules } from '../../control/domain/policy-body-rules.ts';
-import { bodyFamilyOf, processorReading } from '../../engine/base/body-family.ts';
-import { systemClock } from '../../engine/base/clock.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { bodyFamilyOf, processorReading } from '../../base/body-family.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { makeConnection } from '../../engine/rules/oracle/conformance/exchange.ts';
 import { headFrom } from '../../engine/rules/load/test-sample.ts';

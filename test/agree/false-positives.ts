@@ -15,7 +15,7 @@ export interface FalsePositive {
 /** What people write about computers, prices and SQL. */
 const texts = [
   "Robert's note: 1 or 1=1 is always true, says the lesson",
-  'select the best offer from our catalogue where the price is low',
+  'select the best offer from our catalog where the price is low',
   "' or 'a'='a is the example of chapter four",
   'union select committee votes on the budget',
   'Please drop table lamp 4; and a chair -- thanks',

@@ -19,8 +19,8 @@ import {
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 import { enrollTestNode, issueTestToken, type TestNode } from '../support/test-node.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
-import { silentLogger } from '../../engine/base/log.ts';
-import { makeSignature, publicKeyOf } from '../../engine/base/minisign.ts';
+import { silentLogger } from '../../base/log.ts';
+import { makeSignature, publicKeyOf } from '../../base/minisign.ts';
 import {
   installedProgram,
   programFolder,
@@ -30,7 +30,7 @@ import {
   stageProgram,
   switchProgram,
   writeNodeProgram,
-} from '../../engine/base/node-program.ts';
+} from '../../base/node-program.ts';
 import { ProgramUpgrade } from '../../engine/link/program-upgrade.ts';
 
 const [keyId, seed] = [Buffer.alloc(8, 7), Buffer.alloc(32, 9)];

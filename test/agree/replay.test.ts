@@ -9,7 +9,7 @@ import path from 'node:path';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { EvidenceUploads } from '../../engine/link/evidence-uploads.ts';
 import { packFolder } from '../../control/publish/ruleset-pack.ts';
 import {

@@ -45,9 +45,9 @@ expect '409 aborted' 'a stale revision'
 call SiteService/GetSite "{\"id\":\"$id\"}"
 call SiteService/UpdateSite "{$change,\"revision\":\"$(text revision)\"}"
 expect '200 ' 'the revision that was read'
-call SiteService/UpdateSite "{$change,\"revision\":\"$revision\",\"colour\":1}"
+call SiteService/UpdateSite "{$change,\"revision\":\"$revision\",\"color\":1}"
 expect '400 invalid_argument' 'an unknown field'
-case $(text message) in colour:*) ;; *) fail 'the message names the field' ;; esac
+case $(text message) in color:*) ;; *) fail 'the message names the field' ;; esac
 
 n=0
 while [ "$n" -lt 500 ]; do

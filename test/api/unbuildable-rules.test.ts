@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loadCommands } from '../../control/cli/commands.ts';
 import { runCommandLine } from '../../control/cli/program.ts';
 import { packArchive } from '../../control/publish/ruleset-pack.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { SharedFiles } from '../../engine/policies/keyed-policies.ts';
 import { PatternTrial } from '../../engine/rollout/pattern-trial.ts';

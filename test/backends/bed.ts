@@ -47,7 +47,7 @@ export async function startInspectors(): Promise<Map<string, InspectedUnder>> {
     ['4.28.0', crs4Rules],
   ] as const) {
     if (!existsSync(rules)) continue;
-    for (const template of ['light', 'standard']) {
+    for (const template of ['light', 'standard', 'strict']) {
       const inspector = await InspectedUnder.start(`template-${template}`, version, rules);
       started.set(`${template}, CRS ${version}`, inspector);
     }

@@ -3,7 +3,7 @@
  * parser takes. Texts are unique in a body, so that a reading tells where it comes from.
  */
 
-import type { ByteString } from '../../engine/base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import type { Dice } from '../agree/random-changes.ts';
 import type { BedRequest } from './request.ts';
 

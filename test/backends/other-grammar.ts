@@ -3,7 +3,7 @@
  * blanks and repetitions that parsers read in more than one way.
  */
 
-import type { ByteString } from '../../engine/base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import type { Dice } from '../agree/random-changes.ts';
 import type { BedRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
 /** The requests of the differential bed, and what a reader takes from one. Plain data. */
 
-import type { ByteString } from '../../engine/base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 
 /** Which readers take the request. */
 export type RequestKind = 'multipart' | 'form' | 'json' | 'xml' | 'cookie';

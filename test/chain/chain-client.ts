@@ -4,6 +4,7 @@ import http2 from 'node:http2';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { ChainRequest, Way } from './chain-row.ts';
+import { messageOverHttp1, messageOverHttp2 } from './chain-websocket.ts';
 
 /** Where to send it, and as what. */
 export interface Target {
@@ -27,6 +28,11 @@ const usual = { 'user-agent': 'chain', accept: '*/*' };
 /** The network of balancers: the engine takes PROXY headers from it. */
 export const balancers = '127.0.3.0/24';
 const addresses: Readonly<Record<Way, number>> = { h1: 11, h1s: 12, h2: 14, h2s: 13 };
+
+/** True where the request opens a WebSocket. */
+function isMessage({ message, frames }: ChainRequest): boolean {
+  return message !== undefined || frames !== undefined;
+}
 
 /** Sends it; resolves when the answer is whole or the connection ended. */
 export function sendChain(way: Way, request: ChainRequest, target: Target): Promise<ChainAnswer> {
@@ -80,13 +86,17 @@ function sendHttp1(
 ): Promise<ChainAnswer> {
   return new Promise((resolve) => {
     const socket = connect(secure, request, target, localAddress, []);
+    const ready = secure ? 'secureConnect' : 'connect';
+    if (isMessage(request)) {
+      const { host } = target;
+      const opened = messageOverHttp1(socket, ready, request, host, fieldsOf(request, target));
+      return void opened.then((answer) => resolve({ ...answer, fields: {} }));
+    }
     let text = '';
     socket.on('data', (bytes: Buffer) => (text += bytes.toString('latin1')));
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(readAnswer(text)));
-    socket.once(secure ? 'secureConnect' : 'connect', () =>
-      socket.write(Buffer.from(wireOf(request, target), 'latin1')),
-    );
+    socket.once(ready, () => socket.write(Buffer.from(wireOf(request, target), 'latin1')));
   });
 }
 
@@ -116,6 +126,11 @@ function sendHttp2(
     const session = http2.connect(`${secure ? 'https' : 'http'}://${host}`, {
       createConnection: () => connect(secure, request, target, localAddress, ['h2']),
     });
+    if (isMessage(request)) {
+      const fields = { ':authority': host, ...fieldsOf(request, target) };
+      const opened = messageOverHttp2(session, request, fields);
+      return void opened.then((answer) => resolve({ ...answer, fields: {} }));
+    }
     const { method = 'GET', path = '/', body } = request;
     let answer: ChainAnswer = { status: 0, fields: {}, body: '' };
     session.on('error', () => undefined);

@@ -17,6 +17,8 @@ import { proxiedGroup } from './rows-proxied.ts';
 import { rateGroup } from './rows-rates.ts';
 import { ruleGroup } from './rows-rules.ts';
 import { siteGroup } from './rows-sites.ts';
+import { socketGroup } from './rows-sockets.ts';
+import { standingGroup } from './rows-standing.ts';
 import { streamGroup } from './rows-streams.ts';
 import { trustGroup } from './rows-trust.ts';
 import { visitorGroup } from './rows-visitors.ts';
@@ -40,9 +42,11 @@ export const chainGroups: Readonly<Record<string, ChainGroup>> = {
   bodies: bodyGroup,
   visitors: visitorGroup,
   rates: rateGroup,
+  'rate standing': standingGroup,
   answers: answerGroup,
   messages: messageGroup,
   streams: streamGroup,
+  sockets: socketGroup,
   // The last: what they set, they set for all sites.
   ...wordingGroups,
 };

@@ -6,6 +6,9 @@
 import http from 'node:http';
 import http2 from 'node:http2';
 import type net from 'node:net';
+import type { Duplex } from 'node:stream';
+import { frame } from '../../engine/front/websocket-frames-fixture.ts';
+import { switching } from '../../engine/front/websocket-fixture.ts';
 
 /** A running origin. */
 export interface ChainOrigin {
@@ -42,7 +45,7 @@ export async function startChainOrigin(name: string): Promise<ChainOrigin> {
       response.end(`from the origin ${name}`);
     });
   };
-  const { server, close } = name === 'calls' ? secondServer(answer) : firstServer(answer);
+  const { server, close } = name === 'calls' ? secondServer(answer) : firstServer(name, answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   return { name, url: `http://127.0.0.1:${port}`, close };
@@ -53,13 +56,27 @@ interface Server {
   close(): void;
 }
 
-function firstServer(answer: http.RequestListener): Server {
+function firstServer(name: string, answer: http.RequestListener): Server {
   const server = http.createServer(answer);
+  server.on('upgrade', (request, socket) => acceptMessage(name, request, socket));
   const close = (): void => {
     server.closeAllConnections();
     server.close();
   };
   return { server, close };
+}
+
+const ordinary = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n';
+
+/** Opens a WebSocket under `/chat`; the first bytes that come are answered with their number, and the end. */
+function acceptMessage(name: string, request: http.IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => undefined);
+  if (request.url !== '/chat') return void socket.end(`${ordinary}x-origin: ${name}\r\n\r\n`);
+  socket.write(switching(String(request.headers['sec-websocket-key'])));
+  socket.once('data', (bytes: Buffer) => {
+    const payload = `the origin took ${bytes.length} bytes`;
+    socket.end(frame({ masked: false, payload }));
+  });
 }
 
 /** Over HTTP/2 requests and answers of the older shape have the same members. */

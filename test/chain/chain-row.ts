@@ -26,6 +26,10 @@ export interface ChainRequest {
    * together with `from`.
    */
   readonly proxy?: string;
+  /** The request opens a WebSocket, and sends this text message over it. */
+  readonly message?: string;
+  /** The same, with frames as they stand on the wire. */
+  readonly frames?: string;
   /** A path that is asked for first: its challenge is solved, and the pass shown from then on. */
   readonly solves?: string;
 }
@@ -43,6 +47,10 @@ export interface ChainExpected {
   /** Rules that must have matched, and must not have. */
   readonly with?: readonly number[];
   readonly without?: readonly number[];
+  /** Status in the event, where it is another one. */
+  readonly logged?: number;
+  /** The event of the first message. */
+  readonly message?: ChainExpected;
   /** True: nothing was inspected; false: something was. */
   readonly uninspected?: boolean;
   /** Site that served or refused it; default that of the row, '' for none. */
@@ -54,6 +62,8 @@ export interface ChainExpected {
   readonly target?: string;
   /** Fields of the answer that must have these values; null for absent. */
   readonly fields?: Readonly<Record<string, string | null>>;
+  /** Forms that fields of the answer must have. */
+  readonly forms?: Readonly<Record<string, RegExp>>;
   /** A part of the answer's body. */
   readonly body?: string;
 }

@@ -125,7 +125,12 @@ describe.skipIf(missingBuild !== null)('the protection chain', () => {
     const event = await waf.eventOf(requestId).catch((error: unknown) => String(error));
     if (typeof event === 'string') return [...faults, event];
     const siteId = waf.ids.get(`site:${row.expected.site ?? row.site}`) ?? '';
-    return [...faults, ...eventFaults(event, row.expected, siteId)];
+    faults.push(...eventFaults(event, row.expected, siteId));
+    const { message } = row.expected;
+    if (message === undefined) return faults;
+    const of = await waf.eventOf(`${requestId}.m1`).catch((error: unknown) => String(error));
+    if (typeof of === 'string') return [...faults, of];
+    return [...faults, ...eventFaults(of, message, siteId).map((one) => `message: ${one}`)];
   };
 
   describe.each(groups)('%s', (_, { rows, later = [] }) => {
@@ -186,6 +191,9 @@ function answerFaults({ status, fields, body }: ChainAnswer, expected: ChainExpe
   const faults = Object.entries(wanted).flatMap(([name, value]) =>
     (fields[name] ?? null) === value ? [] : [`${name}: ${fields[name]}, not ${value}`],
   );
+  for (const [name, form] of Object.entries(expected.forms ?? {})) {
+    if (!form.test(fields[name] ?? '')) faults.push(`${name}: ${fields[name]}, not ${form}`);
+  }
   if (status !== expected.status) faults.unshift(`status ${status}, not ${expected.status}`);
   if (expected.body !== undefined && !body.includes(expected.body)) {
     faults.push(`body without ${expected.body}`);
@@ -202,7 +210,7 @@ function eventFaults(event: Json, expected: ChainExpected, siteId: string): stri
   const pairs: (readonly [string, unknown, unknown])[] = [
     ['site', event['siteId'], siteId],
     ['outcome', event['outcome'], outcomeOf(expected)],
-    ['logged status', event['status'], expected.status],
+    ['logged status', event['status'], expected.logged ?? expected.status],
     ['guards', notes.join(', '), (expected.guards ?? []).join(', ')],
   ];
   if (outcomeOf(expected) === 'refused') {

@@ -87,26 +87,35 @@ const argumentRows = actions.flatMap((action) =>
 const part = (name: string, bytes: number): string =>
   `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.txt"\r\n` +
   `Content-Type: text/plain\r\n\r\n${x(bytes)}\r\n`;
-const upload = (...sizes: readonly number[]): ChainRequest => ({
+const upload = (sizes: readonly number[], chunked = false): ChainRequest => ({
   method: 'POST',
+  chunked,
   headers: { 'content-type': 'multipart/form-data; boundary=b' },
   body: `${sizes.map((bytes, at) => part(`f${at}`, bytes)).join('')}--b--\r\n`,
 });
 
-/** Limits of files always reject, whatever the action. */
+/** Limits of files always reject, whatever the action and however the body is framed. */
 const fileRows = actions.flatMap((action) =>
-  (
-    [
-      ['a small file', upload(10), 200],
-      ['files at combinedFileSizes', upload(400, 400), 200],
-      ['files past combinedFileSizes', upload(500, 500), 413],
-      ['one file past combinedFileSizes', upload(900), 413],
-    ] as const
-  ).map(([says, request, status]): ChainRow => {
-    const refused: ChainExpected = { status, outcome: 'blocked' };
-    const expected: ChainExpected = status === 200 ? { status } : refused;
-    return { says: `ArgLimits ${action}: ${says}`, site: `args-${key(action)}`, request, expected };
-  }),
+  [false, true].flatMap((chunked) =>
+    (
+      [
+        ['a small file', [10], 0],
+        ['files at combinedFileSizes', [400, 400], 0],
+        ['files past combinedFileSizes', [410, 410], 199_105],
+        ['a file at maxFileSize', [600], 0],
+        ['a file past maxFileSize', [601], 199_104],
+        ['a file far past both', [9_000], 199_104],
+      ] as const
+    ).map(([says, sizes, rule]): ChainRow => {
+      const served: ChainExpected = { status: 200, without: [199_104, 199_105] };
+      return {
+        says: `ArgLimits ${action}: ${says}, ${chunked ? 'without a length' : 'with its length'}`,
+        site: `args-${key(action)}`,
+        request: upload(sizes, chunked),
+        expected: rule === 0 ? served : { status: 413, with: [rule] },
+      };
+    }),
+  ),
 );
 
 const form = (bytes: number, chunked = false): ChainRequest => ({
@@ -185,6 +194,7 @@ export const limitGroup: ChainGroup = {
         'standard',
         layerCall('ARG_LIMITS', {
           ...argLimits,
+          maxFileSize: '600',
           combinedFileSizes: '800',
           argumentLimitAction: `ARGUMENT_LIMIT_ACTION_${action}`,
         }),

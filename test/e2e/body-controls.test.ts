@@ -56,7 +56,7 @@ describe.skipIf(missingBuild !== null)('body controls', () => {
     return answer.body;
   }
 
-  /** Puts a declaration to use; gives the catalogue entry of POST /v1/pets. */
+  /** Puts a declaration to use; gives the catalog entry of POST /v1/pets. */
   async function declare(): Promise<string> {
     const service = 'ApiSchemaService';
     const source = Buffer.from(apiDocuments['pets']!).toString('base64');

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { identityFile, readNodeIdentity } from '../../engine/base/node-identity.ts';
+import { identityFile, readNodeIdentity } from '../../base/node-identity.ts';
 import { shareDatabases } from '../support/databases.ts';
 import { freePort } from '../support/free-port.ts';
 import { missingBuild, root, runWaf, startProduct, type Product } from '../support/product.ts';

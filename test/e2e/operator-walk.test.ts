@@ -102,9 +102,9 @@ describe.skipIf(missingBuild !== null)("an operator's first day", () => {
     );
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/\d+ directives for 3\.3\.4: \d+ honoured, \d+ ignored, \d+ refused/),
+      expect.stringMatching(/\d+ directives for 3\.3\.4: \d+ honored, \d+ ignored, \d+ refused/),
     ]);
-    expect(stdout).toMatch(/SecRuleRemoveById 920350 +honoured +override of rule 920350: disabled/);
+    expect(stdout).toMatch(/SecRuleRemoveById 920350 +honored +override of rule 920350: disabled/);
     expect(waf('policy', 'list')).toContain('imported');
   });
 

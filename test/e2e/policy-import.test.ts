@@ -25,10 +25,10 @@ describe.skipIf(missingBuild !== null)('waf policy import', () => {
     );
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/\d+ honoured, \d+ ignored, 7 refused/),
+      expect.stringMatching(/\d+ honored, \d+ ignored, 7 refused/),
     ]);
-    expect(stdout).toMatch(/crs\/crs-setup\.conf:3 +SecAction 900000 +honoured +crsCore\.blocking/);
-    expect(stdout).toMatch(/SecRuleRemoveById 920350 +honoured +override of rule 920350: disabled/);
+    expect(stdout).toMatch(/crs\/crs-setup\.conf:3 +SecAction 900000 +honored +crsCore\.blocking/);
+    expect(stdout).toMatch(/SecRuleRemoveById 920350 +honored +override of rule 920350: disabled/);
     expect(stdout).toMatch(/modsecurity\.conf:32 +SecAuditLog .* +ignored +security events/);
     expect(stdout).toMatch(/own-rules\.conf:\d+ +SecRule 1004 +refused +@inspectFile is not/);
     expect(names()).not.toContain('imported');

@@ -1,5 +1,5 @@
 /**
- * An upgrade of three nodes through real downloads of the real artefact, under load, with
+ * An upgrade of three nodes through real downloads of the real artifact, under load, with
  * the command line alone; then a tampered release, a broken one, and the way back.
  */
 
@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { identityFile, readNodeIdentity } from '../../engine/base/node-identity.ts';
+import { identityFile, readNodeIdentity } from '../../base/node-identity.ts';
 import { packagedFiles, readPackaged } from '../../control/release/package-files.ts';
 import { tarPieces, type TarFile } from '../../control/release/tar-writer.ts';
 import { shareDatabases } from '../support/databases.ts';
@@ -74,7 +74,7 @@ test.skipIf(missingBuild !== null)(
     run('system', 'settings-set', '--set', `release.trusted_keys=${JSON.stringify([publicKey])}`);
     await startNodes();
 
-    // The real artefact, but for the version that it says it has.
+    // The real artifact, but for the version that it says it has.
     pack('good.tar.gz', realFiles(), 1);
     sign('good.tar.gz', key, nextVersion);
     const id = await importFrom('good.tar.gz', nextVersion);

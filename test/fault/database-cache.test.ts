@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createLogger } from '../../engine/base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import { makeConnection, makeRequest } from '../../engine/rules/oracle/conformance/exchange.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterEach, describe, expect, test } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { EvidenceRecord } from '../../engine/contract/evidence.ts';
 import { EvidenceUploads } from '../../engine/link/evidence-uploads.ts';
 import { LogService } from '../../proto/gen/waf/v1/log_pb.ts';

@@ -3,8 +3,8 @@
  * parts below it really give. The same ones run on the front's thread and in pool threads.
  */
 
-import { systemClock, type Clock } from '../../engine/base/clock.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
 import type { RequestSnapshot } from '../../engine/contract/message.ts';
 import { policyOf } from '../support/test-policy.ts';

@@ -6,7 +6,7 @@
 import { publications } from '../../.build/control/store/collections.js';
 import { openLmdbKv } from '../../.build/control/store/lmdb-kv.js';
 import { openStore } from '../../.build/control/store/store.js';
-import { systemClock } from '../../.build/engine/base/clock.js';
+import { systemClock } from '../../.build/base/clock.js';
 import { Collections } from '../../.build/engine/state/collections.js';
 
 const [what, folder] = process.argv.slice(2);

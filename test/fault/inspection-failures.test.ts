@@ -7,9 +7,9 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { InspectionPlace, Inspector } from '../../engine/contract/inspection.ts';
 import type { SiteConfig } from '../../engine/contract/site.ts';
 import type { InspectionFailure } from '../../engine/contract/verdict.ts';

@@ -25,7 +25,7 @@ const { values } = parseArgs({
 });
 const build = new URL(`${values.build}/`, import.meta.url).href;
 const load = (path) => import(new URL(path, build).href);
-const { systemClock } = await load('engine/base/clock.js');
+const { systemClock } = await load('base/clock.js');
 const { collections } = await load('control/store/collection-list.js');
 const { publications, upstreams } = await load('control/store/collections.js');
 const { openLmdbKv } = await load('control/store/lmdb-kv.js');

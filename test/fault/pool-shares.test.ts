@@ -3,12 +3,12 @@
  * a thread has its policies before anybody asks.
  */
 
-import { rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { RequestSnapshot } from '../../engine/contract/message.ts';
 import { Pool } from '../../engine/pool/dispatch.ts';
 import {
@@ -114,6 +114,30 @@ test('a large body is inspected in steps, and others have their turns between th
   const attacks = clients.map((client) => send('attacked', client, 'steps'));
   await Promise.all([...attacks, send('other', '198.51.100.1', 'good')]);
   expect(order).toEqual(['other', 'attacked', 'attacked', 'attacked']);
+});
+
+/** How many threads of this process have the priority (nice). Source: proc(5), /proc/pid/stat. */
+function threadsOfNiceness(niceness: number): number {
+  const folder = '/proc/self/task';
+  return readdirSync(folder).filter((thread) => {
+    const stat = readFileSync(path.join(folder, thread, 'stat'), 'latin1');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) === niceness;
+  }).length;
+}
+
+test('the thread of large bodies, and it alone, gets what others leave', async () => {
+  const pool = newPool();
+  pool.load('good', { fault: 'none', phase: 0 } satisfies FaultPlan, true);
+  const before = threadsOfNiceness(poolLimits.largeBodyNiceness);
+  for (const bytes of [1000, poolLimits.sharedBodyBytesMax + 1]) {
+    const body = { bytes: new Uint8Array(bytes).fill(97), truncated: false };
+    const session = pool.open(requestOf('s', '192.0.2.1'), { policy: 'good', recordOnly: false });
+    expect((await session.requestHead()).action).toBe('pass');
+    expect((await session.requestBody(body)).action).toBe('pass');
+    expect((await session.finish()).failure).toBeUndefined();
+    const lower = threadsOfNiceness(poolLimits.largeBodyNiceness) - before;
+    expect(lower).toBe(bytes > poolLimits.sharedBodyBytesMax ? 1 : 0);
+  }
 });
 
 test('policies are loaded before anybody asks, and one that is asked for comes first', async () => {

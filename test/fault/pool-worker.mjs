@@ -30,12 +30,12 @@ function answer(operation) {
 }
 
 function open({ policy, session }) {
-  const behaviour = loaded.get(policy);
-  if (behaviour === undefined) return { kind: 'failed', reason: 'policy' };
-  if (behaviour.die) process.exit(1);
-  if (behaviour.blockMs)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, behaviour.blockMs);
-  sessions.set(session, behaviour);
+  const behavior = loaded.get(policy);
+  if (behavior === undefined) return { kind: 'failed', reason: 'policy' };
+  if (behavior.die) process.exit(1);
+  if (behavior.blockMs)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, behavior.blockMs);
+  sessions.set(session, behavior);
   return { kind: 'verdict', verdict: pass, bodyVerdict: null, need };
 }
 

@@ -1,9 +1,9 @@
 /** Tests of inspection in the pool when its threads are slow, dead or flooded. */
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { poolLimits } from '../../engine/base/limits.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { InspectionFailure } from '../../engine/contract/verdict.ts';
 import { Pool, type PooledPolicy } from '../../engine/pool/dispatch.ts';
 import { WorkerQueue, type WorkerQueueOptions } from '../../engine/pool/worker-queue.ts';

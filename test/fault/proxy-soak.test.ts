@@ -141,7 +141,7 @@ function summary({ reports, events }: Soaked): string {
   };
   return [
     `connections: ${count(reports.map(({ fault }) => fault))}`,
-    `origins: ${count(reports.flatMap(({ behaviours }) => behaviours))}`,
+    `origins: ${count(reports.flatMap(({ behaviors }) => behaviors))}`,
     `events: ${count(events.map(({ outcome, refusal }) => (refusal === null ? outcome : refusal)))}`,
   ].join('\n');
 }

@@ -4,8 +4,8 @@
  */
 
 import net from 'node:net';
-import { badBehaviours, goodBehaviours } from './soak-origin.ts';
-import type { Behaviour } from './soak-origin.ts';
+import { badBehaviors, goodBehaviors } from './soak-origin.ts';
+import type { Behavior } from './soak-origin.ts';
 import { chunked, contentOf, field, isContentOf, Random, takeMessage } from './soak-wire.ts';
 import type { Framing, ReadMessage } from './soak-wire.ts';
 
@@ -27,7 +27,7 @@ const faultless = new Set<Fault>(['none', 'bytewise', 'slowread', 'halfclose']);
 
 interface SoakRequest {
   readonly id: number;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   readonly isHead: boolean;
   readonly answerSize: number;
   readonly head: Buffer;
@@ -38,7 +38,7 @@ interface SoakRequest {
 /** What one connection did and saw. */
 export interface ClientReport {
   readonly fault: Fault;
-  readonly behaviours: readonly Behaviour[];
+  readonly behaviors: readonly Behavior[];
   /** Ids of requests that must have ended in exactly one event. */
   readonly owed: readonly number[];
   readonly answers: number;
@@ -60,7 +60,7 @@ export function runClient(port: number, seed: number, firstId: number): Promise<
 }
 
 function randomRequest(random: Random, id: number, last: boolean): SoakRequest {
-  const behaviour = random.chance(3) ? random.one(badBehaviours) : random.one(goodBehaviours);
+  const behavior = random.chance(3) ? random.one(badBehaviors) : random.one(goodBehaviors);
   const method = random.one(['GET', 'POST', 'POST', 'PUT', 'HEAD']);
   const withBody = method === 'POST' || method === 'PUT';
   const content = contentOf('q', id, withBody ? random.one(sizes) : 0);
@@ -68,7 +68,7 @@ function randomRequest(random: Random, id: number, last: boolean): SoakRequest {
   const waits = content.length > 0 && random.chance(5);
   const answerSize = random.one(sizes);
   const lines = [
-    `${method} /${behaviour}/${id}/${answerSize} HTTP/1.1`,
+    `${method} /${behavior}/${id}/${answerSize} HTTP/1.1`,
     'Host: soak.example',
     `X-Request-Id: ${requestIdOf(id)}`,
     `X-Size: ${content.length}`,
@@ -79,7 +79,7 @@ function randomRequest(random: Random, id: number, last: boolean): SoakRequest {
   if (last && random.chance(3)) lines.push('Connection: close');
   const body = inChunks ? chunked(content, random) : content;
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-  return { id, behaviour, isHead: method === 'HEAD', answerSize, head, body, waits };
+  return { id, behavior, isHead: method === 'HEAD', answerSize, head, body, waits };
 }
 
 class SoakClient {
@@ -235,9 +235,9 @@ class SoakClient {
   }
 
   private describe(): string {
-    const list = this.requests.map(({ id, behaviour, body, answerSize, isHead, head }) => {
+    const list = this.requests.map(({ id, behavior, body, answerSize, isHead, head }) => {
       const kind = /chunked/.test(head.toString()) ? 'chunked' : 'length';
-      return `${id} ${isHead ? 'HEAD ' : ''}${behaviour} ${kind} ${body.length}->${answerSize}`;
+      return `${id} ${isHead ? 'HEAD ' : ''}${behavior} ${kind} ${body.length}->${answerSize}`;
     });
     const mode = this.pipelined ? 'pipelined' : 'in turn';
     return `${this.fault}, ${mode}: ${list.join(', ')}; ${this.answers} answered`;
@@ -251,7 +251,7 @@ class SoakClient {
     this.problem ??= this.owedAnswer();
     this.finish({
       fault: this.fault,
-      behaviours: this.requests.map(({ behaviour }) => behaviour),
+      behaviors: this.requests.map(({ behavior }) => behavior),
       owed: this.owed(),
       answers: this.answers,
       problem: this.problem,
@@ -274,8 +274,8 @@ class SoakClient {
   }
 }
 
-function isGood({ behaviour }: SoakRequest): boolean {
-  return (goodBehaviours as readonly string[]).includes(behaviour);
+function isGood({ behavior }: SoakRequest): boolean {
+  return (goodBehaviors as readonly string[]).includes(behavior);
 }
 
 function framingOf(head: string, request: SoakRequest): Framing {
@@ -310,7 +310,7 @@ function faultOf(
   const bodyless = /^HTTP\/1\.1 (204|304)/.test(head) || request.isHead;
   const size = bodyless ? 0 : request.answerSize;
   if (body.length > size || (complete && body.length !== size)) {
-    return request.behaviour.startsWith('mid') || request.behaviour === 'badchunk'
+    return request.behavior.startsWith('mid') || request.behavior === 'badchunk'
       ? null
       : `got ${body.length} of ${size} bytes as if they were all`;
   }

@@ -9,7 +9,7 @@ import { chunked, contentOf, field, isContentOf, takeMessage } from './soak-wire
 import type { Framing, Random } from './soak-wire.ts';
 
 /** What an origin does well. */
-export const goodBehaviours = [
+export const goodBehaviors = [
   'length',
   'chunked',
   'close',
@@ -21,7 +21,7 @@ export const goodBehaviours = [
   'none304',
 ] as const;
 /** What an origin does badly; the client gets an error or a broken answer. */
-export const badBehaviours = [
+export const badBehaviors = [
   'refuse',
   'hangup',
   'reset',
@@ -35,11 +35,11 @@ export const badBehaviours = [
   'never',
 ] as const;
 /** Either. */
-export type Behaviour = (typeof goodBehaviours)[number] | (typeof badBehaviours)[number];
+export type Behavior = (typeof goodBehaviors)[number] | (typeof badBehaviors)[number];
 
-/** What the path of a request asks for: `/behaviour/id/size`. */
+/** What the path of a request asks for: `/behavior/id/size`. */
 export interface Wish {
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   readonly id: number;
   readonly size: number;
 }
@@ -51,13 +51,13 @@ export interface SoakOrigin {
   close(): void;
 }
 
-const answersEarly = new Set<Behaviour>(['early', 'earlyclose', 'earlyreset']);
-const bodyless = new Set<Behaviour>(['none204', 'none304']);
+const answersEarly = new Set<Behavior>(['early', 'earlyclose', 'earlyreset']);
+const bodyless = new Set<Behavior>(['none204', 'none304']);
 
 /** The wish in a request line. */
 export function wishOf(head: string): Wish {
-  const [, behaviour, id, size] = head.split(' ')[1]!.split('/');
-  return { behaviour: behaviour as Behaviour, id: Number(id), size: Number(size) };
+  const [, behavior, id, size] = head.split(' ')[1]!.split('/');
+  return { behavior: behavior as Behavior, id: Number(id), size: Number(size) };
 }
 
 /** Starts an origin; with a certificate it speaks TLS. */
@@ -117,9 +117,9 @@ class OriginSocket {
       const taken = this.take();
       if (taken === null) return;
       const wish = wishOf(taken.message.head);
-      const early = answersEarly.has(wish.behaviour);
+      const early = answersEarly.has(wish.behavior);
       if (early && !this.answered) this.answer(wish, taken.message.head);
-      if (wish.behaviour === 'refuse' && !this.answered) this.reset();
+      if (wish.behavior === 'refuse' && !this.answered) this.reset();
       if (!taken.message.complete) return this.dawdle(wish);
       this.checkBody(taken.message.head, taken.message.body, true);
       this.bytes = taken.rest;
@@ -139,8 +139,8 @@ class OriginSocket {
   }
 
   /** Takes its time over a body. */
-  private dawdle({ behaviour }: Wish): void {
-    if (behaviour !== 'slowread' || this.socket.isPaused()) return;
+  private dawdle({ behavior }: Wish): void {
+    if (behavior !== 'slowread' || this.socket.isPaused()) return;
     this.socket.pause();
     setTimeout(() => this.socket.resume(), 1 + this.random.below(12));
   }
@@ -169,26 +169,26 @@ class OriginSocket {
   private answer(wish: Wish, head: string): void {
     this.answered = true;
     const { socket, random } = this;
-    const { behaviour, id, size } = wish;
-    const content = bodyless.has(behaviour) ? Buffer.alloc(0) : contentOf('a', id, size);
+    const { behavior, id, size } = wish;
+    const content = bodyless.has(behavior) ? Buffer.alloc(0) : contentOf('a', id, size);
     const toHead = head.startsWith('HEAD ');
-    const wire = answerWire(behaviour, id, content, random);
+    const wire = answerWire(behavior, id, content, random);
     const headEnd = wire.indexOf('\r\n\r\n') + 4;
     const whole =
-      toHead && headEnd > 3 && behaviour !== 'interim' ? wire.subarray(0, headEnd) : wire;
-    if (behaviour === 'never') return;
-    if (behaviour === 'hangup') return void socket.end();
-    if (behaviour === 'reset') return this.reset();
-    if (behaviour === 'midclose' || behaviour === 'midreset') {
+      toHead && headEnd > 3 && behavior !== 'interim' ? wire.subarray(0, headEnd) : wire;
+    if (behavior === 'never') return;
+    if (behavior === 'hangup') return void socket.end();
+    if (behavior === 'reset') return this.reset();
+    if (behavior === 'midclose' || behavior === 'midreset') {
       socket.write(whole.subarray(0, Math.max(1, random.below(whole.length))));
-      if (behaviour === 'midclose') return void socket.end();
+      if (behavior === 'midclose') return void socket.end();
       return void setTimeout(() => this.reset(), random.below(4));
     }
-    if (behaviour === 'bytewise') return this.drip(whole, 0);
+    if (behavior === 'bytewise') return this.drip(whole, 0);
     socket.write(whole);
-    if (behaviour === 'close') return void socket.end();
-    if (behaviour === 'earlyclose') socket.end();
-    if (behaviour === 'earlyreset') setTimeout(() => this.reset(), random.below(4));
+    if (behavior === 'close') return void socket.end();
+    if (behavior === 'earlyclose') socket.end();
+    if (behavior === 'earlyreset') setTimeout(() => this.reset(), random.below(4));
   }
 
   private drip(bytes: Buffer, at: number): void {
@@ -200,11 +200,11 @@ class OriginSocket {
 }
 
 /** The whole of what an origin answers, as far as it does. */
-function answerWire(behaviour: Behaviour, id: number, content: Buffer, random: Random): Buffer {
+function answerWire(behavior: Behavior, id: number, content: Buffer, random: Random): Buffer {
   const mark = `X-Id: ${id}\r\nContent-Type: text/html\r\nX-Filler: ${'f'.repeat(random.below(200))}\r\n`;
   const length = `Content-Length: ${content.length}\r\n`;
   const ok = `HTTP/1.1 200 OK\r\n${mark}`;
-  switch (behaviour) {
+  switch (behavior) {
     case 'none204':
       return Buffer.from(`HTTP/1.1 204 No Content\r\n${mark}\r\n`);
     case 'none304':
@@ -227,8 +227,8 @@ function answerWire(behaviour: Behaviour, id: number, content: Buffer, random: R
       return Buffer.concat([Buffer.from(`${ok}Connection: close\r\n${length}\r\n`), content]);
     default: {
       const interim =
-        behaviour === 'interim' ? 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 E\r\n\r\n' : '';
-      if (behaviour === 'chunked' || (behaviour === 'bytewise' && random.chance(2))) {
+        behavior === 'interim' ? 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 E\r\n\r\n' : '';
+      if (behavior === 'chunked' || (behavior === 'bytewise' && random.chance(2))) {
         const head = Buffer.from(`${ok}Transfer-Encoding: chunked\r\n\r\n`);
         return Buffer.concat([head, chunked(content, random)]);
       }

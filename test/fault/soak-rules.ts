@@ -5,8 +5,8 @@
 
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../engine/base/clock.ts';
-import { silentLogger } from '../../engine/base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { Inspector } from '../../engine/contract/inspection.ts';
 import type { PolicySource } from '../../engine/contract/policy.ts';

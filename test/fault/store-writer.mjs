@@ -2,7 +2,7 @@
 
 const [folder, build] = process.argv.slice(2);
 const load = (path) => import(new URL(path, build).href);
-const { systemClock } = await load('engine/base/clock.js');
+const { systemClock } = await load('base/clock.js');
 const { publications } = await load('control/store/collections.js');
 const { openLmdbKv } = await load('control/store/lmdb-kv.js');
 const { openStore } = await load('control/store/store.js');

@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { render, type Candidate } from '../../bench/worst/candidate.ts';
 import { measureOnce } from '../../bench/worst/measure.ts';
-import { valueLimits } from '../../engine/base/rule-limits.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { valueLimits } from '../../base/rule-limits.ts';
+import { createLogger } from '../../base/log.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
 import { DatabaseFiles } from '../../engine/state/database-files.ts';
@@ -51,6 +51,11 @@ const found: readonly (readonly [title: string, bytes: number, candidate: Partia
     'elements in which patterns match at every byte',
     1_048_576,
     { shape: 'xml', items: 50, value: ['secrets.yml', ':ut'], encoded: true },
+  ],
+  [
+    'elements that nothing ends',
+    1_048_576,
+    { shape: 'xml', items: 50, value: ['<a>', '<b c="', '</d>', '<![CDATA['] },
   ],
   [
     'fields in which patterns match at every byte',

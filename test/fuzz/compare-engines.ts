@@ -5,8 +5,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { systemClock } from '../../engine/base/clock.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import type { PhaseResult } from '../../engine/contract/inspection-failure.ts';
 import { type MatchedRule, passVerdict } from '../../engine/contract/verdict.ts';
 import type { Verdict } from '../../engine/contract/verdict.ts';

@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createLogger } from '../../engine/base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import type { RequestSnapshot } from '../../engine/contract/message.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import type { EngineMode, Program } from '../../engine/rules/transaction/types.ts';

@@ -5,7 +5,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { toByteString } from '../../engine/base/byte-string.ts';
+import { toByteString } from '../../base/byte-string.ts';
 import type { Directive } from '../../engine/rules/language/ast.ts';
 import { parseSecLang } from '../../engine/rules/language/parse.ts';
 import { formatDirective } from '../../engine/rules/language/print.ts';

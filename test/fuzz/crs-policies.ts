@@ -49,7 +49,7 @@ export function drawPolicy(
   ];
 }
 
-/** Initialisation and evaluation mostly whole, of some others some rules. */
+/** Initialization and evaluation mostly whole, of some others some rules. */
 function drawFiles(dice: Dice, files: readonly CrsFile[]): (readonly string[])[] {
   const chosen = new Set([dice.below(files.length), dice.below(files.length)]);
   let left = attackRulesMax;

@@ -8,7 +8,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { toByteString } from '../../engine/base/byte-string.ts';
+import { toByteString } from '../../base/byte-string.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
 import { loadSourceSet } from '../../engine/rules/language/include.ts';

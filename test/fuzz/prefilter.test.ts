@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createLogger } from '../../engine/base/log.ts';
+import { createLogger } from '../../base/log.ts';
 import { Transaction } from '../../engine/rules/transaction/transaction.ts';
 import type { Prefilter, Program, Rule } from '../../engine/rules/transaction/types.ts';
 import { sourceCount } from '../../engine/rules/transaction/values.ts';

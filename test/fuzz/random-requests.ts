@@ -1,7 +1,7 @@
 /** Random exchanges that share names and values with the random rule sets. */
 
 import fc from 'fast-check';
-import type { ByteString } from '../../engine/base/byte-string.ts';
+import type { ByteString } from '../../base/byte-string.ts';
 import {
   makeBody,
   makeConnection,

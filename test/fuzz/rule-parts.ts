@@ -146,7 +146,7 @@ export const word: fc.Arbitrary<string> = fc.constantFrom(
 );
 
 /** Commands as CRS spells them: with what shells ignore between any two letters. */
-function commands(filler: string, ...words: string[]): string {
+export function commands(filler: string, ...words: string[]): string {
   const spelt = words.map((one) => [...one].join(filler)).join('|');
   return `(?i)(?:^|[;|&=]\\s*|\\bx\\s.*)(?:${spelt})[\\s)<>|]`;
 }

@@ -3,7 +3,7 @@
  * parsers, message after message, and compares with the verdict under a strict proxy's rules.
  */
 
-import { httpLimits } from '../../engine/base/delivery-limits.ts';
+import { httpLimits } from '../../base/delivery-limits.ts';
 import { ChunkedDecoder } from '../../engine/http/chunked-decoder.ts';
 import { BODY, SCAN } from '../../engine/http/head-scanner.ts';
 import type { Refusal } from '../../engine/http/refusal.ts';

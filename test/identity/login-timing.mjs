@@ -12,7 +12,7 @@ const load = (path) => import(join(built, ...path.split('/')));
 const rounds = Number(process.argv[2] ?? 200);
 const password = 'correct horse battery';
 
-const { systemClock } = await load('engine/base/clock.js');
+const { systemClock } = await load('base/clock.js');
 const { hashPassword } = await load('control/auth/passwords.js');
 const { openSignIn } = await load('control/auth/sign-in.js');
 const { credentials, users } = await load('control/store/collections.js');

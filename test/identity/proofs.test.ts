@@ -1,7 +1,7 @@
 /** Tests proofs beneath the API: lock-out, equal work, second factors, sessions, signing keys. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Clock } from '../../engine/base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type * as argon2 from '@node-rs/argon2';
 import { openAccessTokens } from '../../control/auth/access-tokens.ts';
 import type * as passwords from '../../control/auth/passwords.ts';

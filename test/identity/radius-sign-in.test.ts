@@ -138,7 +138,7 @@ describe('the settings of identity providers', () => {
       'secret',
     ],
     ['a RADIUS port', { 'auth.radius.config': { servers: [{ host: 'r', port: 0 }] } }, 'port'],
-    ['an unknown key', { 'auth.radius.config': { colour: 'red' } }, 'Unknown key'],
+    ['an unknown key', { 'auth.radius.config': { color: 'red' } }, 'Unknown key'],
     ['no list', { 'auth.oidc.providers': {} }, 'auth.oidc.providers'],
     ['an id twice', { 'auth.oidc.providers': [oidc, oidc] }, '[1].id: is used twice'],
     ['an odd id', { 'auth.oidc.providers': [{ ...oidc, id: 'A b' }] }, '[0].id'],

@@ -9,7 +9,6 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -121,13 +120,10 @@ async function runCase(kind) {
   print(`${kind}: engine after it`, megabytes(product.weigh().engine));
 }
 
-const large = Buffer.alloc(largeBytes, 'x');
-const origin = createServer((received, response) => {
-  received.resume();
-  if (received.url === '/large') response.end(large);
-  else received.on('end', () => response.end('ok'));
+const origin = new Worker(new URL('hostile-origin.mjs', import.meta.url), {
+  workerData: { largeBytes },
 });
-await new Promise((resolve) => origin.listen(0, '127.0.0.1', resolve));
+const originPort = await new Promise((resolve) => origin.once('message', resolve));
 try {
   const { makeCertificate } = await import(
     join(build, 'engine', 'upstream', 'test-certificate.js')
@@ -139,7 +135,7 @@ try {
     certPem: Buffer.from(certificatePem).toString('base64'),
     keyPem: Buffer.from(privateKeyPem).toString('base64'),
   });
-  const endpoints = [{ url: `http://127.0.0.1:${origin.address().port}` }];
+  const endpoints = [{ url: `http://127.0.0.1:${originPort}` }];
   const tls = { mode: 'uploaded', httpBehavior: 'serve-both' };
   const spec = { primaryHost: host, upstreamRef: 'pool', certRef: 'own', tls };
   await product.apply(
@@ -154,7 +150,6 @@ try {
 } finally {
   await product.stop();
   product.close();
-  origin.close();
-  origin.closeAllConnections();
+  await origin.terminate();
   rmSync(data, { recursive: true, force: true });
 }

@@ -1,6 +1,6 @@
 /**
  * API documents of the shapes that public ones have, made from a few words: stores, payments, code
- * hosting, clusters, mail, maps, chat, media, devices, phones, forms of old services, catalogues.
+ * hosting, clusters, mail, maps, chat, media, devices, phones, forms of old services, catalogs.
  */
 
 const info = { title: 'made', version: '1' };
@@ -190,7 +190,7 @@ export function largeDocuments() {
       schemas: chain(12, 10, 2),
       body: content('application/xml'),
     }),
-    'catalogue (3.0, text)': openapi('3.0.3', 50, {
+    'catalog (3.0, text)': openapi('3.0.3', 50, {
       schemas: chain(10, 12, 1),
       body: content('text/plain'),
     }),

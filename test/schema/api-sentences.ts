@@ -77,7 +77,7 @@ export class Publishing {
   readonly #intents = new Map<string, string>();
   #contractId = '';
   #profileId = '';
-  /** Catalogue entries by key. */
+  /** Catalog entries by key. */
   #operations = new Map<string, string>();
 
   constructor(call: Call, siteId: string) {

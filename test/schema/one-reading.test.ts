@@ -5,9 +5,9 @@
  */
 
 import { afterAll, expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
-import { createLogger } from '../../engine/base/log.ts';
-import type { BodyFamily } from '../../engine/base/body-family.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import type { BodyFamily } from '../../base/body-family.ts';
 import type { ApiBodyControl } from '../../engine/contract/body-control.ts';
 import { linearPattern } from '../../engine/match/linear-pattern.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';

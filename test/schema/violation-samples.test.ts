@@ -6,7 +6,7 @@ import { ViolationSamples } from '../../control/observe/violation-samples.ts';
 import { openMemoryKv } from '../../control/store/memory-kv.ts';
 import { compileDocument } from '../../control/documents/compile-document.ts';
 import { readModel } from '../../control/documents/document-model.ts';
-import { fingerprintOf, textOfKind } from '../../engine/base/check-fingerprint.ts';
+import { fingerprintOf, textOfKind } from '../../base/check-fingerprint.ts';
 import { linearPattern } from '../../engine/match/linear-pattern.ts';
 import { CheckCounts } from '../../engine/schema/check-counts.ts';
 import { checksOf } from '../../engine/schema/fixture.ts';

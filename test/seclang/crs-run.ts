@@ -5,8 +5,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { toByteString, type ByteString } from '../../engine/base/byte-string.ts';
-import { systemClock } from '../../engine/base/clock.ts';
+import { toByteString, type ByteString } from '../../base/byte-string.ts';
+import { systemClock } from '../../base/clock.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import { formatErrorLogLine } from '../../engine/rules/transaction/report.ts';

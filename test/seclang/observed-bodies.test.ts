@@ -11,8 +11,8 @@ import type { PolicyJson } from '../../proto/gen/waf/v1/policy_pb.ts';
 import { renderPolicy } from '../../control/domain/policy-seclang.ts';
 import { builtInTemplates } from '../../control/domain/policy-templates.ts';
 import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
-import { systemClock } from '../../engine/base/clock.ts';
-import { createLogger } from '../../engine/base/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import { buildEngine } from '../../engine/policies/policy-build.ts';
 import type { PolicyEngine } from '../../engine/rules/run/policy-engine.ts';
@@ -67,12 +67,17 @@ interface Answer {
   readonly rules: readonly number[];
 }
 
-/** As the front asks, whatever the framing: the bytes count, not what is announced. */
+/** How the body ends: after its length, with its last chunk, with HTTP/2's last frame. */
+const framings = ['length', 'chunked', 'http2'] as const;
+type Framing = (typeof framings)[number];
+
+/** As the front asks; the bytes count, not what is announced. */
 function send(
   engine: PolicyEngine,
   type: string,
   content: string | Buffer,
   more: readonly string[] = [],
+  framing: Framing = 'length',
 ): Answer {
   const bytes = Buffer.from(content as string);
   const method = bytes.length === 0 ? 'GET' : 'POST';
@@ -80,13 +85,15 @@ function send(
   const fields = more.filter((line) => !line.startsWith('/'));
   const typed = type === '' ? [] : [`Content-Type: ${type}`];
   const lines = ['Host: a.example', 'User-Agent: Mozilla/5.0', 'Accept: */*', ...typed, ...fields];
-  if (method === 'POST') lines.push(`Content-Length: ${bytes.length}`);
+  if (method === 'POST' && framing === 'length') lines.push(`Content-Length: ${bytes.length}`);
+  if (method === 'POST' && framing === 'chunked') lines.push('Transfer-Encoding: chunked');
+  const version = framing === 'http2' ? 'HTTP/2.0' : 'HTTP/1.1';
   const snapshot = {
     requestId: 'x',
     receivedAtMs: 0,
     siteId: 's',
     connection: makeConnection(),
-    head: headFrom([`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')),
+    head: headFrom([`${method} ${target} ${version}`, ...lines].join('\r\n')),
   };
   const body = bytes.length === 0 ? null : bytes;
   const { status, outcome, record } = simulateRequest(policyAlone(engine), { snapshot, body });
@@ -253,12 +260,30 @@ describe.each(rulesets)('%s', (folder) => {
     expect(send(passes, multipart, file200).status).toBe(0);
     expect(send(passes, multipart, parts(file('x'.repeat(14_000_000)))).status).toBe(413);
     expect(send(passes, multipart, parts(field(padding(1_200_000)))).status).toBe(413);
-    for (const limited of [{ maxFileSize: '100000' }, { combinedFileSizes: '100000' }]) {
-      const engine = await engineOf('Light', folder, limited);
-      expect(send(engine, multipart, file200).status).toBe(413);
-      expect(send(engine, multipart, parts(file('x'.repeat(90_000)))).status).toBe(0);
-    }
   });
+
+  test.each(['Light', 'Standard', 'Strict'])(
+    '%s limits files however the body is framed',
+    { timeout: timeoutMs },
+    async (template) => {
+      const one = parts(file('x'.repeat(200_000)));
+      const two = parts(file('x'.repeat(60_000)), file('x'.repeat(60_000)));
+      const exact = parts(file('x'.repeat(100_000)));
+      for (const [limited, twoFiles] of [
+        [{ maxFileSize: '100000' }, 0],
+        [{ combinedFileSizes: '100000' }, 413],
+      ] as const) {
+        const engine = await engineOf(template, folder, limited);
+        for (const framing of framings) {
+          const statusOf = (body: string): number =>
+            send(engine, multipart, body, [], framing).status;
+          expect([framing, statusOf(one)]).toEqual([framing, 413]);
+          expect([framing, statusOf(two)]).toEqual([framing, twoFiles]);
+          expect([framing, statusOf(exact)]).toEqual([framing, 0]);
+        }
+      }
+    },
+  );
 
   test('ordinary bodies pass under Light', { timeout: timeoutMs }, async () => {
     const engine = await engineOf('Light', folder);

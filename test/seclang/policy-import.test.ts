@@ -26,8 +26,8 @@ import {
   type PolicyImport,
 } from '../../control/publish/policy-import.ts';
 import { debianCrsFolder, readRulesetFolder } from '../../control/publish/ruleset-folder.ts';
-import { toByteString } from '../../engine/base/byte-string.ts';
-import { systemClock } from '../../engine/base/clock.ts';
+import { toByteString } from '../../base/byte-string.ts';
+import { systemClock } from '../../base/clock.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import type { Program } from '../../engine/rules/transaction/types.ts';
@@ -127,7 +127,7 @@ test('a link out of the folder is not followed, an Include out of it is refused'
   writeFileSync(path.join(inside, 'a.conf'), include);
   const { report, settings } = importPolicy(inside, 'imported', noRuleset);
   expect(settings.engineState).toBe('on');
-  expect(report.map(({ fate }) => fate)).toEqual(['honoured', 'refused', 'refused', 'refused']);
+  expect(report.map(({ fate }) => fate)).toEqual(['honored', 'refused', 'refused', 'refused']);
 });
 
 test('a tag means every rule that has it, and no rule beside them', () => {
@@ -172,7 +172,7 @@ describe('rules of the rule set that somebody edited', () => {
       ({ directive, fate, note }) => `${directive} ${fate}: ${note}`,
     );
   };
-  const kept = (id: number): string => `SecRule ${id} honoured: the rule set of the policy`;
+  const kept = (id: number): string => `SecRule ${id} honored: the rule set of the policy`;
 
   test.each([
     ['are taken as they are', shipped, [kept(942100), kept(942110)]],
@@ -194,16 +194,12 @@ describe('rules of the rule set that somebody edited', () => {
     [
       'may stand beside exclusions, which hold',
       `${shipped}SecRuleRemoveById 942100\n`,
-      [kept(942100), kept(942110), expect.stringMatching(/^SecRuleRemoveById 942100 honoured: /)],
+      [kept(942100), kept(942110), expect.stringMatching(/^SecRuleRemoveById 942100 honored: /)],
     ],
     [
       'may stand beside settings, which hold',
       `${shipped}SecRuleEngine DetectionOnly\n`,
-      [
-        kept(942100),
-        kept(942110),
-        expect.stringMatching(/^SecRuleEngine .* honoured: engineState/),
-      ],
+      [kept(942100), kept(942110), expect.stringMatching(/^SecRuleEngine .* honored: engineState/)],
     ],
   ])('%s', (_name, content, wanted) => expect(fatesOf(content)).toEqual(wanted));
 });
@@ -222,12 +218,12 @@ const releaseOf = (version: string): string =>
   `SecAction "id:900990,phase:1,nolog,pass,t:none,setvar:tx.crs_setup_version=${version}"\n`;
 
 test.each([
-  ['334', ['phase:1,log,pass', 'phase:2,log,pass'], 'anomaly', [/^honoured/, /^honoured/]],
+  ['334', ['phase:1,log,pass', 'phase:2,log,pass'], 'anomaly', [/^honored/, /^honored/]],
   ['334', ['phase:1,deny,status:406'], 'self-contained', [/with status 403 in place of 406/]],
-  ['334', ['phase:2,pass', 'phase:3,deny'], 'anomaly', [/^honoured/, /^refused: .* phase 3: wri/]],
-  ['334', ['phase:2,deny', 'phase:4,deny'], 'self-contained', [/^honoured/, /^refused: .*phase 4/]],
-  ['428', ['phase:2,deny', 'phase:4,deny'], 'self-contained', [/^honoured/, /^honoured: .*deny/]],
-  ['428', ['phase:2,deny', 'phase:4,pass'], 'self-contained', [/^honoured/, /^refused: .*phase 4/]],
+  ['334', ['phase:2,pass', 'phase:3,deny'], 'anomaly', [/^honored/, /^refused: .* phase 3: wri/]],
+  ['334', ['phase:2,deny', 'phase:4,deny'], 'self-contained', [/^honored/, /^refused: .*phase 4/]],
+  ['428', ['phase:2,deny', 'phase:4,deny'], 'self-contained', [/^honored/, /^honored: .*deny/]],
+  ['428', ['phase:2,deny', 'phase:4,pass'], 'self-contained', [/^honored/, /^refused: .*phase 4/]],
   ['334', ['phase:1,pass', 'phase:2,deny'], 'self-contained', [/^refused: phases 1 and 2/, /^hon/]],
   ['334', ['phase:5,deny'], 'anomaly', [/^ignored: rules of phase 5 cannot stop/]],
   ['334', ['phase:2,pass,t:lowercase'], 'anomaly', [/^refused: t of a default action/]],
@@ -245,9 +241,9 @@ test('rules of phases 3 to 5 are kept in their phases', () => {
   const text = `${rule(1, 'phase:3')}${rule(2, 'phase:response')}${rule(3, 'phase:logging')}`;
   const { fates, customRules } = imported(`${text}${releaseOf('334')}`);
   expect(fates.slice(0, 3)).toEqual([
-    expect.stringMatching(/^honoured: custom rule/),
-    expect.stringMatching(/^honoured: custom rule/),
-    expect.stringMatching(/^honoured: custom rule/),
+    expect.stringMatching(/^honored: custom rule/),
+    expect.stringMatching(/^honored: custom rule/),
+    expect.stringMatching(/^honored: custom rule/),
   ]);
   expect(customRules.map(({ phase }) => phase)).toEqual([3, 4, 5]);
 });

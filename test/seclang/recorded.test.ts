@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../engine/base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';
 import type { RulePorts } from '../../engine/rules/transaction/ports.ts';
 import { loadText } from '../../engine/rules/language/include.ts';

@@ -1,4 +1,4 @@
-/** Runs the SecLang unit tables (transformations, operators) against the catalogue. */
+/** Runs the SecLang unit tables (transformations, operators) against the catalog. */
 
 import { describe, expect, test } from 'vitest';
 import { fullCatalog } from '../../engine/rules/features/full-catalog.ts';

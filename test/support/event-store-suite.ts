@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import type { EventStore, IncomingBatch } from '../../control/observe/event-store.ts';
 import type { EventFilter } from '../../control/observe/events/event-filter.ts';
 import type { KindName } from '../../control/observe/events/event-questions.ts';
-import { crc32c } from '../../engine/base/crc32c.ts';
+import { crc32c } from '../../base/crc32c.ts';
 import {
   accessFactVersion,
   errorFactVersion,
   securityFactVersion,
-} from '../../engine/base/protocol-versions.ts';
+} from '../../base/protocol-versions.ts';
 import {
   AccessFactBatchSchema,
   ErrorFactBatchSchema,

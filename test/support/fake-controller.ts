@@ -19,7 +19,7 @@ import {
   type ObservationBatch,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 
-import { metricPayloadVersion, ownCapabilities } from '../../engine/base/protocol-versions.ts';
+import { metricPayloadVersion, ownCapabilities } from '../../base/protocol-versions.ts';
 
 /** A controller while it listens. */
 export interface FakeController {

@@ -6,7 +6,7 @@
 import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Each compiles what none before it does; neighbours compile different things. */
+/** Each compiles what none before it does; neighbors compile different things. */
 const heavy = [
   'test/fuzz/corpus-agrees.test.ts',
   'test/crs/gotestwaf.test.ts',

@@ -10,7 +10,7 @@ import { fromJson, toJson, type DescMethodStreaming, type JsonValue } from '@buf
 import type { Transport } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { expect } from 'vitest';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { RequestEvent } from '../../engine/contract/events.ts';
 import type { EvidenceRecord } from '../../engine/contract/evidence.ts';
 import {

@@ -3,7 +3,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '../../engine/base/log.ts';
+import { silentLogger } from '../../base/log.ts';
 import { BundleKeeper } from '../../engine/bundle/bundle-keeper.ts';
 import type { VerifiedBundle } from '../../engine/bundle/signed-bundle.ts';
 import { createControllerLink, type ControllerLink } from '../../engine/link/controller-link.ts';

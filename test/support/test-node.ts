@@ -9,11 +9,8 @@ import {
   type ConnectRequest,
   type ConnectResponse,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { controllerServerName } from '../../engine/base/node-identity.ts';
-import {
-  ownCapabilities,
-  observationProtocolVersion,
-} from '../../engine/base/protocol-versions.ts';
+import { controllerServerName } from '../../base/node-identity.ts';
+import { ownCapabilities, observationProtocolVersion } from '../../base/protocol-versions.ts';
 import { Outbox } from '../../engine/link/outbox.ts';
 import type { TestControl } from './test-control.ts';
 

@@ -7,6 +7,7 @@
  */
 'use strict';
 
+const common = 'base';
 const base = 'engine/base';
 const contract = 'engine/contract';
 const limits = 'control/limits';
@@ -17,13 +18,15 @@ const features = 'engine/rules/features';
 /** Longest path wins, so `engine/rules/run` is its own room and not part of `engine`. */
 const rooms = [
   // Composition roots: files that lie directly in engine/ and control/.
-  { room: 'engine', may: ['engine/*', gen] },
-  { room: base, may: [] },
-  { room: contract, may: [base] },
-  { room: 'engine/http', may: [base, contract] },
+  { room: 'engine', may: ['engine/*', common, gen] },
+  // What both programs share.
+  { room: common, may: [] },
+  { room: base, may: [common] },
+  { room: contract, may: [common, base] },
+  { room: 'engine/http', may: [common, base, contract] },
   {
     room: 'engine/match',
-    may: [base, 'native-bindings'],
+    may: [common, base, 'native-bindings'],
   },
   // Calls of the operating system through the addon: sockets and memory.
   {
@@ -32,20 +35,21 @@ const rooms = [
   },
   // HTTP/2 sessions of the addon.
   { room: 'engine/http2', may: ['native-bindings'] },
-  { room: 'engine/rules/language', may: [base] },
+  { room: 'engine/rules/language', may: [common, base] },
   // The state of one transaction, and what a linked rule is.
-  { room: transaction, may: [base, contract, 'engine/match'] },
+  { room: transaction, may: [common, base, contract, 'engine/match'] },
   // What authors of features write. Nothing of a transaction's life is here.
-  { room: features, may: [base, contract, 'engine/match', transaction] },
+  { room: features, may: [common, base, contract, 'engine/match', transaction] },
   // Fills a transaction's values from messages.
-  { room: 'engine/rules/load', may: [base, contract, transaction, features] },
+  { room: 'engine/rules/load', may: [common, base, contract, transaction, features] },
   {
     room: 'engine/rules/program',
-    may: [base, contract, 'engine/rules/language', transaction, features],
+    may: [common, base, contract, 'engine/rules/language', transaction, features],
   },
   {
     room: 'engine/rules/plan',
     may: [
+      common,
       base,
       contract,
       'engine/match',
@@ -58,6 +62,7 @@ const rooms = [
   {
     room: 'engine/rules/run',
     may: [
+      common,
       base,
       contract,
       'engine/match',
@@ -71,6 +76,7 @@ const rooms = [
   {
     room: 'engine/rules/oracle',
     may: [
+      common,
       base,
       contract,
       'engine/rules/language',
@@ -80,25 +86,37 @@ const rooms = [
       'engine/rules/program',
     ],
   },
-  { room: 'engine/state', may: [base, contract] },
-  { room: 'engine/guard', may: [base, contract, 'engine/state'] },
+  { room: 'engine/state', may: [common, base, contract] },
+  { room: 'engine/guard', may: [common, base, contract, 'engine/state'] },
   // Whether a front thread is overloaded, and what it inspects meanwhile.
-  { room: 'engine/overload', may: [base, contract] },
+  { room: 'engine/overload', may: [common, base, contract] },
   // What requests to documented APIs may be.
-  { room: 'engine/schema', may: [base, contract, 'engine/guard'] },
+  { room: 'engine/schema', may: [common, base, contract, 'engine/guard'] },
   // The order of steps of a request; live traffic and simulations carry them out.
-  { room: 'engine/phases', may: [base, contract, 'engine/http', 'engine/guard', 'engine/schema'] },
-  { room: 'engine/bundle', may: [base, contract, gen] },
+  {
+    room: 'engine/phases',
+    may: [common, base, contract, 'engine/http', 'engine/guard', 'engine/schema'],
+  },
+  { room: 'engine/bundle', may: [common, base, contract, gen] },
   {
     room: 'engine/pool',
-    may: [base, contract, 'engine/rules/*', 'engine/match', 'engine/bundle', 'engine/state'],
+    may: [
+      common,
+      base,
+      contract,
+      'engine/rules/*',
+      'engine/match',
+      'engine/bundle',
+      'engine/state',
+    ],
   },
-  { room: 'engine/upstream', may: [base, contract, 'engine/http'] },
+  { room: 'engine/upstream', may: [common, base, contract, 'engine/http'] },
   // From a client's first byte on a TLS port to the end of its handshake.
-  { room: 'engine/tls', may: [base, contract] },
+  { room: 'engine/tls', may: [common, base, contract] },
   {
     room: 'engine/front',
     may: [
+      common,
       base,
       contract,
       'engine/http',
@@ -114,15 +132,19 @@ const rooms = [
       'engine/system',
     ],
   },
-  { room: 'engine/link', may: [base, contract, 'engine/bundle', 'engine/state', gen] },
+  { room: 'engine/link', may: [common, base, contract, 'engine/bundle', 'engine/state', gen] },
   // What the process itself is: options, files it writes, memory it gives back.
-  { room: 'engine/process', may: [base, contract, 'engine/system'] },
+  { room: 'engine/process', may: [common, base, contract, 'engine/system'] },
   // From a policy's text to the engine that runs it, and who holds it.
-  { room: 'engine/policies', may: [base, contract, 'engine/rules/*', 'engine/pool'] },
-  { room: 'engine/rollout', may: [base, contract, 'engine/rules/language', 'engine/policies'] },
+  { room: 'engine/policies', may: [common, base, contract, 'engine/rules/*', 'engine/pool'] },
+  {
+    room: 'engine/rollout',
+    may: [common, base, contract, 'engine/rules/language', 'engine/policies'],
+  },
   {
     room: 'engine/simulate',
     may: [
+      common,
       base,
       contract,
       'engine/http',
@@ -136,31 +158,31 @@ const rooms = [
     ],
   },
   // Entries of worker threads: each wires its rooms.
-  { room: 'engine/threads', may: ['engine/*'] },
+  { room: 'engine/threads', may: ['engine/*', common] },
 
-  { room: 'control', may: ['control/*', base, gen] },
+  { room: 'control', may: ['control/*', common, gen] },
   // Bounds of the management plane, by the part that they bound.
   { room: limits, may: [] },
-  { room: 'control/domain', may: [base, limits, 'engine/rules/language', gen] },
-  { room: 'control/store', may: [base, limits, 'control/domain', 'native-bindings/pages'] },
+  { room: 'control/domain', may: [common, limits, 'engine/rules/language', gen] },
+  { room: 'control/store', may: [common, limits, 'control/domain', 'native-bindings/pages'] },
   // What IP lists hold, who uses them, and the feeds that fill them.
-  { room: 'control/access', may: [base, limits, 'control/domain', 'control/store', gen] },
+  { room: 'control/access', may: [common, limits, 'control/domain', 'control/store', gen] },
   // Ordering and renewing certificates from authorities.
   {
     room: 'control/acme',
-    may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
+    may: [common, limits, 'control/domain', 'control/store', 'control/access', gen],
   },
   // API documents: reading, placing and compiling them. Types of the engine's contract only.
-  { room: 'control/documents', may: [base, contract, limits, 'control/domain'] },
+  { room: 'control/documents', may: [common, contract, limits, 'control/domain'] },
   // Asking a language model that an operator has set up.
   {
     room: 'control/assist',
-    may: [base, limits, 'control/domain', 'control/store', 'control/access'],
+    may: [common, limits, 'control/domain', 'control/store', 'control/access'],
   },
   {
     room: 'control/publish',
     may: [
-      base,
+      common,
       limits,
       'control/domain',
       'control/documents',
@@ -169,18 +191,18 @@ const rooms = [
       gen,
     ],
   },
-  { room: 'control/auth', may: [base, limits, 'control/domain', 'control/store'] },
-  { room: 'control/observe', may: [base, limits, 'control/domain', 'control/store', gen] },
+  { room: 'control/auth', may: [common, limits, 'control/domain', 'control/store'] },
+  { room: 'control/observe', may: [common, limits, 'control/domain', 'control/store', gen] },
   // What leaves for systems of others: events to SIEM targets.
   {
     room: 'control/export',
-    may: [base, limits, 'control/domain', 'control/store', 'control/access', gen],
+    may: [common, limits, 'control/domain', 'control/store', 'control/access', gen],
   },
   // Evaluating rules of alerts, and sending what they find through channels.
   {
     room: 'control/alert',
     may: [
-      base,
+      common,
       limits,
       'control/domain',
       'control/store',
@@ -192,7 +214,7 @@ const rooms = [
   {
     room: 'control/api',
     may: [
-      base,
+      common,
       limits,
       'control/domain',
       'control/store',
@@ -210,12 +232,12 @@ const rooms = [
     ],
   },
   // Packages of the running program, and releases of others.
-  { room: 'control/release', may: [base, limits, 'control/domain'] },
-  { room: 'control/supervisor', may: [base, limits, 'native-bindings/listen'] },
+  { room: 'control/release', may: [common, limits, 'control/domain'] },
+  { room: 'control/supervisor', may: [common, limits, 'native-bindings/listen'] },
   {
     room: 'control/cli',
     may: [
-      base,
+      common,
       limits,
       'control/supervisor',
       'control/documents',
@@ -278,6 +300,14 @@ const typeCycles = [
 ];
 
 /** Folders that are cruised; `test` and `bench` are leaves nobody imports. */
-const sourceFolders = ['engine', 'control', 'native-bindings', 'proto/gen', 'bench', 'test'];
+const sourceFolders = [
+  'base',
+  'engine',
+  'control',
+  'native-bindings',
+  'proto/gen',
+  'bench',
+  'test',
+];
 
 module.exports = { rooms, packages, pureRooms, impureModules, typeCycles, sourceFolders };

@@ -159,7 +159,7 @@ test('an export is documented only by a comment of its own', () => {
 
 describe('the real checkout', { timeout }, () => {
   test('every source file is cruised', () => {
-    const folders = ['engine', 'control', 'native-bindings', 'proto', 'bench', 'test'];
+    const folders = ['base', 'engine', 'control', 'native-bindings', 'proto', 'bench', 'test'];
     const present = folders.filter((folder) =>
       readSources('.ts').some((file) => file.path.startsWith(`${folder}/`)),
     );

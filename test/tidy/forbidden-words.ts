@@ -18,6 +18,14 @@ const phrase = (pattern: RegExp, instead: string, planted: string): ForbiddenWor
 
 /** The table. Patterns match one line of a comment, a string or a Markdown file. */
 export const forbiddenWords: readonly ForbiddenWord[] = [
+  phrase(/\b(behaviour|neighbour|artefact|catalogue|favour|honour)/i, 'American', 'A neighbour.'),
+  phrase(/\bcolours?\b/i, 'color', 'The colour of a bar.'),
+  phrase(
+    /\b(serial|summar|material|initial|optim|recogn)is(e|ed|es|ing|ation)\b/i,
+    '-ize',
+    'Serialised.',
+  ),
+  phrase(/\b(normalise(d|s)?|analyse(d|rs?)?)\b/i, 'normalize, analyze', 'Samples are analysed.'),
   phrase(/\bforesight\b/i, 'phase memo', 'The foresight of a phase.'),
   phrase(/\bforeseen?\b/i, 'decided in advance', 'Rules that were foreseen.'),
   phrase(/\bdecided? ahead\b/i, 'memoize, fold', 'Rules that are decided ahead.'),

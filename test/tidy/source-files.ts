@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder that holds package.json. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
-const folders = ['engine', 'control', 'native-bindings', 'bench', 'test', 'proto'];
+const folders = ['base', 'engine', 'control', 'native-bindings', 'bench', 'test', 'proto'];
 const generated = /^proto\/gen\//;
 
 /** One source file: path from the root, and its lines. */

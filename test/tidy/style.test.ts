@@ -1,7 +1,8 @@
 /** Holds the parts of the house style that no linter knows. Each test names every offender. */
 
 import { describe, expect, test } from 'vitest';
-import { basename } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { createRequire } from 'node:module';
 import { readSources } from './source-files.ts';
 import type { SourceFile } from './source-files.ts';
@@ -24,6 +25,12 @@ const isTooLong = (line: string): boolean =>
   !line.includes('://') &&
   !/^Sec[A-Z]/.test(line) &&
   !/['"`][^'"`]{50,}/.test(line);
+/** The rooms of one cell of the map; a second one lies beside the first. */
+function roomsIn(cell: string): string[] {
+  const [first = '', ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, room]) => room!);
+  const parent = first.includes('/') ? `${dirname(first)}/` : '';
+  return [first, ...others.map((room) => `${parent}${room}`)];
+}
 const isTable = (file: SourceFile): boolean => tables.some((one) => one.test(file.path));
 
 describe('house style', () => {
@@ -45,6 +52,17 @@ describe('house style', () => {
       .filter((file) => !isTable(file) && file.lines.length > fileLinesMax + 1)
       .map((file) => `${file.path}: ${file.lines.length}`);
     expect(found).toEqual([]);
+  });
+
+  test('every room of the arrow table and of the map of ARCHITECTURE exists', () => {
+    const map = readFileSync('ARCHITECTURE.md', 'utf8').split('## Code map')[1] ?? '';
+    const cells = [...map.split('## ')[0]!.matchAll(/^\| (`[^|]+`)\s*\|/gm)].map(
+      ([, cell]) => cell!,
+    );
+    const named = cells.flatMap((cell) => roomsIn(cell));
+    expect(named.length).toBeGreaterThan(40);
+    const rooms = new Set([...named, ...arrows.rooms.map(({ room }) => room)]);
+    expect([...rooms].filter((room) => !existsSync(room))).toEqual([]);
   });
 
   test('files are kebab-case', () => {

@@ -1,6 +1,6 @@
 /** What a driver of a DNS provider does, and what it is given; no behavior but finding zones. */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import type { CallSettings } from '../outgoing-call.ts';
 
 /** An account at a DNS provider with its secrets. */

@@ -24,8 +24,8 @@ import {
   observationProtocolVersion,
   ownCapabilities,
   versionMismatch,
-} from '../../../engine/base/protocol-versions.ts';
-import { readPolicyFaults } from '../../../engine/base/policy-faults.ts';
+} from '../../../base/protocol-versions.ts';
+import { readPolicyFaults } from '../../../base/policy-faults.ts';
 import { refusal } from '../../domain/errors.ts';
 import { publicationRow } from '../../publish/publication-log.ts';
 import type { Publication } from '../../publish/publisher.ts';

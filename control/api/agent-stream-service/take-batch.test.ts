@@ -2,10 +2,10 @@
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../engine/base/clock.ts';
-import { crc32c } from '../../../engine/base/crc32c.ts';
-import { silentLogger } from '../../../engine/base/log.ts';
-import { errorFactVersion } from '../../../engine/base/protocol-versions.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { crc32c } from '../../../base/crc32c.ts';
+import { silentLogger } from '../../../base/log.ts';
+import { errorFactVersion } from '../../../base/protocol-versions.ts';
 import { ErrorFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import {
   GapNoticeSchema,

@@ -12,7 +12,7 @@ import {
   type GapNotice,
   type ObservationBatch,
 } from '../../../proto/gen/waf/v1/agent_stream_pb.ts';
-import { toAppError } from '../../../engine/base/errors.ts';
+import { toAppError } from '../../../base/errors.ts';
 import type { IncomingBatch, IngestResult } from '../../observe/event-store.ts';
 import type { EventLane } from '../../observe/events/event-kind.ts';
 import type { LaneField, ObservationLane } from '../../observe/pipeline.ts';

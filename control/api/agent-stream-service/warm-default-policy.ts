@@ -3,7 +3,7 @@
  * disk, so that a new site serves at once also on the first day.
  */
 
-import { toAppError } from '../../../engine/base/errors.ts';
+import { toAppError } from '../../../base/errors.ts';
 import { policies } from '../../store/collections.ts';
 import type { ApiParts } from '../context.ts';
 import { forEngine } from '../policy-service/compile.ts';

@@ -8,7 +8,7 @@ import { create } from '@bufbuild/protobuf';
 import { RunReplayRequestSchema } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import type { AIService } from '../../../proto/gen/waf/v1/ai_pb.ts';
 import { CustomRuleSchema, type CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { requireAssistant } from '../../assist/assistant.ts';
 import { promptVersion, rulePrompt } from '../../assist/prompts.ts';
 import { meets, type Caller } from '../../auth/permissions.ts';

@@ -10,7 +10,7 @@ import {
   QuerySecurityEventsRequestSchema,
   SecurityEventOutcome,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { requireAssistant } from '../../assist/assistant.ts';
 import { escapeMarkup } from '../../assist/plain-text.ts';
 import { translationPrompt } from '../../assist/prompts.ts';

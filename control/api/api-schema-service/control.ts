@@ -103,7 +103,7 @@ function publish(
     },
     now,
   );
-  updateCatalogue(tx, site, preview.after.schema?.contractId ?? '', now);
+  updateCatalog(tx, site, preview.after.schema?.contractId ?? '', now);
   return intent;
 }
 
@@ -133,8 +133,8 @@ function requireAcknowledged(request: ChangeSchemaControlRequest, preview: Schem
   }
 }
 
-/** Entries of the declaration in use are in the catalogue, others are not. */
-function updateCatalogue(tx: WriteStore, site: SiteRecord, contractId: string, now: string): void {
+/** Entries of the declaration in use are in the catalog, others are not. */
+function updateCatalog(tx: WriteStore, site: SiteRecord, contractId: string, now: string): void {
   const contract = tx.get(schemaContracts, contractId);
   const operations =
     contract === undefined ? [] : contentJson<ContractDocument>(tx, contract.blob).operations;

@@ -1,4 +1,4 @@
-/** What people decided of a declaration: which catalogue entry is meant, and what is complete. */
+/** What people decided of a declaration: which catalog entry is meant, and what is complete. */
 
 import { randomUUID } from 'node:crypto';
 import type {
@@ -16,7 +16,7 @@ export interface Decisions {
 }
 
 /**
- * Operations with their catalogue entries. Errors: invalid_argument where an ambiguous operation
+ * Operations with their catalog entries. Errors: invalid_argument where an ambiguous operation
  * has no acknowledged decision, or a decision names what was not previewed.
  */
 export function decideOperations(
@@ -41,14 +41,14 @@ export function decideOperations(
     const found = known.get(key);
     const decision = decided.get(key);
     if (found?.state === 'ambiguous' && decision === undefined) {
-      const problem = `the operation ${key} may be several catalogue entries: decide which one`;
+      const problem = `the operation ${key} may be several catalog entries: decide which one`;
       throw invalidField('decisions', problem);
     }
     const matched = found?.state === 'matched' ? (found.candidates[0]?.assetId ?? '') : '';
     const chosen = decision?.createNew === true ? '' : decision?.assetId || matched;
     const assetId = chosen || `asset-${randomUUID()}`;
     if (taken.has(assetId)) {
-      throw invalidField('decisions', `two operations have the catalogue entry ${assetId}`);
+      throw invalidField('decisions', `two operations have the catalog entry ${assetId}`);
     }
     taken.add(assetId);
     const aliases = [...(decision?.attachAliases ?? [])].sort();

@@ -1,4 +1,4 @@
-/** Previewing and keeping what a document declares on a site, reconciled with the catalogue. */
+/** Previewing and keeping what a document declares on a site, reconciled with the catalog. */
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -109,7 +109,7 @@ export function contractOf(
   return objectOfSite(store, schemaContracts, 'API declaration', siteId, id, field);
 }
 
-/** Names the state of the catalogue: entries with their revisions, and the declaration in use. */
+/** Names the state of the catalog: entries with their revisions, and the declaration in use. */
 export function catalogSha256(store: ReadStore, siteId: string): string {
   const entries = store
     .find(apiAssets, 'site', siteId)

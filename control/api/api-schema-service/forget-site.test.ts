@@ -1,7 +1,7 @@
 /** Nothing of the API of a deleted site stays, and nothing of another site goes. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import {
   apiAssets,
   apiLearning,

@@ -5,7 +5,7 @@ import { apiDocumentLimits } from '../../limits/api-document-limits.ts';
 import type { Mapping } from '../../documents/declaration.ts';
 import { parsePath } from '../../documents/path-template.ts';
 import { invalidField } from '../../domain/errors.ts';
-import { normaliseHost } from '../../domain/hosts.ts';
+import { normalizeHost } from '../../domain/hosts.ts';
 import { hostsOf } from '../../domain/site.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 
@@ -21,7 +21,7 @@ export function checkMappings(site: SiteRecord, mappings: readonly SchemaMapping
 }
 
 function checkMapping(site: SiteRecord, mapping: SchemaMapping, field: string): Mapping {
-  const host = normaliseHost(mapping.host, `${field}.host`);
+  const host = normalizeHost(mapping.host, `${field}.host`);
   if (host.startsWith('*')) {
     throw invalidField(`${field}.host`, 'must be an exact name: name each API host of a wildcard');
   }

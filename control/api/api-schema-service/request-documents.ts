@@ -1,5 +1,5 @@
 /**
- * Drafts of documents that change one operation: its request part, or its place in the catalogue.
+ * Drafts of documents that change one operation: its request part, or its place in the catalog.
  * A draft is a document as any other; nothing is in use before it is declared and published.
  */
 
@@ -40,13 +40,13 @@ export function requestDocumentMethods(parts: ApiParts): Methods {
     stageApiCatalogChange: async (request, context) => {
       const caller = callerOf(context);
       const site = storedSite(store, caller, request.siteId, 'siteId');
-      const change = catalogueChange(store, site, request);
+      const change = catalogChange(store, site, request);
       const bytes = jsonBytes(change.document);
       const read = await parts.documents({ type: 'read', bytes, format: 'json' });
       const method = ApiSchemaService.method.stageApiCatalogChange;
       return writeOnce(parts, caller, method, request, (tx) => {
         // What was read before may have moved meanwhile.
-        catalogueChange(tx, site, request);
+        catalogChange(tx, site, request);
         const input = { name: change.name, format: 'json' as const, bytes, manuallyEdited: true };
         const source = keepSource(tx, caller, site, read, input, isoNow(parts.clock));
         return toMessage(method.output, {
@@ -151,21 +151,21 @@ function operationPlace(store: ReadStore, site: SiteRecord, contractId: string, 
   return { source, pointer: found.pointer, affected: affected.map((one) => one.key) };
 }
 
-interface CatalogueRequest {
+interface CatalogRequest {
   readonly assetId: string;
   readonly expectedAssetRevision: bigint;
   readonly expectedContractId: string;
   readonly action: string;
 }
 
-function catalogueChange(store: ReadStore, site: SiteRecord, request: CatalogueRequest) {
+function catalogChange(store: ReadStore, site: SiteRecord, request: CatalogRequest) {
   const asset = store.get(apiAssets, requireText(request.assetId, 'assetId'));
   if (asset === undefined || asset.siteId !== site.id) throw notFound('API asset', request.assetId);
   if (BigInt(asset.revision) !== request.expectedAssetRevision) {
     throw refusal('aborted', 'expectedAssetRevision: the asset changed since; read it again');
   }
   const inUse = declarationInUse(store, site.id, request.expectedContractId);
-  const { contract, document, name = 'API catalogue' } = inUse;
+  const { contract, document, name = 'API catalog' } = inUse;
   const known = contract?.operations.find(({ assetId }) => assetId === asset.id);
   if (request.action === 'remove') {
     if (known === undefined || document === null) {

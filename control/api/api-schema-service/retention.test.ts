@@ -1,7 +1,7 @@
 /** A report stays as long as a document, a declaration or a profile names it, and no longer. */
 
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import type { SealedReport } from '../../documents/document-report.ts';
 import type { SchemaProfileRecord, SchemaSourceRecord } from '../../domain/api-records.ts';
 import { apiDocumentLimits } from '../../limits/api-document-limits.ts';

@@ -2,7 +2,7 @@
 
 import { createContextValues, type HandlerContext } from '@connectrpc/connect';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { credentials, sessions, users } from '../../store/collections.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';
 import { openStore } from '../../store/store.ts';

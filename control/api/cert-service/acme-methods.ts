@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { CertificateSchema, type CertService } from '../../../proto/gen/waf/v1/cert_pb.ts';
-import { toAppError } from '../../../engine/base/errors.ts';
+import { toAppError } from '../../../base/errors.ts';
 import { acmeLimits } from '../../limits/acme-limits.ts';
 import { orderOfCertificate, addOrder } from '../../acme/order-store.ts';
 import { acmeSettingsOf, checkOrder } from '../../domain/acme.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { RuntimeRulesetSchema } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import type { CrsService } from '../../../proto/gen/waf/v1/crs_pb.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import { groupPlugins, pluginFault, ruleIdsOf, switchOf } from '../../domain/crs-plugin-files.ts';
 import { readSlug, type ExclusionPluginRecord } from '../../domain/exclusion-plugins.ts';

@@ -1,6 +1,6 @@
 /** What a rule must pass before it is kept: it compiles, and a patch does what it states. */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { renderCustomRule } from '../../domain/custom-rules.ts';
 import { invalidField } from '../../domain/errors.ts';
 import type { CustomRuleRecord, PolicyRecord } from '../../domain/records.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { keepPrinted } from '../../../test/support/printed.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
-import { debugSubjects } from '../../../engine/base/debug-question.ts';
+import { debugSubjects } from '../../../base/debug-question.ts';
 import { loadCommands } from '../../cli/commands.ts';
 import { runCommandLine } from '../../cli/program.ts';
 

@@ -4,13 +4,13 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { answerOfThread } from '../../../engine/base/debug-figures.ts';
+import { answerOfThread } from '../../../base/debug-figures.ts';
 import {
   debugSubjects,
   readDebugQuestion,
   type DebugQuestion,
-} from '../../../engine/base/debug-question.ts';
-import { AppError, toAppError } from '../../../engine/base/errors.ts';
+} from '../../../base/debug-question.ts';
+import { AppError, toAppError } from '../../../base/errors.ts';
 import { localAdministrator } from '../../auth/sessions.ts';
 import { defaultTenantId } from '../../domain/records.ts';
 import { actorNote, type ApiParts, type Entrance } from '../context.ts';

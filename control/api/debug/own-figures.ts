@@ -6,8 +6,8 @@ import {
   folderFigures,
   kernelThreads,
   processMemory,
-} from '../../../engine/base/debug-figures.ts';
-import type { DebugQuestion } from '../../../engine/base/debug-question.ts';
+} from '../../../base/debug-figures.ts';
+import type { DebugQuestion } from '../../../base/debug-question.ts';
 import { laneStats } from '../../observe/lane-stats.ts';
 import { collections } from '../../store/collection-list.ts';
 import type { ApiParts } from '../context.ts';

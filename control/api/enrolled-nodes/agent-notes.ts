@@ -3,9 +3,9 @@
  * when they were last seen. Many nodes that connect at once become one write.
  */
 
-import { toAppError } from '../../../engine/base/errors.ts';
-import type { Clock } from '../../../engine/base/clock.ts';
-import type { Logger } from '../../../engine/base/log.ts';
+import { toAppError } from '../../../base/errors.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';
 import { agents } from '../../store/collections.ts';
 import type { Store } from '../../store/store.ts';

@@ -7,10 +7,10 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../../engine/base/clock.ts';
-import type { Logger } from '../../../engine/base/log.ts';
-import { toAppError } from '../../../engine/base/errors.ts';
-import { controllerServerName } from '../../../engine/base/node-identity.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
+import { toAppError } from '../../../base/errors.ts';
+import { controllerServerName } from '../../../base/node-identity.ts';
 import type { NodeAuthorityRecord } from '../../domain/enrollment.ts';
 import { callLimits } from '../../limits/call-limits.ts';
 import { nodeLimits } from '../../limits/node-limits.ts';

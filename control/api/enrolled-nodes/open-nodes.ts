@@ -1,7 +1,7 @@
 /** Owns putting together what control knows of its nodes. */
 
-import type { Clock } from '../../../engine/base/clock.ts';
-import type { Logger } from '../../../engine/base/log.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Logger } from '../../../base/log.ts';
 import { DeliveryNotes } from '../../publish/publication-log.ts';
 import type { Store } from '../../store/store.ts';
 import type { ApiParts } from '../context.ts';

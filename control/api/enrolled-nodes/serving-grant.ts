@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { servingGrantId, type ServingGrant } from '../../../engine/base/serving-grant.ts';
+import { servingGrantId, type ServingGrant } from '../../../base/serving-grant.ts';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import type { Publication, Publisher } from '../../publish/publisher.ts';
 

@@ -1,7 +1,7 @@
 /** Proves that a run continues where it was when control starts again, with a clock of the test. */
 
 import { expect, test, vi } from 'vitest';
-import { silentLogger } from '../../../engine/base/log.ts';
+import { silentLogger } from '../../../base/log.ts';
 import { placeInWaves, type UpgradeRunRecord } from '../../domain/upgrade-run.ts';
 import { upgradeLimits } from '../../limits/upgrade-limits.ts';
 import { agents, binaryReleases, upgradeRuns } from '../../store/collections.ts';

@@ -6,9 +6,9 @@
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { Clock } from '../../../engine/base/clock.ts';
-import { toAppError } from '../../../engine/base/errors.ts';
-import type { Logger } from '../../../engine/base/log.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { toAppError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
 import {
   AgentCommandKind,
   AgentCommandStatus,

@@ -18,7 +18,7 @@ import {
   type RequestEvidenceHeaderJson,
   type RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { isEvidenceId, type EvidenceStore } from '../../observe/evidence/evidence-store.ts';
@@ -53,8 +53,11 @@ export class UploadSession {
     this.#store = store;
   }
 
-  /** Takes an announcement. Errors: resource_exhausted. */
-  announce(manifest: EvidenceManifest): Promise<UploadState> {
+  /**
+   * Takes an announcement. Null where there is no body, so that nothing of it can be kept already:
+   * the commit has the answer. Errors: resource_exhausted.
+   */
+  announce(manifest: EvidenceManifest): Promise<UploadState> | null {
     const evidenceId = manifest.metadata?.evidenceId ?? '';
     this.#forget(evidenceId);
     const bytes = toBinary(EvidenceManifestSchema, manifest);
@@ -67,6 +70,7 @@ export class UploadSession {
     const evidence = evidenceOf(manifest, this.#node, digest);
     const upload = { evidence, body: null, over: false };
     this.#open.set(evidenceId, upload);
+    if (evidence.bodySize === 0) return null;
     return this.#told(upload, this.#store.begin(evidence));
   }
 

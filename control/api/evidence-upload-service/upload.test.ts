@@ -9,8 +9,8 @@ import { create } from '@bufbuild/protobuf';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../../engine/base/log.ts';
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { silentLogger } from '../../../base/log.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { evidenceLimits } from '../../../engine/base/observation-limits.ts';
 import type { EvidenceRecord } from '../../../engine/contract/evidence.ts';
 import {
@@ -213,6 +213,24 @@ test('another node, another content and a gap are refused, and harm nothing', as
   expect(await other.answer(count)).toMatchObject(whole);
   other.close();
   expect(await other.ended).toBe('');
+});
+
+test('evidence without a body has one answer, and belongs to its node as any other', async () => {
+  const one = record(bodyOf(0));
+  const own = openUpload(a);
+  own.say(manifestMessage(one, a.id, 0));
+  own.say(commitMessage(one, 0));
+  own.close();
+  expect(await own.ended).toBe('');
+  expect(own.acks).toMatchObject([{ evidenceId: one.id, status: DURABLE, error: '' }]);
+
+  const hostile = openUpload(b);
+  hostile.say(manifestMessage(one, b.id, 0));
+  hostile.say(commitMessage(one, 0));
+  hostile.close();
+  expect(await hostile.ended).toBe('');
+  const foreign = { status: FATAL, error: 'evidenceId: is of another node' };
+  expect(hostile.acks).toMatchObject([foreign]);
 });
 
 test('a revoked node loses its upload at once, though it says nothing', async () => {

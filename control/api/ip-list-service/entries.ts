@@ -7,10 +7,10 @@ import {
   type IpListEntryJson,
   type IpListService,
 } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
-import { guardLimits } from '../../../engine/base/guard-limits.ts';
+import { guardLimits } from '../../../base/guard-limits.ts';
 import { storeLimits } from '../../limits/store-limits.ts';
-import { parseAddress, parseNetwork } from '../../../engine/base/ip-address.ts';
-import { runInSlices } from '../../../engine/base/steps.ts';
+import { parseAddress, parseNetwork } from '../../../base/ip-address.ts';
+import { runInSlices } from '../../../base/steps.ts';
 import { toCsvLine } from '../../access/csv.ts';
 import {
   adoptContent,

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => waf.control.close());
 
-test('entries are normalised, counted, edited, paged and searched', async () => {
+test('entries are normalized, counted, edited, paged and searched', async () => {
   const list = await create('office', '192.0.2.9/24', '2001:DB8::1', '192.0.2.0/24', '10.0.0.1');
   expect(list).toMatchObject({ entryCount: 3, ipv4Count: 2, ipv6Count: 1 });
   expect(list).toMatchObject({ contentStatus: 'available', deploymentStatus: 'not_in_use' });

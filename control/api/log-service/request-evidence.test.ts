@@ -4,7 +4,7 @@ import { connect as connectSocket } from 'node:net';
 import { createClient } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { silentLogger } from '../../../engine/base/log.ts';
+import { silentLogger } from '../../../base/log.ts';
 import type { EvidenceRecord } from '../../../engine/contract/evidence.ts';
 import { EvidenceUploads } from '../../../engine/link/evidence-uploads.ts';
 import { LogService } from '../../../proto/gen/waf/v1/log_pb.ts';

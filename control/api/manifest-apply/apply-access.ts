@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
 import type { IpListBindingRecordJson } from '../../../proto/gen/waf/v1/ip_list_pb.ts';
 import type { RateLimitEndpointRecordJson } from '../../../proto/gen/waf/v1/rate_limit_pb.ts';

@@ -1,6 +1,6 @@
 /** Owns applying Role, User, AgentGroup and DnsProvider documents. */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { keepAdministrator } from '../../auth/administrators.ts';
 import { dropIdentities } from '../../auth/external-accounts.ts';
 import { checkGroupName, checkSelector } from '../../domain/agent-groups.ts';

@@ -1,6 +1,6 @@
 /** Owns applying AlertChannel and AlertRule documents. */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { secretsOf } from '../../alert/deliver.ts';
 import { checkChannelConfig, missingSecrets } from '../../domain/alert-channel.ts';
 import type { AlertChannelRecord, AlertRuleRecord } from '../../domain/alert-records.ts';

@@ -102,28 +102,38 @@ test('what a document leaves out goes back to its standard; what no document nam
   expect(await count('SiteService/ListSites')).toBe(100);
 });
 
-test('an override without effect is kept, and a warning says why', async () => {
-  const yaml = `
+const overriding = (...overrides: string[]): string => `
 apiVersion: waf.io/v1
 kind: Policy
 metadata: { name: vain }
 spec:
   crsRulesetRef: default
-  ruleOverrides:
-    - { crsRuleId: '942999', actionEnum: RULE_OVERRIDE_ACTION_DEFAULT, removedTargets: ['REQUEST_HEADERS:x'] }
-    - { crsRuleId: '999', actionEnum: RULE_OVERRIDE_ACTION_DISABLE }`;
-  const answer = await send(yaml, true);
+  ruleOverrides: [${overrides.join(', ')}]`;
+
+test('an override of a rule that no ruleset has is kept, and a warning says why', async () => {
+  const unknown = `{ crsRuleId: '999', actionEnum: RULE_OVERRIDE_ACTION_DISABLE }`;
+  const answer = await send(overriding(unknown), true);
   expect(`${answer.status} ${answer.text}`).toMatch(/^200 /);
   const { plan } = answer.body as { plan: { warnings: string[] } };
   expect(plan.warnings).toEqual([
-    expect.stringMatching(/ruleOverrides\[0\].*does not read it.*no effect/),
-    expect.stringMatching(/ruleOverrides\[1\].*no ruleset has a rule.*no effect/),
+    expect.stringMatching(/ruleOverrides\[0\].*no ruleset has a rule.*no effect/),
   ]);
+});
+
+test('an exclusion of what the rule does not read is refused with its path', async () => {
+  const read = `{ crsRuleId: '942999', actionEnum: RULE_OVERRIDE_ACTION_DEFAULT, removedTargets: ['ARGS:x'] }`;
+  const unread = `{ crsRuleId: '942999', actionEnum: RULE_OVERRIDE_ACTION_DEFAULT, scope: /a, removedTargets: ['ARGS:y', 'REQUEST_HEADERS:x'] }`;
+  for (const dryRun of [true, false]) {
+    const answer = await send(overriding(read, unread), dryRun);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('(Policy vain): spec.ruleOverrides[1].removedTargets[1]: ');
+    expect(answer.text).toMatch(/the rule does not read it.*it reads ARGS/);
+  }
 });
 
 test('one bad document changes nothing; the error names document and field', async () => {
   const cases: [string, RegExp][] = [
-    [site(200, '  colour: red'), /^document 2 \(Site shop-200\): Unknown field "spec\.colour"/],
+    [site(200, '  color: red'), /^document 2 \(Site shop-200\): Unknown field "spec\.color"/],
     [
       site(200, '  upstreams: [{ url: ftp://x }]').replace('upstreamRef: pool', 'status: active'),
       /spec\.upstreams\[0\]\.url: must begin with http/,

@@ -3,8 +3,8 @@
  * transaction, taken back.
  */
 
-import { AppError } from '../../../engine/base/errors.ts';
-import type { Steps } from '../../../engine/base/steps.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { Steps } from '../../../base/steps.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { refusal } from '../../domain/errors.ts';
 import { manifestKinds, type ManifestDocument } from '../../publish/manifest-documents.ts';

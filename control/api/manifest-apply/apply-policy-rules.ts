@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { resourceLimits } from '../../limits/resource-limits.ts';
 import type { CustomRuleJson } from '../../../proto/gen/waf/v1/custom_rule_pb.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
@@ -28,7 +28,7 @@ import {
   rulesOfPolicy,
   settleRule,
 } from '../custom-rule-service/stored-rule.ts';
-import { refuseIneffective } from '../rule-override-service/upsert.ts';
+import { refuseMisplaced, refuseUnreadTargets } from '../rule-override-service/upsert.ts';
 import type { ApplyRun, DocumentChange } from './context.ts';
 
 /** Applies both lists and returns the change with theirs. Errors: AppError naming the field. */
@@ -99,7 +99,7 @@ function applyOverrides(
     return after;
   });
   refuseTwice(kept.map(keyOf), 'policy.ruleOverrides', 'rule, site and scope');
-  warnIneffective(run, where, policyId, kept);
+  checkEffects(run, where, policyId, kept, new Set(present));
   for (const gone of known.values()) {
     tx.remove(ruleOverrides, gone.id);
     tx.audit({ ...overrideNote(caller, gone), action: 'delete', before: gone });
@@ -107,23 +107,40 @@ function applyOverrides(
   return [show(present), show(kept)];
 }
 
-/** A manifest may come from elsewhere: what would be refused of a person is only said here. */
-function warnIneffective(
+/**
+ * A manifest may come from elsewhere: that this store has no such rule, or that a site uses another
+ * policy, is only a warning. A target that the rule does not read is a mistake: it is refused, but
+ * for overrides that are kept as they were.
+ */
+function checkEffects(
   { tx, caller, warn }: ApplyRun,
   where: string,
   policyId: string,
   overrides: readonly RuleOverrideRecord[],
+  present: ReadonlySet<RuleOverrideRecord>,
 ): void {
   const policy = tx.get(policies, policyId);
   if (policy === undefined) return;
   for (const [at, override] of overrides.entries()) {
-    const field = `spec.ruleOverrides[${at}]`;
-    try {
-      refuseIneffective(tx, caller, policy, override, field);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      warn(`${where}: ${error.message}; the override has no effect`);
-    }
+    const warned = warnsOf(where, warn, () => {
+      const field = `spec.ruleOverrides[${at}]`;
+      refuseMisplaced(tx, caller, policy, override, field);
+      if (present.has(override)) refuseUnreadTargets(tx, policy, override, field);
+    });
+    if (warned || present.has(override)) continue;
+    refuseUnreadTargets(tx, policy, override, `policy.ruleOverrides[${at}]`);
+  }
+}
+
+/** True when the check found something, which is then a warning. */
+function warnsOf(where: string, warn: ApplyRun['warn'], check: () => void): boolean {
+  try {
+    check();
+    return false;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    warn(`${where}: ${error.message}; the override has no effect`);
+    return true;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { createPublicKey, verify, X509Certificate } from 'node:crypto';
 import { createHash } from 'node:crypto';
-import { renewalText } from '../../../engine/base/node-identity.ts';
+import { renewalText } from '../../../base/node-identity.ts';
 import type { NodeService } from '../../../proto/gen/waf/runtime/v1/nodes_pb.ts';
 import type { AgentIdentityRecord } from '../../domain/enrollment.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';

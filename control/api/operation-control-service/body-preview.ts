@@ -117,7 +117,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 /** The slot that a draft makes; a revision names one content only. */
 function slotOf(sent: string, { spec }: BodyDraft, { asset, body }: BodyState): BodySlot {
   if (!asset.cataloged) {
-    const problem = 'is not in the catalogue: add it by StageApiCatalogChange or a document first';
+    const problem = 'is not in the catalog: add it by StageApiCatalogChange or a document first';
     throw refusal('failed_precondition', `apiAssetId: ${problem}`);
   }
   if (sent !== '' && !uuid.test(sent)) {

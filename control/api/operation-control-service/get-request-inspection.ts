@@ -4,7 +4,7 @@ import {
   GetRequestInspectionResponseSchema,
   type OperationControlService,
 } from '../../../proto/gen/waf/v1/operation_control_pb.ts';
-import { schemaLimits } from '../../../engine/base/schema-limits.ts';
+import { schemaLimits } from '../../../base/schema-limits.ts';
 import type { InheritedBody } from '../../domain/body-inheritance.ts';
 import type { BodySpec } from '../../domain/body-spec.ts';
 import { policyOfSite } from '../../publish/site-body.ts';

@@ -5,8 +5,8 @@ import {
   RuntimePolicySchema,
   type RuntimePolicy,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import { encodeUtf8, toByteString } from '../../../engine/base/byte-string.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { encodeUtf8, toByteString } from '../../../base/byte-string.ts';
+import { AppError } from '../../../base/errors.ts';
 import type { PluginFiles } from '../../domain/crs-plugin-files.ts';
 import { renderCustomRule } from '../../domain/custom-rules.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';

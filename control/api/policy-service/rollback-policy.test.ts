@@ -1,7 +1,7 @@
 /** Proves that versions hold a policy whole, and that a rollback restores it or says why not. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../../engine/base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import type { PolicyRecord } from '../../domain/records.ts';
 import { countryRules, geoDatabases } from '../../store/collections.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';

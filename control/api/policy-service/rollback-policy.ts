@@ -4,7 +4,7 @@
  */
 
 import { PolicySchema, type PolicyService } from '../../../proto/gen/waf/v1/policy_pb.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { countryCatalog } from '../../access/country-catalog.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { notFound, plainName, refusal } from '../../domain/errors.ts';

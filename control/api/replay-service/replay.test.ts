@@ -12,7 +12,7 @@ import {
   type ReplaySummary,
 } from '../../../proto/gen/waf/replay/v1/replay_pb.ts';
 import { RuleOverrideAction } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
-import { silentLogger } from '../../../engine/base/log.ts';
+import { silentLogger } from '../../../base/log.ts';
 import type { EngineHandler, EvaluationOutcome } from '../../../engine/contract/evaluation.ts';
 import type { EvidenceRecord } from '../../../engine/contract/evidence.ts';
 import type { PolicySource } from '../../../engine/contract/policy.ts';

@@ -198,20 +198,40 @@ function changed(
 
 /** A number that no ruleset has is a slip; one of another ruleset may be wanted later. */
 /** Errors: what would make an override have no effect. */
-export function refuseIneffective(
+function refuseIneffective(
   store: ReadStore,
   caller: Caller,
   policy: PolicyRecord,
   override: RuleOverrideJson,
   field: string,
 ): void {
-  const rule = ruleOf(store, policy, override, field);
+  refuseMisplaced(store, caller, policy, override, field);
+  refuseUnreadTargets(store, policy, override, field);
+}
+
+/** Errors: invalid_argument for a rule that no ruleset has, and a site of another policy. */
+export function refuseMisplaced(
+  store: ReadStore,
+  caller: Caller,
+  policy: PolicyRecord,
+  override: RuleOverrideJson,
+  field: string,
+): void {
+  ruleOf(store, policy, override, field);
   const siteId = override.siteId ?? '';
-  if (siteId !== '') {
-    const site = storedSite(store, caller, siteId, `${field}.siteId`);
-    refuseOtherPolicy(store, site, policy.id, `${field}.siteId`);
-  }
-  refuseUnread(override, rule.targets ?? [], field);
+  if (siteId === '') return;
+  const site = storedSite(store, caller, siteId, `${field}.siteId`);
+  refuseOtherPolicy(store, site, policy.id, `${field}.siteId`);
+}
+
+/** Errors: invalid_argument for targets to leave out that the rule does not read. */
+export function refuseUnreadTargets(
+  store: ReadStore,
+  policy: PolicyRecord,
+  override: RuleOverrideJson,
+  field: string,
+): void {
+  refuseUnread(override, ruleOf(store, policy, override, field).targets ?? [], field);
 }
 
 function ruleOf(

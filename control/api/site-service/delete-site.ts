@@ -2,15 +2,18 @@
 
 import type { SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import { removeAccessOf } from '../../access/remove-place.ts';
+import { withoutSite } from '../../domain/site-options.ts';
 import {
   apiLearning,
   customRules,
   learnedDrafts,
   logPolicies,
   ruleOverrides,
+  settingsId,
   siteOverrides,
   siteRoutings,
   sites,
+  systemSettings,
 } from '../../store/collections.ts';
 import { forgetApiOfSite } from '../api-schema-service/forget-site.ts';
 import { actorNote, callerOf, type ApiParts } from '../context.ts';
@@ -29,6 +32,11 @@ export function deleteSite(parts: ApiParts): Method<typeof SiteService, 'deleteS
       removeAccessOf(tx, 'site', before.id);
       tx.remove(siteRoutings, before.id);
       tx.remove(logPolicies, before.id);
+      const stored = tx.get(systemSettings, settingsId);
+      const left = withoutSite(stored?.values ?? {}, before.id);
+      if (stored !== undefined && left !== null) {
+        tx.put(systemSettings, { ...stored, values: left });
+      }
       forgetApiOfSite(tx, before.id);
       for (const { id } of tx.find(apiLearning, 'site', before.id)) {
         for (const draft of tx.find(learnedDrafts, 'asset', id)) {

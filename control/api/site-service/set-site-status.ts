@@ -2,7 +2,7 @@
 
 import { SiteSchema, type SiteService } from '../../../proto/gen/waf/v1/site_pb.ts';
 import type { Caller } from '../../auth/permissions.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { refusal } from '../../domain/errors.ts';
 import type { SiteRecord } from '../../domain/records.ts';
 import { checkSite } from '../../domain/site.ts';

@@ -5,8 +5,8 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { SecurityFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { securityFactVersion } from '../../../engine/base/protocol-versions.ts';
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { securityFactVersion } from '../../../base/protocol-versions.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { openEventStore } from '../../observe/events/embedded-events.ts';
 import { openLmdbKv } from '../../store/lmdb-kv.ts';
 

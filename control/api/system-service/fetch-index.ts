@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { signatureCharactersMax } from '../../../engine/base/minisign.ts';
+import { signatureCharactersMax } from '../../../base/minisign.ts';
 import { FetchError, fetchOutgoing } from '../../access/outgoing.ts';
 import { refusal } from '../../domain/errors.ts';
 import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';

@@ -8,7 +8,7 @@ import { FetchError, fetchOutgoing } from '../../access/outgoing.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { isHttpUrl } from '../../domain/crs-releases.ts';
 import { invalidField, refusal } from '../../domain/errors.ts';
-import { signatureCharactersMax } from '../../../engine/base/minisign.ts';
+import { signatureCharactersMax } from '../../../base/minisign.ts';
 import { allowedNetworksOf } from '../../domain/outgoing-settings.ts';
 import { authoritiesFor } from '../../domain/release-index.ts';
 import {

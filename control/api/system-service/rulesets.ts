@@ -2,7 +2,7 @@
 
 import { CrsRulesetSchema } from '../../../proto/gen/waf/v1/crs_pb.ts';
 import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { crsRepository } from '../../domain/crs-releases.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { toRuntimePolicy, toRuntimeRuleset } from '../../publish/build-bundle.ts';

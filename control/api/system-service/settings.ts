@@ -6,7 +6,8 @@ import type { SystemService } from '../../../proto/gen/waf/v1/system_pb.ts';
 import { invalidField } from '../../domain/errors.ts';
 import { hideIdentitySecrets, keepIdentitySecrets } from '../../domain/identity-settings.ts';
 import { checkSettings, settings } from '../../domain/settings.ts';
-import { settingsId, systemSettings } from '../../store/collections.ts';
+import { sitesNamed } from '../../domain/site-options.ts';
+import { settingsId, sites, systemSettings } from '../../store/collections.ts';
 import type { ReadStore } from '../../store/store.ts';
 import { checkIdentityChange } from '../auth-service/identity-change.ts';
 import { callerOf, type ApiParts } from '../context.ts';
@@ -33,6 +34,7 @@ export function updateSystemSettings(
     await parts.store.write((tx) => {
       const stored = tx.get(systemSettings, settingsId);
       requireUnchanged(expectedUpdatedAt, stored);
+      checkSitesNamed(tx, values);
       checkIdentityChange(tx, caller, values);
       const before = stored?.values ?? {};
       const wanted = keepIdentitySecrets(values, before);
@@ -45,6 +47,14 @@ export function updateSystemSettings(
     const application = nothing ? notRequired : heard ? applicationOf(parts) : applied;
     return { settings: show(parts.store), ...application };
   };
+}
+
+/** Errors: invalid_argument naming a site that is not there. */
+function checkSitesNamed(store: ReadStore, values: Readonly<Record<string, unknown>>): void {
+  for (const [key, siteId] of sitesNamed(values)) {
+    if (store.get(sites, siteId) !== undefined) continue;
+    throw invalidField(`values.${key}`, `No site has the id "${siteId.slice(0, 64)}".`);
+  }
 }
 
 interface Application {

@@ -54,7 +54,7 @@ function change(
   action: Action,
 ): ApiAssetRecord {
   if (action === 'retire' && record?.cataloged === true) {
-    const problem = 'the catalogue has the asset; remove it by StageApiCatalogChange first';
+    const problem = 'the catalog has the asset; remove it by StageApiCatalogChange first';
     throw refusal('failed_precondition', `action: ${problem}`);
   }
   const count = tx.find(apiAssets, 'site', siteId).length;

@@ -1,5 +1,5 @@
 /**
- * The endpoints of a site as one list: those that traffic showed, and those that a catalogue has.
+ * The endpoints of a site as one list: those that traffic showed, and those that a catalog has.
  * Hiding changes this list only, never what happens to requests.
  */
 

@@ -6,9 +6,9 @@ import {
   CounterBatchSchema,
   CounterDeltaSchema,
 } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
-import { systemClock } from '../../../engine/base/clock.ts';
-import { crc32c } from '../../../engine/base/crc32c.ts';
-import { metricPayloadVersion } from '../../../engine/base/protocol-versions.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { crc32c } from '../../../base/crc32c.ts';
+import { metricPayloadVersion } from '../../../base/protocol-versions.ts';
 import type { ApiAssetRecord } from '../../domain/api-records.ts';
 import { openCounterStore } from '../../observe/counter-store.ts';
 import { apiAssets } from '../../store/api-collections.ts';
@@ -65,7 +65,7 @@ async function open() {
   };
 }
 
-test('sizes follow traffic and the catalogue, and are read once after a change', async () => {
+test('sizes follow traffic and the catalog, and are read once after a change', async () => {
   const { store, size, see, fail } = await open();
   expect(size()).toMatchObject({ assets: 0, cataloged: 0, hidden: 0, omitted: 0 });
   await see('s', 'GET a.example /one', 'GET a.example /two');

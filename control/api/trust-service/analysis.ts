@@ -12,16 +12,16 @@ import {
   type TrustProfileJson,
   type TrustService,
 } from '../../../proto/gen/waf/v1/trust_pb.ts';
-import { containsKey, parseAddress, parseNetwork } from '../../../engine/base/ip-address.ts';
+import { containsKey, parseAddress, parseNetwork } from '../../../base/ip-address.ts';
 import { accessLimits } from '../../limits/access-limits.ts';
-import { trustLimits } from '../../../engine/base/guard-limits.ts';
+import { trustLimits } from '../../../base/guard-limits.ts';
 import type { ClientIpSession } from '../../access/client-ip-analyses.ts';
 import { editEntries } from '../../access/list-contents.ts';
 import { profileFor, resolveTrust } from '../../access/resolve-trust.ts';
 import type { Caller } from '../../auth/permissions.ts';
 import { invalidField, notFound, refusal } from '../../domain/errors.ts';
 import { checkEntries, type IpListRecord } from '../../domain/ip-list.ts';
-import { analyseSenders, type AnalysisFindings } from '../../domain/trust-analysis.ts';
+import { analyzeSenders, type AnalysisFindings } from '../../domain/trust-analysis.ts';
 import { canonicalProfile } from '../../domain/trust.ts';
 import { ipLists } from '../../store/collections.ts';
 import type { ReadStore, WriteStore } from '../../store/store.ts';
@@ -96,7 +96,7 @@ export function applyClientIPAnalysis(
     if (scope === unspecifiedScope) {
       throw invalidField('scope', 'must be SITE or GLOBAL');
     }
-    const findings = analysed(parts.store, session);
+    const findings = analyzed(parts.store, session);
     if (findings.confidence !== 'verified' && !request.acknowledgeUnverified) {
       throw refusal(
         'failed_precondition',
@@ -112,7 +112,7 @@ export function applyClientIPAnalysis(
     const stored = await parts.store.write((tx) => {
       storedSite(tx, caller, session.siteId, 'analysisId');
       const drafts = readDrafts(request.nodeTrustDrafts, draft);
-      const profile = materialise(parts, tx, caller, draft, findings, drafts);
+      const profile = materialize(parts, tx, caller, draft, findings, drafts);
       const at = request.draftProfile === undefined ? 'suggestedProfile' : 'draftProfile';
       return keepProfile(tx, caller, siteId, canonicalProfile(profile), now, { force: false, at });
     });
@@ -159,7 +159,7 @@ function readDrafts(
 }
 
 /** The profile with a list for every node that has none; nodes that are dropped are left out. */
-function materialise(
+function materialize(
   parts: ApiParts,
   tx: WriteStore,
   caller: Caller,
@@ -251,7 +251,7 @@ function ours(session: ClientIpSession | undefined, caller: Caller, id: string):
   return session;
 }
 
-function analysed(store: ReadStore, { samples, siteId, tenantId }: ClientIpSession) {
+function analyzed(store: ReadStore, { samples, siteId, tenantId }: ClientIpSession) {
   const resolved = resolveTrust(store, profileFor(store, siteId, tenantId));
   const ranges = (resolved.nodes ?? []).flatMap((node) => node.trust?.ranges ?? []);
   const keys = ranges.flatMap((range) => parseNetwork(range) ?? []);
@@ -259,11 +259,11 @@ function analysed(store: ReadStore, { samples, siteId, tenantId }: ClientIpSessi
     const key = parseAddress(peer);
     return key !== null && keys.some((range) => containsKey(range, key));
   };
-  return analyseSenders(samples, isTrusted);
+  return analyzeSenders(samples, isTrusted);
 }
 
 function showSession(store: ReadStore, session: ClientIpSession) {
-  const { suggestedProfile, ...findings } = analysed(store, session);
+  const { suggestedProfile, ...findings } = analyzed(store, session);
   const shown = toMessage(ClientIPAnalysisSchema, { ...findings, suggestedProfile });
   return {
     ...shown,

@@ -10,7 +10,7 @@ import {
   type TrustProfileJson,
   type TrustService,
 } from '../../../proto/gen/waf/v1/trust_pb.ts';
-import { parseAddress, textOfKey } from '../../../engine/base/ip-address.ts';
+import { parseAddress, textOfKey } from '../../../base/ip-address.ts';
 import {
   emptyProfile,
   issuesOf,

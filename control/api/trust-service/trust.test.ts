@@ -7,7 +7,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { silentLogger } from '../../../engine/base/log.ts';
+import { silentLogger } from '../../../base/log.ts';
 import type { EngineHandler } from '../../../engine/contract/evaluation.ts';
 import type { ClientSample, SpoofNote } from '../../../engine/contract/trust.ts';
 import { ClientIpResolver } from '../../../engine/guard/client-ip.ts';

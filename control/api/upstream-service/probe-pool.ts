@@ -1,7 +1,7 @@
 /** Asks the endpoints of a pool once, on the built-in node, and shows what that found. */
 
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { toAppError } from '../../../engine/base/errors.ts';
+import { toAppError } from '../../../base/errors.ts';
 import type { ProbedEndpoint } from '../../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import type { UpstreamRecord } from '../../domain/records.ts';
 import { poolUpstream, toBundleUpstream } from '../../publish/build-bundle.ts';

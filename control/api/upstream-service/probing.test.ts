@@ -10,7 +10,7 @@ import {
   type TestCertificate,
 } from '../../../test/support/test-certificates.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
-import { silentLogger } from '../../../engine/base/log.ts';
+import { silentLogger } from '../../../base/log.ts';
 import type { EngineHandler } from '../../../engine/contract/evaluation.ts';
 import { serveEngineService } from '../../../engine/link/engine-service.ts';
 import { probePool } from '../../../engine/upstream/origin-health.ts';

@@ -1,7 +1,7 @@
 /** Owns reading a JSONL corpus: one line a stage, stages of one case share the title. */
 
 import { readFileSync } from 'node:fs';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import {
   numberList,
   recordOf,

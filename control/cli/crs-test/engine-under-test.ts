@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { commandLineLimits } from '../../limits/command-limits.ts';
 import { readChildMessage } from '../../supervisor/messages.ts';
 import { openEventTail, type EventTail } from './event-tail.ts';

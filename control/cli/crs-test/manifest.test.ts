@@ -29,6 +29,7 @@ test.skipIf(!installed)('the built-in rule set under the settings of its tests',
     'tx.arg_length=400',
     'tx.arg_name_length=100',
     'tx.max_num_args=255',
+    'setvar:tx.max_file_size=64100',
     'tx.crs_validate_utf8_encoding=1',
     'id:200002',
   ]) {

@@ -12,6 +12,11 @@ export interface TestManifestOptions {
   readonly blocking: boolean;
 }
 
+/** As crs-setup.conf sets them: a policy has rules of its own for files, and leaves these unset. */
+const fileLimits =
+  'SecAction "id:900340,phase:1,pass,nolog,' +
+  'setvar:tx.max_file_size=64100,setvar:tx.combined_file_sizes=65535"';
+
 /** JSON documents, one an entry, as `waf bundle build` reads them. */
 export function testManifest(options: TestManifestOptions): string {
   const site = {
@@ -46,9 +51,8 @@ export function testManifest(options: TestManifestOptions): string {
         argNameLength: 100,
         argLength: 400,
         totalArgLength: 64_000,
-        maxFileSize: '64100',
-        combinedFileSizes: '65535',
       },
+      seclangBefore: fileLimits,
     },
   };
   return [site, policy].map((one) => JSON.stringify(one)).join('\n---\n');

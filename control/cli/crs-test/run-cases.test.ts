@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noExpectation, type Expectation, type TestCase } from './case.ts';
 import { openEventTail, type EventTail } from './event-tail.ts';
 import { runCases } from './run-cases.ts';
-import { closingLine, familyTable, summarise } from './summary.ts';
+import { closingLine, familyTable, summarize } from './summary.ts';
 
 let folder = '';
 let events: EventTail;
@@ -108,7 +108,7 @@ test('cases run concurrently and every outcome is distinguished', async () => {
   expect(results[5]).toMatchObject({ withheld: true });
   expect(told).toBe(cases.length);
 
-  const report = summarise('test', results);
+  const report = summarize('test', results);
   expect(closingLine(report)).toBe('4 passed, 3 failed, 1 skipped');
   expect(familyTable(report).rows).toEqual([['family', '4', '3', '1', '1', '57.14 %']]);
 });

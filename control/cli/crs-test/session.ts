@@ -7,7 +7,7 @@ import {
   RuntimeBundleSchema,
   SignedRuntimeBundleSchema,
 } from '../../../proto/gen/waf/runtime/v1/bundle_pb.ts';
-import type { ListenerKind } from '../../../engine/base/listener.ts';
+import type { ListenerKind } from '../../../base/listener.ts';
 import { buildBundleFromManifest } from '../../publish/manifest.ts';
 import { generateKeyPem, readSigningKey, signBundle } from '../../publish/signing.ts';
 import type { ProgressView } from '../../supervisor/progress.ts';
@@ -17,7 +17,7 @@ import { startEngine } from './engine-under-test.ts';
 import { testManifest } from './manifest.ts';
 import { startOrigin } from './origin.ts';
 import { runCases } from './run-cases.ts';
-import { summarise, type RunReport } from './summary.ts';
+import { summarize, type RunReport } from './summary.ts';
 
 /** How to run. */
 export interface SessionOptions {
@@ -65,7 +65,7 @@ export async function runAgainstEngine(
         onResult: (done) => progress.show('cases', done, cases.length),
       });
       progress.finish();
-      return summarise(options.policyFile ?? options.ruleset, results);
+      return summarize(options.policyFile ?? options.ruleset, results);
     } finally {
       await engine.stop();
     }

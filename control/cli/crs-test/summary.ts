@@ -35,7 +35,7 @@ export interface FamilyCount {
 }
 
 /** Counts results. */
-export function summarise(ruleset: string, tests: readonly CaseResult[]): RunReport {
+export function summarize(ruleset: string, tests: readonly CaseResult[]): RunReport {
   const families: Record<string, FamilyCount> = {};
   for (const { family, result, refusal } of tests) {
     const before = families[family] ?? { pass: 0, fail: 0, skip: 0, refused: 0 };

@@ -1,7 +1,7 @@
 /** Owns the checks of the service while it runs, and of its addresses while it does not. */
 
 import { lstatSync } from 'node:fs';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { readAddress, requireFreePort } from '../../supervisor/address.ts';
 import { error, note, ok, warning, type Check, type Finding, type Patient } from './finding.ts';
 

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { doctorLimits } from '../../limits/command-limits.ts';
 import type { KvReader } from '../../store/kv.ts';
 import { judgeCertificate } from './data-folder.ts';

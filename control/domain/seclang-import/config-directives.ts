@@ -4,7 +4,7 @@
  */
 
 import type { ConfigDirective } from '../../../engine/rules/language/ast.ts';
-import { honoured, ignored, refused, type Verdict } from './report.ts';
+import { honored, ignored, refused, type Verdict } from './report.ts';
 import type { ImportedSettings } from './setup-variables.ts';
 
 type Take = (value: string, settings: ImportedSettings, all: readonly string[]) => Verdict;
@@ -33,7 +33,7 @@ const noHashes = refused('link hashes (SecHashEngine) are not supported');
 const fixed =
   (expected: string, does: string): Take =>
   (value) =>
-    value.toLowerCase() === expected.toLowerCase() ? honoured(does) : ignored(`fixed: ${does}`);
+    value.toLowerCase() === expected.toLowerCase() ? honored(does) : ignored(`fixed: ${does}`);
 const always =
   (verdict: Verdict): Take =>
   () =>
@@ -55,7 +55,7 @@ const ruleEngine: Take = (value, settings) => {
   const state = engineStates.get(value.toLowerCase());
   if (state === undefined) return refused(`SecRuleEngine ${value}: wants On, DetectionOnly or Off`);
   settings.engineState = state;
-  return honoured('engineState');
+  return honored('engineState');
 };
 
 const inspectedBodyMax = 4_194_304;
@@ -65,7 +65,7 @@ const noFilesLimit: Take = (value, { crsCore }) => {
   if (bytes === undefined) return refused(`no number of bytes: ${value}`);
   crsCore.requestBodyLimit = String(Math.min(bytes, inspectedBodyMax));
   const cut = bytes > inspectedBodyMax ? `; ${inspectedBodyMax} is the most` : '';
-  return honoured(`crsCore.requestBodyLimit${cut}`);
+  return honored(`crsCore.requestBodyLimit${cut}`);
 };
 
 const bodyLimit: Take = (value, { argLimits }) => {
@@ -73,7 +73,7 @@ const bodyLimit: Take = (value, { argLimits }) => {
   if (bytes === undefined) return refused(`no number of bytes: ${value}`);
   const known = Number(argLimits.combinedFileSizes ?? bytes);
   argLimits.combinedFileSizes = String(Math.min(known, bytes));
-  return honoured('argLimits.combinedFileSizes');
+  return honored('argLimits.combinedFileSizes');
 };
 
 const bodyLimitAction: Take = (value, { crsCore }) => {
@@ -81,19 +81,19 @@ const bodyLimitAction: Take = (value, { crsCore }) => {
   crsCore.requestBodyLimitAction = partial
     ? 'REQUEST_BODY_LIMIT_ACTION_OBSERVE'
     : 'REQUEST_BODY_LIMIT_ACTION_BLOCK';
-  return honoured('crsCore.requestBodyLimitAction');
+  return honored('crsCore.requestBodyLimitAction');
 };
 
 const responseLimit: Take = (value, { crsCore }) => {
   const bytes = bytesOf(value, 1_073_741_824);
   if (bytes === undefined) return refused(`no number of bytes up to 1 GiB: ${value}`);
   crsCore.responseBodyLimit = String(bytes);
-  return honoured('crsCore.responseBodyLimit');
+  return honored('crsCore.responseBodyLimit');
 };
 
 const responseAccess: Take = (value, { crsCore }) => {
   crsCore.responseBodyAccess = value.toLowerCase() === 'on';
-  return honoured('crsCore.responseBodyAccess');
+  return honored('crsCore.responseBodyAccess');
 };
 
 const responseTypes: Take = (_value, { crsCore }, all) => {
@@ -103,14 +103,14 @@ const responseTypes: Take = (_value, { crsCore }, all) => {
   crsCore.responseBodyMimeTypes = [
     ...new Set([...(crsCore.responseBodyMimeTypes ?? []), ...types]),
   ];
-  return honoured('crsCore.responseBodyMimeTypes');
+  return honored('crsCore.responseBodyMimeTypes');
 };
 
 const argumentsLimit: Take = (value, { argLimits }) => {
   const most = bytesOf(value, 1_000_000);
   if (most === undefined) return refused(`no number of arguments: ${value}`);
   argLimits.maxNumArgs = Math.min(argLimits.maxNumArgs ?? most, most);
-  return honoured('argLimits.maxNumArgs');
+  return honored('argLimits.maxNumArgs');
 };
 
 /** Rows with a reason of their own, then names that share one. */
@@ -124,7 +124,7 @@ const table: ReadonlyMap<string, Take> = new Map<string, Take>([
   ['secargumentslimit', argumentsLimit],
   ['secresponsebodyaccess', responseAccess],
   ['secresponsebodymimetype', responseTypes],
-  ['secresponsebodymimetypesclear', always(honoured('crsCore.responseBodyMimeTypes'))],
+  ['secresponsebodymimetypesclear', always(honored('crsCore.responseBodyMimeTypes'))],
   ['secresponsebodylimit', responseLimit],
   [
     'secresponsebodylimitaction',
@@ -133,7 +133,7 @@ const table: ReadonlyMap<string, Take> = new Map<string, Take>([
   ['secargumentseparator', fixed('&', 'arguments are parted by &')],
   ['seccookieformat', fixed('0', 'cookies are read as browsers send them (version 0)')],
   ['seccollectiontimeout', fixed('600', 'collections are kept for 600 seconds')],
-  ['secunicodemapfile', always(honoured('the Unicode map of the rule set'))],
+  ['secunicodemapfile', always(honored('the Unicode map of the rule set'))],
   ['secxmlexternalentity', fixed('off', 'external entities are never read')],
   ['seccomponentsignature', always(ignored('a name in the audit log'))],
   ['secgeolookupdb', always(ignored('country data is kept by waf system geo-upload'))],

@@ -4,13 +4,13 @@
  * that is refused with the reason, not dropped.
  */
 
-import { decodeUtf8 } from '../../../engine/base/byte-string.ts';
+import { decodeUtf8 } from '../../../base/byte-string.ts';
 import type {
   ActionExpression,
   SecDefaultActionDirective,
 } from '../../../engine/rules/language/ast.ts';
 import type { PlacedDirective } from './read-order.ts';
-import { actionValue, honoured, ignored, refused, type Verdict } from './report.ts';
+import { actionValue, honored, ignored, refused, type Verdict } from './report.ts';
 
 type Decision = 'deny' | 'pass';
 
@@ -54,19 +54,19 @@ function fateOf(
   }
   if (phase === 5) {
     return decision === 'pass'
-      ? honoured('rules of phase 5 pass by default')
+      ? honored('rules of phase 5 pass by default')
       : ignored('rules of phase 5 cannot stop a request any more');
   }
   const wanted = phase <= 2 ? mode : responseMode;
   if (decision !== wanted) return refused(differs(phase, decision, stated));
   if (phase > 2) {
     const does = decision === 'pass' ? 'pass' : 'deny';
-    return honoured(`rules of phase ${phase} ${does} by default`);
+    return honored(`rules of phase ${phase} ${does} by default`);
   }
-  if (decision === 'pass') return honoured('blockingMode: anomaly');
+  if (decision === 'pass') return honored('blockingMode: anomaly');
   const status = actionValue(actions, 'status') ?? '403';
   const changed = status === '403' ? '' : ` in place of ${decodeUtf8(status)}`;
-  return honoured(`blockingMode: self-contained, with status 403${changed}`);
+  return honored(`blockingMode: self-contained, with status 403${changed}`);
 }
 
 function differs(phase: number, decision: Decision, stated: number): string {

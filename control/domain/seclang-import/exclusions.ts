@@ -3,7 +3,7 @@
  * people see beside the rule; ranges, tags and messages become an exclusion that is a custom rule.
  */
 
-import { decodeUtf8 } from '../../../engine/base/byte-string.ts';
+import { decodeUtf8 } from '../../../base/byte-string.ts';
 import type {
   SecRuleRemoveByIdDirective,
   SecRuleRemoveByTextDirective,
@@ -13,7 +13,7 @@ import type {
 import { formatVariable } from '../../../engine/rules/language/print.ts';
 import type { RuleOverrideJson } from '../../../proto/gen/waf/v1/rule_override_pb.ts';
 import { ruleTarget } from '../rule-overrides.ts';
-import { honoured, ignored, refused, type Verdict } from './report.ts';
+import { honored, ignored, refused, type Verdict } from './report.ts';
 
 /** What an import has to know of a rule. */
 export interface KnownRule {
@@ -94,7 +94,7 @@ export class Exclusions {
     const single = ranges.flatMap(([from, to]) => (from === to ? [from] : []));
     if (single.length === ranges.length && single.every((id) => this.ruleset.has(id))) {
       for (const id of single) this.disabled.add(id);
-      return honoured(`override of rule ${single.join(', ')}: disabled`);
+      return honored(`override of rule ${single.join(', ')}: disabled`);
     }
     const found = this.within(ranges);
     return this.control(`${name} ${text}`, found, (range) => `ruleRemoveById=${range}`);
@@ -148,7 +148,7 @@ export class Exclusions {
       ...(read.length === 0 ? [] : [`without ${read.join(', ')}`]),
       ...(more.length === 0 ? [] : [`with ${more.join(', ')}`]),
     ];
-    return honoured(`override of rule ${rule.id}: ${parts.join(', ')}`);
+    return honored(`override of rule ${rule.id}: ${parts.join(', ')}`);
   }
 
   private control(
@@ -159,7 +159,7 @@ export class Exclusions {
     if (found.length === 0) return ignored('neither the rule set nor the set-up has such a rule');
     const actions = this.rangesOf(found).flatMap(actionOf);
     this.controls.push({ label: decodeUtf8(label), actions });
-    return honoured(`custom rule "${decodeUtf8(label).slice(0, 80)}" for ${found.length} rules`);
+    return honored(`custom rule "${decodeUtf8(label).slice(0, 80)}" for ${found.length} rules`);
   }
 
   /** Ranges that hold these rules and no other rule of the rule set or the set-up. */

@@ -3,7 +3,7 @@
  * which every directive has exactly one fate. Pure; the files come from the caller.
  */
 
-import { decodeUtf8 } from '../../../engine/base/byte-string.ts';
+import { decodeUtf8 } from '../../../base/byte-string.ts';
 import type {
   Directive,
   SecActionDirective,
@@ -27,7 +27,7 @@ import { findFile, readSetUp, type PlacedDirective, type SetUpFiles } from './re
 import {
   actionValue,
   entryOf,
-  honoured,
+  honored,
   refused,
   type ReportEntry,
   type Verdict,
@@ -176,7 +176,7 @@ class ImportRun {
 
   private takeRulesetDirective(directive: Directive): Verdict {
     const id = idOf(this.heads.get(directive) ?? directive);
-    return id === 0 ? honoured('the rule set of the policy') : this.rulesetFate(id);
+    return id === 0 ? honored('the rule set of the policy') : this.rulesetFate(id);
   }
 
   /** A chain has one fate, which its links share. */
@@ -198,7 +198,7 @@ class ImportRun {
     const setup = head.kind === 'SecAction' && !one.afterRules ? this.takeSetup(head) : null;
     if (setup === null) return this.keepRule(this.chains.get(head)!, '');
     const { fields, rest } = setup;
-    if (rest.actions.length === 0) return honoured(fields.join(', '));
+    if (rest.actions.length === 0) return honored(fields.join(', '));
     const taken = fields.length === 0 ? '' : `${fields.join(', ')}; `;
     return this.keepRule({ links: [rest], afterRules: false }, taken);
   }
@@ -212,9 +212,9 @@ class ImportRun {
       this.settings.httpPolicy.requestBodyParseFailureAction = passes
         ? 'HTTP_POLICY_VIOLATION_ACTION_OBSERVE'
         : 'HTTP_POLICY_VIOLATION_ACTION_BLOCK';
-      return honoured('httpPolicy.requestBodyParseFailureAction');
+      return honored('httpPolicy.requestBodyParseFailureAction');
     }
-    return honoured('every policy has this rule');
+    return honored('every policy has this rule');
   }
 
   /** The variables of a SecAction; null when it does more than set them. */
@@ -254,7 +254,7 @@ class ImportRun {
     if (rule.ruleId !== undefined) this.places.set(rule.ruleId, placesOf(chain));
     const before = idOf(chain.links[0]!);
     const was = String(before) === rule.ruleId ? '' : `, before ${before}`;
-    return honoured(`${also}custom rule ${rule.ruleId}${was}`);
+    return honored(`${also}custom rule ${rule.ruleId}${was}`);
   }
 
   /** A place to skip to; it stands with the rule before it. */
@@ -264,7 +264,7 @@ class ImportRun {
     const last = this.customRules.at(-1);
     if (last?.placement === placement) {
       this.customRules.splice(-1, 1, { ...last, seclang: `${last.seclang}\n${marker}` });
-      return honoured(`custom rule ${last.ruleId}`);
+      return honored(`custom rule ${last.ruleId}`);
     }
     const id = String(this.numbers.free());
     this.customRules.push({
@@ -276,7 +276,7 @@ class ImportRun {
       enabled: true,
       seclang: `SecAction "id:${id},phase:1,pass,t:none,nolog"\n${marker}`,
     });
-    return honoured(`custom rule ${id}`);
+    return honored(`custom rule ${id}`);
   }
 }
 

@@ -3,7 +3,7 @@
  * that a policy takes. What the product does not run is refused chain by chain.
  */
 
-import { decodeUtf8 } from '../../../engine/base/byte-string.ts';
+import { decodeUtf8 } from '../../../base/byte-string.ts';
 import type {
   ActionExpression,
   Directive,

@@ -4,12 +4,12 @@
  * Pure; what is not in the folder is never read.
  */
 
-import { seclangLimits } from '../../../engine/base/rule-limits.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
 import type { Directive, IncludeDirective } from '../../../engine/rules/language/ast.ts';
 import { matchesGlob } from '../../../engine/rules/language/file-set.ts';
 import type { SourceFile } from '../../../engine/rules/language/include.ts';
 import { parseSecLang } from '../../../engine/rules/language/parse.ts';
-import { entryOf, honoured, ignored, refused, type ReportEntry } from './report.ts';
+import { entryOf, honored, ignored, refused, type ReportEntry } from './report.ts';
 
 /** A directive with where it stands. */
 export interface PlacedDirective {
@@ -159,7 +159,7 @@ class Reader {
       // Where distributions keep the rule set itself, outside of the folder of settings.
       if (/\/rules\/|modsecurity-crs|coreruleset|owasp/i.test(text)) {
         this.afterRules = true;
-        return add(honoured('the rule set of the policy stands here'));
+        return add(honored('the rule set of the policy stands here'));
       }
       if (directive.optional) return add(ignored('no file matches'));
       return add(refused('no such file in the folder: copy it there and import again'));
@@ -171,7 +171,7 @@ class Reader {
     if (this.reads + found.length > seclangLimits.filesMax) {
       return add(refused(`more than ${seclangLimits.filesMax} files`));
     }
-    add(honoured(`${found.length} ${found.length === 1 ? 'file' : 'files'} read here`));
+    add(honored(`${found.length} ${found.length === 1 ? 'file' : 'files'} read here`));
     for (const file of found.toSorted(compare)) this.read(file, chain);
   }
 

@@ -1,10 +1,10 @@
 /** What became of each directive of an imported set-up. Plain data: exactly one fate each. */
 
-import { decodeUtf8 } from '../../../engine/base/byte-string.ts';
+import { decodeUtf8 } from '../../../base/byte-string.ts';
 import type { ActionExpression, Directive } from '../../../engine/rules/language/ast.ts';
 
 /** `refused` is what the policy lacks; `ignored` needs no place here. */
-export type Fate = 'honoured' | 'ignored' | 'refused';
+export type Fate = 'honored' | 'ignored' | 'refused';
 
 /** One directive and its fate. */
 export interface ReportEntry {
@@ -24,7 +24,7 @@ export interface Verdict {
 }
 
 /** The directive lives on at `note`. */
-export const honoured = (note: string): Verdict => ({ fate: 'honoured', note });
+export const honored = (note: string): Verdict => ({ fate: 'honored', note });
 /** Nothing is lost by leaving it out; `note` says why. */
 export const ignored = (note: string): Verdict => ({ fate: 'ignored', note });
 /** Something is lost; `note` says why and what to do instead. */

@@ -9,7 +9,7 @@ import { describeRules } from '../crs-rules.ts';
 import type { KnownRule } from './exclusions.ts';
 import { idOf } from './own-rules.ts';
 import { isRulesetFile, type SetUpFiles } from './read-order.ts';
-import { actionValue, honoured, ignored, refused, type Verdict } from './report.ts';
+import { actionValue, honored, ignored, refused, type Verdict } from './report.ts';
 
 /** The rule set that a policy is to have. */
 export interface KnownRuleset {
@@ -34,10 +34,10 @@ export function rulesetFates({ files }: SetUpFiles, ruleset: KnownRuleset): Rule
   );
   return (id) => {
     if (!known.has(id)) return unknownRule(id, same, ruleset.version);
-    if (!same) return honoured('the rule set of the policy');
+    if (!same) return honored('the rule set of the policy');
     const wanted = known.get(id);
     if (wanted === undefined || texts.get(id) === wanted) {
-      return honoured('the rule set of the policy');
+      return honored('the rule set of the policy');
     }
     return refused(
       `it is not rule ${id} as release ${ruleset.version} has it, and the policy takes that one: ` +

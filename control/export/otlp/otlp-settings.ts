@@ -6,7 +6,7 @@
  * "Environment Variable Specification".
  */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import type { TracingSettings } from '../../domain/tracing-settings.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 

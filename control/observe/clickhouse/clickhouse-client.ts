@@ -4,7 +4,7 @@
  */
 
 import type { ClickHouseClient } from '@clickhouse/client';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
 import type { ClickhouseAddress } from './clickhouse-option.ts';
 

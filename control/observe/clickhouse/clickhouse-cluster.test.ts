@@ -5,7 +5,7 @@
  */
 
 import { afterAll, describe } from 'vitest';
-import { silentLogger } from '../../../engine/base/log.ts';
+import { silentLogger } from '../../../base/log.ts';
 import { testEventStore } from '../../../test/support/event-store-suite.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';
 import type { EventStore } from '../event-store.ts';

@@ -2,8 +2,8 @@
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { silentLogger } from '../../../engine/base/log.ts';
-import { errorFactVersion, securityFactVersion } from '../../../engine/base/protocol-versions.ts';
+import { silentLogger } from '../../../base/log.ts';
+import { errorFactVersion, securityFactVersion } from '../../../base/protocol-versions.ts';
 import { ErrorFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { missingClickhouse, TestClickhouse } from '../../../test/support/clickhouse.ts';
 import { eventually } from '../../../test/support/eventually.ts';

@@ -4,9 +4,9 @@
  * one that still comes again makes rows equal to the first ones: the table keeps one of each.
  */
 
-import { crc32c } from '../../../engine/base/crc32c.ts';
-import { toAppError } from '../../../engine/base/errors.ts';
-import type { Logger } from '../../../engine/base/log.ts';
+import { crc32c } from '../../../base/crc32c.ts';
+import { toAppError } from '../../../base/errors.ts';
+import type { Logger } from '../../../base/log.ts';
 import type { Kv } from '../../store/kv.ts';
 import { accessKind } from '../access-event.ts';
 import type { EventStore, KeptSince } from '../event-store.ts';

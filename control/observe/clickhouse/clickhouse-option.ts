@@ -3,7 +3,7 @@
  * Special addresses are not refused: who sets the environment owns the host. Pure.
  */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
 
 /** Where events are kept. */

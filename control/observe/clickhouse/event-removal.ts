@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
 import { eventLanes, type EventLane } from '../events/event-kind.ts';
 import type { LaneUse } from '../events/event-log.ts';

@@ -4,7 +4,7 @@
  * Batches of a node come in order, so what waits after a failed insert is refused, too.
  */
 
-import { AppError, toAppError } from '../../../engine/base/errors.ts';
+import { AppError, toAppError } from '../../../base/errors.ts';
 import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
 
 /** What it works with. */

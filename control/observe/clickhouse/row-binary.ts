@@ -3,7 +3,7 @@
  * their length. Pure. Source: ClickHouse documentation, "RowBinary".
  */
 
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 
 /** Writes rows into memory that grows. */
 export class RowWriter {

@@ -2,7 +2,7 @@
 
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { ErrorFactBatchSchema } from '../../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';
 import { errorKind } from '../error-event.ts';

@@ -1,7 +1,7 @@
 /** Events in this process: what all drivers do; sealed, bounded, taken over, forgotten. */
 
 import { expect, test } from 'vitest';
-import { securityFactVersion } from '../../../engine/base/protocol-versions.ts';
+import { securityFactVersion } from '../../../base/protocol-versions.ts';
 import {
   any,
   idsOf,

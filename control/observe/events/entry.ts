@@ -51,7 +51,7 @@ export function readNumberField(fact: Uint8Array, wanted: number): number {
   return 0;
 }
 
-/** Rules repeat their texts: neighbours share most of what they say. */
+/** Rules repeat their texts: neighbors share most of what they say. */
 const deflateOptions = { level: 3, memLevel: 9 } as const;
 
 /** Entries in one piece; ids, nodes and tenants are kept elsewhere. */

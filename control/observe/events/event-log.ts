@@ -3,7 +3,7 @@
  * segments in slices, and removes the oldest when there are too many or they are too old.
  */
 
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import type { Kv, KvReader, KvWriter } from '../../store/kv.ts';
 import { paced } from '../paced.ts';

@@ -14,7 +14,7 @@ import { errorKind } from '../error-event.ts';
 import { paced, type Pace } from '../paced.ts';
 import { securityKind } from '../security-event.ts';
 import type { SecuritySummary } from '../summary.ts';
-import { rankAccess, summariseSecurity, type Ranked } from './event-sums.ts';
+import { rankAccess, summarizeSecurity, type Ranked } from './event-sums.ts';
 import type { EventFilter } from './event-filter.ts';
 import type { EventKind, EventLane, StoredEvent } from './event-kind.ts';
 import { findEntry } from './event-log.ts';
@@ -145,7 +145,7 @@ function answerAny(
     case 'get':
       return Promise.resolve(readOne(places, question));
     case 'summary':
-      return summariseSecurity(sourcesOf(places, 'security'), question, pace);
+      return summarizeSecurity(sourcesOf(places, 'security'), question, pace);
     case 'ranking':
       return rankAccess(sourcesOf(places, 'access'), question, pace);
   }

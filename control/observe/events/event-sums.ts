@@ -47,7 +47,7 @@ export const fieldOfDimension: Readonly<Partial<Record<SecuritySummaryDimensionJ
 };
 
 /** Adds security events up. */
-export async function summariseSecurity(
+export async function summarizeSecurity(
   sources: readonly LaneSource<SecurityEventJson>[],
   { filter, wanted, topLimit, withTrend }: SummaryWishes,
   pace: Pace,
@@ -64,7 +64,7 @@ export async function summariseSecurity(
     for (const [dimension, field] of fields) {
       // Rules are ranked by what matched, the others by attacks.
       if (!attack && field !== 'rule_text') continue;
-      event.each(field, (text) => sums.addValue(dimension, ...labelled(field, text)));
+      event.each(field, (text) => sums.addValue(dimension, ...labeled(field, text)));
     }
   };
   for await (const event of paced(pickEvents(sources, filter), pace)) {
@@ -89,7 +89,7 @@ export async function rankAccess(
   return { entries: entriesOf(counts, wishes.limit), events, limited: counts.limited };
 }
 
-function labelled(field: string, text: string): [key: string, label: string] {
+function labeled(field: string, text: string): [key: string, label: string] {
   if (field !== 'rule_text') return [text, ''];
   const end = text.indexOf(ruleTextSeparator);
   return [text.slice(0, end), text.slice(end + 1)];

@@ -1,4 +1,4 @@
-/** Networks of addresses: a short way for usual ones, and the same answer for all others. */
+/** Networks that an address is found by; none for what is no address. */
 
 import { expect, test } from 'vitest';
 import { networkTerms } from './event-terms.ts';
@@ -15,6 +15,11 @@ test.each([
   ['1..3.4', []],
   ['1.2.3.4 ', []],
   ['', []],
+  ['1.2.3.4%eth0', []],
+  [
+    'fe80::1%eth0',
+    ['fe800000', 'fe8000000000', 'fe80000000000000', 'fe800000000000000000000000000001'],
+  ],
   [
     '2001:db8::1',
     ['20010db8', '20010db80000', '20010db800000000', '20010db8000000000000000000000001'],

@@ -4,7 +4,7 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../../../engine/base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import type { AnswerOf, Question } from './event-questions.ts';
 import type { FromScanThread, ToScanThread } from './scan-messages.ts';

@@ -4,7 +4,7 @@
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { toAppError } from '../../../engine/base/errors.ts';
+import { toAppError } from '../../../base/errors.ts';
 import { openLmdbKv } from '../../store/lmdb-kv.ts';
 import type { EventLane } from './event-kind.ts';
 import {

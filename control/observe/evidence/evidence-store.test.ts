@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import type { Kv } from '../../store/kv.ts';
 import { openMemoryKv } from '../../store/memory-kv.ts';

@@ -7,7 +7,7 @@ import type {
   RequestEvidenceHeaderJson,
   RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import type { Clock } from '../../../engine/base/clock.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { prefixRange, type Kv, type KvWriter } from '../../store/kv.ts';
 import {

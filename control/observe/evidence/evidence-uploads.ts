@@ -8,7 +8,7 @@ import type {
   RequestEvidenceHeaderJson,
   RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import type { KvWriter } from '../../store/kv.ts';
 import {
@@ -95,9 +95,9 @@ export function appendToUpload(
 export function completeUpload(uploads: Uploads, evidence: NewEvidence): UploadState {
   const { writer, partials } = uploads;
   const { evidenceId, bodySize, bodyCrc32c } = evidence;
+  if (bodySize === 0) return putWhole(uploads, evidence, new Uint8Array());
   const known = knownState(uploads, evidence);
   if (known !== null) return known;
-  if (bodySize === 0) return putWhole(uploads, evidence, new Uint8Array());
   const partial = partials.get(evidenceId);
   if (partial === null) return { kind: 'lost' };
   const whole = partial.bytes === bodySize;

@@ -4,7 +4,7 @@
  * age; where there are too many, the oldest of the node that has most goes.
  */
 
-import { crc32c } from '../../../engine/base/crc32c.ts';
+import { crc32c } from '../../../base/crc32c.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { prefixRange, type Kv, type KvWriter } from '../../store/kv.ts';
 import { addUse, decode, encode, key, pieceKey, removePieces, separator } from './evidence-keys.ts';

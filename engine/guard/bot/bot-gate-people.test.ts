@@ -1,7 +1,7 @@
 /** Checks that need no script, and questions for people. */
 
 import { describe, expect, test } from 'vitest';
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { Guard } from '../guard.ts';
 import type { Asked } from '../../../test/support/request-view.ts';
 import { browse, gateOf, handIn, reasonOf, servicesOf } from '../../../test/support/bot-gates.ts';

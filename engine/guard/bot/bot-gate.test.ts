@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { create } from '@bufbuild/protobuf';
 import { RuntimeIpListSchema } from '../../../proto/gen/waf/runtime/v1/access_pb.ts';
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import { makeIpSet } from '../../bundle/ip-set.ts';
 import type { BotConfig } from '../../contract/bot.ts';
 import type { SiteConfig } from '../../contract/site.ts';

@@ -5,10 +5,10 @@
  */
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { encodeUtf8 } from '../../base/byte-string.ts';
+import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { HalfSipHash } from '../../base/half-sip-hash.ts';
-import { clientNetwork } from '../../base/ip-address.ts';
-import { botLimits } from '../../base/guard-limits.ts';
+import { clientNetwork } from '../../../base/ip-address.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { GuardName, GuardVerdict } from '../../contract/guard.ts';
 import type { ResponseScenario, SiteConfig } from '../../contract/site.ts';
 import type { RateTable } from '../rate-table.ts';

@@ -5,7 +5,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { GuardPage } from '../../contract/guard.ts';
 import { ownPath } from './own-paths.ts';
 import type { PageTexts } from './page-texts.ts';

@@ -1,6 +1,6 @@
 /** Owns what challenges and clearances say, and how they travel in pages and cookies. */
 
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { TextSealer } from './sealed-text.ts';
 
 /** A challenge that was set. */

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { ChallengeKey } from '../../contract/bot.ts';
 import type { SiteConfig } from '../../contract/site.ts';
 import { randomSeed, RateTable, shareRates } from '../rate-table.ts';

@@ -3,7 +3,7 @@
  * text, so that nearly every check is two look-ups; what it says is compared each time.
  */
 
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { RequestView } from '../request-view.ts';
 import type { ChallengeScope } from './challenge-scope.ts';
 import { openClearance, type Clearance } from './challenge-token.ts';

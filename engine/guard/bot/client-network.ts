@@ -1,6 +1,6 @@
 /** Owns the network by which a clearance may be bound: /24 of IPv4, /56 of IPv6. */
 
-import type { AddressBits } from '../../base/ip-address.ts';
+import type { AddressBits } from '../../../base/ip-address.ts';
 
 /** The network as a text, never empty. */
 export function boundNetwork({ family, words }: AddressBits): string {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { viewOf, type Asked } from '../../../test/support/request-view.ts';
-import { botLimits } from '../../base/guard-limits.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import { DnsCrawlers, type CrawlerNames } from './crawlers.ts';
 
 const google = 'User-Agent: Mozilla/5.0 (compatible; Googlebot/2.1)';

@@ -5,8 +5,8 @@
  */
 
 import { Resolver } from 'node:dns/promises';
-import { parseAddress } from '../../base/ip-address.ts';
-import { botLimits } from '../../base/guard-limits.ts';
+import { parseAddress } from '../../../base/ip-address.ts';
+import { botLimits } from '../../../base/guard-limits.ts';
 import type { RequestView } from '../request-view.ts';
 
 /** What is known of a client. */

@@ -3,7 +3,7 @@
  * that tests can give it another.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ExactRegex } from '../../match/regex.ts';
 import type { DirectiveDefinition } from './directives/definition.ts';
 import type {

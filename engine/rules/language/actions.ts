@@ -1,7 +1,7 @@
 /** The grammar of action lists: `name`, `name:value`, `name:'quoted'`, parted by commas. */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { seclangLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
 import type { ActionExpression } from './ast.ts';
 import { quoteForMessage, type Report } from './diagnostic.ts';
 import { findClosingQuote, unescapeQuotes, wordSpan, wordToken, type Word } from './words.ts';

@@ -3,7 +3,7 @@
  * value makes sense is decided when a program is linked.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { SourceSpan } from './diagnostic.ts';
 
 /** A piece of text with its quoting and escapes taken off; the span covers the text inside. */

@@ -3,7 +3,7 @@
  * language rooms collect all of them and throw nothing.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 
 /** A stretch of a rule file. Lines and columns count from 1, in bytes; the end is exclusive. */
 export interface SourceSpan {

@@ -3,7 +3,7 @@
  * finds others. Reads no disk; whoever loads a rule set decides what is in it.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ReadFiles, SourceFile } from './include.ts';
 
 /** Finds files of one set; names are tried from the naming file's folder first, then as written. */

@@ -1,7 +1,7 @@
 /** Covers Include with its bounds, and the guesses at unknown names. */
 
 import { describe, expect, it } from 'vitest';
-import { seclangLimits } from '../../base/rule-limits.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
 import { formatDiagnostic } from './diagnostic.ts';
 import { loadSourceSet, loadText, type ReadFiles } from './include.ts';
 import { nearestName } from './nearest-name.ts';

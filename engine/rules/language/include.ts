@@ -3,9 +3,9 @@
  * Reads nothing itself: the caller's port lists and reads the files.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { seclangLimits } from '../../base/rule-limits.ts';
-import { runAtOnce, type Steps } from '../../base/steps.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
+import { runAtOnce, type Steps } from '../../../base/steps.ts';
 import type { Directive, IncludeDirective } from './ast.ts';
 import { createDiagnostics, quoteForMessage, type Diagnostic, type Report } from './diagnostic.ts';
 import { parseInSteps } from './parse.ts';

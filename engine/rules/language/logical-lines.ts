@@ -3,7 +3,7 @@
  * offset to line and column. Knows nothing of directives beyond recognizing comments.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { Report, SourceSpan } from './diagnostic.ts';
 
 /** One directive's text with its continuation lines joined. */

@@ -3,9 +3,9 @@
  * knows no name; all problems come back at once as diagnostics, nothing is thrown.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { seclangLimits } from '../../base/rule-limits.ts';
-import { runAtOnce, type Steps } from '../../base/steps.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
+import { runAtOnce, type Steps } from '../../../base/steps.ts';
 import { parseActions } from './actions.ts';
 import type { Directive, Token } from './ast.ts';
 import { createDiagnostics, joinSpans, type Diagnostic, type Report } from './diagnostic.ts';

@@ -3,7 +3,7 @@
  * aside); layout and comments of the original are not kept.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ActionExpression, Directive, OperatorExpression, VariableExpression } from './ast.ts';
 
 /** The directive as SecLang, without a line end; rules take one line an action, as CRS does. */

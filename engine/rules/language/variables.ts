@@ -1,7 +1,7 @@
 /** The grammar of target lists: `A|B:key|&C|!D:/re/|XML:/*`. Names are not looked up here. */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { seclangLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
 import type { Selector, VariableExpression } from './ast.ts';
 import { quoteForMessage, type Report } from './diagnostic.ts';
 import { findClosingQuote, unescapeQuotes, wordSpan, wordToken, type Word } from './words.ts';

@@ -3,7 +3,7 @@
  * way from a byte of the unescaped text back to the file.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { Token } from './ast.ts';
 import type { Report, SourceSpan } from './diagnostic.ts';
 import { spanOf, type LogicalLine } from './logical-lines.ts';

@@ -1,6 +1,6 @@
 /** Finds the regular expressions that rules are written with, and where they stand. */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ActionExpression, Directive, Token, VariableExpression } from './ast.ts';
 
 /** One regular expression as a rule has it. */

@@ -1,6 +1,6 @@
 /** Splits a Cookie header into REQUEST_COOKIES rows, in every way that backends split it. */
 
-import { valueLimits } from '../../base/rule-limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';

@@ -2,13 +2,15 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { valueLimits } from '../../base/rule-limits.ts';
+import { valueLimits } from '../../../base/rule-limits.ts';
 import {
   type InspectionLimitName,
   inspectionLimitNames,
   reachLimit,
 } from '../transaction/inspection-limits.ts';
+import { findVariable } from '../features/variables/list.ts';
 import { loadRequestBody } from './request-body.ts';
+import { loadResponseBody } from './response-body.ts';
 import { transactionFor } from './test-sample.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
@@ -33,6 +35,21 @@ const body =
     loadRequestBody(tx, { bytes: Buffer.from(text, 'latin1'), truncated });
     return tx;
   };
+
+const selected =
+  (xpath: string, text: string) =>
+  (settings: Settings): Transaction => {
+    const tx = body('XML', text)(settings);
+    findVariable('XML')!.forXPath!(xpath)!.select!(tx, xpath, new Map());
+    return tx;
+  };
+
+const answered = (content: string, truncated: boolean): Transaction => {
+  const tx = transactionFor('GET / HTTP/1.1');
+  tx.control.responseBodyAccess = true;
+  loadResponseBody(tx, { bytes: Buffer.from(content, 'latin1'), truncated });
+  return tx;
+};
 
 /** Each reaches one limit and has the attack past it. */
 const inspectedPastIt: readonly Case[] = [
@@ -92,6 +109,9 @@ const onlyReported: readonly Case[] = [
   ],
   ['multipart-files', body('MULTIPART', parts(Array<string>(101).fill(file)))],
   ['transaction-bytes', body('JSON', `"${many('x', 68_000_000)}"`)],
+  ['xpath-nodes', selected('//b'.repeat(9), `${many('<b>', 250)}${many('</b>', 250)}`)],
+  ['xpath-text', selected('//b', `${many('<b>', 200)}${many('x', 100_000)}${many('</b>', 200)}`)],
+  ['response-bytes', () => answered('begun', true)],
 ];
 
 /** Reached while rules run; see operators/number-search.ts. */

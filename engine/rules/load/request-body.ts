@@ -3,7 +3,7 @@
  * fills REQUEST_BODY where ModSecurity does. Never parses by itself.
  */
 
-import { AppError } from '../../base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import type { BodySnapshot } from '../../contract/message.ts';
 import { failBody } from '../features/bodies/arguments.ts';
 import { findBodyProcessor } from '../features/bodies/list.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { SOURCE } from '../transaction/values.ts';
 import { misplacedRows, rowTexts, transactionFor } from './test-sample.ts';
 

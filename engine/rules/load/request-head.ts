@@ -4,7 +4,7 @@
  */
 
 import { SPAN } from '../../contract/message.ts';
-import { hexValue } from '../../base/hex-value.ts';
+import { hexValue } from '../../../base/hex-value.ts';
 import { readArguments } from '../features/bodies/arguments.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../transaction/values.ts';

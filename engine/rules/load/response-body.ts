@@ -1,6 +1,7 @@
 /** How the inspected part of a response body becomes RESPONSE_BODY. */
 
 import type { BodySnapshot } from '../../contract/message.ts';
+import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
 import { decodeContent } from './content-coding.ts';
@@ -9,7 +10,8 @@ import { nameIs } from '../transaction/ascii.ts';
 /**
  * Fills the values of phase 4; `body` null when there is none or it is not inspected. A compressed
  * body is inspected as what it holds; one in a coding that is not known, as it was sent. A body
- * that does not fit beside what the transaction holds counts as cut off. Cost: one copy.
+ * that does not fit beside what the transaction holds counts as cut off and reaches the limit
+ * `response-bytes`. Cost: one copy.
  */
 export function loadResponseBody(tx: Transaction, body: BodySnapshot | null): void {
   if (body === null || !tx.control.responseBodyAccess) return;
@@ -20,7 +22,10 @@ export function loadResponseBody(tx: Transaction, body: BodySnapshot | null): vo
   const { bytes } = decoded ?? body;
   const length = Math.min(bytes.length, room);
   const cut = body.truncated || (decoded?.truncated ?? false);
-  if (cut || length < bytes.length) tx.outboundDataError = 1;
+  if (cut || length < bytes.length) {
+    tx.outboundDataError = 1;
+    reachLimit(tx, 'response-bytes');
+  }
   if (length === 0) return;
   tx.responseBodyPresent = true;
   tx.responseBodyBytes = length;

@@ -1,6 +1,7 @@
 /** How the head of the origin's answer becomes header rows, by offset. */
 
 import { type ResponseSnapshot, SPAN } from '../../contract/message.ts';
+import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
 
@@ -14,6 +15,7 @@ export function loadResponseHead(tx: Transaction, response: ResponseSnapshot): v
   const to = spans[SPAN.fields + 4 * fieldCount - 1]!;
   if (to - from > tx.values.room()) {
     tx.outboundDataError = 1;
+    reachLimit(tx, 'response-bytes');
     return;
   }
   const move = tx.values.append(bytes, from, to) - from;

@@ -2,7 +2,7 @@
  * Small transactions for tests: settings, ports and a head from text. Never used at run time.
  */
 
-import { type ByteString, fromByteString } from '../../base/byte-string.ts';
+import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
 import {
   type MessageHead,
   type RequestSnapshot,

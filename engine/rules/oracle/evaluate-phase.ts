@@ -3,7 +3,7 @@
  * Never tests a value.
  */
 
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { passVerdict, type Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../transaction/macro.ts';
 import { isRuleRemoved } from '../transaction/removal.ts';

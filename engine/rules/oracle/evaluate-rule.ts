@@ -3,7 +3,7 @@
  * transformation into the operator. Never decides what a match means for the rules after it.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { matchName } from '../transaction/matching.ts';
 import { noteLimits, stoppedSoFar } from '../transaction/pcre-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';

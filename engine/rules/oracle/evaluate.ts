@@ -4,7 +4,7 @@
  * semantic decisions stand in semantics.md. Never touches the network, files or a clock of its own.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import { passVerdict, type MatchedRule, type Verdict } from '../../contract/verdict.ts';
 import { saveCollections } from '../transaction/collections.ts';

@@ -1,7 +1,7 @@
 /** The decisions of semantics.md, each as a small rule set with one request. */
 
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { loadText } from '../language/include.ts';

@@ -1,6 +1,6 @@
 /** Which values a rule looks at: target by target, less what is excluded. Matches nothing. */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import { isCountExcluded, isExcluded, removedTargetsOf } from '../transaction/removal.ts';
 import type { Transaction } from '../transaction/transaction.ts';

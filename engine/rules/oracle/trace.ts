@@ -3,7 +3,7 @@
  * so that its regression cases can be read against them; nothing else may depend on them.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { displayName } from '../transaction/report.ts';
 import type { Rule } from '../transaction/types.ts';
 

@@ -4,10 +4,10 @@
  * Never links, folds or compiles anything.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { toByteString } from '../../base/byte-string.ts';
-import { AppError } from '../../base/errors.ts';
-import type { Steps } from '../../base/steps.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { toByteString } from '../../../base/byte-string.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { Steps } from '../../../base/steps.ts';
 import type { CompiledTier, DatabaseImage } from '../../contract/shared-images.ts';
 import { createScanProgram, HsDatabase } from '../../match/scan.ts';
 import type { ScanClass, ScanProgram, ScanRowPart, ScanTier } from '../../match/scan.ts';
@@ -17,7 +17,7 @@ import { placeRule } from '../program/place-rule.ts';
 import type { SharedChain, SharedRules } from '../program/shared-rules.ts';
 import type { Rule } from '../transaction/types.ts';
 import { firstMarker, foldedItem } from './plan-image.ts';
-import type { ClassImage, PhaseImage, PlanImage } from './plan-image.ts';
+import type { ClassImage, GroupImage, PhaseImage, PlanImage } from './plan-image.ts';
 import type { FoldedRule, PhasePlan, PlanItem, RowPartPlan, RulePlan } from './rule-plan.ts';
 import { rowPartCount } from './scan-draft.ts';
 
@@ -126,25 +126,30 @@ function* takeRules(
   return list;
 }
 
+/** A tier with its databases by number: one for each part of the group, or one for all. */
+interface OpenTier extends Omit<ScanTier, 'database' | 'parts'> {
+  readonly databases: readonly number[];
+}
+
 function* openTiers(
   { scan }: PlanImage,
   parts: AttachParts,
   { databases }: Holdings,
-): Steps<ScanTier[][]> {
+): Steps<OpenTier[][]> {
   const open = (image: DatabaseImage | null): number => {
     return image === null ? -1 : databases.push(openDatabase(image)) - 1;
   };
-  const list: ScanTier[][] = [];
+  const list: OpenTier[][] = [];
   for (const { key } of scan.groups) {
     const tiers = parts.tiersOf(key);
     if (tiers === null) throw missing(key);
     list.push(
-      tiers.map(({ allowedMask, database, lines, guarded, guard }) => ({
-        allowedMask,
-        database: open(database),
-        lines: open(lines),
-        guarded: open(guarded),
-        guard: open(guard),
+      tiers.map((tier) => ({
+        allowedMask: tier.allowedMask,
+        databases: tier.databases.map(open),
+        lines: open(tier.lines),
+        guarded: open(tier.guarded),
+        guard: open(tier.guard),
       })),
     );
     yield;
@@ -170,7 +175,7 @@ function openDatabase(image: DatabaseImage): HsDatabase {
 function createScan(
   { scan, settings }: PlanImage,
   databases: readonly HsDatabase[],
-  tiers: readonly ScanTier[][],
+  tiers: readonly OpenTier[][],
   rowParts: readonly RowPartPlan[],
 ): ScanProgram | null {
   if (scan.classes.length === 0) return null;
@@ -178,7 +183,9 @@ function createScan(
     nodes: scan.nodes,
     databases,
     owners: scan.groups.map(({ owners }) => owners),
-    classes: scan.classes.map((one) => classSpec(one, scan.groups[one.group]!.owners, tiers)),
+    classes: scan.classes.map((one) => {
+      return classSpec(one, scan.groups[one.group]!, tiers[one.group]!);
+    }),
     rowParts: rowParts.map(rowPartSpec),
     ...(settings.unicodeMap ? { unicodeMap: settings.unicodeMap } : {}),
   });
@@ -186,14 +193,33 @@ function createScan(
 
 function classSpec(
   { group, chains, patterns, tests }: ClassImage,
-  owners: Int32Array,
-  tiers: readonly ScanTier[][],
+  { owners, parts }: GroupImage,
+  tiers: readonly OpenTier[],
 ): ScanClass {
   // A pattern that Hyperscan refused is searched for by nobody: it has no expression.
   const searched = new Set(owners);
   const used = Int32Array.from(patterns);
   for (let at = 0; at < used.length; at += 3) if (!searched.has(at / 3)) used[at] = -1;
-  return { chains, patterns: used, owners: group, tiers: tiers[group]!, tests };
+  const specs = tiers.map((tier) => tierSpec(tier, used, parts));
+  return { chains, patterns: used, owners: group, tiers: specs, tests };
+}
+
+/** The tier as a class sees it: each part with those of the class's chains that it holds. */
+function tierSpec(
+  { databases, ...tier }: OpenTier,
+  patterns: Int32Array,
+  parts: Int32Array,
+): ScanTier {
+  if (databases.length <= 1) return { ...tier, database: databases[0] ?? -1 };
+  const chains = databases.map(() => new Set<number>());
+  parts.forEach((part, pattern) => {
+    if (part >= 0 && patterns[3 * pattern]! >= 0) chains[part]!.add(patterns[3 * pattern + 1]!);
+  });
+  const list = databases.flatMap((database, part) => {
+    const own = Int32Array.from(chains[part]!);
+    return database < 0 || own.length === 0 ? [] : [{ chains: own, database }];
+  });
+  return { ...tier, database: -1, parts: list };
 }
 
 /** By row part: the classes for any key, and those by key. */

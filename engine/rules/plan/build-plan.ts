@@ -2,7 +2,7 @@
  * Makes a plan and attaches it in the same thread, by the same way on which plans go to others.
  */
 
-import { runAtOnce } from '../../base/steps.ts';
+import { runAtOnce } from '../../../base/steps.ts';
 import { SharedRules } from '../program/shared-rules.ts';
 import type { Program } from '../transaction/types.ts';
 import { attachPlan } from './attach-plan.ts';

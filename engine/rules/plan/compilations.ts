@@ -4,8 +4,8 @@
  */
 
 import { availableParallelism } from 'node:os';
-import { AppError } from '../../base/errors.ts';
-import { planLimits } from '../../base/rule-limits.ts';
+import { AppError } from '../../../base/errors.ts';
+import { planLimits } from '../../../base/rule-limits.ts';
 import { HsCompileQueue, type HsCompiled, type HsExpression } from '../../match/scan.ts';
 
 /** Why a list did not compile. */
@@ -16,7 +16,7 @@ export interface CompileFailure {
   readonly neverMatches: boolean;
 }
 
-/** The serialised database, or which expression did not compile. */
+/** The serialized database, or which expression did not compile. */
 export type CompileOutcome = Uint8Array | CompileFailure;
 
 /** Work that has lists of expressions compiled, one after the other. */

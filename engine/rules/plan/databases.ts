@@ -6,13 +6,14 @@
 
 import { createHash } from 'node:crypto';
 import { HsDatabase, platformKey } from '../../match/scan.ts';
-import type { Logger } from '../../base/log.ts';
+import type { Logger } from '../../../base/log.ts';
 import type {
   CompiledTier,
   DatabaseImage,
   ExpressionMode,
   SharedGroup,
 } from '../../contract/shared-images.ts';
+import { chainPartsOf, partOf } from './chain-parts.ts';
 import { Compilations } from './compilations.ts';
 import { compileExpressions, expressionsOf, longestOf } from './expressions.ts';
 import type { ScanGroup, ScanPattern } from './scan-draft.ts';
@@ -37,7 +38,7 @@ export interface CompiledGroup<Image = DatabaseImage> {
 }
 
 /** Raise it when the entry's layout or the meaning of its databases changes. */
-const cacheFormat = 12;
+const cacheFormat = 13;
 const none = Buffer.alloc(0);
 
 /**
@@ -65,7 +66,8 @@ export function compileGroups(
   work.sort((left, right) => longestOf(right.expressions) - longestOf(left.expressions));
   try {
     for (const { group, at, masks, expressions } of work) {
-      compileExpressions(expressions, masks, compilations, (compiled) => {
+      const parts = chainPartsOf(group.patterns);
+      compileExpressions(expressions, masks, parts, compilations, (compiled) => {
         const key = cacheKey(group);
         cache.put(key, writeEntry(compiled, key));
         list[at] = compiled;
@@ -108,9 +110,9 @@ export function shareGroup({ modes, tiers }: CompiledGroup): SharedGroup {
     if (image === null || image instanceof SharedArrayBuffer) return image;
     return HsDatabase.deserializeShared(image);
   };
-  const shared = tiers.map(({ allowedMask, database, lines, guarded, guard }) => ({
+  const shared = tiers.map(({ allowedMask, databases, lines, guarded, guard }) => ({
     allowedMask,
-    database: share(database),
+    databases: databases.map(share),
     lines: share(lines),
     guarded: share(guarded),
     guard: share(guard),
@@ -129,9 +131,12 @@ function ownersOf(pattern: ScanPattern): { readonly pattern: ScanPattern }[] {
 export function cacheKey(group: ScanGroup): string {
   const hash = createHash('sha256');
   hash.update(`${cacheFormat}\n${platformKey()}\n${narrowMasksOf(group.classes).join()}\n`);
-  for (const { filter, negated, apart } of group.patterns) {
+  const parts = chainPartsOf(group.patterns);
+  for (const pattern of group.patterns) {
+    const { filter, negated, apart } = pattern;
     if (filter.kind !== 'pattern' && filter.kind !== 'words') continue;
-    hash.update(`${filter.kind}|${filter.caseless}|${negated}|${apart === true}|`);
+    const part = partOf(parts, pattern);
+    hash.update(`${filter.kind}|${filter.caseless}|${negated}|${apart === true}|${part}|`);
     const texts = filter.kind === 'pattern' ? [filter.pattern] : filter.words;
     for (const text of texts) hash.update(`${text.length}:`).update(text, 'latin1');
     hash.update('\n');
@@ -161,8 +166,8 @@ function writeEntry(group: CompiledGroup<Uint8Array>, key: string): Uint8Array {
 }
 
 /** The databases of a tier in the order in which an entry holds them. */
-function imagesOf({ database, lines, guarded, guard }: CompiledTier<Uint8Array>): Images {
-  return [database, lines, guarded, guard];
+function imagesOf({ databases, lines, guarded, guard }: CompiledTier<Uint8Array>): Images {
+  return [lines, guarded, guard, ...databases];
 }
 
 type Images = readonly (Uint8Array | null)[];
@@ -180,7 +185,7 @@ function readEntry(
   const header = JSON.parse(body.toString('utf8', 4, headerEnd)) as {
     key?: string;
     modes: [number, ExpressionMode][];
-    tiers: [number, number, number, number, number][];
+    tiers: [number, number, number, number, ...number[]][];
   };
   // Sound, but of another group: the file was renamed or copied.
   if (header.key !== undefined && header.key !== key) return null;
@@ -192,12 +197,9 @@ function readEntry(
     at += size;
     return body.subarray(at - size, at);
   };
-  const tiers = header.tiers.map(([allowedMask, ...sizes]): CompiledTier<Uint8Array> => ({
-    allowedMask,
-    database: take(sizes[0]),
-    lines: take(sizes[1]),
-    guarded: take(sizes[2]),
-    guard: take(sizes[3]),
-  }));
+  const tiers = header.tiers.map(([allowedMask, ...sizes]): CompiledTier<Uint8Array> => {
+    const [lines, guarded, guard, ...databases] = sizes.map(take);
+    return { allowedMask, lines: lines!, guarded: guarded!, guard: guard!, databases };
+  });
   return { expressions, modes, tiers };
 }

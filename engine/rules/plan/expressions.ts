@@ -3,7 +3,7 @@
  * each has to be compiled. What compiles them is in `compilations.ts`.
  */
 
-import { AppError } from '../../base/errors.ts';
+import { AppError } from '../../../base/errors.ts';
 import type { CompiledTier, ExpressionMode } from '../../contract/shared-images.ts';
 import { byteClassOf } from '../../match/byte-class.ts';
 import {
@@ -18,6 +18,7 @@ import type { RegexNode } from '../../match/regex-tree.ts';
 import { HS_FLAG } from '../../match/scan.ts';
 import type { HsExpression } from '../../match/scan.ts';
 import type { Prefilter } from '../transaction/types.ts';
+import { partOf } from './chain-parts.ts';
 import type { Compilations, CompileOutcome, Compiling } from './compilations.ts';
 import { partJoined } from './line-guards.ts';
 import type { LineExpression, LinePattern } from './line-guards.ts';
@@ -118,25 +119,41 @@ export interface CompiledExpressions {
   readonly tiers: readonly CompiledTier<Uint8Array>[];
 }
 
-/** Has a group's databases compiled: the widest first, for it says how exact each pattern is. */
+/**
+ * Has a group's databases compiled: the widest first, for it says how exact each pattern is, with a
+ * database for each part (`chain-parts.ts`).
+ */
 export function compileExpressions(
   expressions: readonly Expression[],
   masks: readonly number[],
+  parts: readonly (readonly string[])[],
   compilations: Compilations,
   onDone: (compiled: CompiledExpressions) => void,
 ): void {
   const modes: ExpressionMode[] = expressions.map(() => 'exact');
   const tiers: CompiledTier<Uint8Array>[] = [];
-  let open = masks.length;
-  compilations.run(compileWidest(expressions, modes), (database) => {
-    tiers[masks.length] = { allowedMask: 0xffffffff, database, ...noLines };
+  const databases: (Uint8Array | null)[] = parts.map(() => null);
+  let openParts = parts.length;
+  const compileNarrower = (): void => {
+    tiers[masks.length] = { allowedMask: 0xffffffff, databases, ...noLines };
+    let open = masks.length;
     for (const [tier, mask] of masks.entries()) {
       compilations.run(compileNarrow(expressions, modes, mask, tier), (compiled) => {
         tiers[tier] = compiled;
         if (--open === 0) onDone({ expressions, modes, tiers });
       });
     }
-  });
+  };
+  if (parts.length === 0) compileNarrower();
+  for (const part of parts.keys()) {
+    const ids = expressions.flatMap(({ pattern }, id) => {
+      return partOf(parts, pattern) === part ? [id] : [];
+    });
+    compilations.run(compileWidest(expressions, ids, modes), (database) => {
+      databases[part] = database;
+      if (--openParts === 0) compileNarrower();
+    });
+  }
 }
 
 /** Characters of the longest pattern: what a group costs to compile follows it. */
@@ -149,10 +166,11 @@ const noLines = { lines: null, guarded: null, guard: null };
 /** Steps an expression that does not compile down: exact, then over-approximated, then left out. */
 function* compileWidest(
   expressions: readonly Expression[],
+  part: readonly number[],
   modes: ExpressionMode[],
 ): Compiling<Uint8Array | null> {
   for (;;) {
-    const ids = expressions.flatMap((_, id) => (modes[id] === 'refused' ? [] : [id]));
+    const ids = part.filter((id) => modes[id] !== 'refused');
     // What may not compile is tried before seconds went into the rest.
     ids.sort((x, y) => expressions[y]!.whole.length - expressions[x]!.whole.length);
     if (ids.length === 0) return null;
@@ -190,11 +208,13 @@ function* compileNarrow(
     guard: yield* compileGuard(literals),
   };
   if (lineDatabases.guarded === null) lineDatabases.guard = null;
-  if (single.length === 0) return { allowedMask, database: null, ...lineDatabases };
+  if (single.length === 0) return { allowedMask, databases: [null], ...lineDatabases };
   single.sort((x, y) => x - y);
   const list = single.map((id) => wholeExpression(expressions[id]!, id, modes));
   const database: CompileOutcome = yield list;
-  if (database instanceof Uint8Array) return { allowedMask, database, ...lineDatabases };
+  if (database instanceof Uint8Array) {
+    return { allowedMask, databases: [database], ...lineDatabases };
+  }
   throw new AppError('database_refused', 'a pattern compiles with all others but not with fewer', {
     source: 'internal',
   });

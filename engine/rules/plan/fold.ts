@@ -4,7 +4,7 @@
  * cost, never results; every doubt keeps the rule as it is.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import { Transaction } from '../transaction/transaction.ts';

@@ -3,7 +3,7 @@
  * lines without any are not searched. Compiles nothing.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { printForScan } from '../../match/regex-analysis.ts';
 import { partByLiterals } from '../../match/regex-literals.ts';
 import type { RegexNode } from '../../match/regex-tree.ts';

@@ -3,7 +3,7 @@
  * are dead need not take place. Pure.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import type { BoundAction, MacroText, Rule, Target } from '../transaction/types.ts';
 import { controlOf, linksOf, txReads } from './written-reads.ts';

@@ -3,9 +3,9 @@
  * compiled or taken from the cache, and writes all of it as an image.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Steps } from '../../base/steps.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Steps } from '../../../base/steps.ts';
 import { writeChain } from '../program/rule-text.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import type { Program, ProgramItem, RemovedRule, Rule } from '../transaction/types.ts';

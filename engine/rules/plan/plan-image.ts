@@ -4,7 +4,7 @@
  */
 
 import { deserialize, serialize } from 'node:v8';
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ScanQuestion } from '../../match/scan.ts';
 import type { PlanFacts, PlanTables } from './rule-plan.ts';
 
@@ -26,6 +26,8 @@ export interface GroupImage {
   readonly key: string;
   /** By expression id: the pattern's number in its group, -1 where nothing may use it. */
   readonly owners: Int32Array;
+  /** By pattern number: the part of the group whose database of the widest tier holds it. */
+  readonly parts: Int32Array;
 }
 
 /** A test of one scan class. */

@@ -1,6 +1,6 @@
 /** Small rule sets for the tests of this room: from text to the linked program. Tests only. */
 
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { loadText } from '../language/include.ts';
 import { buildProgram } from '../program/build-program.ts';

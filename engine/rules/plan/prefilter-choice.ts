@@ -5,7 +5,7 @@
  * visited. Pure.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type {
   BoundAction,
   BoundOperator,

@@ -4,8 +4,8 @@
  */
 
 import { expect, test } from 'vitest';
-import { createLogger } from '../../base/log.ts';
-import { runAtOnce } from '../../base/steps.ts';
+import { createLogger } from '../../../base/log.ts';
+import { runAtOnce } from '../../../base/steps.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { loadSourceSet } from '../language/include.ts';
 import { buildProgram } from '../program/build-program.ts';

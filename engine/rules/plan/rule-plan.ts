@@ -3,7 +3,7 @@
  * attached in each thread (`attach-plan.ts`), immutable, and closed when its generation ends.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ScanProgram } from '../../match/scan.ts';
 import type { ProgramItem, ProgramSettings } from '../transaction/types.ts';
 import type { StaticAnalysis } from './static-analysis.ts';

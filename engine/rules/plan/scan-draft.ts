@@ -4,7 +4,7 @@
  * so that they share databases. Pure; compiles nothing.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { rulesetFolder } from '../../contract/policy.ts';
 import { withoutFillers } from '../../match/regex-fillers.ts';
 import type { WithoutFillers } from '../../match/regex-fillers.ts';

@@ -5,6 +5,7 @@
 
 import { readsLastCapture } from './liveness.ts';
 import { isLoose } from './prefilter-choice.ts';
+import { chainPartsOf, partOf } from './chain-parts.ts';
 import type { CompiledGroup } from './databases.ts';
 import type { ClassImage, GroupImage, ScanImage, TestImage } from './plan-image.ts';
 import { patternId } from './scan-draft.ts';
@@ -22,7 +23,9 @@ export function drawScan(
   const classes: ClassImage[] = [];
   draft.groups.forEach((group, number) => {
     const numbers = new Map(group.patterns.map((pattern, at) => [patternId(pattern), at]));
-    groups.push({ key: keys[number]!, owners: ownersOf(compiled[number]!, numbers) });
+    const chainParts = chainPartsOf(group.patterns);
+    const parts = Int32Array.from(group.patterns, (one) => partOf(chainParts, one));
+    groups.push({ key: keys[number]!, owners: ownersOf(compiled[number]!, numbers), parts });
     for (const scanClass of group.classes) {
       if (scanClass.patterns.every(({ removed }) => removed)) continue;
       classes.push(drawClass(scanClass, group, number, trie));

@@ -4,7 +4,7 @@
  * their results are the same each time.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type {
   BoundAction,
   MacroText,

@@ -3,7 +3,7 @@
  * `ctl` switches. Reads them just as they are bound; decides nothing.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { splitAssignment, unquote } from '../features/actions/action-common.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import type { BoundAction, Rule } from '../transaction/types.ts';

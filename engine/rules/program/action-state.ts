@@ -1,6 +1,6 @@
 /** What the action lists of one rule add up to, before it becomes a rule. No behavior. */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type {
   BoundAction,
   DisruptiveKind,

@@ -389,7 +389,7 @@ SecRule ARGS "@rx a" "id:11,pass"`;
       'a.conf:7:34: error: phase: expected 1 to 5, request, response or logging, got "9" ' +
         '[bad-phase]',
       'a.conf:8:1: error: the rule has no id: exceptions and records cannot name it [missing-id]',
-      'a.conf:9:1: error: the id 4 is taken by the rule at a.conf:5 [duplicate-id]',
+      'a.conf:9:1: error: Rule id 4 is already used by the rule at a.conf:5. [duplicate-id]',
       'a.conf:10:22: warning: missing closing " quote [unterminated-quote]',
     ]);
     expect(build(text).program).toBeNull();

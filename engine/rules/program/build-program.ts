@@ -3,8 +3,8 @@
  * runs. Reads nothing itself and throws nothing; with any error there is no program.
  */
 
-import { seclangLimits } from '../../base/rule-limits.ts';
-import { runAtOnce, type Steps } from '../../base/steps.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
+import { runAtOnce, type Steps } from '../../../base/steps.ts';
 import type { RuleCatalog } from '../features/catalog.ts';
 import type {
   Program,

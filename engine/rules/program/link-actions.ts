@@ -3,7 +3,7 @@
  * all others only change the rule's own properties. `id`, `phase` and `chain` were read before.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ActionDefinition, BindContext } from '../transaction/types.ts';
 import type { ActionExpression, Token } from '../language/ast.ts';
 import { quoteForMessage } from '../language/diagnostic.ts';

@@ -1,6 +1,6 @@
 /** What every step of linking needs: names, where to report, and how files are read. */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { RuleCatalog } from '../features/catalog.ts';
 import type { DirectiveDefinition } from '../features/directives/definition.ts';
 import { parseMacros } from '../transaction/macro.ts';
@@ -72,7 +72,7 @@ function nameTable<T extends FeatureDefinition>(noun: string, list: readonly T[]
   return { noun, names, find: (name) => byName.get(name.toLowerCase()) };
 }
 
-/** Finds what a token names, or reports it with its nearest neighbour and gives null. */
+/** Finds what a token names, or reports it with its nearest neighbor and gives null. */
 export function findNamed<T extends FeatureDefinition>(
   table: NameTable<T>,
   token: Token,

@@ -3,7 +3,7 @@
  * defaults. Works on the tree; names inside rules are looked up later.
  */
 
-import { seclangLimits } from '../../base/rule-limits.ts';
+import { seclangLimits } from '../../../base/rule-limits.ts';
 import type {
   ActionExpression,
   Directive,
@@ -151,7 +151,7 @@ class Drafting {
     const { span } = draft.directive;
     const first = this.placeOfId.get(draft.id);
     if (draft.id > 0 && first !== undefined) {
-      const message = `the id ${draft.id} is taken by the rule at ${first.file}:${first.line}`;
+      const message = `Rule id ${draft.id} is already used by the rule at ${first.file}:${first.line}.`;
       this.context.report('error', 'duplicate-id', message, span);
     }
     if (draft.id > 0 && first === undefined) this.placeOfId.set(draft.id, span);

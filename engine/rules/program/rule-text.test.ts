@@ -27,7 +27,7 @@ function chainOf(links: readonly RuleTemplate[]): Rule {
   return next!;
 }
 
-/** Examples of the catalogue, one a rule. */
+/** Examples of the catalog, one a rule. */
 function examples(): string[] {
   const { operators, actions, variables } = fullCatalog;
   return [...operators, ...actions, ...variables]
@@ -39,7 +39,7 @@ function examples(): string[] {
     });
 }
 
-test('rules with every feature of the catalogue are the same when they are bound again', () => {
+test('rules with every feature of the catalog are the same when they are bound again', () => {
   const texts = examples();
   expect(texts.length).toBeGreaterThan(60);
   for (const text of texts) {

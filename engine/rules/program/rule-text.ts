@@ -1,11 +1,11 @@
 /**
  * Rules as text and back: a linked chain is written as JSON that names everything by what the
- * catalogue calls it, and bound again from it in another thread. Equal chains have equal texts,
+ * catalog calls it, and bound again from it in another thread. Equal chains have equal texts,
  * whatever program they stand in. Decides nothing about a rule; linking did.
  */
 
 import { createHash } from 'node:crypto';
-import { type ByteString, internText } from '../../base/byte-string.ts';
+import { type ByteString, internText } from '../../../base/byte-string.ts';
 import type {
   BindContext,
   BoundAction,
@@ -122,7 +122,7 @@ function digestOf(text: ByteString): string {
 }
 
 /**
- * Binds the links of a chain, the first one first. Errors: an assertion where the catalogue of this
+ * Binds the links of a chain, the first one first. Errors: an assertion where the catalog of this
  * thread or the data files are not those that the chain was linked with.
  */
 export function bindChain(text: ByteString, context: LinkContext): RuleTemplate[] {

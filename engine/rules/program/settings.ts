@@ -1,6 +1,6 @@
 /** What engine directives add up to: settings with units. The last one of a kind counts. */
 
-import { decodeUtf8, type ByteString } from '../../base/byte-string.ts';
+import { decodeUtf8, type ByteString } from '../../../base/byte-string.ts';
 import type { DirectiveArgument, DirectiveDefinition } from '../features/directives/definition.ts';
 import type { ProgramSettings } from '../transaction/types.ts';
 import type { ConfigDirective, Directive, Token } from '../language/ast.ts';

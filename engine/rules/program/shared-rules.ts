@@ -3,7 +3,7 @@
  * freed with the last program that uses them.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { RuleTemplate } from '../transaction/types.ts';
 import type { LinkContext } from './link-context.ts';
 import { bindChain } from './rule-text.ts';

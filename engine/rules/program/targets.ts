@@ -1,6 +1,6 @@
 /** The way from target expressions to targets: names, selectors, exclusions. */
 
-import { internText } from '../../base/byte-string.ts';
+import { internText } from '../../../base/byte-string.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import type { Target, TargetSelector, VariableDefinition } from '../transaction/types.ts';
 import type { Selector, VariableExpression } from '../language/ast.ts';

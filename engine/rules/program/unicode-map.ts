@@ -1,6 +1,6 @@
 /** The format of the unicode map: code pages, each a line of `code point:byte` pairs. */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 
 /**
  * One code page of a map file: 65536 entries, code point to byte, 0 where there is none.

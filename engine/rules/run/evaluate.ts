@@ -4,8 +4,8 @@
  * hit; all others look at every value.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { nameIs } from '../transaction/ascii.ts';
 import { lowerBytes } from '../transaction/macro.ts';
 import { keepCaptures, noteMatch } from '../transaction/matching.ts';
@@ -19,6 +19,8 @@ import type { Rule, Target } from '../transaction/types.ts';
 import type { Entry } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';
 import type { Prescan } from './prescan.ts';
+import { leavePossible } from './possible-locations.ts';
+import { transform, valueAt } from './transformed-values.ts';
 
 const captures: ByteString[] = [];
 const noCaptures: readonly ByteString[] = [];
@@ -42,14 +44,14 @@ export function evaluateCandidate(
   if (hitIsMatch && plan.lastMatches[targetId] === 1 && !(rule.capture && !lastCaptures)) {
     if (count > ruleRunLimits.reportedVariablesMax) return evaluateMany(tx, rule, count);
   }
+  const left = hitIsMatch ? count : leavePossible(tx, rule, locations, count);
   let matches = 0;
   for (const target of rule.targets) {
     const removed = removedTargetsOf(rule, tx);
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < left; i++) {
       const location = locations[i]!;
       if (!covers(tx, target, location)) continue;
-      const row = location >> 1;
-      const key = tx.values.key(row);
+      const key = tx.values.key(location >> 1);
       if (!selects(target, key) || isExcluded(rule, removed, target, key)) continue;
       const value = valueAt(tx, location);
       const captures = rule.capture && !(lastCaptures && matches > 0);
@@ -101,11 +103,6 @@ function evaluateMany(tx: Transaction, rule: Rule, count: number): boolean {
   }
   if (rule.capture && matches > 1) captureLast(tx, rule);
   return matches > 0;
-}
-
-function valueAt(tx: Transaction, location: number): ByteString {
-  const row = location >> 1;
-  return (location & 1) === 1 ? tx.values.key(row) : tx.values.value(row);
 }
 
 /** Searches the value that matched last once more, for what it captures. */
@@ -200,32 +197,6 @@ function evaluateValue(
 ): boolean {
   if (rule.multiMatch) return evaluateStages(tx, rule, target, key, value, capture);
   return evaluateOne(tx, rule, target, key, transform(rule, value), capture);
-}
-
-/** What each rule's transformations made of the last value; header lines come again and again. */
-const lastResults = new WeakMap<Rule, { value: ByteString; result: ByteString }>();
-
-function transform(rule: Rule, value: ByteString): ByteString {
-  const { transformations } = rule;
-  if (transformations.length === 0) return value;
-  if (value.length > ruleRunLimits.rememberedValueBytesMax) return applyAll(rule, value);
-  const last = lastResults.get(rule);
-  if (last === undefined) {
-    const result = applyAll(rule, value);
-    lastResults.set(rule, { value, result });
-    return result;
-  }
-  if (last.value !== value) {
-    last.result = applyAll(rule, value);
-    last.value = value;
-  }
-  return last.result;
-}
-
-function applyAll({ transformations }: Rule, value: ByteString): ByteString {
-  let current = value;
-  for (const transformation of transformations) current = transformation.apply(current);
-  return current;
 }
 
 /**

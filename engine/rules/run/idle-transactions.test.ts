@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { createLogger } from '../../base/log.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { createLogger } from '../../../base/log.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { PolicySource } from '../../contract/policy.ts';
 import { buildEngine } from '../../policies/policy-build.ts';
 import { makeConnection, makeRequest } from '../oracle/conformance/exchange.ts';

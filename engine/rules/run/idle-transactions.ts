@@ -3,7 +3,7 @@
  * however many policies it serves: nothing of a policy stays in a transaction.
  */
 
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { Transaction } from '../transaction/transaction.ts';
 
 const { idleTransactionsMax, largeTransactionsKept, transactionBytesKept } = ruleRunLimits;

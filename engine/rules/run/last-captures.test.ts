@@ -5,8 +5,8 @@
  */
 
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { createLogger } from '../../base/log.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { createLogger } from '../../../base/log.ts';
 import type { TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';

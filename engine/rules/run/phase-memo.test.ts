@@ -4,9 +4,9 @@
  */
 
 import { afterAll, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
-import { createLogger } from '../../base/log.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import { createLogger } from '../../../base/log.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { Transaction } from '../transaction/transaction.ts';

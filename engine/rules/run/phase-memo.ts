@@ -4,8 +4,8 @@
  * rule is visited. Of a request only the way its body was parsed counts.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { Transaction } from '../transaction/transaction.ts';
 import type { Rule } from '../transaction/types.ts';

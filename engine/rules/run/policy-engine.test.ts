@@ -1,10 +1,10 @@
 /** Tests the results of sessions: records that outlive their transaction, withheld verdicts. */
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { poolLimits } from '../../base/limits.ts';
-import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
-import { createLogger } from '../../base/log.ts';
+import { ruleRunLimits, valueLimits } from '../../../base/rule-limits.ts';
+import { createLogger } from '../../../base/log.ts';
 import type { BodyNeed, TransactionRecord } from '../../contract/verdict.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';
@@ -203,6 +203,16 @@ describe('the time of a request', () => {
     expect(session.requestBody(null)).toEqual(late);
     stepUs = 0;
     expect(session.finish().failure).toBe('deadline');
+  });
+
+  test('is what its thread worked, where that is known', () => {
+    let stopped = true;
+    const workedUs = (): number => (stopped ? 0 : clock.monotonicUs());
+    const engine = engineFor(text, { ...ports, clock, workedUs });
+    stepUs = (poolLimits.requestBudgetMs * 1000) / 5;
+    expect(inspect(engine, '/?a=bad')).toMatchObject({ verdict: { ruleId: 900 } });
+    stopped = false;
+    expect(inspect(engine, '/?a=bad').failure).toBe('deadline');
   });
 
   test('does not count against a rule that only logs', () => {

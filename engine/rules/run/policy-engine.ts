@@ -3,10 +3,10 @@
  * plan when the last session of a retired generation ends.
  */
 
-import type { ProcessorReading } from '../../base/body-family.ts';
+import type { ProcessorReading } from '../../../base/body-family.ts';
 import { poolLimits } from '../../base/limits.ts';
-import { ruleRunLimits, valueLimits } from '../../base/rule-limits.ts';
-import type { Steps } from '../../base/steps.ts';
+import { ruleRunLimits, valueLimits } from '../../../base/rule-limits.ts';
+import type { Steps } from '../../../base/steps.ts';
 import type { BodySnapshot, RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { InspectionSession, Inspector } from '../../contract/inspection.ts';
 import { failureOf, inspectionFailed } from '../../contract/inspection-failure.ts';
@@ -23,7 +23,7 @@ import { loadRequestBody } from '../load/request-body.ts';
 import { loadRequestHead } from '../load/request-head.ts';
 import { loadResponseBody } from '../load/response-body.ts';
 import { loadResponseHead } from '../load/response-head.ts';
-import type { RulePorts } from '../transaction/ports.ts';
+import { workedUs, type RulePorts } from '../transaction/ports.ts';
 import { maskSanitised, secretsOf } from '../transaction/report.ts';
 import { selectUnicodeMap } from '../features/transformations/list.ts';
 import type { Transaction } from '../transaction/transaction.ts';
@@ -174,7 +174,7 @@ export class RuleSession implements InspectionSession {
     const { tx } = this.runner;
     selectUnicodeMap(tx.settings.unicodeMap);
     if (this.unfinished) this.runner.prescan.skipRest(tx);
-    const before = this.engine.ports.clock.monotonicUs();
+    const before = workedUs(this.engine.ports);
     // What was left of the time is for the phases that decide; logging gets its own.
     tx.deadlineUs = before + poolLimits.requestBudgetMs * 1000;
     try {
@@ -183,7 +183,7 @@ export class RuleSession implements InspectionSession {
       this.noteFailure(thrown);
     }
     saveCollections(tx);
-    this.inspectionUs += this.engine.ports.clock.monotonicUs() - before;
+    this.inspectionUs += workedUs(this.engine.ports) - before;
     const { withheld } = this.runner;
     const enforced = this.verdict.action !== 'pass';
     const secrets = secretsOf(tx);
@@ -242,8 +242,8 @@ export class RuleSession implements InspectionSession {
 
   /** Runs a piece of work of this session within its time; what it throws is a failure. */
   private measured<T>(work: () => T): T | InspectionFailed {
-    const { clock } = this.engine.ports;
-    const before = clock.monotonicUs();
+    const { ports } = this.engine;
+    const before = workedUs(ports);
     const { tx } = this.runner;
     // Other policies have their turns between the phases.
     selectUnicodeMap(tx.settings.unicodeMap);
@@ -253,7 +253,7 @@ export class RuleSession implements InspectionSession {
     } catch (thrown) {
       return this.noteFailure(thrown);
     } finally {
-      this.inspectionUs += clock.monotonicUs() - before;
+      this.inspectionUs += workedUs(ports) - before;
     }
   }
 

@@ -4,8 +4,8 @@
  */
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../base/clock.ts';
-import { createLogger } from '../../base/log.ts';
+import { systemClock } from '../../../base/clock.ts';
+import { createLogger } from '../../../base/log.ts';
 import { fullCatalog } from '../features/full-catalog.ts';
 import { requestFrom } from '../load/test-sample.ts';
 import type { RulePorts } from '../transaction/ports.ts';

@@ -4,7 +4,7 @@
  */
 
 import { poolLimits } from '../../base/limits.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import type { ValueTable } from '../transaction/values.ts';
 import type { RulePlan } from '../plan/rule-plan.ts';

@@ -4,7 +4,7 @@
  * never per rule.
  */
 
-import type { Steps } from '../../base/steps.ts';
+import type { Steps } from '../../../base/steps.ts';
 import { passVerdict } from '../../contract/verdict.ts';
 import type { Verdict } from '../../contract/verdict.ts';
 import { expandMacro } from '../transaction/macro.ts';

@@ -4,7 +4,7 @@
  * evaluate.ts; what is not simple goes there.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { nameIs } from '../transaction/ascii.ts';
 import { keepCaptures, noteMatch } from '../transaction/matching.ts';
 import type { Transaction } from '../transaction/transaction.ts';

@@ -4,8 +4,8 @@
  * What is saved is what was done, not what it came to: other requests change the same counters.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import {
   changeBy,
   changeOfExpiry,

@@ -34,6 +34,12 @@ export const inspectionLimitNames = [
   'multipart-files',
   /** Texts of one value that a verify operator checks. */
   'verify-candidates',
+  /** Nodes that one XPath selector visits. */
+  'xpath-nodes',
+  /** Text that one XPath selector yields. */
+  'xpath-text',
+  /** `SecResponseBodyLimit`, or the room that the request left. */
+  'response-bytes',
 ] as const;
 
 /** The name of one limit. */

@@ -3,7 +3,7 @@
  * values in while rules run. Never fails: what is no known variable stays as it is written.
  */
 
-import { type ByteString, internText } from '../../base/byte-string.ts';
+import { type ByteString, internText } from '../../../base/byte-string.ts';
 import { compileExact } from '../../match/regex.ts';
 import type { Transaction } from './transaction.ts';
 import type { MacroReference, MacroText, VariableDefinition } from './types.ts';

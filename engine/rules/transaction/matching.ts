@@ -3,8 +3,8 @@
  * control flow.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import { buildMatchedRule } from './report.ts';
 import type { Transaction } from './transaction.ts';
 import type { Rule, Target } from './types.ts';

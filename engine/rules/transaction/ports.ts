@@ -1,7 +1,7 @@
 /** What rules may read from outside a transaction. Every port is injected and never waits. */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 
 /** Reads and writes IP, GLOBAL, SESSION, USER and RESOURCE collections. */
@@ -33,6 +33,11 @@ export interface RblLookup {
 /** What rules may read from outside a transaction. */
 export interface RulePorts {
   readonly clock: Clock;
+  /**
+   * What inspection may take is measured by it, microseconds: the CPU time of a thread that may
+   * have to wait for its core. The clock's time when absent, which costs less to ask for.
+   */
+  readonly workedUs?: () => number;
   readonly collections: CollectionStore | null;
   readonly geo: GeoLookup | null;
   readonly rbl: RblLookup | null;
@@ -40,4 +45,9 @@ export interface RulePorts {
   readonly env: ReadonlyMap<string, string>;
   /** Takes an error that ended an inspection inside the product; for the log. */
   readonly reportFailure?: (thrown: unknown) => void;
+}
+
+/** The time that inspections are measured by, microseconds from an arbitrary start. */
+export function workedUs({ workedUs: worked, clock }: RulePorts): number {
+  return worked === undefined ? clock.monotonicUs() : worked();
 }

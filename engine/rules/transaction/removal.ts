@@ -3,7 +3,7 @@
  * changes anything.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { expandMacro, lowerBytes } from './macro.ts';
 import type { RemovedTarget, Transaction } from './transaction.ts';
 import type { Rule, Target } from './types.ts';

@@ -3,11 +3,11 @@
  * wording. Texts are expanded when the whole chain has matched. Decides nothing about matching.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import { HiddenNames, stars } from '../../base/hidden-names.ts';
 import { isSecretName } from '../../base/secret-names.ts';
 import { secretsIn } from '../../base/secret-text.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
 import { expandMacro } from './macro.ts';
 import type { Transaction } from './transaction.ts';

@@ -4,14 +4,14 @@
  * `begin`; both the oracle and the fast path work on it. Holds no rule logic.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { AppError, inspectionDeadline } from '../../base/errors.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { AppError, inspectionDeadline } from '../../../base/errors.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import type { InspectionLimitName } from './inspection-limits.ts';
-import type { RulePorts } from './ports.ts';
+import { workedUs, type RulePorts } from './ports.ts';
 import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
 import { type Entry, ValueTable } from './values.ts';
@@ -230,7 +230,7 @@ export class Transaction {
   /** Errors: `inspection_deadline` when the time is up. */
   checkDeadline(): void {
     if (this.deadlineUs === Infinity) return;
-    if (this.ports.clock.monotonicUs() <= this.deadlineUs) return;
+    if (workedUs(this.ports) <= this.deadlineUs) return;
     throw new AppError(inspectionDeadline, 'inspection took longer than it may', {
       source: 'internal',
     });

@@ -5,8 +5,8 @@
  * show a difference, so that no caller has to know.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
-import { ruleRunLimits } from '../../base/rule-limits.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { Entry } from './values.ts';
 
 const emptyBase: ReadonlyMap<string, ByteString> = new Map();

@@ -3,7 +3,7 @@
  * body processor are, and the linked rule that both the oracle and the fast path run. No behavior.
  */
 
-import type { ByteString } from '../../base/byte-string.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 import type { ExactRegex } from '../../match/regex.ts';
 import type { Transaction } from './transaction.ts';
 import type { Entry, SourceId } from './values.ts';
@@ -132,6 +132,11 @@ export interface BoundOperator {
    * at 0 and the groups at 1..9; it is emptied first by the caller. Never throws.
    */
   evaluate(value: ByteString, tx: Transaction, captures: ByteString[] | null): boolean;
+  /**
+   * Sets `possible[i]` to 0 where `values[i]` cannot match, to 1 elsewhere: much cheaper than
+   * evaluating each of many short values. False when it knows nothing. Absent: it never does.
+   */
+  sift?(values: readonly ByteString[], possible: Uint8Array): boolean;
   /** Present when the argument is constant and a prefilter exists. */
   readonly prefilter?: Prefilter;
   /**
@@ -220,14 +225,6 @@ export interface ActionDefinition extends FeatureDefinition {
 }
 
 // ---- body processors ------------------------------------------------------------------------
-
-/** Bounds of what body processors read. */
-export interface BodyLimits {
-  readonly jsonDepthMax: number;
-  readonly xmlDepthMax: number;
-  readonly argumentsMax: number;
-  readonly uploadFilesMax: number;
-}
 
 /** Parses a request body into value-table rows and transaction flags; errors set REQBODY_ERROR. */
 export interface BodyProcessorDefinition extends FeatureDefinition {

@@ -5,8 +5,8 @@
  * the bytes.
  */
 
-import { AppError } from '../../base/errors.ts';
-import type { ByteString } from '../../base/byte-string.ts';
+import { AppError } from '../../../base/errors.ts';
+import type { ByteString } from '../../../base/byte-string.ts';
 
 /** What a row is. Variables such as ARGS are unions of sources; the planner scans by source. */
 export const SOURCE = {

@@ -3,7 +3,7 @@
  * file, and no name that looks like one: such members are counted under `{}`.
  */
 
-import { looksVariable } from '../../base/endpoint-tree.ts';
+import { looksVariable } from '../../../base/endpoint-tree.ts';
 import { learningLimits } from '../../base/learning-limits.ts';
 import { fieldTypes, type FieldType, type LearningDrop } from '../../contract/api-learning.ts';
 import { readPlainJson } from '../plain-json.ts';

@@ -3,7 +3,7 @@
  * counted, from one configuration to the next. Where nothing learns there is nothing to ask.
  */
 
-import { anySegment, looksVariable } from '../../base/endpoint-tree.ts';
+import { anySegment, looksVariable } from '../../../base/endpoint-tree.ts';
 import { learningLimits } from '../../base/learning-limits.ts';
 import type { ApiLearning, LearningDelta, LearningEndpoint } from '../../contract/api-learning.ts';
 import type { SiteConfig } from '../../contract/site.ts';

@@ -1,6 +1,6 @@
 /** What runtime actions share: names of collection variables, assignments, yes and no. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import type { BindContext, MacroText } from '../../transaction/types.ts';
 
 /** `collection.name`; both sides may be written with any case. */

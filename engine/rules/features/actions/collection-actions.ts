@@ -1,6 +1,6 @@
 /** The actions that open persistent collections and let their values age. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import {
   addStored,
   expireStored,

@@ -1,7 +1,7 @@
 /** The forms of `ctl` that take rules, or targets of rules, out of one transaction. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../../base/rule-limits.ts';
 import { compileExact } from '../../../match/regex.ts';
 import { lowerBytes } from '../../transaction/macro.ts';
 import type { RemovedTarget, Transaction } from '../../transaction/transaction.ts';

@@ -1,6 +1,6 @@
 /** The action `ctl`: switches of the engine for one transaction, all forms. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type {
   ActionDefinition,

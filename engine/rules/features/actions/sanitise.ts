@@ -1,7 +1,7 @@
 /** The sanitise actions: they name values that logs must not show. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../../base/rule-limits.ts';
 import { lowerBytes } from '../../transaction/macro.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { ActionDefinition } from '../../transaction/types.ts';

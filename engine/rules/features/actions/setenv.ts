@@ -1,7 +1,7 @@
 /** The action `setenv`: the transaction's own environment, never the process's. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../../base/rule-limits.ts';
 import { expandMacro } from '../../transaction/macro.ts';
 import type { ActionDefinition } from '../../transaction/types.ts';
 import { splitAssignment } from './action-common.ts';

@@ -1,7 +1,7 @@
 /** The action `setvar`: sets, counts and removes variables of TX and of open collections. */
 
-import { type ByteString, internText } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import { type ByteString, internText } from '../../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../../base/rule-limits.ts';
 import {
   addStored,
   deleteStored,

@@ -3,8 +3,8 @@
  * limit that all sources share. Works on the slab in place; never makes strings.
  */
 
-import { hexValue } from '../../../base/hex-value.ts';
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { hexValue } from '../../../../base/hex-value.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { type SourceId, SOURCE, type ValueTable } from '../../transaction/values.ts';

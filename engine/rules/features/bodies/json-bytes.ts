@@ -1,6 +1,6 @@
 /** Classifies single bytes of JSON: digits, separators, what follows a backslash. */
 
-import { hexValue } from '../../../base/hex-value.ts';
+import { hexValue } from '../../../../base/hex-value.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

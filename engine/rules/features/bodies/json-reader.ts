@@ -7,7 +7,7 @@
 
 import { isUtf8 } from 'node:buffer';
 
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';

@@ -4,12 +4,12 @@
  * nothing of objects and lists: json-reader.ts does.
  */
 
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { ValueTable } from '../../transaction/values.ts';
 import { failBody } from './arguments.ts';
 import { isDigit, isSeparator, isWordByte, plainEscape, readUnit } from './json-bytes.ts';
-import { writeUtf8 } from '../../../base/utf8.ts';
+import { writeUtf8 } from '../../../../base/utf8.ts';
 
 const QUOTE = 0x22;
 const APOSTROPHE = 0x27;

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { decodeUtf8, encodeUtf8 } from '../../../base/byte-string.ts';
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { decodeUtf8, encodeUtf8 } from '../../../../base/byte-string.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import { misplacedRows, rowTexts, transactionWithBody } from '../../load/test-sample.ts';
 import { SOURCE } from '../../transaction/values.ts';
 

@@ -3,8 +3,8 @@
  * readers could see different boundaries it is an error or a flag.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { valueLimits } from '../../../base/rule-limits.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 
 /** `failure` says why there is no usable boundary; `boundary` is empty then. */
 export interface BoundaryReading {

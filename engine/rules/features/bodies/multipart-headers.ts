@@ -3,8 +3,8 @@
  * decode the content.
  */
 
-import { trimBlankEnds } from '../../../base/byte-string.ts';
-import type { ByteString } from '../../../base/byte-string.ts';
+import { trimBlankEnds } from '../../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import { isSpace, nameIs } from '../../transaction/ascii.ts';
 
 /** Start and end of each header line in the slab, without its line end. */

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { fromByteString } from '../../../base/byte-string.ts';
+import { fromByteString } from '../../../../base/byte-string.ts';
 import { loadRequestBody } from '../../load/request-body.ts';
 import { misplacedRows, rowTexts, transactionFor } from '../../load/test-sample.ts';
 import type { Transaction } from '../../transaction/transaction.ts';

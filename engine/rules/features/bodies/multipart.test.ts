@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { fromByteString } from '../../../base/byte-string.ts';
+import { fromByteString } from '../../../../base/byte-string.ts';
 import { loadRequestBody } from '../../load/request-body.ts';
 import { misplacedRows, rowTexts, transactionFor } from '../../load/test-sample.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';

@@ -5,8 +5,8 @@
  * a laxer parser would see is inspected. Copies no content.
  */
 
-import { type ByteString, fromByteString } from '../../../base/byte-string.ts';
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { type ByteString, fromByteString } from '../../../../base/byte-string.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import { isSpace, nameIs } from '../../transaction/ascii.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';

@@ -3,7 +3,7 @@
  * windows that overlap, the readable runs of anything else. Never decides what is text to parse.
  */
 
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { type SourceId, SOURCE } from '../../transaction/values.ts';

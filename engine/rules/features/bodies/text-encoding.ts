@@ -1,7 +1,7 @@
 /** Detects how text is encoded, and writes UTF-16 and UTF-32 as UTF-8 into the slab. */
 
 import type { ValueTable } from '../../transaction/values.ts';
-import { writeUtf8 } from '../../../base/utf8.ts';
+import { writeUtf8 } from '../../../../base/utf8.ts';
 
 /** A Unicode encoding of more than one byte a character. */
 export interface WideEncoding {

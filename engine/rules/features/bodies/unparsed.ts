@@ -4,7 +4,7 @@
  * text. Only with `SecInspectUnparsed`. What these readings find wrong is no error of the request.
  */
 
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import { nameIs } from '../../transaction/ascii.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE } from '../../transaction/values.ts';

@@ -1,7 +1,7 @@
 /** How much of an XML body is read, and what its limits are called. */
 
-import { valueLimits } from '../../../base/rule-limits.ts';
-import type { XmlBound, XmlBounds } from '../../../base/xml-syntax.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
+import type { XmlBound, XmlBounds } from '../../../../base/xml-syntax.ts';
 import type { InspectionLimitName } from '../../transaction/inspection-limits.ts';
 
 /** The bounds of one XML body. */

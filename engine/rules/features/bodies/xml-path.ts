@@ -4,8 +4,9 @@
  * is refused when the selector is compiled.
  */
 
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 import type { XmlElement } from '../../transaction/xml-element.ts';
+import { reachLimit, type ReachedLimits } from '../../transaction/inspection-limits.ts';
 import { textOf } from './xml-tree.ts';
 
 type Axis = 'child' | 'descendant';
@@ -63,14 +64,16 @@ export function compileXmlPath(text: string): XmlPath | null {
 /**
  * String values of what the path selects, in document order. `namespaces` gives the prefixes of the
  * rule; a prefix that it does not know must be written alike in the document. Cost: bounded by
- * `xpathVisitsMax`; what lies beyond is not found.
+ * `xpathVisitsMax` and `xpathTextCharsMax`; what lies beyond is not found and is
+ * recorded in `limits`.
  */
 export function selectXml(
   root: XmlElement,
   path: XmlPath,
   namespaces: ReadonlyMap<string, string>,
+  limits: ReachedLimits,
 ): string[] {
-  const budget = { visits: valueLimits.xpathVisitsMax };
+  const budget: Budget = { visits: valueLimits.xpathVisitsMax, limits };
   const document: XmlElement = {
     name: '',
     attributes: [],
@@ -92,10 +95,23 @@ export function selectXml(
     }
     nodes = [...found];
   }
+  return textsOf(nodes, limits);
+}
+
+/** What one selector may still visit. */
+interface Budget {
+  visits: number;
+  readonly limits: ReachedLimits;
+}
+
+function textsOf(nodes: readonly XmlElement[], limits: ReachedLimits): string[] {
   const texts: string[] = [];
   let room: number = valueLimits.xpathTextCharsMax;
   for (const node of nodes) {
-    if (room <= 0) break;
+    if (room <= 0) {
+      reachLimit(limits, 'xpath-text');
+      break;
+    }
     const text = textOf(node);
     room -= text.length;
     texts.push(text);
@@ -103,12 +119,19 @@ export function selectXml(
   return texts;
 }
 
+/** True while there is a visit left; the first that is missing is reported. */
+function mayVisit(budget: Budget): boolean {
+  if (budget.visits-- > 0) return true;
+  reachLimit(budget.limits, 'xpath-nodes');
+  return false;
+}
+
 /** Attributes or text nodes, which end a path. */
 function lastStep(
   nodes: readonly XmlElement[],
   step: Step,
   namespaces: ReadonlyMap<string, string>,
-  budget: { visits: number },
+  budget: Budget,
 ): string[] {
   const found: string[] = [];
   const seen = new Set<XmlElement>();
@@ -123,11 +146,11 @@ function lastStep(
 }
 
 /** The element alone for `/`; with everything below it for `//`. */
-function scopes(node: XmlElement, axis: Axis, budget: { visits: number }): XmlElement[] {
-  if (axis === 'child') return budget.visits-- > 0 ? [node] : [];
+function scopes(node: XmlElement, axis: Axis, budget: Budget): XmlElement[] {
+  if (axis === 'child') return mayVisit(budget) ? [node] : [];
   const found: XmlElement[] = [];
   const pending = [node];
-  while (pending.length > 0 && budget.visits-- > 0) {
+  while (pending.length > 0 && mayVisit(budget)) {
     const element = pending.pop()!;
     found.push(element);
     const below = elementsOf(element);

@@ -4,8 +4,8 @@
  * Builds no tree and no strings; xml-tree.ts does, for selectors that need one.
  */
 
-import { valueLimits } from '../../../base/rule-limits.ts';
-import { XmlSyntax, type XmlBound } from '../../../base/xml-syntax.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
+import { XmlSyntax, type XmlBound } from '../../../../base/xml-syntax.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import { SOURCE, type ValueTable } from '../../transaction/values.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';

@@ -3,8 +3,8 @@
  * beyond the five of the standard. Knows nothing of rules.
  */
 
-import { decodeUtf8, toByteString } from '../../../base/byte-string.ts';
-import { XmlSyntax, type XmlBound } from '../../../base/xml-syntax.ts';
+import { decodeUtf8, toByteString } from '../../../../base/byte-string.ts';
+import { XmlSyntax, type XmlBound } from '../../../../base/xml-syntax.ts';
 import type { InspectionLimitName } from '../../transaction/inspection-limits.ts';
 import type { XmlAttribute, XmlElement } from '../../transaction/xml-element.ts';
 import { isNamespaceDeclaration, xmlBodyBounds, xmlLimitOf } from './xml-bounds.ts';

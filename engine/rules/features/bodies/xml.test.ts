@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { decodeUtf8, encodeUtf8 } from '../../../base/byte-string.ts';
+import { decodeUtf8, encodeUtf8 } from '../../../../base/byte-string.ts';
 import { loadRequestBody } from '../../load/request-body.ts';
 import {
   misplacedRows,
@@ -11,6 +11,7 @@ import {
   transactionFor,
   transactionWithBody,
 } from '../../load/test-sample.ts';
+import type { ReachedLimits } from '../../transaction/inspection-limits.ts';
 import { SOURCE } from '../../transaction/values.ts';
 import { findVariable } from '../variables/list.ts';
 import { compileXmlPath, selectXml } from './xml-path.ts';
@@ -124,7 +125,9 @@ describe('XPath', () => {
     expect(path === null).toBe(expected === null);
     const { root } = readXml(Buffer.from(store), false);
     const namespaces = new Map([['q', 'urn:s']]);
-    if (path !== null) expect(selectXml(root!, path, namespaces)).toEqual(expected);
+    const limits: ReachedLimits = { limitsReached: [] };
+    if (path !== null) expect(selectXml(root!, path, namespaces, limits)).toEqual(expected);
+    expect(limits.limitsReached).toEqual([]);
   });
 
   test('the variable', () => {
@@ -146,8 +149,10 @@ describe('XPath', () => {
   test('a document built to be searched for ever', () => {
     const deep = `${'<a>'.repeat(200)}${'</a>'.repeat(200)}`;
     const { root } = readXml(Buffer.from(deep), false);
-    const path = compileXmlPath('//a//a//a//a//a')!;
-    expect(selectXml(root!, path, new Map()).length).toBeLessThanOrEqual(200);
+    const path = compileXmlPath('//a'.repeat(14))!;
+    const limits: ReachedLimits = { limitsReached: [] };
+    expect(selectXml(root!, path, new Map(), limits).length).toBeLessThanOrEqual(200);
+    expect(limits.limitsReached).toEqual(['xpath-nodes']);
   });
 });
 

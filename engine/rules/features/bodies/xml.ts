@@ -5,7 +5,7 @@
 
 import { isUtf8 } from 'node:buffer';
 
-import { encodeUtf8 } from '../../../base/byte-string.ts';
+import { encodeUtf8 } from '../../../../base/byte-string.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';

@@ -1,6 +1,6 @@
 /** A small cache for results that depend on run-time texts; the oldest entry goes first. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 
 /** Keeps at most `entriesMax` values; `release` is called for what is dropped. */
 export class BoundedCache<T> {

@@ -1,4 +1,6 @@
-/** Reads IP addresses and networks into bytes and compares them; strict notation only. */
+/** Compares addresses with networks, byte by byte, as operators on addresses need it. */
+
+import { addressBytes } from '../../../../base/ip-address.ts';
 
 /** Address bytes (4 or 16) and how many leading bits count. */
 export interface Network {
@@ -30,49 +32,10 @@ const last = { text: '', bytes: null as Uint8Array | null };
 export function parseAddress(text: string): Uint8Array | null {
   if (text.length > 45) return null;
   if (text !== last.text) {
-    last.bytes = text.includes(':') ? parseIpv6(text) : parseIpv4(text);
+    last.bytes = addressBytes(text);
     last.text = text;
   }
   return last.bytes;
-}
-
-function parseIpv4(text: string): Uint8Array | null {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  if (!match) return null;
-  // A leading zero is octal to some readers, decimal to others: no address, as to inet_pton.
-  if (match.slice(1).some((part) => part.length > 1 && part.startsWith('0'))) return null;
-  const numbers = match.slice(1).map(Number);
-  return numbers.some((number) => number > 255) ? null : Uint8Array.from(numbers);
-}
-
-function parseIpv6(text: string): Uint8Array | null {
-  const halves = text.split('::');
-  if (halves.length > 2) return null;
-  const head = parseGroups(halves[0] ?? '', halves.length === 1);
-  const tail = halves.length === 2 ? parseGroups(halves[1] ?? '', true) : [];
-  if (!head || !tail) return null;
-  const missing = 16 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 2 : missing !== 0) return null;
-  return Uint8Array.from([...head, ...Array<number>(missing).fill(0), ...tail]);
-}
-
-/** Bytes of `1:2:3` or, at the very end of an address, `1:2:192.0.2.1`. */
-function parseGroups(text: string, atEnd: boolean): number[] | null {
-  if (text === '') return [];
-  const bytes: number[] = [];
-  const groups = text.split(':');
-  for (const [i, group] of groups.entries()) {
-    if (group.includes('.')) {
-      const v4 = atEnd && i === groups.length - 1 ? parseIpv4(group) : null;
-      if (!v4) return null;
-      bytes.push(...v4);
-    } else {
-      if (!/^[0-9A-Fa-f]{1,4}$/.test(group)) return null;
-      const number = Number.parseInt(group, 16);
-      bytes.push(number >> 8, number & 0xff);
-    }
-  }
-  return bytes;
 }
 
 function isMapped(address: Uint8Array): boolean {

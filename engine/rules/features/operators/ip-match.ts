@@ -1,6 +1,6 @@
 /** The operators `ipMatch` and `ipMatchFromFile`: IPv4 and IPv6 addresses and networks. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import type { BindFailure, BoundOperator, OperatorDefinition } from '../../transaction/types.ts';
 import { matchesNetwork, parseAddress, parseNetwork, type Network } from './ip-address.ts';
 import { trimBlanks } from './operator-common.ts';

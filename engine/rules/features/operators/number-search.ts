@@ -3,8 +3,8 @@
  * Holds no checksum.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../../base/rule-limits.ts';
 import { compileExact } from '../../../match/regex.ts';
 import { reachLimit } from '../../transaction/inspection-limits.ts';
 import type {

@@ -3,7 +3,7 @@
  * prefilter patterns. Holds no operator.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import { expandMacro } from '../../transaction/macro.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type {

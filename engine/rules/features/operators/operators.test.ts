@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../../base/clock.ts';
+import { systemClock } from '../../../../base/clock.ts';
 import { parseMacros } from '../../transaction/macro.ts';
 import { Transaction } from '../../transaction/transaction.ts';
 import type { BindContext, BoundOperator } from '../../transaction/types.ts';

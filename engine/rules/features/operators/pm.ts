@@ -1,6 +1,6 @@
 /** The operators `pm` and `pmFromFile`: many words at once, letters without case. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import type { BindFailure, BoundOperator, OperatorDefinition } from '../../transaction/types.ts';
 import { trimBlanks } from './operator-common.ts';
 import { WordSearch } from './word-search.ts';

@@ -1,7 +1,7 @@
 /** The operators `rx` and `rxGlobal`: regular expressions over bytes, dot matches newline. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { ruleRunLimits } from '../../../base/rule-limits.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { ruleRunLimits } from '../../../../base/rule-limits.ts';
 import { finiteLanguage } from '../../../match/regex-analysis.ts';
 import { readRegexTree } from '../../../match/regex-tree.ts';
 import { compileExact, type ExactRegex } from '../../../match/regex.ts';
@@ -60,6 +60,11 @@ function bindRegex(
     evaluate: remembering((value, tx, captures) => {
       return matchLimited(matcher, regex, value, tx, captures);
     }),
+    sift: (values, possible) => {
+      const search = regex.joined?.() ?? null;
+      search?.sift(values, possible);
+      return search !== null;
+    },
     close: () => regex.close(),
   };
 }

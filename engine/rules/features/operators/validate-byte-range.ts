@@ -1,6 +1,6 @@
 /** The operator `validateByteRange`: matches values with a byte outside the allowed ones. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';
 
 /** Matches when the value holds a byte that the list of numbers and ranges does not allow. */

@@ -1,6 +1,6 @@
 /** The operator `validateUtf8Encoding`: matches values that are not UTF-8. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import type { OperatorDefinition } from '../../transaction/types.ts';
 
 /** Matches on missing or wrong continuation bytes, overlong forms, surrogates, beyond U+10FFFF. */

@@ -3,7 +3,7 @@
  * without case). Never decides what a word is.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 
 const rootNode = 0;
 

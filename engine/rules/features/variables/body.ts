@@ -1,6 +1,6 @@
 /** The variables of request bodies: raw text, how parsing went, multipart and files. */
 
-import { type ByteString, encodeUtf8 } from '../../../base/byte-string.ts';
+import { type ByteString, encodeUtf8 } from '../../../../base/byte-string.ts';
 import type { MultipartFlags, Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';
 import { type Entry, SOURCE } from '../../transaction/values.ts';

@@ -1,6 +1,6 @@
 /** TX, the persistent collections, ENV and GEO as variables. */
 
-import { encodeUtf8 } from '../../../base/byte-string.ts';
+import { encodeUtf8 } from '../../../../base/byte-string.ts';
 import type { StoredText } from '../../../base/stored-change.ts';
 import type { PersistentName, Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';

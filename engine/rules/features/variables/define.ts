@@ -3,7 +3,7 @@
  * from a computed list. Never names a variable.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import { nameIs } from '../../transaction/ascii.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';

@@ -1,6 +1,6 @@
 /** The variables about rules: what matched so far, and the rule that is running. */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import { expandMacro } from '../../transaction/macro.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { MacroText, VariableDefinition } from '../../transaction/types.ts';

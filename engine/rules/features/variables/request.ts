@@ -1,7 +1,7 @@
 /** The variables of the request's head and of who sent it. */
 
 import { createHash } from 'node:crypto';
-import { type ByteString, encodeUtf8, toByteString } from '../../../base/byte-string.ts';
+import { type ByteString, encodeUtf8, toByteString } from '../../../../base/byte-string.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';
 import { SOURCE } from '../../transaction/values.ts';

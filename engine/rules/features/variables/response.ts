@@ -1,6 +1,6 @@
 /** The variables of the origin's answer; unset before phase 3. */
 
-import { type ByteString, toByteString } from '../../../base/byte-string.ts';
+import { type ByteString, toByteString } from '../../../../base/byte-string.ts';
 import { SPAN } from '../../../contract/message.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
 import type { VariableDefinition } from '../../transaction/types.ts';

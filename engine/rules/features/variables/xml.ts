@@ -3,7 +3,7 @@
  * rows that the scanner sees; all others search the tree when asked.
  */
 
-import { decodeUtf8, encodeUtf8, type ByteString } from '../../../base/byte-string.ts';
+import { decodeUtf8, encodeUtf8, type ByteString } from '../../../../base/byte-string.ts';
 import { xmlRootOf } from '../bodies/xml.ts';
 import { compileXmlPath, selectXml, type XmlPath } from '../bodies/xml-path.ts';
 import type { Transaction } from '../../transaction/transaction.ts';
@@ -62,7 +62,7 @@ function select(
   const path = pathOf(xpath);
   const root = path === null ? null : xmlRootOf(tx);
   if (path === null || root === null) return [];
-  return selectXml(root, path, namespaces).map((value) => ({
+  return selectXml(root, path, namespaces, tx).map((value) => ({
     key: xpath,
     value: encodeUtf8(value),
   }));

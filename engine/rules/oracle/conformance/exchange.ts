@@ -3,7 +3,7 @@
  * runs. It writes heads and notes the offsets as it goes; it never parses one.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
 import {
   SPAN,
   type BodySnapshot,

@@ -3,8 +3,8 @@
  * oracle, compare what is portable. Cases and the files that rules name are handed in.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { systemClock } from '../../../base/clock.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { systemClock } from '../../../../base/clock.ts';
 import type { BodySnapshot } from '../../../contract/message.ts';
 import type { RuleCatalog } from '../../features/catalog.ts';
 import type { RulePorts } from '../../transaction/ports.ts';

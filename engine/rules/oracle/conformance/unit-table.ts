@@ -3,8 +3,8 @@
  * result) against the catalog. Rows are handed in; it reads no file.
  */
 
-import type { ByteString } from '../../../base/byte-string.ts';
-import { systemClock } from '../../../base/clock.ts';
+import type { ByteString } from '../../../../base/byte-string.ts';
+import { systemClock } from '../../../../base/clock.ts';
 import type { RuleCatalog } from '../../features/catalog.ts';
 import { parseMacros } from '../../transaction/macro.ts';
 import { Transaction } from '../../transaction/transaction.ts';

@@ -4494,7 +4494,7 @@ export const SchemaMappingSchema: GenMessage<SchemaMapping, {jsonType: SchemaMap
   messageDesc(file_waf_v1_api_schema, 58);
 
 /**
- * How an operation meets the catalogue.
+ * How an operation meets the catalog.
  *
  * @generated from message waf.v1.SchemaReconciliationDecision
  */
@@ -4536,7 +4536,7 @@ export type SchemaReconciliationDecision = Message<"waf.v1.SchemaReconciliationD
 };
 
 /**
- * How an operation meets the catalogue.
+ * How an operation meets the catalog.
  *
  * @generated from message waf.v1.SchemaReconciliationDecision
  */
@@ -5068,7 +5068,7 @@ export const ApiSchemaService: GenService<{
     output: typeof GetApiDocumentReportResponseSchema;
   },
   /**
-   * Shows what a document declares and how it meets the catalogue.
+   * Shows what a document declares and how it meets the catalog.
    *
    * @generated from rpc waf.v1.ApiSchemaService.PreviewApiDeclaration
    */
@@ -5208,7 +5208,7 @@ export const ApiSchemaService: GenService<{
     output: typeof GetSchemaDetectionResponseSchema;
   },
   /**
-   * Adds an endpoint to the catalogue or removes it, as a draft.
+   * Adds an endpoint to the catalog or removes it, as a draft.
    *
    * @generated from rpc waf.v1.ApiSchemaService.StageApiCatalogChange
    */

@@ -893,7 +893,7 @@ export const CountryCatalogEntrySchema: GenMessage<CountryCatalogEntry, {jsonTyp
   messageDesc(file_waf_v1_country_access, 13);
 
 /**
- * Manages country rules and their catalogue.
+ * Manages country rules and their catalog.
  *
  * @generated from service waf.v1.CountryAccessService
  */

@@ -16,7 +16,7 @@ export const securityFactVersion = 1;
 export const accessFactVersion = 1;
 export const errorFactVersion = 1;
 
-/** Version of a capability report, and the format of the artefact that it names. */
+/** Version of a capability report, and the format of the artifact that it names. */
 export const capabilitiesVersion = 1;
 export const artifactFormat = 'waf.runtime.v1';
 

@@ -166,6 +166,18 @@ export const frontLimits = {
   threadRestartPauseMaxMs: 5_000,
 } as const;
 
+/** Text messages of WebSockets that are inspected. */
+export const websocketLimits = {
+  /** Inspected of a message, from its beginning. */
+  inspectedBytes: 16_384,
+  /** Frames of a message that wait for its inspection, heads included; past it 1009. */
+  heldBytesMax: 65_536,
+  /** Payload that is looked at in one step. */
+  stepBytes: 16_384,
+  /** What may be left of an origin's frame that a closing frame waits for; past it none is sent. */
+  closeWaitBytesMax: 65_536,
+} as const;
+
 /** TLS towards clients, per front thread. */
 export const tlsLimits = {
   /** A client's first message; browsers send up to 2 KB. */
@@ -188,6 +200,15 @@ export const turnLimits = {
   waitingBytesMax: 8_192,
   /** Sockets that wait at most: the first waits no longer than the work on the others takes. */
   waitingPiecesMax: 32,
+  /** Smaller reads are no bulk: a share of a turn is not counted for them. */
+  bulkReadBytesMin: 8_192,
+  /** Read from one socket in a turn while none stands in line, and while some do: one read. */
+  aloneReadBytesMax: 262_144,
+  sharedReadBytesMax: 65_536,
+  /** The same of an HTTP/2 client, whose frames may be some bytes each. */
+  frameReadBytesMax: 32_768,
+  /** Sockets in line that are read in a turn: relaying 64 KB of one takes some 50 us. */
+  readersPerTurnMax: 8,
 } as const;
 
 /** Origin connections, per front thread. */

@@ -34,6 +34,10 @@ export const matchLimits = {
   capturesMax: 10,
   /** Matches of one rxGlobal search in one value. */
   globalMatchesMax: 1_000,
+  /** Values searched for one pattern at once, joined; fewer are searched one by one. */
+  joinedBytesMax: 16_384,
+  joinedValuesMax: 64,
+  joinedValuesMin: 4,
   /** Outputs of one value's transformations together; inspection of what needs more fails. */
   arenaBytesMax: 64 * 1024 * 1024,
   /**
@@ -117,6 +121,8 @@ export const ruleRunLimits = {
   rememberedNamesMax: 1024,
   /** Courses of phases worked out ahead per policy and thread; traffic takes some ten. */
   memoizedStatesMax: 64,
+  /** Values that a scan hit, from which on those that cannot match are left out together. */
+  siftedValuesMin: 16,
   /** Values per @rx whose answer is remembered, and bytes of each; header lines come again. */
   rememberedValuesMax: 16,
   rememberedValueBytesMax: 512,

@@ -95,6 +95,18 @@ export function clientNetwork(address: string): string {
   return familyOf(key) === '4' ? textOfKey(key) : maskKey(key, ipv6NetworkBits);
 }
 
+/** Bytes of one address, 4 or 16, mapped IPv4 as 16; null for anything else. */
+export function addressBytes(text: string): Uint8Array | null {
+  if (!text.includes(':')) {
+    const bits = parseIpv4(text);
+    return bits < 0
+      ? null
+      : Uint8Array.of(bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255);
+  }
+  const groups = parseIpv6(text);
+  return groups && Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 255]));
+}
+
 /** An address as numbers, for look-ups that run with every request. */
 export interface AddressBits {
   /** 0 for what is no address. */

@@ -68,7 +68,7 @@ test('a text read from a key gives the key; masks contain and sort first', () =>
   );
 });
 
-test('a network does not contain its neighbour, the other family or what is wider', () => {
+test('a network does not contain its neighbor, the other family or what is wider', () => {
   const key = (text: string): string => parseNetwork(text) ?? '';
   expect(containsKey(key('10.0.0.0/9'), key('10.128.0.1'))).toBe(false);
   expect(containsKey(key('0.0.0.0/0'), key('::1'))).toBe(false);

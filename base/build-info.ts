@@ -24,9 +24,9 @@ export function readBuildInfo(): BuildInfo {
   const { version = '', dependencies = {} } = readNearest<{
     version?: string;
     dependencies?: Record<string, string>;
-  }>(['../../package.json', '../../../package.json']);
+  }>(['../package.json', '../../package.json']);
   const { commit = '', builtAt = '' } = readNearest<{ commit?: string; builtAt?: string }>([
-    '../../build.json',
+    '../build.json',
   ]);
   const libraries: Record<string, string> = {};
   for (const name of runtimeLibraries) libraries[name] = process.versions[name] ?? '';

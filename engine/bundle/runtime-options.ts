@@ -1,0 +1,41 @@
+/** Owns what settings of the deployment choose for sites of a bundle. Pure. */
+
+import type { RuntimeBundle } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import { AppError } from '../../base/errors.ts';
+import type { SiteConfig } from '../contract/site.ts';
+
+/** The part of a site's configuration that such settings make. */
+type SiteOptions = Pick<SiteConfig, 'websocketMessages' | 'rateLimitFields'>;
+
+/**
+ * Finds what is chosen for a site: its own value, else that for all sites. Errors: AppError
+ * bundle_invalid for a choice that is not known.
+ */
+export function siteOptionsOf({
+  siteOptions,
+}: Pick<RuntimeBundle, 'siteOptions'>): (siteId: string) => SiteOptions {
+  const bySite = new Map(siteOptions.map((one) => [one.siteId, one]));
+  const all = bySite.get('');
+  return (siteId) => {
+    const own = bySite.get(siteId);
+    const messages = own?.websocketMessages || all?.websocketMessages || 'off';
+    const fields = own?.rateLimitFields || all?.rateLimitFields || 'off';
+    return { ...messagesOf(messages), ...fieldsOf(fields) };
+  };
+}
+
+function messagesOf(choice: string): Pick<SiteOptions, 'websocketMessages'> {
+  if (choice === 'off') return {};
+  if (choice === 'observe' || choice === 'block') return { websocketMessages: choice };
+  throw invalid(`websocket messages "${choice}"`);
+}
+
+function fieldsOf(choice: string): Pick<SiteOptions, 'rateLimitFields'> {
+  if (choice === 'off') return {};
+  if (choice === 'on') return { rateLimitFields: true };
+  throw invalid(`rate limit fields "${choice}"`);
+}
+
+function invalid(what: string): AppError {
+  return new AppError('bundle_invalid', `site options: ${what} is not known`, { source: 'config' });
+}

@@ -1,0 +1,2 @@
+/** The only door to the CPU time of the calling thread. */
+export { threadCpuUs } from '../../native-bindings/index.ts';
