@@ -7,6 +7,7 @@ import type { BarGroup } from '../report/bar-chart.ts';
 import { barChart } from '../report/bar-chart.ts';
 import { describeMachine, type MachineFacts } from '../report/machine-facts.ts';
 import { formatNumber, markdownTable } from '../report/table.ts';
+import { turnWarmupSeconds } from './rounds.ts';
 import type { Cell, RunRecord, Spread } from './summary.ts';
 import type { TargetFacts } from './target.ts';
 
@@ -115,9 +116,11 @@ function factor(timesCheaper: number): string {
 export function conditions(report: Report): string {
   const { settings, machine, workloads } = report;
   const { rounds, seconds, warmupSeconds, connections, workers, pinned } = settings;
+  const turn = warmupSeconds > 0 ? turnWarmupSeconds : 0;
   return [
     `Medians of ${rounds} interleaved rounds of ${seconds} s (longer for targets too slow for 40 answers) after ` +
-      `${warmupSeconds} s of warm-up, ${connections} connections, ${workers} worker(s) per proxy` +
+      `${warmupSeconds} s of warm-up and ${turn} s at the start of each turn, ` +
+      `${connections} connections, ${workers} worker(s) per proxy` +
       `${pinned ? ', proxies on CPUs of their own, load generator and origin on the others' : ''}.`,
     'CPU is user and system time of all processes and threads of the proxy by answers; in brackets the',
     'share of nginx + ModSecurity 3 with the same rules in the same round (for the proxy without',

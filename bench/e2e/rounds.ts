@@ -46,6 +46,12 @@ const tailAnswersMin = 4000;
 /** Pause before each run, so that work that the last run left over is finished. */
 const settleMs = 300;
 
+/**
+ * Uncounted load at the start of each turn: while the others have theirs, a target gives back
+ * memory and its code leaves the caches, which no busy proxy does.
+ */
+export const turnWarmupSeconds = 1;
+
 interface Entry {
   readonly target: Target;
   readonly check: StatusCheck;
@@ -80,6 +86,9 @@ export async function runWorkload(
     // Each round begins with another target, so that none always follows the same one.
     for (let i = 0; i < entries.length; i++) {
       const entry = entries[(i + round - 1) % entries.length]!;
+      if (options.warmupSeconds > 0) {
+        await runLoad(script, load(entry, options, turnWarmupSeconds));
+      }
       let record = await runOnce(script, entry, round, options);
       if (options.half && record.requests >= tailAnswersMin && record.faults.length === 0) {
         record = { ...record, half: await runHalf(script, entry, record, options) };

@@ -16,6 +16,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { containsKey, parseAddress, parseNetwork } from '../../base/ip-address.ts';
+import { isLate, startTimeLimit } from '../../base/time-limit.ts';
 import { accessLimits } from '../limits/access-limits.ts';
 import { isPublicAddress } from './special-networks.ts';
 
@@ -80,15 +81,16 @@ export async function fetchOutgoing<T>(
     idleTimeoutMs: accessLimits.sourceIdleTimeoutMs,
     ...request.limits,
   };
-  const ends = AbortSignal.timeout(limits.timeoutMs);
-  const signal = request.signal === undefined ? ends : AbortSignal.any([ends, request.signal]);
+  const { signal, end } = startTimeLimit(limits.timeoutMs, request.signal);
   const late = (): FetchError =>
     new FetchError('http_error', `the source took longer than ${seconds(limits.timeoutMs)}`);
   try {
     return await follow(request, read, limits, signal);
   } catch (error) {
     if (error instanceof FetchError && error.resultCode !== 'http_error') throw error;
-    throw ends.aborted ? late() : error;
+    throw isLate(signal) ? late() : error;
+  } finally {
+    end();
   }
 }
 

@@ -35,15 +35,16 @@ export class ChallengeBoard {
   async publish(token: string, keyAuthorization: string): Promise<void> {
     if (this.nodes.size === 0) throw failed('no node is connected that could answer');
     this.active.set(token, keyAuthorization);
-    const timer = AbortSignal.timeout(acmeLimits.nodesTimeoutMs);
     await new Promise<void>((resolve, reject) => {
+      const late = (): void => done(failed('a node did not answer in time'));
+      const timer = setTimeout(late, acmeLimits.nodesTimeoutMs).unref();
       const done = (error: AppError | null): void => {
+        clearTimeout(timer);
         this.waiting.delete(token);
         if (error === null) resolve();
         else reject(error);
       };
       this.waiting.set(token, { nodes: new Set(this.nodes.keys()), done });
-      timer.addEventListener('abort', () => done(failed('a node did not answer in time')));
       for (const tell of this.nodes.values()) tell(token, keyAuthorization);
     });
   }

@@ -7,6 +7,7 @@ import { request as httpsRequest } from 'node:https';
 import { request as httpRequest } from 'node:http';
 import { rootCertificates } from 'node:tls';
 import { AppError } from '../../base/errors.ts';
+import { withinTime } from '../../base/time-limit.ts';
 import { acmeLimits } from '../limits/acme-limits.ts';
 import { checkedLookup } from '../access/outgoing.ts';
 
@@ -36,7 +37,15 @@ export interface CallAnswer {
 }
 
 /** Errors: AppError acme_unreachable, FetchError. */
-export async function callOut(call: OutgoingCall, settings: CallSettings): Promise<CallAnswer> {
+export function callOut(call: OutgoingCall, settings: CallSettings): Promise<CallAnswer> {
+  return withinTime(acmeLimits.callTimeoutMs, [], (signal) => ask(call, settings, signal));
+}
+
+async function ask(
+  call: OutgoingCall,
+  settings: CallSettings,
+  signal: AbortSignal,
+): Promise<CallAnswer> {
   const url = new URL(call.url);
   const plain = url.protocol === 'http:' && settings.plain === true;
   if (url.protocol !== 'https:' && !plain) throw failed(url, 'its address must begin with https');
@@ -46,7 +55,7 @@ export async function callOut(call: OutgoingCall, settings: CallSettings): Promi
     method: call.method,
     agent: false,
     lookup,
-    signal: AbortSignal.timeout(acmeLimits.callTimeoutMs),
+    signal,
     headers: {
       'user-agent': 'waf-acme/1',
       ...(body === undefined ? {} : { 'content-length': String(body.length) }),

@@ -1,6 +1,7 @@
 /** Mail by SMTP. The server's address is checked and connected to; its name is what TLS proves. */
 
 import { createTransport } from 'nodemailer';
+import { withinTime } from '../../base/time-limit.ts';
 import { checkedLookup } from '../access/outgoing.ts';
 import { textOf, type OutgoingMessage, type SendMessage } from './message.ts';
 import { explainSend, SendError, type SendBounds } from './post.ts';
@@ -13,8 +14,6 @@ export const sendEmail: SendMessage = async (message, { config, bounds }) => {
   const tls = (textOf(config, 'tls') || 'starttls') as keyof typeof standardPorts;
   const { port = standardPorts[tls] } = config as { readonly port?: number };
   const { username = '', password = '' } = config as Readonly<Record<string, string>>;
-  // Of the whole conversation: those of the library are of silence between two bytes.
-  const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(bounds.timeoutMs)]);
   const host = await addressOf(name, bounds);
   const transport = createTransport({
     ...{ host, port, secure: tls === 'tls', requireTLS: tls === 'starttls' },
@@ -26,7 +25,10 @@ export const sendEmail: SendMessage = async (message, { config, bounds }) => {
     ...(username === '' ? {} : { auth: { user: username, pass: password } }),
   });
   try {
-    await transport.sendMail({ ...mailOf(message, config), signal });
+    // Of the whole conversation: those of the library are of silence between two bytes.
+    await withinTime(bounds.timeoutMs, [bounds.signal], (signal) =>
+      transport.sendMail({ ...mailOf(message, config), signal }),
+    );
   } catch (error) {
     throw explainMail(error);
   } finally {

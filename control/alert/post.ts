@@ -6,6 +6,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { AppError } from '../../base/errors.ts';
+import { startTimeLimit } from '../../base/time-limit.ts';
 import { checkedLookup, FetchError } from '../access/outgoing.ts';
 import { alertLimits } from '../limits/alert-limits.ts';
 
@@ -42,7 +43,7 @@ export async function post(
   bounds: SendBounds,
 ): Promise<PostAnswer> {
   const url = new URL(to);
-  const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(bounds.timeoutMs)]);
+  const { signal, end } = startTimeLimit(bounds.timeoutMs, bounds.signal);
   try {
     const lookup = await checkedLookup(url.hostname, bounds.allowedNetworks);
     const bytes = Buffer.from(body);
@@ -77,6 +78,8 @@ export async function post(
     });
   } catch (error) {
     throw explainSend(error);
+  } finally {
+    end();
   }
 }
 

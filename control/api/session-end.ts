@@ -4,6 +4,7 @@
  */
 
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { joinSignals } from '../../base/time-limit.ts';
 import { callLimits } from '../limits/call-limits.ts';
 import { meets, type Caller } from '../auth/permissions.ts';
 import type { Sessions } from '../auth/sessions.ts';
@@ -22,13 +23,17 @@ export function sessionEndInterceptor(sessions: Sessions): Interceptor {
       ended.abort(sessionEnded());
     }, callLimits.sessionCheckMs);
     timer.unref();
-    const signal = AbortSignal.any([request.signal, ended.signal]);
-    const answer = await next({ ...request, signal }).catch((error: unknown) => {
+    const joined = joinSignals(request.signal, ended.signal);
+    const release = (): void => {
       clearInterval(timer);
+      joined.end();
+    };
+    const answer = await next({ ...request, signal: joined.signal }).catch((error: unknown) => {
+      release();
       throw error;
     });
     if (!answer.stream) return answer;
-    const message = until(answer.message, ended.signal, () => clearInterval(timer));
+    const message = until(answer.message, ended.signal, release);
     return { ...answer, message };
   };
 }

@@ -6,6 +6,7 @@
 
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { isLate, startTimeLimit } from '../../base/time-limit.ts';
 import { FetchError, checkedLookup } from '../access/outgoing.ts';
 import type { AiSettings } from '../domain/ai-settings.ts';
 import { aiLimits } from '../limits/ai-limits.ts';
@@ -26,8 +27,7 @@ export type ModelPiece = { readonly text: string } | { readonly tokens: number }
 
 /** Errors: FetchError, whose messages are ours. */
 export async function* callModel(call: ModelCall): AsyncGenerator<ModelPiece> {
-  const ends = AbortSignal.timeout(call.settings.timeoutSeconds * 1000);
-  const signal = AbortSignal.any([ends, call.signal]);
+  const { signal, end } = startTimeLimit(call.settings.timeoutSeconds * 1000, call.signal);
   try {
     const response = await open(call, signal);
     try {
@@ -40,7 +40,9 @@ export async function* callModel(call: ModelCall): AsyncGenerator<ModelPiece> {
     call.signal.throwIfAborted();
     const { timeoutSeconds } = call.settings;
     const late = `the model took longer than ${timeoutSeconds} seconds`;
-    throw failed(ends.aborted ? late : 'the connection to the model failed', 0, error);
+    throw failed(isLate(signal) ? late : 'the connection to the model failed', 0, error);
+  } finally {
+    end();
   }
 }
 

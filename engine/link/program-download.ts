@@ -29,6 +29,7 @@ import {
   syncFolder,
 } from '../../base/node-program.ts';
 import { readReleaseComment } from '../../base/release-facts.ts';
+import { withinTime } from '../../base/time-limit.ts';
 import { programLimits } from '../../base/upgrade-limits.ts';
 
 /** What an order asks for. */
@@ -130,17 +131,18 @@ async function fetchArchive(
 ): Promise<Digests> {
   const { pause = wait } = options;
   const { downloadAttemptsMax, downloadPauseMs, downloadTimeoutMs } = programLimits;
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(downloadTimeoutMs)]);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await fetchOnce(release, path, options.identity, signal);
-    } catch (error) {
-      const again = error instanceof AppError && error.retryable && attempt < downloadAttemptsMax;
-      if (!again || signal.aborted) throw error;
-      // Nodes of a wave must not come back together.
-      await pause(downloadPauseMs * (0.5 + Math.random()));
+  return withinTime(downloadTimeoutMs, [options.signal], async (signal) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await fetchOnce(release, path, options.identity, signal);
+      } catch (error) {
+        const again = error instanceof AppError && error.retryable && attempt < downloadAttemptsMax;
+        if (!again || signal.aborted) throw error;
+        // Nodes of a wave must not come back together.
+        await pause(downloadPauseMs * (0.5 + Math.random()));
+      }
     }
-  }
+  });
 }
 
 async function fetchOnce(

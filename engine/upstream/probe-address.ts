@@ -10,6 +10,7 @@ import tls from 'node:tls';
 import type { ProbeFinding } from '../contract/health.ts';
 import type { HealthCheckConfig, UpstreamConfig } from '../contract/site.ts';
 import { upstreamLimits } from '../../base/delivery-limits.ts';
+import { startTimeLimit } from '../../base/time-limit.ts';
 import { connectFailure, failureText } from './connect-failure.ts';
 import { endpointName } from './endpoint-pool.ts';
 import { ORIGIN_FAILURE, type OriginFailure } from './origin-sink.ts';
@@ -29,7 +30,8 @@ export async function probeAddress(
   name: string,
   check: HealthCheckConfig,
 ): Promise<ProbeFinding> {
-  const signal = AbortSignal.timeout(check.timeoutSeconds * 1000);
+  const limit = startTimeLimit(check.timeoutSeconds * 1000);
+  const { signal } = limit;
   let path = check.path;
   try {
     for (let hop = 0; hop <= upstreamLimits.probeRedirectsMax; hop++) {
@@ -40,6 +42,8 @@ export async function probeAddress(
     }
   } catch (error) {
     return failed(reasonOf(error, signal, upstream));
+  } finally {
+    limit.end();
   }
   return wrong('probe_redirects', 'the probe is redirected too often');
 }

@@ -1,5 +1,6 @@
 /** Sends one request by OTLP over HTTP, in JSON. Source: OTLP 1.x, "OTLP/HTTP". */
 
+import { startTimeLimit } from '../../../base/time-limit.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 import type { OtlpTarget } from './otlp-settings.ts';
 
@@ -14,13 +15,14 @@ export async function postOtlp(
   body: object,
   ending: AbortSignal,
 ): Promise<PostResult> {
+  const limit = startTimeLimit(timeoutMs, ending);
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
       redirect: 'manual',
-      signal: AbortSignal.any([ending, AbortSignal.timeout(timeoutMs)]),
+      signal: limit.signal,
     });
     const text = await readAnswer(response);
     if (response.ok) return { state: 'taken', rejected: rejectedOf(text) };
@@ -33,6 +35,8 @@ export async function postOtlp(
       ? `the collector did not answer in ${timeoutMs} ms`
       : 'the collector cannot be reached';
     return { state: 'busy', problem, waitMs: 0 };
+  } finally {
+    limit.end();
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withinTime } from '../../../base/time-limit.ts';
 import { otlpLimits } from '../../limits/otlp-limits.ts';
 import type { PostResult } from './otlp-post.ts';
 import type { OtlpQueue } from './otlp-settings.ts';
@@ -80,11 +81,12 @@ export class RecordExporter {
     const { running } = this;
     this.ending.abort();
     await running;
-    const late = AbortSignal.timeout(otlpLimits.flushMs);
-    while (this.queue.length > 0 && this.lastError === '' && !late.aborted) {
-      const batch = this.nextBatch();
-      this.note(batch, await this.options.send(recordsOf(batch), late));
-    }
+    await withinTime(otlpLimits.flushMs, [], async (late) => {
+      while (this.queue.length > 0 && this.lastError === '' && !late.aborted) {
+        const batch = this.nextBatch();
+        this.note(batch, await this.options.send(recordsOf(batch), late));
+      }
+    });
     this.counts.dropped += this.queue.length;
     this.queue = [];
     this.bytes = 0;

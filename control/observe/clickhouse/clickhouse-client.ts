@@ -5,6 +5,7 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import { AppError } from '../../../base/errors.ts';
+import { withinTime } from '../../../base/time-limit.ts';
 import { clickhouseLimits } from '../../limits/clickhouse-limits.ts';
 import type { ClickhouseAddress } from './clickhouse-option.ts';
 
@@ -35,12 +36,12 @@ export class ClickhouseServer {
         source: 'client',
       });
     }
-    const timeout = AbortSignal.timeout(clickhouseLimits.questionTimeoutMs);
-    const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     try {
-      const client = await this.#open();
-      const { stream } = await client.exec({ query, abort_signal: either });
-      return await collect(stream, either);
+      return await withinTime(clickhouseLimits.questionTimeoutMs, [signal], async (either) => {
+        const client = await this.#open();
+        const { stream } = await client.exec({ query, abort_signal: either });
+        return await collect(stream, either);
+      });
     } catch (error) {
       signal?.throwIfAborted();
       throw unreadable(error);
@@ -51,15 +52,17 @@ export class ClickhouseServer {
   async insert(table: string, rows: Buffer): Promise<void> {
     const { Readable } = await import('node:stream');
     try {
-      const client = await this.#open();
-      const { stream } = await client.exec({
-        query: `INSERT INTO ${table} FORMAT RowBinary`,
-        values: Readable.from([rows], { objectMode: false }),
-        abort_signal: AbortSignal.timeout(clickhouseLimits.insertTimeoutMs),
-        // Distributed tables confirm when the servers that they stand for have the rows.
-        clickhouse_settings: { insert_distributed_sync: 1 },
+      await withinTime(clickhouseLimits.insertTimeoutMs, [], async (signal) => {
+        const client = await this.#open();
+        const { stream } = await client.exec({
+          query: `INSERT INTO ${table} FORMAT RowBinary`,
+          values: Readable.from([rows], { objectMode: false }),
+          abort_signal: signal,
+          // Distributed tables confirm when the servers that they stand for have the rows.
+          clickhouse_settings: { insert_distributed_sync: 1 },
+        });
+        await collect(stream);
       });
-      await collect(stream);
     } catch (error) {
       throw unwritable(error);
     }
@@ -68,9 +71,10 @@ export class ClickhouseServer {
   /** Changes tables. Errors: AppError events_unwritable. */
   async command(statement: string): Promise<void> {
     try {
-      const client = await this.#open();
-      const signal = AbortSignal.timeout(clickhouseLimits.changeTimeoutMs);
-      await client.command({ query: statement, abort_signal: signal });
+      await withinTime(clickhouseLimits.changeTimeoutMs, [], async (signal) => {
+        const client = await this.#open();
+        await client.command({ query: statement, abort_signal: signal });
+      });
     } catch (error) {
       throw unwritable(error);
     }

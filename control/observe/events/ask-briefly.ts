@@ -4,6 +4,7 @@
  * the work here continues, so that nobody waits for a start.
  */
 
+import { joinSignals } from '../../../base/time-limit.ts';
 import { observationLimits } from '../../limits/observation-limits.ts';
 import {
   answerQuestion,
@@ -22,7 +23,7 @@ export async function askBriefly<Q extends Question>(
 ): Promise<AnswerOf<Q>> {
   const handOver = new AbortController();
   const stop = handOver.signal;
-  const either = signal === undefined ? stop : AbortSignal.any([signal, stop]);
+  const either = joinSignals(signal, stop);
   let workedMs = 0;
   let long = false;
   const onSlice = (sliceMs: number): void => {
@@ -36,9 +37,11 @@ export async function askBriefly<Q extends Question>(
     );
   };
   try {
-    return await answerQuestion(places, question, { signal: either, onSlice });
+    return await answerQuestion(places, question, { signal: either.signal, onSlice });
   } catch (error) {
     if (!stop.aborted || signal?.aborted === true) throw error;
+  } finally {
+    either.end();
   }
   return thread.ask(question, signal);
 }
