@@ -14,6 +14,7 @@
         "native-bindings/hyperscan-queue.cc",
         "native-bindings/hyperscan-stream.cc",
         "native-bindings/injection.cc",
+        "native-bindings/mapped-file.cc",
         "native-bindings/memory.cc",
         "native-bindings/pcre.cc",
         "native-bindings/scan-branches.cc",

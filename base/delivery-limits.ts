@@ -153,7 +153,7 @@ export const frontLimits = {
   /** Pause before a thread collects the garbage of an old generation. */
   collectDelayMs: 1_000,
   /** Interval at which front threads send their counts. */
-  counterIntervalMs: 250,
+  counterIntervalMs: 100,
   /** Interval at which they send rankings; paths and programs of a site in one, about 6 KB. */
   rankingIntervalMs: 2_000,
   rankedValuesMax: 128,

@@ -12,6 +12,7 @@ import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
 import { PatternTrial } from './rollout/pattern-trial.ts';
 import { createEvaluator } from './simulate/evaluate.ts';
+import { tryOpenRunTally } from './state/run-tally.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
 import { threadParts } from './threads/thread-parts.ts';
 import { probePool } from './upstream/origin-health.ts';
@@ -36,7 +37,11 @@ export function makeLink(
   enrolled: Enrolled | null = null,
 ): ControllerLink {
   const files = tryOpenSpoolFiles(join(parts.folder, 'spool'), parts.log);
-  if (files !== null) parts.closers.push(() => files.close());
+  if (files !== null) {
+    parts.closers.push(() => files.close());
+    const { folder, options, log } = parts;
+    parts.tally = tryOpenRunTally(join(folder, 'tally'), options.workers, log);
+  }
   return createControllerLink({
     socketPath,
     agentId: enrolled?.agentId ?? 'local',
@@ -53,6 +58,7 @@ export function makeLink(
     answerChallenge: async (token, keyAuthorization) =>
       parts.threads?.setAcmeAnswer(token, keyAuthorization),
     logger: parts.log,
+    tally: parts.tally,
     ...(files && {
       spools: {
         facts: files.store('facts'),

@@ -13,6 +13,7 @@ import { BundleKeeper } from './bundle/bundle-keeper.ts';
 import { IpSets } from './bundle/ip-set.ts';
 import { toRuntimeConfig } from './bundle/runtime-config.ts';
 import type { VerifiedBundle } from './bundle/signed-bundle.ts';
+import type { RunTally } from './contract/run-tally.ts';
 import type { RedisAddress } from './contract/rate-limit.ts';
 import { standardLogging } from './contract/logging.ts';
 import { ClientMemory } from './front/client-memory.ts';
@@ -73,6 +74,8 @@ export class EngineParts {
   readonly startedMs = performance.now();
   /** Null without control. */
   link: ControllerLink | null = null;
+  /** Null without control, or where the disk refuses. */
+  tally: RunTally | null = null;
   threads: FrontThreads | null = null;
   readonly closers: (() => Promise<unknown>)[] = [];
 

@@ -19,6 +19,7 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     listener,
     routes,
     extra: parts.settings,
+    ...(parts.tally && { tallyPath: parts.tally.path }),
     onEvents: (events, dropped) => {
       if (dropped > 0) parts.log.warn('finished requests were not reported', { dropped });
       for (const event of events) parts.link?.observe(event);

@@ -14,6 +14,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   waf::RegisterHyperscanStream(env, exports);
   waf::RegisterScanProgram(env, exports);
   waf::RegisterPcre(env, exports);
+  waf::RegisterMappedFile(env, exports);
   waf::RegisterMemory(env, exports);
   waf::RegisterThreadTime(env, exports);
   waf::RegisterAccept(env, exports);

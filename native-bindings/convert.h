@@ -72,6 +72,7 @@ void RegisterHyperscan(Napi::Env env, Napi::Object exports);
 void RegisterHyperscanStream(Napi::Env env, Napi::Object exports);
 void RegisterScanProgram(Napi::Env env, Napi::Object exports);
 void RegisterPcre(Napi::Env env, Napi::Object exports);
+void RegisterMappedFile(Napi::Env env, Napi::Object exports);
 void RegisterMemory(Napi::Env env, Napi::Object exports);
 void RegisterThreadTime(Napi::Env env, Napi::Object exports);
 void RegisterAccept(Napi::Env env, Napi::Object exports);

@@ -48,6 +48,7 @@ export type {
   ScanTest,
   ScanTier,
 } from './scan-program.ts';
+export { mapFile } from './mapped-file.ts';
 export { easeHeap, trimHeap } from './memory.ts';
 export { threadCpuUs } from './thread-time.ts';
 export { acceptClients } from './accept.ts';

@@ -117,6 +117,7 @@ export interface NativeAddon {
   ) => NativeScanProgram;
   readonly Pcre: new (pattern: string, flags: object, limits: object) => NativePcre;
   readonly Http2Session: new (settings: object) => NativeHttp2Session;
+  mapFile(path: string, bytes: number): ArrayBuffer;
   easeHeap(): boolean;
   trimHeap(): boolean;
   threadCpuUs(): number;

@@ -13,7 +13,10 @@ const lanes: readonly (readonly [ObservationLane, string])[] = [
   ['other', 'Streams that are not understood'],
 ];
 
-/** Counts of a lane, in batches; what a node gave up is counted in items. */
+/**
+ * Counts of a lane, in batches; what a node gave up is counted in items, and what a killed node had
+ * counted and not stored in requests.
+ */
 export interface LaneFields {
   readonly attempted: number;
   readonly admitted: number;

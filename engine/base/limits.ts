@@ -119,6 +119,8 @@ export const stateLimits = {
   collectionsBytesMax: 1024 * 1024 * 1024,
   /** The file of what waits for control; above the bounds of all streams, for LMDB's own pages. */
   spoolMapBytesMax: 768 * 1024 * 1024,
+  /** The tally of one run; 64 bytes a front thread. */
+  tallyBytesMax: 1024 * 1024,
   /** How long changed collections gather for one transaction; a power cut loses no more. */
   collectionsBatchMs: 20,
   /** Pause before a batch that the disk refused is tried again. */

@@ -6,6 +6,15 @@ export interface SpoolStore {
   load(): Iterable<readonly [position: number, bytes: Uint8Array]>;
   /** One entry; null when there is none or it cannot be read. */
   read(position: number): Uint8Array | null;
-  /** Writes and removes entries, all of it or nothing; false when the disk refuses. */
-  change(puts: Iterable<readonly [number, Uint8Array]>, removes: readonly number[]): boolean;
+  /** The owner's second note; null when there is none. */
+  readNote(): Uint8Array | null;
+  /**
+   * Writes and removes entries and, when given, replaces the second note: all of it or nothing;
+   * false when the disk refuses.
+   */
+  change(
+    puts: Iterable<readonly [number, Uint8Array]>,
+    removes: readonly number[],
+    note?: Uint8Array | null,
+  ): boolean;
 }

@@ -7,6 +7,7 @@ import type { SharedImages } from '../contract/shared-images.ts';
 import type { OriginNote } from '../contract/health.ts';
 import type { ListenerKind } from '../../base/listener.ts';
 import type { OverloadStatus } from '../contract/overload.ts';
+import type { TallyPlace } from '../contract/run-tally.ts';
 import type { RoutesConfig } from '../contract/site.ts';
 import type { ClientNotes } from '../contract/trust.ts';
 import type { UnhealthyAddresses } from '../upstream/upstream.ts';
@@ -30,6 +31,8 @@ export interface FrontThreadData {
   /** Front threads of the process. */
   readonly threads: number;
   readonly extra: unknown;
+  /** Where it counts beside its counters; null for nowhere. */
+  readonly tally: TallyPlace | null;
 }
 
 /** From the main thread. */

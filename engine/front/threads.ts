@@ -54,6 +54,8 @@ export interface FrontThreadsOptions {
   readonly listener?: ListenerKind;
   /** Handed to the entry as `extra`; structured-cloneable. */
   readonly extra?: unknown;
+  /** The run's tally, with a slot for each thread; none when absent. */
+  readonly tallyPath?: string;
   /** Finished requests; `dropped` counts those that were lost since the last call. */
   readonly onEvents: (events: readonly RequestEvent[], dropped: number) => void;
   /** Evidence of finished requests; `dropped` counts what was lost since the last call. */
@@ -133,9 +135,12 @@ class FrontThread {
   /** The inherited socket that it serves. */
   readonly fd: number | undefined;
   readonly secureFd: number | undefined;
+  /** Its place in the run's tally. */
+  readonly slot: number;
 
-  constructor(worker: Worker, fd: number | undefined, secureFd: number | undefined) {
+  constructor(worker: Worker, slot: number, fd: number | undefined, secureFd: number | undefined) {
     this.worker = worker;
+    this.slot = slot;
     this.fd = fd;
     this.secureFd = secureFd;
   }
@@ -313,6 +318,8 @@ class Threads implements FrontThreads {
       inheritedSecureFds,
       threads.map((one) => one.secureFd),
     );
+    const slot = freeSlot(threads.map((one) => one.slot));
+    const { tallyPath } = this.options;
     const workerData: FrontThreadData = {
       listen: withFd({ ...listen, port: this.port }, fd),
       listenSecure: listenSecure
@@ -322,8 +329,9 @@ class Threads implements FrontThreads {
       listener: this.options.listener ?? 'strict',
       threads: this.options.count,
       extra: this.options.extra,
+      tally: tallyPath === undefined ? null : { path: tallyPath, slot },
     };
-    const thread = new FrontThread(this.makeWorker(workerData), fd, secureFd);
+    const thread = new FrontThread(this.makeWorker(workerData), slot, fd, secureFd);
     this.threads.add(thread);
     let cause: Error | null = null;
     thread.worker.on('error', (error) => (cause = error));
@@ -430,6 +438,13 @@ function freeFd(
   served: readonly (number | undefined)[],
 ): number | undefined {
   return inherited?.find((fd) => !served.includes(fd));
+}
+
+/** The first place that no thread has. */
+function freeSlot(taken: readonly number[]): number {
+  let slot = 0;
+  while (taken.includes(slot)) slot++;
+  return slot;
 }
 
 function withFd(address: ListenAddress, fd: number | undefined): ListenAddress {

@@ -29,6 +29,7 @@ import { createFront, type Front, type NextGeneration } from './front.ts';
 import { hideValues } from './hide-values.ts';
 import { isSecurity, LogSampler } from './log-sampler.ts';
 import { FrontRankings } from './rankings.ts';
+import { TallySlot } from './tally-slot.ts';
 import { Tracer } from './tracer.ts';
 import { ClientWatch } from './client-watch.ts';
 import type { ListenAddress } from './listener.ts';
@@ -81,6 +82,7 @@ class FrontWorker {
   private readonly parts: FrontWorkerParts;
   private readonly batcher: EventBatcher;
   private readonly counters = new FrontCounters();
+  private readonly tally: TallySlot;
   private readonly rankings = new FrontRankings();
   private readonly endpoints = new FrontEndpoints();
   private readonly sampler = new LogSampler();
@@ -108,6 +110,7 @@ class FrontWorker {
     this.port = port;
     this.data = data;
     this.parts = parts;
+    this.tally = new TallySlot(data.tally);
     this.batcher = new EventBatcher((batch) => this.send({ kind: 'events', batch }));
     this.evidence = new EvidenceBatcher((batch) =>
       this.port.postMessage({ kind: 'evidence', batch } satisfies FromFrontThread, [
@@ -191,6 +194,7 @@ class FrontWorker {
       ...(this.parts.samples === true ? { captures: this.captures, tracer: this.tracer } : {}),
       onRequestDone: (event, policyId, evidence) => {
         this.counters.add(event, policyId);
+        this.tally.requestEnded(event);
         this.rankings.add(event);
         this.endpoints.add(event);
         const selection = this.parts.samples === true ? this.sampler.select(event) : null;
@@ -235,6 +239,7 @@ class FrontWorker {
     if (!kept && !this.parts.wantsEvent(event)) return;
     const told = hideValues(event);
     const fate = this.batcher.add(selection === null ? told : { ...told, selection });
+    if (fate !== 'lost') this.tally.eventTold(event);
     if (fate !== 'kept') this.counters.addFate(fate);
   }
 

@@ -34,6 +34,7 @@ import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { RequestError } from '../contract/request-error.ts';
+import type { RunTally } from '../contract/run-tally.ts';
 import { notOverloaded, type OverloadStatus } from '../contract/overload.ts';
 import type { HealthReport } from '../contract/health.ts';
 import { EvidenceUploads } from './evidence-uploads.ts';
@@ -64,6 +65,8 @@ export interface LinkOptions extends ConfigurationSink {
   readonly frontThreads?: number;
   /** Where observations wait until control has them; default in memory. */
   readonly spools?: SpoolStores;
+  /** What front threads count where it outlives this process. */
+  readonly tally?: RunTally | null;
   /** SHA-256 of the bundle that serves, '' when none does. */
   configHash(): string;
   /** Resolves when clients get an answer to an authority, by token; null takes it back. */
@@ -140,8 +143,16 @@ class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.observations = new Observations(options.spools);
     const { agentId, logger } = options;
+    this.observations = new Observations(options.spools, options.tally);
+    const { earlierLoss } = this.observations;
+    if (earlierLoss !== null) {
+      const missing = earlierLoss === 'unknown' ? {} : earlierLoss;
+      logger.warn('the engine ended before it stored all that it counted', {
+        known: earlierLoss !== 'unknown',
+        ...missing,
+      });
+    }
     const streamToken = options.enrolled?.identity().streamToken ?? '';
     const transport = (): Transport => this.#transport();
     this.uploads = new EvidenceUploads({ agentId, streamToken, logger, transport });

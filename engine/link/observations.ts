@@ -29,6 +29,7 @@ import type { LearningDelta } from '../contract/api-learning.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { RequestEvent } from '../contract/events.ts';
 import type { RequestError } from '../contract/request-error.ts';
+import type { RunTally } from '../contract/run-tally.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import {
   encodeAccess,
@@ -38,6 +39,8 @@ import {
   isFullAccess,
 } from './access-fact.ts';
 import { CounterSums } from './counter-batch.ts';
+import { lossFault, RunAccount, settleEarlierRun, type EarlierLoss } from './earlier-run.ts';
+import type { RunLedger } from './run-ledger.ts';
 import { encodeFact, encodeFactBatch, type EncodedFact } from './security-fact.ts';
 import { memorySpoolStore, Spool } from './spool.ts';
 
@@ -61,19 +64,26 @@ export class Observations {
   readonly #accessExport: Spool<EncodedFact>;
   readonly #errors: Spool<EncodedFact>;
   readonly #counters: Spool<CounterBatch>;
+  readonly #account: RunAccount | null;
   readonly #sums = new CounterSums(Date.now());
   #send: Send | null = null;
   #flushTimer: NodeJS.Timeout | null = null;
   #countTimer: NodeJS.Timeout | null = null;
   #lastAckMs = Date.now();
 
-  constructor(stores: SpoolStores | undefined) {
+  /** What the run before had counted and not stored; null for nothing. */
+  readonly earlierLoss: EarlierLoss | null;
+
+  /** `tally`: what front threads count beside it; without one, losses of a kill are not known. */
+  constructor(stores: SpoolStores | undefined, tally: RunTally | null = null) {
+    this.#account = tally && new RunAccount(tally);
     const spool = (
       kind: ObservationStreamKind,
       schemaVersion: number,
       bytesMax: number,
       store: SpoolStore | undefined,
       tier: ObservationRetentionTier = ObservationRetentionTier.FULL,
+      ledger: RunLedger<unknown> | null = null,
     ): Spool<EncodedFact> =>
       new Spool<EncodedFact>({
         ...{ kind, schemaVersion, bytesMax, tier },
@@ -82,10 +92,18 @@ export class Observations {
         store: store ?? memorySpoolStore(),
         batchItemsMax: linkLimits.batchFactsMax,
         weightOf: ({ bytes }) => bytes.length,
+        ...(ledger && { ledger }),
       });
     const kinds = ObservationStreamKind;
     const { factBytesMax, accessBytesMax, accessSampleBytesMax, errorBytesMax } = linkLimits;
-    this.#facts = spool(kinds.SECURITY_FACT, securityFactVersion, factBytesMax, stores?.facts);
+    this.#facts = spool(
+      kinds.SECURITY_FACT,
+      securityFactVersion,
+      factBytesMax,
+      stores?.facts,
+      ObservationRetentionTier.FULL,
+      this.#account?.facts,
+    );
     const full = kinds.ACCESS_DETAIL_FULL;
     this.#access = spool(full, accessFactVersion, accessBytesMax, stores?.access);
     this.#accessSample = spool(
@@ -108,7 +126,10 @@ export class Observations {
       bytesMax: linkLimits.counterBytesMax,
       batchItemsMax: 1,
       weightOf: () => 0,
+      ...(this.#account && { ledger: this.#account.counters }),
     });
+    this.earlierLoss = tally && settleEarlierRun(this.#counters, this.#facts, tally);
+    if (this.earlierLoss !== null) this.fault(lossFault(this.earlierLoss));
   }
 
   /** Takes a finished request; never throws, never blocks. */
@@ -202,15 +223,16 @@ export class Observations {
     const evicted = sum((spool) => spool.evictedBatches);
     const pending = sum((spool) => spool.batches);
     const backlog = pending > linkLimits.batchesInFlightMax;
+    const incomplete = evicted > 0 || this.earlierLoss !== null;
     const waits = pending > 0 ? Math.max(0, Date.now() - this.#lastAckMs) : 0;
     return {
-      state: evicted > 0 ? 'coverage_gap' : backlog ? 'backlog' : 'healthy',
+      state: incomplete ? 'coverage_gap' : backlog ? 'backlog' : 'healthy',
       pendingBatches: BigInt(pending),
       pendingBytes: BigInt(sum((spool) => spool.bytes)),
       evictedBatches: BigInt(evicted),
       gapNotices: BigInt(sum((spool) => spool.gaps)),
       lastAckAgeMillis: BigInt(waits),
-      coverageIncomplete: evicted > 0,
+      coverageIncomplete: incomplete,
     };
   }
 
@@ -223,6 +245,11 @@ export class Observations {
     if (this.#flushTimer !== null) clearTimeout(this.#flushTimer);
     if (this.#countTimer !== null) clearTimeout(this.#countTimer);
     for (const spool of this.#spools()) spool.seal();
+    // Else the next run says what is missing.
+    if (this.#account?.complete === true) {
+      this.#counters.closeAccount();
+      this.#facts.closeAccount();
+    }
   }
 
   /** Facts first: they are what must not be lost. */

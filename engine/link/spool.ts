@@ -19,6 +19,7 @@ import { crc32c } from '../../base/crc32c.ts';
 import { linkLimits } from '../base/observation-limits.ts';
 import type { SpoolStore } from '../contract/spool.ts';
 import { GapNotes, gapsPosition } from './gap-notes.ts';
+import { readLedger, runEnded, type LedgerNote, type RunLedger } from './run-ledger.ts';
 
 /** What a spool holds and where. */
 export interface SpoolOptions<T> {
@@ -37,6 +38,8 @@ export interface SpoolOptions<T> {
   readonly batchItemsMax: number;
   /** About what an item weighs in bytes; a batch ends at `linkLimits.batchBytesMax` of them. */
   weightOf(item: T): number;
+  /** Says how much of what the run counted is stored; none when absent. */
+  readonly ledger?: RunLedger<T>;
 }
 
 interface Entry {
@@ -57,6 +60,8 @@ export class Spool<T> {
   readonly bootId: Uint8Array = new Uint8Array(randomBytes(16));
   readonly #options: SpoolOptions<T>;
   readonly #boot = hex(this.bootId);
+  /** The account of the run before; null where there is none, or nothing was missing. */
+  readonly earlierRun: LedgerNote | null;
   readonly #gaps: GapNotes;
   #open: T[] = [];
   #openBytes = 0;
@@ -86,6 +91,7 @@ export class Spool<T> {
       }
     }
     this.#gaps = new GapNotes(notes);
+    this.earlierRun = options.ledger === undefined ? null : readLedger(options.store.readNote());
     if (broken.length > 0) options.store.change([], broken);
   }
 
@@ -140,6 +146,7 @@ export class Spool<T> {
     const items = this.#open;
     this.#open = [];
     this.#openBytes = 0;
+    this.#options.ledger?.add(items, this.#nextSeq);
     const bytes = toBinary(ObservationBatchSchema, this.#encode(items));
     this.#keep({
       position: this.#nextPosition++,
@@ -154,6 +161,31 @@ export class Spool<T> {
     this.#nextItem += BigInt(items.length);
     this.#unstoredBytes += bytes.length;
     this.#write(this.#evict());
+  }
+
+  /** Begins this run's account; `missing` items of the run before are a gap from then on. */
+  settleEarlierRun(missing: number): void {
+    const { earlierRun } = this;
+    if (earlierRun !== null && missing > 0) {
+      const { boot, seq, sums } = earlierRun;
+      const gap = create(GapNoticeSchema, {
+        bootId: Buffer.from(boot, 'hex'),
+        streamKind: this.#options.kind,
+        firstBatchSeq: BigInt(seq + 1),
+        lastBatchSeq: BigInt(seq + 1),
+        firstItemSeq: BigInt(sums[0]! + 1),
+        lastItemSeq: BigInt(sums[0]! + missing),
+        reason: runEnded,
+      });
+      this.#gaps.add(gap);
+    }
+    this.#write([]);
+  }
+
+  /** Ends this run's account: all that it counted is in the stream. */
+  closeAccount(): void {
+    this.#options.ledger?.close();
+    this.#write([]);
   }
 
   /** The next batches to send, oldest first; they count as sent. */
@@ -268,7 +300,8 @@ export class Spool<T> {
     const puts = waiting.map(({ position, bytes }) => [position, bytes!] as const);
     const notes = this.#gaps.drainChanged();
     if (notes !== null) puts.push([gapsPosition, notes]);
-    if (!this.#options.store.change(puts, removes)) {
+    const account = this.#options.ledger?.encode(this.#boot);
+    if (!this.#options.store.change(puts, removes, account)) {
       this.#failedWrites++;
       this.#pausedWrites = Math.min(2 ** this.#failedWrites, linkLimits.spoolPausedWritesMax);
       return this.#gaps.keepChanged();
@@ -305,10 +338,13 @@ export class Spool<T> {
 /** A spool that forgets with its process, for engines without a folder. */
 export function memorySpoolStore(): SpoolStore {
   const entries = new Map<number, Uint8Array>();
+  let kept: Uint8Array | null = null;
   return {
     load: () => [...entries].sort(([left], [right]) => left - right),
     read: (position) => entries.get(position) ?? null,
-    change: (puts, removes) => {
+    readNote: () => kept,
+    change: (puts, removes, note = null) => {
+      kept = note ?? kept;
       for (const position of removes) entries.delete(position);
       for (const [position, bytes] of puts) entries.set(position, bytes);
       return true;

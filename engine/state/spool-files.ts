@@ -23,6 +23,7 @@ export interface SpoolFiles {
 /** Opens the folder; made when missing. Errors: `state_unavailable`. */
 export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
   let root: RootDatabase<Buffer, number>;
+  let notes: Database<Buffer, string>;
   try {
     setAsideDamaged(path, 'the spool of observations', log);
     root = openPrivately(path, () =>
@@ -34,6 +35,8 @@ export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
         mapSize: stateLimits.spoolMapBytesMax,
       }),
     );
+    // Apart from the entries: earlier versions take everything there for batches.
+    notes = root.openDB<Buffer, string>({ name: 'notes', encoding: 'binary' });
   } catch (cause) {
     throw new AppError('state_unavailable', `cannot open the spool at ${path}`, {
       source: 'storage',
@@ -41,7 +44,10 @@ export function openSpoolFiles(path: string, log: Logger): SpoolFiles {
     });
   }
   return {
-    store: (name) => new LmdbSpool(root.openDB<Buffer, number>({ name, encoding: 'binary' }), log),
+    store: (name) => {
+      const database = root.openDB<Buffer, number>({ name, encoding: 'binary' });
+      return new LmdbSpool(name, database, notes, log);
+    },
     close: async () => {
       await root.flushed;
       await root.close();
@@ -61,12 +67,21 @@ export function tryOpenSpoolFiles(path: string, log: Logger): SpoolFiles | null 
 }
 
 class LmdbSpool implements SpoolStore {
+  private readonly name: string;
   private readonly database: Database<Buffer, number>;
+  private readonly notes: Database<Buffer, string>;
   private readonly log: Logger;
   private failing = false;
 
-  constructor(database: Database<Buffer, number>, log: Logger) {
+  constructor(
+    name: string,
+    database: Database<Buffer, number>,
+    notes: Database<Buffer, string>,
+    log: Logger,
+  ) {
+    this.name = name;
     this.database = database;
+    this.notes = notes;
     this.log = log;
   }
 
@@ -78,11 +93,20 @@ class LmdbSpool implements SpoolStore {
     return this.database.get(position) ?? null;
   }
 
-  change(puts: Iterable<readonly [number, Uint8Array]>, removes: readonly number[]): boolean {
+  readNote(): Uint8Array | null {
+    return this.notes.get(this.name) ?? null;
+  }
+
+  change(
+    puts: Iterable<readonly [number, Uint8Array]>,
+    removes: readonly number[],
+    note: Uint8Array | null = null,
+  ): boolean {
     try {
       this.database.transactionSync(() => {
         for (const position of removes) this.database.removeSync(position);
         for (const [position, bytes] of puts) this.database.putSync(position, asBuffer(bytes));
+        if (note !== null) this.notes.putSync(this.name, asBuffer(note));
       });
       this.failing = false;
       return true;

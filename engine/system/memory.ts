@@ -1,3 +1,3 @@
-/** The only door to native memory calls: they give freed memory back to the system. */
-export { easeHeap, trimHeap } from '../../native-bindings/index.ts';
+/** The only door to native memory calls: memory goes back to the system, files are mapped. */
+export { easeHeap, mapFile, trimHeap } from '../../native-bindings/index.ts';
 export { dropFilePages } from '../../native-bindings/pages/file-pages.ts';

@@ -10,8 +10,13 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ObservationBatch } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import {
+  ObservationStreamKind,
+  type ObservationBatch,
+} from '../../proto/gen/waf/v1/agent_stream_pb.ts';
+import { CounterBatchSchema } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import { startFakeController } from '../support/fake-controller.ts';
 import { eventually } from '../support/eventually.ts';
 import { missingBuild, root, runWaf } from '../support/product.ts';
@@ -52,13 +57,47 @@ async function makeBundle(): Promise<string> {
   return folder;
 }
 
-async function startEngine(folder: string): Promise<{ child: ChildProcess; port: number }> {
+/** Sends from several connections at once until `count` are answered or the engine is gone. */
+async function load(port: number, count: number, onHalf: () => void): Promise<Sent> {
+  const sent = { answered: 0, blocked: 0, cut: 0 };
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 16 });
+  let gone = false;
+  const send = async (): Promise<void> => {
+    while (!gone && sent.answered < count) {
+      try {
+        const evil = sent.answered % 4 === 3;
+        const status = await ask(port, evil ? '/?q=evil' : '/?q=good', agent);
+        sent.answered++;
+        if (status === 403) sent.blocked++;
+        if (sent.answered === Math.floor(count / 2)) onHalf();
+      } catch {
+        sent.cut++;
+        gone = true;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, send));
+  agent.destroy();
+  return sent;
+}
+
+/** What a sender saw. */
+interface Sent {
+  readonly answered: number;
+  readonly blocked: number;
+  readonly cut: number;
+}
+
+async function startEngine(
+  folder: string,
+  workers = 1,
+): Promise<{ child: ChildProcess; port: number }> {
   const child = spawn(
     process.execPath,
     [
       engineFile,
       ...['--bundle', path.join(folder, 'site.bundle'), '--data', path.join(folder, 'var')],
-      ...['--listen', '127.0.0.1:0', '--workers', '1', '--inspection', 'inline'],
+      ...['--listen', '127.0.0.1:0', '--workers', String(workers), '--inspection', 'inline'],
       ...['--controller', `unix:${path.join(folder, 'control.sock')}`],
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
@@ -73,14 +112,33 @@ async function startEngine(folder: string): Promise<{ child: ChildProcess; port:
   return { child, port };
 }
 
-async function ask(port: number, target: string): Promise<number> {
+async function ask(
+  port: number,
+  target: string,
+  agent: http.Agent | false = false,
+): Promise<number> {
   const options = { host: '127.0.0.1', port, path: target, headers: { host: 'a.example' } };
-  const call = http.get({ ...options, agent: false });
+  const call = http.get({ ...options, agent });
   const [response] = (await once(call, 'response')) as [http.IncomingMessage];
   response.resume();
   await once(response, 'end');
   return response.statusCode ?? 0;
 }
+
+type Controller = Awaited<ReturnType<typeof startFakeController>>;
+
+/** Requests of all batches, each batch once: a killed engine has not read every acknowledgment. */
+const requestsOf = ({ batches }: Controller): number =>
+  [...new Map(batches.map((batch) => [nameOf(batch), batch])).values()]
+    .filter(({ header }) => header?.streamKind === ObservationStreamKind.METRIC)
+    .flatMap(({ payload }) => fromBinary(CounterBatchSchema, payload).deltas)
+    .reduce((sum, { requests }) => sum + Number(requests), 0);
+
+/** Requests, or events, that gaps say are missing. */
+const missingOf = ({ gaps }: Controller, kind: ObservationStreamKind): number =>
+  gaps
+    .filter(({ streamKind }) => streamKind === kind)
+    .reduce((sum, gap) => sum + Number(gap.lastItemSeq - gap.firstItemSeq) + 1, 0);
 
 const nameOf = ({ header }: ObservationBatch): string =>
   `${Buffer.from(header!.bootId).toString('hex')}/${header!.streamKind}/${header!.batchSeq}`;
@@ -127,5 +185,49 @@ describe.skipIf(missingBuild !== null)('observations', () => {
     expect(new Set(taking.batches.map(nameOf)).size).toBe(taking.batches.length);
     expect(taking.batches.length).toBeGreaterThan(before);
     await taking.end();
+  }, 120_000);
+
+  test('kill -9 under load: what is missing is a gap with its number', async () => {
+    const folder = await makeBundle();
+    const controller = await startFakeController(path.join(folder, 'control.sock'), true);
+    cleanups.push(() => controller.end());
+    const sent: Sent[] = [];
+    const killed = [2, 3, 1];
+    for (const workers of killed) {
+      const { child, port } = await startEngine(folder, workers);
+      sent.push(await load(port, 1200, () => child.kill('SIGKILL')));
+      await once(child, 'close');
+    }
+    const last = await startEngine(folder, 2);
+    expect(await ask(last.port, '/?q=evil')).toBe(403);
+    last.child.kill('SIGTERM');
+    await once(last.child, 'close');
+    const total = (of: (one: Sent) => number): number =>
+      sent.reduce((sum, one) => sum + of(one), 1);
+    // A thread may be killed between an answer and its count; a cut request may be counted.
+    const threads = killed.reduce((sum, workers) => sum + workers, 0);
+    const cut = total((one) => one.cut);
+    const { METRIC, SECURITY_FACT } = ObservationStreamKind;
+    expect(missingOf(controller, METRIC)).toBeGreaterThan(0);
+    const between = (found: number, least: number): void => {
+      expect(found).toBeGreaterThanOrEqual(least - threads);
+      expect(found).toBeLessThanOrEqual(least + cut);
+    };
+    const requests = requestsOf(controller) + missingOf(controller, METRIC);
+    between(
+      requests,
+      total((one) => one.answered),
+    );
+    const events = new Set(controller.requestIds()).size + missingOf(controller, SECURITY_FACT);
+    between(
+      events,
+      total((one) => one.blocked),
+    );
+    // The stop in order left no gap.
+    const before = controller.gaps.length;
+    const next = await startEngine(folder);
+    expect(await ask(next.port, '/?q=evil')).toBe(403);
+    await eventually(() => requestsOf(controller) + missingOf(controller, METRIC) > requests);
+    expect(controller.gaps.length).toBe(before);
   }, 120_000);
 });

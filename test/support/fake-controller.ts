@@ -16,6 +16,7 @@ import {
   ObservationStreamKind,
   type AgentMetricsPush,
   type ConnectRequest,
+  type GapNotice,
   type ObservationBatch,
 } from '../../proto/gen/waf/v1/agent_stream_pb.ts';
 
@@ -25,6 +26,8 @@ import { metricPayloadVersion, ownCapabilities } from '../../base/protocol-versi
 export interface FakeController {
   /** Batches in the order in which they came, repeats included. */
   readonly batches: ObservationBatch[];
+  /** Gaps in the order in which they came, repeats included. */
+  readonly gaps: GapNotice[];
   /** Loads and health in the order in which they came. */
   readonly pushes: AgentMetricsPush[];
   /** Request ids of all facts that came, repeats included. */
@@ -45,10 +48,11 @@ export async function startFakeController(
   versions: object = {},
 ): Promise<FakeController> {
   const batches: ObservationBatch[] = [];
+  const gaps: GapNotice[] = [];
   const pushes: AgentMetricsPush[] = [];
   const routes = (router: ConnectRouter): void => {
     router.service(AgentStreamService, {
-      connect: (requests) => answer(requests, { batches, pushes }, acknowledges, versions),
+      connect: (requests) => answer(requests, { batches, gaps, pushes }, acknowledges, versions),
     });
   };
   const server = createServer(connectNodeAdapter({ routes }));
@@ -59,6 +63,7 @@ export async function startFakeController(
     batches.filter(({ header }) => header?.streamKind === kind).map(({ payload }) => payload);
   return {
     batches,
+    gaps,
     pushes,
     requestIds: () =>
       payloads(ObservationStreamKind.SECURITY_FACT).flatMap((payload) =>
@@ -75,7 +80,7 @@ export async function startFakeController(
 
 async function* answer(
   requests: AsyncIterable<ConnectRequest>,
-  { batches, pushes }: Pick<FakeController, 'batches' | 'pushes'>,
+  { batches, gaps, pushes }: Pick<FakeController, 'batches' | 'gaps' | 'pushes'>,
   acknowledges: boolean,
   versions: object,
 ) {
@@ -85,6 +90,13 @@ async function* answer(
   yield create(ConnectResponseSchema, { message: welcome });
   for await (const { message } of requests) {
     if (message.case === 'metricsPush') pushes.push(message.value);
+    if (message.case === 'gapNotice') {
+      gaps.push(message.value);
+      const { bootId, firstBatchSeq, streamKind } = message.value;
+      const value = { bootId, firstBatchSeq, streamKind };
+      if (acknowledges)
+        yield create(ConnectResponseSchema, { message: { case: 'gapNoticeAck', value } });
+    }
     if (message.case !== 'observationBatch') continue;
     batches.push(message.value);
     if (!acknowledges) continue;

@@ -86,7 +86,7 @@ const rooms = [
       'engine/rules/program',
     ],
   },
-  { room: 'engine/state', may: [common, base, contract] },
+  { room: 'engine/state', may: [common, base, contract, 'engine/system'] },
   { room: 'engine/guard', may: [common, base, contract, 'engine/state'] },
   // Whether a front thread is overloaded, and what it inspects meanwhile.
   { room: 'engine/overload', may: [common, base, contract] },

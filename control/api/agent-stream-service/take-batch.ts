@@ -7,6 +7,7 @@ import {
   ObservationAckErrorCode,
   ObservationBatchAckStatus,
   ObservationGapAckStatus,
+  ObservationGapReason,
   ObservationStreamKind,
   type BatchAck,
   type GapNotice,
@@ -130,7 +131,11 @@ export function noteGap(parts: ApiParts, nodeId: string, gap: GapNotice): void {
   const lane = laneOf(gap.streamKind);
   parts.pipeline.add(lane, 'gaps');
   parts.pipeline.add(lane, 'items_lost', Math.max(0, items));
-  parts.logger.warn('a node gave observations up', { node: nodeId, lane, items });
+  const ended = gap.reason === ObservationGapReason.RUN_ENDED;
+  const message = ended
+    ? 'a node ended before it stored what it had counted'
+    : 'a node gave observations up';
+  parts.logger.warn(message, { node: nodeId, lane, items });
 }
 
 /** The answer to a gap. */
