@@ -14,6 +14,7 @@ function timeline(): { pass: (ms: number) => void; fired: () => number } {
   let fired = 0;
   const holder: DeadlineHolder = {
     deadlineMs: deadlines.nowMs + 3 * intervalMs,
+    deadlinePlace: -1,
     onDeadline: () => void fired++,
   };
   deadlines.add(holder);

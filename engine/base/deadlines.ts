@@ -4,11 +4,14 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { Places } from './places.ts';
 
 /** Something with a deadline; `Infinity` means none. */
 export interface DeadlineHolder {
   /** In the time of `Deadlines.nowMs`. */
   deadlineMs: number;
+  /** Kept by `Deadlines`; begins with -1. */
+  deadlinePlace: number;
   /** Called once the deadline has passed; sets the next one. */
   onDeadline(nowMs: number): void;
 }
@@ -25,7 +28,7 @@ export class Deadlines {
   private sweptMs: number;
   private readonly stepMsMax: number;
   private readonly clock: Clock;
-  private readonly holders = new Set<DeadlineHolder>();
+  private readonly holders = new Places<DeadlineHolder>();
   private readonly timer: NodeJS.Timeout;
 
   constructor(clock: Clock, intervalMs: number) {
@@ -37,12 +40,14 @@ export class Deadlines {
     this.timer.unref();
   }
 
+  /** Does nothing for one that is here already. */
   add(holder: DeadlineHolder): void {
-    this.holders.add(holder);
+    if (this.holders.has(holder.deadlinePlace, holder)) return;
+    holder.deadlinePlace = this.holders.add(holder);
   }
 
   remove(holder: DeadlineHolder): void {
-    this.holders.delete(holder);
+    this.holders.remove(holder.deadlinePlace, holder);
   }
 
   /** Looks at all deadlines; the interval does it, tests may. */

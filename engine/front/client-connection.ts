@@ -42,6 +42,9 @@ export class ClientConnection implements ClientPort, DeadlineHolder {
   /** Ready header lines about this connection for origins. */
   readonly forwardedLines: string;
   deadlineMs = Infinity;
+  deadlinePlace = -1;
+  /** Among the clients of its listener. */
+  place = -1;
   /** True while the socket has taken more than it can send. */
   blocked = false;
   closed = false;

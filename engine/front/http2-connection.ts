@@ -26,6 +26,9 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   readonly tls: TlsFacts | null;
   readonly forwardedLines: string;
   deadlineMs: number;
+  deadlinePlace = -1;
+  /** Among the clients of its listener. */
+  place = -1;
   closed = false;
 
   private readonly front: FrontContext;
@@ -33,7 +36,8 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   private readonly reader: TurnReader;
   private readonly onClosed: (connection: Http2Connection) => void;
   private readonly session: Http2Session;
-  private readonly streams = new Map<number, Http2Stream>();
+  /** At most as many as it may have at once, in no order. */
+  private readonly streams: Http2Stream[] = [];
   /** Those whose requests have not begun, in their order. */
   private unbegun: Http2Stream[] = [];
   private beginDue = false;
@@ -84,7 +88,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   /** True while no request runs. */
   get idle(): boolean {
-    return this.streams.size === 0;
+    return this.streams.length === 0;
   }
 
   /** Takes the first `count` bytes of `buffer`, which is read into again after this call. */
@@ -143,7 +147,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
           this.content(id, input, a, a + b);
           break;
         case HTTP2_EVENT.END:
-          this.streams.get(id)?.contentEnded();
+          this.find(id)?.contentEnded();
           break;
         case HTTP2_EVENT.CLOSE:
           this.streamClosed(id);
@@ -152,22 +156,27 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
           this.remainders.begin(id);
           break;
         case HTTP2_EVENT.DRAINED:
-          this.streams.get(id)?.drained();
+          this.find(id)?.drained();
           break;
         default:
           // A refused frame; the session answers it, and counts it.
-          this.givenUp(this.streams.get(id), (stream) => stream.givenUp());
+          this.givenUp(this.find(id), (stream) => stream.givenUp());
       }
     }
   }
 
   private open(id: number, head: Buffer, flags: number): void {
     const stream = new Http2Stream(this.front, this, id, head, flags);
-    this.streams.set(id, stream);
+    this.streams.push(stream);
     this.deadlineMs = Infinity;
     this.headBytes += stream.headBytes;
     if (this.hold()) this.unbegun.push(stream);
     else stream.crowdedOut();
+  }
+
+  /** Not by a Map, whose members of the past would be kept (`places.ts`). */
+  private find(id: number): Http2Stream | undefined {
+    return this.streams.find((stream) => stream.id === id);
   }
 
   /** False where what streams keep is more than this client's share of what a thread holds. */
@@ -176,7 +185,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   }
 
   private content(id: number, input: Buffer, start: number, end: number): void {
-    const stream = this.streams.get(id);
+    const stream = this.find(id);
     this.remainders.received(id, end - start);
     if (stream === undefined) return this.session.consume(id, end - start);
     this.waiting += end - start;
@@ -186,7 +195,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
 
   private streamClosed(id: number): void {
     this.remainders.end(id);
-    this.givenUp(this.streams.get(id), (stream) => stream.closed());
+    this.givenUp(this.find(id), (stream) => stream.closed());
   }
 
   /** A request that was given up, as `ends` says, costs what it cost until then. */
@@ -256,11 +265,12 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
   }
 
   streamLeft(stream: Http2Stream): void {
-    this.streams.delete(stream.id);
+    const last = this.streams.pop();
+    if (last !== stream) this.streams[this.streams.indexOf(stream)] = last!;
     this.headBytes -= stream.headBytes;
     if (this.closed) return;
     this.hold();
-    if (this.streams.size > 0) return;
+    if (this.streams.length > 0) return;
     this.deadlineMs = this.front.deadlines.nowMs + this.front.settings.keepAliveTimeoutMs;
     if (this.front.draining) this.drain();
   }
@@ -344,7 +354,7 @@ export class Http2Connection implements StreamOwner, DeadlineHolder, TurnMember 
     this.deadlineMs = Infinity;
     this.front.deadlines.remove(this);
     this.remainders.close();
-    for (const stream of [...this.streams.values()]) stream.closed();
+    for (const stream of [...this.streams]) stream.closed();
     this.holder.hold(0);
     this.session.close();
     this.onClosed(this);

@@ -15,6 +15,7 @@ interface Remainder {
 /** Remainders of one connection; see the header. At most as many as it may have streams. */
 export class Http2Remainders implements DeadlineHolder {
   deadlineMs = Infinity;
+  deadlinePlace = -1;
   private readonly deadlines: Deadlines;
   private readonly giveUp: (stream: number) => void;
   /** By stream, the one that is given up first in front. */

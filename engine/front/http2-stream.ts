@@ -56,6 +56,7 @@ export class Http2Stream implements ClientPort, DeadlineHolder {
   readonly id: number;
   readonly parser: RequestHeadParser;
   deadlineMs: number;
+  deadlinePlace = -1;
   /** Content received and not yet taken by the request, in bytes. */
   waiting = 0;
 

@@ -10,6 +10,7 @@ import type { TLSSocket } from 'node:tls';
 import { frontLimits } from '../../base/delivery-limits.ts';
 import { parseAddress } from '../../base/ip-address.ts';
 import { rangeTest } from '../base/ip-ranges.ts';
+import { Places } from '../base/places.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import { acceptClients, listenReusePort } from '../system/sockets.ts';
 import { Handshake, type HandshakeParts } from '../tls/handshake.ts';
@@ -23,8 +24,13 @@ import type { ListenAddress, Listener } from './listener.ts';
 import type { NamedEnds } from './proxy-header.ts';
 import { ProxyIntro } from './proxy-intro.ts';
 
+/** A handshake, with what a balancer said of the client. */
+type ClientHandshake = Handshake<NamedEnds | null>;
+
 /** The listener's view of a client, whichever protocol it speaks. */
 interface Client {
+  /** Kept by the listener. */
+  place: number;
   onRead(buffer: Buffer, count: number): void;
   drain(): void;
   destroy(): void;
@@ -39,11 +45,10 @@ const readBuffer = Buffer.allocUnsafeSlow(frontLimits.readBufferBytes);
 /** Serves `context` on sockets of our own. */
 export class StrictListener implements Listener {
   private readonly context: FrontContext;
-  private readonly clients = new Set<Client>();
-  private readonly intros = new Set<ProxyIntro>();
-  /** With what a balancer said of the client. */
-  private readonly handshakes = new Map<Handshake, NamedEnds | null>();
-  private readonly handshakeParts: HandshakeParts;
+  private readonly clients = new Places<Client>();
+  private readonly intros = new Places<ProxyIntro>();
+  private readonly handshakes = new Places<ClientHandshake>();
+  private readonly handshakeParts: HandshakeParts<NamedEnds | null>;
   private readonly acceptors: (() => void)[] = [];
   private whenEmpty: (() => void) | null = null;
 
@@ -140,31 +145,31 @@ export class StrictListener implements Listener {
     const intro = new ProxyIntro(deadlines, socket, settings.proxyHeaderTimeoutMs, {
       introduced: (_, ends, rest) => {
         next(ends, rest);
-        this.intros.delete(intro);
+        this.intros.remove(intro.place, intro);
       },
       notIntroduced: () => {
         this.context.onProxyHeaderRefused();
-        this.intros.delete(intro);
+        this.intros.remove(intro.place, intro);
         this.checkEmpty();
       },
     });
-    this.intros.add(intro);
+    intro.place = this.intros.add(intro);
     return intro;
   }
 
   private shakeHands(socket: net.Socket, ends: NamedEnds | null): void {
     const { peerIp } = acceptedClient(socket, null, ends).facts;
     if (!this.welcome(socket, peerIp)) return;
-    this.handshakes.set(new Handshake(this.handshakeParts, socket), ends);
+    const handshake = new Handshake(this.handshakeParts, socket, ends);
+    handshake.place = this.handshakes.add(handshake);
   }
 
-  private onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void {
+  private onSecure(handshake: ClientHandshake, socket: TLSSocket, facts: TlsFacts): void {
     this.context.onHandshake('complete');
-    const ends = this.handshakes.get(handshake) ?? null;
-    const accepted = acceptedClient(socket, facts, ends);
+    const accepted = acceptedClient(socket, facts, handshake.about);
     const client =
       socket.alpnProtocol === 'h2' ? this.connectHttp2(accepted) : this.connect(accepted, null);
-    this.handshakes.delete(handshake);
+    this.handshakes.remove(handshake.place, handshake);
     // Decrypted bytes come in memory of their own.
     socket.on('data', (bytes: Buffer) => client.onRead(bytes, bytes.length));
     if (this.context.draining) client.drain();
@@ -175,7 +180,7 @@ export class StrictListener implements Listener {
     if (!this.context.settings.http2) return this.connect(accepted, null);
     const first = this.connect(accepted, (buffer, count) => {
       const client = this.connectHttp2(accepted);
-      this.clients.delete(first);
+      this.clients.remove(first.place, first);
       use(client);
       client.onRead(buffer, count);
       if (this.context.draining) client.drain();
@@ -186,23 +191,23 @@ export class StrictListener implements Listener {
   private connect(accepted: AcceptedClient, onHttp2: ConnectionOwner['onHttp2']): Client {
     const onClosed = (closed: Client): void => this.left(closed);
     const client = new ClientConnection(this.context, accepted, { onClosed, onHttp2 });
-    this.clients.add(client);
+    client.place = this.clients.add(client);
     return client;
   }
 
   private connectHttp2(accepted: AcceptedClient): Client {
     const client = new Http2Connection(this.context, accepted, (closed) => this.left(closed));
-    this.clients.add(client);
+    client.place = this.clients.add(client);
     return client;
   }
 
   private left(client: Client): void {
-    this.clients.delete(client);
+    this.clients.remove(client.place, client);
     this.checkEmpty();
   }
 
-  private forget(handshake: Handshake): void {
-    this.handshakes.delete(handshake);
+  private forget(handshake: ClientHandshake): void {
+    this.handshakes.remove(handshake.place, handshake);
     this.checkEmpty();
   }
 
@@ -243,7 +248,7 @@ export class StrictListener implements Listener {
   close(): void {
     this.stopAccepting();
     for (const intro of this.intros) intro.destroy();
-    for (const handshake of this.handshakes.keys()) handshake.destroy();
+    for (const handshake of this.handshakes) handshake.destroy();
     for (const client of this.clients) client.destroy();
   }
 }

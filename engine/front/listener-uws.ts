@@ -11,6 +11,7 @@
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { DeadlineHolder } from '../base/deadlines.ts';
+import { Places } from '../base/places.ts';
 import { AppError } from '../../base/errors.ts';
 import { SPAN, type ConnectionFacts } from '../contract/message.ts';
 import { ChunkedDecoder } from '../http/chunked-decoder.ts';
@@ -31,7 +32,7 @@ export class UwsListener implements Listener {
   private app: TemplatedApp | null = null;
   private socket: us_listen_socket | null = null;
   private closeSocket: (socket: us_listen_socket) => void = () => undefined;
-  private readonly clients = new Set<UwsClient>();
+  private readonly clients = new Places<UwsClient>();
   private whenEmpty: (() => void) | null = null;
 
   constructor(context: FrontContext) {
@@ -68,10 +69,10 @@ export class UwsListener implements Listener {
 
   private accept(response: HttpResponse, request: HttpRequest, address: ListenAddress): void {
     const client = new UwsClient(this.context, response, request, address, (gone) => {
-      this.clients.delete(gone);
+      this.clients.remove(gone.place, gone);
       if (this.clients.size === 0) this.whenEmpty?.();
     });
-    this.clients.add(client);
+    client.place = this.clients.add(client);
     client.begin();
   }
 
@@ -118,6 +119,9 @@ function mappedAddress(text: string): string {
 /** One request of the library, seen as a client. */
 class UwsClient implements ClientPort, DeadlineHolder {
   deadlineMs: number;
+  deadlinePlace = -1;
+  /** Among the clients of its listener. */
+  place = -1;
   readonly parser: RequestHeadParser;
   readonly facts: ConnectionFacts;
   readonly forwardedLines: string;

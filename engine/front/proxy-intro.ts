@@ -17,6 +17,9 @@ export interface IntroOwner {
 /** One client; see the header. */
 export class ProxyIntro implements DeadlineHolder {
   deadlineMs: number;
+  deadlinePlace = -1;
+  /** Among those of its listener. */
+  place = -1;
   private readonly deadlines: Deadlines;
   private readonly socket: net.Socket;
   private readonly owner: IntroOwner;

@@ -22,7 +22,7 @@ export interface CertificateChoice {
 export type HandshakeFailure = 'hello' | 'name' | 'timeout' | 'plain_http' | 'closed' | 'failed';
 
 /** What a handshake needs of its surroundings. */
-export interface HandshakeParts {
+export interface HandshakeParts<About = unknown> {
   readonly deadlines: Deadlines;
   readonly timeoutMs: number;
   /** Protocols spoken, best first; others are refused (RFC 7301 section 3.2). */
@@ -31,8 +31,8 @@ export interface HandshakeParts {
   choose(serverName: string): CertificateChoice | null;
   context(choice: CertificateChoice): SecureContext;
   /** The handshake is complete. */
-  onSecure(handshake: Handshake, socket: TLSSocket, facts: TlsFacts): void;
-  onFailed(handshake: Handshake, failure: HandshakeFailure): void;
+  onSecure(handshake: Handshake<About>, socket: TLSSocket, facts: TlsFacts): void;
+  onFailed(handshake: Handshake<About>, failure: HandshakeFailure): void;
 }
 
 const plainAnswer =
@@ -40,17 +40,23 @@ const plainAnswer =
   'Content-Length: 35\r\n\r\nThis port speaks HTTPS, not HTTP.\r\n';
 
 /** One handshake; see the header. */
-export class Handshake implements DeadlineHolder {
+export class Handshake<About = unknown> implements DeadlineHolder {
   deadlineMs: number;
-  private readonly parts: HandshakeParts;
+  deadlinePlace = -1;
+  /** Among those of its listener. */
+  place = -1;
+  /** What its listener knows of the client. */
+  readonly about: About;
+  private readonly parts: HandshakeParts<About>;
   private readonly raw: net.Socket;
   private socket: TLSSocket | null = null;
   private received: Buffer = Buffer.alloc(0);
   private done = false;
   private readonly onReadable = (): void => this.read();
 
-  constructor(parts: HandshakeParts, raw: net.Socket) {
+  constructor(parts: HandshakeParts<About>, raw: net.Socket, about: About) {
     this.parts = parts;
+    this.about = about;
     this.raw = raw;
     this.deadlineMs = parts.deadlines.nowMs + parts.timeoutMs;
     parts.deadlines.add(this);

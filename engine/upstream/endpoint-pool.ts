@@ -6,6 +6,7 @@
 import net from 'node:net';
 import type tls from 'node:tls';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
+import { Places } from '../base/places.ts';
 import { upstreamLimits } from '../../base/delivery-limits.ts';
 import type { EndpointConfig } from '../contract/site.ts';
 import { Http2Origin } from './http2-origin.ts';
@@ -58,6 +59,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   /** Some thread saw it fail: an answer is worth a note, whoever saw the failures. */
   failing = false;
   deadlineMs = Infinity;
+  deadlinePlace = -1;
 
   private readonly target: ConnectTarget;
   /** Where the address is a name. */
@@ -67,7 +69,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   /** When it came back from being left alone; 0 for long ago. */
   private returnedMs = 0;
   private readonly idle: OriginConnection[] = [];
-  private readonly all = new Set<OriginConnection>();
+  private readonly all = new Places<OriginConnection>();
   /** Those whose answers wait for slow clients. */
   private readonly paused = new Set<OriginConnection>();
   private waiters: Waiter[] = [];
@@ -166,14 +168,15 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
 
   /** What a WebSocket uses is not missing to requests. */
   connectionUpgraded(connection: OriginConnection): void {
-    this.all.delete(connection);
+    this.all.remove(connection.place, connection);
     this.paused.delete(connection);
     this.busy--;
     if (this.waiters.length > 0) this.openMore();
   }
 
   connectionPaused(connection: OriginConnection, paused: boolean): void {
-    if (!paused || !this.all.has(connection)) return void this.paused.delete(connection);
+    if (!paused || !this.all.has(connection.place, connection))
+      return void this.paused.delete(connection);
     this.paused.add(connection);
     if (this.waiters.length > 0) this.openMore();
   }
@@ -184,7 +187,7 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   }
 
   connectionGone(connection: OriginConnection, failure: OriginFailure | null, busy: boolean): void {
-    this.all.delete(connection);
+    this.all.remove(connection.place, connection);
     this.paused.delete(connection);
     if (busy) this.busy--;
     const at = this.idle.indexOf(connection);
@@ -266,7 +269,8 @@ export class EndpointPool implements ConnectionOwner, DeadlineHolder {
   private openMore(): void {
     const missing = this.waiters.length - this.connecting();
     for (let i = Math.min(missing, this.room()); i > 0; i--) {
-      this.all.add(new OriginConnection(this, this.target));
+      const connection = new OriginConnection(this, this.target);
+      connection.place = this.all.add(connection);
     }
   }
 

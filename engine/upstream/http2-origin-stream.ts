@@ -41,6 +41,9 @@ export class Http2OriginStream implements OriginLink, DeadlineHolder {
   websocketKey: string | null = null;
   readonly upgraded = false;
   deadlineMs: number;
+  deadlinePlace = -1;
+  /** Among the streams of its session. */
+  place = -1;
   private readonly owner: Http2StreamOwner;
   private readonly session: ClientHttp2Session;
   private readonly decoder = new ChunkedDecoder();

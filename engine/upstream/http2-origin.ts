@@ -9,6 +9,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { http2OriginLimits, upstreamLimits } from '../../base/delivery-limits.ts';
 import type { DeadlineHolder, Deadlines } from '../base/deadlines.ts';
+import { Places } from '../base/places.ts';
 import { connectFailure } from './connect-failure.ts';
 import { Http2OriginStream, type Http2StreamOwner } from './http2-origin-stream.ts';
 import type { ConnectTarget } from './origin-connection.ts';
@@ -58,12 +59,13 @@ export class Http2Origin {
 
 class OriginSession implements Http2StreamOwner, DeadlineHolder {
   deadlineMs: number;
+  deadlinePlace = -1;
   readonly deadlines: Deadlines;
   readonly scheme: 'http' | 'https';
   private readonly owner: Http2OriginOwner;
   private readonly onGone: (session: OriginSession) => void;
   private readonly session: ClientHttp2Session;
-  private readonly streams = new Set<Http2OriginStream>();
+  private readonly streams = new Places<Http2OriginStream>();
   private waiting: OriginSink[] = [];
   private connected = false;
   private ending = false;
@@ -103,7 +105,7 @@ class OriginSession implements Http2StreamOwner, DeadlineHolder {
     if (!this.connected) return void this.waiting.push(sink);
     this.deadlineMs = Infinity;
     const stream = new Http2OriginStream(this, this.session, sink);
-    this.streams.add(stream);
+    stream.place = this.streams.add(stream);
     sink.originReady(stream);
   }
 
@@ -125,7 +127,7 @@ class OriginSession implements Http2StreamOwner, DeadlineHolder {
   }
 
   streamGone(stream: Http2OriginStream): void {
-    this.streams.delete(stream);
+    this.streams.remove(stream.place, stream);
     if (this.gone || this.streams.size > 0) return;
     if (this.ending) this.session.close();
     else this.deadlineMs = this.deadlines.nowMs + upstreamLimits.idleTimeoutMs;

@@ -68,6 +68,9 @@ export class OriginConnection implements OriginLink, DeadlineHolder {
   readonly head = new ResponseHeadParser();
   headBytes: Uint8Array = readBuffer;
   deadlineMs = Infinity;
+  deadlinePlace = -1;
+  /** Among the connections of its pool. */
+  place = -1;
   /** True when it served a request before the current one. */
   reused = false;
   /** Key of the WebSocket that the request asks for; null for every other. */
