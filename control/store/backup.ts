@@ -88,7 +88,7 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
 /** Every key of a store; the first byte is never zero. */
 const everyKey = { start: '\u0001', end: '\uffff' };
 
-const emptyReader = { get: () => undefined, range: () => [] };
+const emptyReader = { get: () => undefined, peek: () => undefined, range: () => [] };
 
 function fileFor(target: string, nowMs: number, overwrite: boolean): string {
   const isFolder = target.endsWith('/') || (existsSync(target) && statSync(target).isDirectory());

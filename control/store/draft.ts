@@ -63,6 +63,10 @@ export function readThrough(draft: Draft, below: KvReader): KvReader {
       const changed = draft.get(key);
       return changed === undefined ? below.get(key) : (changed ?? undefined);
     },
+    peek: (key) => {
+      const changed = draft.get(key);
+      return changed === undefined ? below.peek(key) : (changed ?? undefined);
+    },
     range: (range) => {
       const own = draft.entriesIn(range.start, range.end);
       return own.length === 0 ? below.range(range) : merged(draft, own, below, range);

@@ -26,6 +26,11 @@ export interface KvRange {
 /** Reading. */
 export interface KvReader {
   get(key: string): Uint8Array | undefined;
+  /**
+   * As `get`, for bytes that are looked at in the same turn and before the next reading, which may
+   * overwrite them: nothing is copied for the caller, who must not change them.
+   */
+  peek(key: string): Uint8Array | undefined;
   /** Entries in the order of their keys' UTF-8 bytes, read as they are asked for. */
   range(range: KvRange): Iterable<KvEntry>;
 }

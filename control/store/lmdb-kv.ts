@@ -220,10 +220,18 @@ function keepPrivate(folder: string): void {
 
 function makeReader(db: Database, transaction?: Transaction): KvReader {
   const within = transaction === undefined ? {} : { transaction };
+  const get = (key: string): Uint8Array | undefined => db.get(encodeKey(key), within);
   return {
-    get: (key) => db.get(encodeKey(key), within),
+    get,
+    peek: transaction === undefined ? (key) => peekAt(db, key) : get,
     range: (range) => rangeOf(db, range, within),
   };
+}
+
+/** The library reads into one buffer, longer than the value, which it uses again. */
+function peekAt(db: Database, key: string): Uint8Array | undefined {
+  const found = db.getBinaryFast(encodeKey(key));
+  return found && new Uint8Array(found.buffer, found.byteOffset, found.length);
 }
 
 function openSnapshot(db: Database): KvSnapshot {

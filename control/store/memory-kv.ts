@@ -18,6 +18,7 @@ export function openMemoryKv(): Kv {
   };
   const reader: KvReader = {
     get: (key) => entries.get(key),
+    peek: (key) => entries.get(key),
     range: (range) => rangeIn(entries, range),
   };
   return {
@@ -43,6 +44,7 @@ export function openMemoryKv(): Kv {
       const draft = new Map(entries);
       const writer: KvWriter = {
         get: (key) => draft.get(key),
+        peek: (key) => draft.get(key),
         range: (range) => rangeIn(draft, range),
         put: (key, value) => void draft.set(key, value),
         remove: (key) => void draft.delete(key),
@@ -55,6 +57,7 @@ export function openMemoryKv(): Kv {
       const held = entries;
       return {
         get: (key) => held.get(key),
+        peek: (key) => held.get(key),
         range: (range) => rangeIn(held, range),
         close: () => undefined,
       };

@@ -28,6 +28,13 @@ interface EventsByValue {
   readonly events: Numbers;
 }
 
+/** A column to write. */
+export interface FinishedColumn {
+  readonly bytes: Uint8Array;
+  readonly terms: readonly string[];
+  readonly hashes: readonly number[];
+}
+
 /** Gathers the values of one field, event by event. */
 export class ColumnBuilder {
   private readonly places = new TermPlaces();
@@ -48,8 +55,8 @@ export class ColumnBuilder {
     }
   }
 
-  /** The column, and its values in the order of their places. */
-  finish(): { readonly bytes: Uint8Array; readonly terms: readonly string[] } {
+  /** The column, its values in the order of their places, and their hashes. */
+  finish(): FinishedColumn {
     const { pairPlaces, pairEvents, events } = this;
     const { terms, hashes } = this.places;
     const order = orderOf(hashes);
@@ -69,7 +76,7 @@ export class ColumnBuilder {
     const sorted = sortByPlace(places, pairEvents, { values, narrow });
     const ends = values === pairs ? sorted.ends.subarray(0, 0) : sorted.ends;
     const bytes = Buffer.concat([bytesOf(head), bytesOf(ends), bytesOf(sorted.events)]);
-    return { bytes, terms: terms.map((_, at) => terms[order[at]!]!) };
+    return { bytes, terms: terms.map((_, at) => terms[order[at]!]!), hashes };
   }
 }
 
@@ -162,16 +169,8 @@ export class Column {
     return found.length > 1 ? [...new Set(found)] : found;
   }
 
-  /** How many events have the values at these places, those with several of them counted again. */
-  countOf(places: readonly number[]): number {
-    const { ends } = this.byValue();
-    let count = 0;
-    for (const place of places) count += endOf(ends, place) - startOf(ends, place);
-    return count;
-  }
-
   /** Events with one of the values at `places`, in ascending order. */
-  eventsWith(places: readonly number[]): ArrayLike<number> {
+  eventsWith(places: readonly number[]): Numbers | number[] {
     if (places.length === 1) return this.eventsAt(places[0]!);
     const marks = this.marks(places);
     const found: number[] = [];
@@ -181,17 +180,8 @@ export class Column {
 
   /** Those of `events`, which ascend, that have one of the values at `places`. */
   among(events: ArrayLike<number>, places: readonly number[]): number[] {
+    if (places.length === 1) return inBoth(events, this.eventsAt(places[0]!));
     const found: number[] = [];
-    if (places.length === 1) {
-      const having = this.eventsAt(places[0]!);
-      let from = 0;
-      for (let at = 0; at < events.length; at++) {
-        const event = events[at]!;
-        from = lowestAt(having, event, from);
-        if (having[from] === event) found.push(event);
-      }
-      return found;
-    }
     const marks = this.marks(places);
     for (let at = 0; at < events.length; at++) {
       if (marks[events[at]!] === 1) found.push(events[at]!);
@@ -244,8 +234,20 @@ export class Column {
   }
 }
 
+/** Numbers of two ascending lists: those of the shorter one are sought in the other. */
+function inBoth(one: ArrayLike<number>, other: ArrayLike<number>): number[] {
+  const [few, many] = one.length <= other.length ? [one, other] : [other, one];
+  const found: number[] = [];
+  for (let at = 0, from = 0; at < few.length; at++) {
+    const wanted = few[at]!;
+    from = lowestAt(many, wanted, from);
+    if (many[from] === wanted) found.push(wanted);
+  }
+  return found;
+}
+
 /** Where the first number that is not below `wanted` stands, from `low` on. */
-function lowestAt(sorted: Numbers, wanted: number, low: number): number {
+function lowestAt(sorted: ArrayLike<number>, wanted: number, low: number): number {
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -4,6 +4,7 @@
  */
 
 import { BlockList, isIP } from 'node:net';
+import { probeOf, type Probe } from './digest.ts';
 import type { EventKind, EventTerms, StoredEvent } from './event-kind.ts';
 import { hashOfTerm } from './term-places.ts';
 import { networkTerm, pathTerm } from './event-terms.ts';
@@ -34,10 +35,12 @@ export interface Clause {
   readonly field: string;
   readonly values: ReadonlySet<string>;
   readonly hashes: readonly number[];
+  readonly probes: readonly Probe[];
 }
 
 /** A filter made ready. */
 export interface PreparedFilter<E> {
+  readonly tenantId: string;
   readonly clauses: readonly Clause[];
   readonly matches: (event: E) => boolean;
 }
@@ -69,15 +72,18 @@ export function prepareFilter<E extends StoredEvent>(
     const terms = kind.termsOf(event);
     return wanted.every(({ field, values }) => (terms[field] ?? []).some((one) => values.has(one)));
   };
-  return { clauses, matches };
+  return { tenantId, clauses, matches };
 }
 
 /** Fields with the most values first: a segment that lacks a value is not searched further. */
-const searchedFirst = ['request', 'client', 'net', 'target', 'path', 'dir', 'rule'];
+const searchedFirst = ['request', 'client', 'net', 'target', 'path', 'dir', 'rule', 'site'];
+/** Fields of few values, most of which are in every segment. */
+const searchedLast = ['method', 'attack', 'severity', 'outcome', 'level'];
 
 function rankOf(field: string): number {
   const rank = searchedFirst.indexOf(field);
-  return rank < 0 ? searchedFirst.length : rank;
+  if (rank >= 0) return rank;
+  return searchedFirst.length + 1 + searchedLast.indexOf(field);
 }
 
 /** Single IPv4 addresses have one spelling, and the column of clients is the smaller one. */
@@ -109,7 +115,9 @@ export function addressCheck(networks: readonly string[]): ((address: string) =>
 }
 
 function clauseOf(field: string, values: readonly string[]): Clause {
-  return { field, values: new Set(values), hashes: values.map(hashOfTerm) };
+  const hashes = values.map(hashOfTerm);
+  const probes = hashes.map((hash) => probeOf(field, hash));
+  return { field, values: new Set(values), hashes, probes };
 }
 
 /** True when an event with these index values may fit. */

@@ -16,6 +16,7 @@ test('what is added, late or not, replaced or removed is seen by every reader', 
   let ranges = 0;
   const other: KvReader = {
     get: (key) => kv.get(key),
+    peek: (key) => kv.peek(key),
     range: (range) => {
       ranges++;
       return kv.range(range);

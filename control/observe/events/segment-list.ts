@@ -20,6 +20,8 @@ export interface SegmentInfo {
   readonly bytes: number;
   readonly agents: readonly string[];
   readonly tenants: readonly string[];
+  /** Chunks of its digest; absent in segments of earlier versions, which have none. */
+  readonly digest?: number;
   /** Up to when the details of a site's events are taken away, by site; absent for none. */
   readonly stripped?: Readonly<Record<string, number>>;
 }

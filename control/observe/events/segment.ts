@@ -5,7 +5,8 @@
 
 import { observationLimits } from '../../limits/observation-limits.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';
-import { Column, ColumnBuilder } from './column.ts';
+import { Column, ColumnBuilder, type FinishedColumn } from './column.ts';
+import { buildDigest, chunkMayHold, chunkOf, type Probe } from './digest.ts';
 import { packBlock, unpackBlock, type Entry } from './entry.ts';
 import { packIds, readIds, type EventIds } from './event-ids.ts';
 import { addInfo, removeInfo, type SegmentInfo } from './segment-list.ts';
@@ -24,6 +25,8 @@ export interface SegmentDraft {
 const blockEvents = observationLimits.eventBlockEvents;
 /** Events whose values go into a column before the caller may pause: some 0.1 ms. */
 const addedTogether = 256;
+/** Where more values than this are wanted, one of them is most likely there. */
+const probesMax = 16;
 const none: readonly string[] = [];
 
 /**
@@ -51,26 +54,32 @@ export function* buildSegment<E extends StoredEvent>(
     parts.push([`b${separator}${at / blockEvents}`, block]);
     yield null;
   }
+  const hashed: { readonly field: string; readonly hashes: readonly number[] }[] = [];
   for (const field of kind.fields) {
-    const { bytes, terms } = yield* buildColumn(indexed, field);
+    const { bytes, terms, hashes } = yield* buildColumn(indexed, field);
+    hashed.push({ field, hashes });
     parts.push([`c${separator}${field}`, bytes]);
     if (kind.ranked.includes(field)) {
       parts.push([`d${separator}${field}`, encoder.encode(JSON.stringify(terms))]);
     }
     yield null;
   }
+  const digest = buildDigest(hashed);
+  digest.forEach((chunk, at) => parts.push([chunkName(at), chunk]));
+  yield null;
   const agents = [...new Set(readable.map(({ agentId }) => agentId))];
   const tenants = [...new Set(readable.map(({ tenantId }) => tenantId))];
   parts.push(packIds(readable, agents, tenants));
   const bytes = parts.reduce((sum, [, value]) => sum + value.length, 0);
   const [minId, maxId] = [readable[0]!.id, readable.at(-1)!.id];
-  return { info: { minId, maxId, count: readable.length, bytes, agents, tenants }, parts };
+  const size = { count: readable.length, bytes, digest: digest.length };
+  return { info: { minId, maxId, ...size, agents, tenants }, parts };
 }
 
 function* buildColumn(
   indexed: readonly EventTerms[],
   field: string,
-): Generator<null, ReturnType<ColumnBuilder['finish']>> {
+): Generator<null, FinishedColumn> {
   const column = new ColumnBuilder();
   for (let at = 0; at < indexed.length; at++) {
     column.add(indexed[at]![field] ?? none);
@@ -106,6 +115,22 @@ export class SegmentReader {
     this.reader = reader;
     this.lane = lane;
     this.info = info;
+  }
+
+  /** False when no event has one of the values; true where the segment cannot tell. */
+  mayHold(values: readonly Probe[]): boolean {
+    const { digest } = this.info;
+    if (digest === undefined || values.length > probesMax) return true;
+    return values.some((probe) => {
+      const chunk = this.reader.peek(this.keyOf(chunkName(chunkOf(probe, digest))));
+      return chunk === undefined || chunkMayHold(chunk, probe);
+    });
+  }
+
+  /** A column that is done with before anything else is read; null where the segment has none. */
+  peekColumn(field: string): Column | null {
+    const bytes = this.reader.peek(this.keyOf(`c${separator}${field}`));
+    return bytes === undefined ? null : new Column(bytes);
   }
 
   /** A column; null where the segment has none. */
@@ -156,8 +181,16 @@ export class SegmentReader {
   }
 
   private part(name: string): Uint8Array | undefined {
-    return this.reader.get(partKey(this.lane, this.info.maxId, name));
+    return this.reader.get(this.keyOf(name));
   }
+
+  private keyOf(name: string): string {
+    return partKey(this.lane, this.info.maxId, name);
+  }
+}
+
+function chunkName(at: number): string {
+  return `f${separator}${at}`;
 }
 
 function partKey(lane: EventLane, maxId: string, name: string): string {
