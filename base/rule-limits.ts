@@ -82,6 +82,20 @@ export const valueLimits = {
   jsonNameBytesMin: 32_768,
   jsonNamesPerByte: 2,
   jsonNameBytesMax: 163_840,
+  /** Nesting of gRPC messages; decoders of C++ and Java stop at 100. */
+  grpcDepthMax: 64,
+  /** Fields of the messages of one gRPC request; 128 KB have 65,536 at most. */
+  grpcFieldsMax: 100_000,
+  /**
+   * Bytes of texts that are messages too: allowed in any request, and added for each byte of a
+   * message, decompressed. Nested small messages are texts at each level.
+   */
+  grpcTextsMin: 65_536,
+  grpcTextsPerByte: 4,
+  /** Names of the fields of one gRPC request, each with its path. */
+  grpcNameBytesMax: 163_840,
+  /** Compressed messages of one gRPC request; each costs 20 us and more. */
+  grpcCompressedMax: 256,
   /** Elements of one XML document, with their nesting; libxml2 stops at 256 too. */
   xmlElementsMax: 50_000,
   xmlDepthMax: 256,

@@ -104,6 +104,7 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
       guards: parts.guards.of(siteId),
       schema: parts.schemas.of(siteId),
       failPolicy: parts.guards.failPolicyOf(siteId),
+      grpcFields: parts.guards.grpcFieldsOf(siteId),
     }),
     probeUpstream: probePool,
     clients: parts.clientMemory.answers((siteId, count) => parts.threads?.sample(siteId, count)),

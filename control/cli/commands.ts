@@ -28,6 +28,7 @@ export const commandSources: readonly CommandSource[] = [
   { word: 'site', load: async () => (await import('./site-move.ts')).siteMoveCommands },
   { word: 'site', load: async () => (await import('./site-tls.ts')).siteTlsCommand },
   { word: 'site', load: async () => (await import('./site-websocket.ts')).siteWebsocketCommand },
+  { word: 'site', load: async () => (await import('./site-grpc.ts')).siteGrpcCommand },
   { word: 'upstream', load: async () => (await import('./upstream-commands.ts')).upstreamCommands },
   { word: 'cert', load: async () => (await import('./cert-commands.ts')).certCommands },
   { word: 'cert', load: async () => (await import('./cert-dns-commands.ts')).certDnsCommands },

@@ -6,6 +6,7 @@ import { mapSitesNamed, sitesNamed, travelingOptions, withoutSite } from './site
 
 const key = 'websocket.messages';
 const values = { [key]: { '*': 'observe', s1: 'block' }, 'rate_limit.fields': { s2: 'on' } };
+const withGrpc = { ...values, 'grpc.fields': { s2: 'off' } };
 
 test('are objects of choices', () => {
   expect(() => checkSettings(values)).not.toThrow();
@@ -14,6 +15,7 @@ test('are objects of choices', () => {
   expect(() => checkSettings({ [key]: { s1: true } })).toThrow(/one of off, observe, block/);
   expect(() => checkSettings({ [key]: ['s1'] })).toThrow(/must be a JSON object/);
   expect(() => checkSettings({ 'rate_limit.fields': { s1: 'yes' } })).toThrow(/one of off, on/);
+  expect(() => checkSettings({ 'grpc.fields': { s1: 'block' } })).toThrow(/one of off, on/);
   const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`s${at}`, 'off']));
   expect(() => checkSettings({ [key]: many })).toThrow(/at most 1000 sites/);
 });
@@ -32,9 +34,9 @@ test('name sites, which may be called otherwise, or be gone', () => {
 
 test('travel to nodes by site', () => {
   expect(travelingOptions({})).toEqual([]);
-  expect(travelingOptions(values)).toEqual([
-    { siteId: '', websocketMessages: 'observe', rateLimitFields: '' },
-    { siteId: 's1', websocketMessages: 'block', rateLimitFields: '' },
-    { siteId: 's2', websocketMessages: '', rateLimitFields: 'on' },
+  expect(travelingOptions(withGrpc)).toEqual([
+    { siteId: '', websocketMessages: 'observe', rateLimitFields: '', grpcFields: '' },
+    { siteId: 's1', websocketMessages: 'block', rateLimitFields: '', grpcFields: '' },
+    { siteId: 's2', websocketMessages: '', rateLimitFields: 'on', grpcFields: 'off' },
   ]);
 });

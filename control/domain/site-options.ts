@@ -23,8 +23,11 @@ export const websocketMessages: SiteOption = {
 /** Whether answers have RateLimit fields. */
 export const rateLimitFields: SiteOption = { key: 'rate_limit.fields', choices: ['off', 'on'] };
 
+/** Whether text fields of gRPC messages are inspected as arguments. */
+export const grpcFields: SiteOption = { key: 'grpc.fields', choices: ['off', 'on'] };
+
 /** All of them. */
-export const siteOptions: readonly SiteOption[] = [websocketMessages, rateLimitFields];
+export const siteOptions: readonly SiteOption[] = [websocketMessages, rateLimitFields, grpcFields];
 
 /** Stands for all sites that are not named. */
 export const everySite = '*';
@@ -89,6 +92,7 @@ export interface TravelingOptions {
   readonly siteId: string;
   readonly websocketMessages: string;
   readonly rateLimitFields: string;
+  readonly grpcFields: string;
 }
 
 /** What nodes get, sorted by site. */
@@ -98,6 +102,7 @@ export function travelingOptions(values: Values): TravelingOptions[] {
     siteId: site === everySite ? '' : site,
     websocketMessages: choicesOf(values, websocketMessages.key)[site] ?? '',
     rateLimitFields: choicesOf(values, rateLimitFields.key)[site] ?? '',
+    grpcFields: choicesOf(values, grpcFields.key)[site] ?? '',
   }));
 }
 

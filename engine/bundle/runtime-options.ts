@@ -5,7 +5,7 @@ import { AppError } from '../../base/errors.ts';
 import type { SiteConfig } from '../contract/site.ts';
 
 /** The part of a site's configuration that such settings make. */
-type SiteOptions = Pick<SiteConfig, 'websocketMessages' | 'rateLimitFields'>;
+type SiteOptions = Pick<SiteConfig, 'websocketMessages' | 'rateLimitFields' | 'grpcFields'>;
 
 /**
  * Finds what is chosen for a site: its own value, else that for all sites. Errors: AppError
@@ -20,7 +20,12 @@ export function siteOptionsOf({
     const own = bySite.get(siteId);
     const messages = own?.websocketMessages || all?.websocketMessages || 'off';
     const fields = own?.rateLimitFields || all?.rateLimitFields || 'off';
-    return { ...messagesOf(messages), ...fieldsOf(fields) };
+    const grpc = own?.grpcFields || all?.grpcFields || 'off';
+    return {
+      ...messagesOf(messages),
+      ...(isOn('rate limit fields', fields) && { rateLimitFields: true }),
+      ...(isOn('gRPC fields', grpc) && { grpcFields: true }),
+    };
   };
 }
 
@@ -30,10 +35,9 @@ function messagesOf(choice: string): Pick<SiteOptions, 'websocketMessages'> {
   throw invalid(`websocket messages "${choice}"`);
 }
 
-function fieldsOf(choice: string): Pick<SiteOptions, 'rateLimitFields'> {
-  if (choice === 'off') return {};
-  if (choice === 'on') return { rateLimitFields: true };
-  throw invalid(`rate limit fields "${choice}"`);
+function isOn(what: string, choice: string): boolean {
+  if (choice !== 'off' && choice !== 'on') throw invalid(`${what} "${choice}"`);
+  return choice === 'on';
 }
 
 function invalid(what: string): AppError {

@@ -50,6 +50,8 @@ export interface RequestSnapshot {
   /** Milliseconds since the Unix epoch. */
   readonly receivedAtMs: number;
   readonly siteId: string;
+  /** Text fields of gRPC messages are arguments; absent where they are not. */
+  readonly grpcFields?: boolean;
   readonly connection: ConnectionFacts;
   readonly head: MessageHead;
 }

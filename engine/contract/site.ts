@@ -135,6 +135,8 @@ export interface SiteConfig {
   readonly websocketMessages?: 'observe' | 'block';
   /** Answers tell clients what rate limits leave them; absent where they do not. */
   readonly rateLimitFields?: boolean;
+  /** Text fields of gRPC messages are inspected as arguments; absent where they are not. */
+  readonly grpcFields?: boolean;
   /** Endpoints that learn the structure of bodies; absent for none. */
   readonly learning?: ApiLearning;
 }

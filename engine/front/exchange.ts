@@ -208,6 +208,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       requestId: this.requestId,
       receivedAtMs: this.texts.receivedAtMs,
       siteId: this.site!.site.id,
+      grpcFields: this.site!.site.grpcFields === true,
       connection: this.requestClient.facts,
       head: { bytes: this.bytes, spans: this.head.copySpans() },
     };

@@ -64,9 +64,12 @@ export interface SimulatedSite {
   readonly schema: SiteChecks | null;
   /** What failed inspections and bodies that were not looked at lead to. */
   readonly failPolicy: SiteConfig['waf']['failPolicy'];
+  readonly grpcFields: boolean;
 }
 
-const noSite: SimulatedSite = { guards: null, schema: null, failPolicy: 'closed' };
+const noSite: SimulatedSite = {
+  ...{ guards: null, schema: null, failPolicy: 'closed', grpcFields: false },
+};
 
 /** Makes the handler that the engine's own socket serves. */
 export function createEvaluator(options: EvaluatorOptions): EngineHandler {
@@ -182,7 +185,7 @@ function toDiagnostic({ severity, code, message, span }: Diagnostic): PolicyDiag
 
 function evaluate(
   engine: PolicyEngine,
-  { guards, schema, failPolicy }: SimulatedSite,
+  { guards, schema, failPolicy, grpcFields }: SimulatedSite,
   input: EvaluationInput,
 ): EvaluationOutcome {
   const parser = new RequestHeadParser();
@@ -193,6 +196,7 @@ function evaluate(
     requestId: 'simulated',
     receivedAtMs: Date.now(),
     siteId: input.siteId,
+    grpcFields,
     connection: {
       clientIp: input.clientIp,
       clientPort: 0,

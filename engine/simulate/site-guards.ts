@@ -25,6 +25,11 @@ export class SiteGuards {
     return this.table?.sites.find(({ id }) => id === siteId)?.waf.failPolicy ?? 'closed';
   }
 
+  /** Whether a site has text fields of gRPC messages inspected. */
+  grpcFieldsOf(siteId: string): boolean {
+    return this.table?.sites.find(({ id }) => id === siteId)?.grpcFields ?? false;
+  }
+
   /** The guards of a site; null for none and for sites that do not serve. */
   of(siteId: string): GuardChain | null {
     const made = this.made.get(siteId);

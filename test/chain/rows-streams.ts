@@ -1,5 +1,6 @@
 /** Rows on what begins as a request and goes beyond it: WebSockets and gRPC calls. */
 
+import { gzipSync } from 'node:zlib';
 import type { ChainExpected, ChainGroup, ChainRequest, ChainRow, SetupCall } from './chain-row.ts';
 import {
   firstHttp,
@@ -71,6 +72,7 @@ const patched: ChainExpected = { status: 403, guards: ['virtual_patch deny'] };
 const calls: readonly (readonly [string, ChainRequest, ChainExpected])[] = [
   ['a message goes to the origin', call(message('hello')), taken(12)],
   ['several messages do', call(message('a') + message('b')), taken(16)],
+  ['a short text is not inspected by itself', call(message(sqli)), taken(19)],
   ['no message at all', call(''), taken(0)],
   ['an attack in its metadata', call(message('a'), undefined, { cookie: `id=${sqli}` }), blocked],
   ['an attack in its path', call(message('a'), `/shop.Orders/Get?id=${encoded}`), blocked],
@@ -94,6 +96,46 @@ const calls: readonly (readonly [string, ChainRequest, ChainExpected])[] = [
 
 const callRows = calls.map(([says, request, expected]): ChainRow => ({
   ...{ says: `gRPC: ${says}`, site: 'calls', ways: secondHttp, request, expected },
+}));
+
+const nested = (text: string): string =>
+  message(
+    `\x1a${String.fromCharCode(text.length + 2)}\x0a${String.fromCharCode(text.length)}${text}`,
+  );
+const gzipped = (framed: string): string => {
+  const packed = gzipSync(Buffer.from(framed.slice(5), 'latin1')).toString('latin1');
+  return `\x01\0\0\0${String.fromCharCode(packed.length)}${packed}`;
+};
+const web = 'application/grpc-web-text';
+
+/** Where text fields of messages are inspected. */
+const fieldCalls: readonly (readonly [string, ChainRequest, ChainExpected])[] = [
+  ['a message goes to the origin', call(message('hello')), taken(12)],
+  ['an attack in a text', call(message(sqli)), blocked],
+  ['an attack in the text of a message in it', call(nested(sqli)), blocked],
+  ['an attack in the second message', call(message('a') + message(sqli)), blocked],
+  [
+    'an attack in a compressed message',
+    call(gzipped(message(sqli)), undefined, { 'grpc-encoding': 'gzip' }),
+    blocked,
+  ],
+  [
+    'an attack in base64',
+    call(Buffer.from(message(sqli)).toString('base64'), undefined, { 'content-type': web }),
+    blocked,
+  ],
+  [
+    'a suffix that is not known',
+    call(message(sqli), undefined, { 'content-type': 'application/grpc+proto' }),
+    blocked,
+  ],
+  ['a text that a patch forbids', call(message('x #markup y')), patched],
+  ['what is no message', call('\0\0\0\0\x03abc'), { status: 400, with: [200_002] }],
+  ['half a message', call(message('hello').slice(0, 9)), { status: 400, with: [200_002] }],
+];
+
+const fieldRows = fieldCalls.map(([says, request, expected]): ChainRow => ({
+  ...{ says: `gRPC fields: ${says}`, site: 'fields', ways: secondHttp, request, expected },
 }));
 
 const types = ['application/grpc', 'application/grpc+proto'];
@@ -139,7 +181,7 @@ export const streamGroup: ChainGroup = {
       'calls',
       'standard',
       layerCall('HTTP_POLICY', {
-        allowedRequestContentTypes: [...types, 'application/x-www-form-urlencoded'],
+        allowedRequestContentTypes: [...types, web, 'application/x-www-form-urlencoded'],
         bodyProcessorOverrides: types.map((contentTypePrefix) => ({
           ...{ contentTypePrefix, processor: 'BODY_PROCESSOR_RAW' },
         })),
@@ -152,7 +194,15 @@ export const streamGroup: ChainGroup = {
         },
       },
     ),
-    siteCall('calls', { ...inspectedBy('calls'), upstreams: [{ upstreamId: '$pool:calls' }] }),
+    ...['calls', 'fields'].map((key) =>
+      siteCall(key, { ...inspectedBy('calls'), upstreams: [{ upstreamId: '$pool:calls' }] }),
+    ),
   ],
-  rows: [...openingRows, ...callRows],
+  later: [
+    {
+      rpc: 'SystemService/UpdateSystemSettings',
+      body: { values: { 'grpc.fields': { '$site:fields': 'on' } } },
+    },
+  ],
+  rows: [...openingRows, ...callRows, ...fieldRows],
 };

@@ -51,6 +51,30 @@ const answered = (content: string, truncated: boolean): Transaction => {
   return tx;
 };
 
+/** A field 1 of that content, and a message of gRPC. */
+const field1 = (content: string): string => {
+  const length = Buffer.alloc(5);
+  let at = 0;
+  for (let left = content.length; ; left >>>= 7) {
+    length[at++] = (left & 0x7f) | (left > 0x7f ? 0x80 : 0);
+    if (left <= 0x7f) break;
+  }
+  return `\n${length.latin1Slice(0, at)}${content}`;
+};
+/** Content in groups of the largest number there is, which make long names. */
+const named = (depth: number, content: string): string =>
+  many('\xfb\xff\xff\xff\x0f', depth) + content + many('\xfc\xff\xff\xff\x0f', depth);
+const nested = (depth: number): string => {
+  let message = field1(attack);
+  for (let i = 0; i < depth; i++) message = field1(message);
+  return message;
+};
+const framed = (content: string): string => {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(content.length, 1);
+  return prefix.latin1Slice() + content;
+};
+
 /** Each reaches one limit and has the attack past it. */
 const inspectedPastIt: readonly Case[] = [
   [
@@ -82,6 +106,12 @@ const inspectedPastIt: readonly Case[] = [
     'xml-attributes',
     body('XML', `<a>${many('<b c="1"/>', valueLimits.xmlAttributesMax)}<b c="${attack}"/></a>`),
   ],
+  ['grpc-depth', body('GRPC', framed(nested(valueLimits.grpcDepthMax + 9)))],
+  ['grpc-depth', body('GRPC', framed(many('\x0b', valueLimits.grpcDepthMax + 1) + attack))],
+  ['grpc-fields', body('GRPC', framed(many('\x08\x01', valueLimits.grpcFieldsMax) + attack))],
+  ['grpc-bytes', body('GRPC', framed(named(40, many(field1('long'), 900) + field1(attack))))],
+  ['arguments', body('GRPC', framed(many(field1('long'), 1000) + field1(attack)))],
+  ['argument-rows', body('GRPC', framed(many(field1('long'), 70_000) + field1(attack)))],
 ];
 
 /** What is refused under every policy, or lies where nothing is read any more. */

@@ -15,8 +15,8 @@ import { SOURCE } from '../transaction/values.ts';
 /**
  * Fills the values of phase 2; call once, `body` null when there is none. The processor is what
  * `ctl:requestBodyProcessor` says, else what the Content-Type asks for. What cannot be read sets
- * REQBODY_ERROR and keeps what was read before. REQUEST_BODY is filled without a processor and for
- * URLENCODED, as in ModSecurity 2. Cost: one copy of the body and one pass.
+ * REQBODY_ERROR and keeps what was read before. REQUEST_BODY is filled without a processor, for
+ * URLENCODED, as in ModSecurity 2, and for GRPC. Cost: one copy of the body and one pass.
  */
 export function loadRequestBody(tx: Transaction, body: BodySnapshot | null): void {
   const processorName = tx.control.requestBodyProcessor || tx.bodyProcessor;
@@ -41,7 +41,7 @@ function readBody(tx: Transaction, processorName: string, truncated: boolean): v
   const start = tx.bodyStart;
   const end = start + tx.requestBodyBytes;
   const processor = processorName === '' ? undefined : findBodyProcessor(processorName);
-  if (processor === undefined || processorName === 'URLENCODED') {
+  if (processor === undefined || processorName === 'URLENCODED' || processorName === 'GRPC') {
     tx.values.add(SOURCE.requestBody, start, start, start, end);
   }
   const limit = tx.settings.requestBodyNoFilesLimitBytes;

@@ -75,6 +75,9 @@ function chooseProcessor(tx: Transaction, start: number, end: number): void {
   if (startsWithName(slab, start, end, 'multipart/form-data')) tx.bodyProcessor = 'MULTIPART';
   else if (startsWithName(slab, start, end, 'application/x-www-form-urlencoded')) {
     tx.bodyProcessor = 'URLENCODED';
+  } else if (tx.request.grpcFields === true) {
+    // Servers take any suffix that they do not know for Protocol Buffers.
+    if (startsWithName(slab, start, end, 'application/grpc')) tx.bodyProcessor = 'GRPC';
   }
 }
 

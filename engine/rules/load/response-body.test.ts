@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { expect, test } from 'vitest';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
-import { decodeContent } from './content-coding.ts';
+import { decodeContent } from '../features/bodies/content-coding.ts';
 import { loadResponseBody } from './response-body.ts';
 import { loadResponseHead } from './response-head.ts';
 import { responseFrom, rowTexts, transactionFor } from './test-sample.ts';

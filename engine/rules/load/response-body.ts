@@ -4,7 +4,7 @@ import type { BodySnapshot } from '../../contract/message.ts';
 import { reachLimit } from '../transaction/inspection-limits.ts';
 import type { Transaction } from '../transaction/transaction.ts';
 import { SOURCE } from '../transaction/values.ts';
-import { decodeContent } from './content-coding.ts';
+import { decodeContent } from '../features/bodies/content-coding.ts';
 import { nameIs } from '../transaction/ascii.ts';
 
 /**

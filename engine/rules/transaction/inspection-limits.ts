@@ -27,6 +27,12 @@ export const inspectionLimitNames = [
   'xml-elements',
   'xml-depth',
   'xml-attributes',
+  /** Nesting of the messages of a gRPC request. */
+  'grpc-depth',
+  /** Fields of its messages. */
+  'grpc-fields',
+  /** What its compressed messages, texts that are messages too, and names of fields come to. */
+  'grpc-bytes',
   'multipart-parts',
   'multipart-part-headers',
   'multipart-header-bytes',

@@ -47,7 +47,7 @@ export interface ControlState {
   requestBodyAccess: boolean;
   responseBodyAccess: boolean;
   forceRequestBodyVariable: boolean;
-  /** Upper case (URLENCODED, MULTIPART, JSON, XML); empty = by Content-Type. */
+  /** Upper case (URLENCODED, MULTIPART, JSON, XML, GRPC); empty = by Content-Type. */
   requestBodyProcessor: string;
   parseXmlIntoArgs: 'off' | 'on' | 'onlyArgs';
   auditEngine: 'on' | 'off' | 'relevantOnly';

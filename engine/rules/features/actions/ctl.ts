@@ -111,7 +111,7 @@ function ruleEngine(value: ByteString): Change | null {
   };
 }
 
-const processors = new Set(['URLENCODED', 'MULTIPART', 'JSON', 'XML']);
+const processors = new Set(['URLENCODED', 'MULTIPART', 'JSON', 'XML', 'GRPC']);
 
 function requestBodyProcessor(value: ByteString): Change | null {
   const name = value.toUpperCase();

@@ -1,6 +1,7 @@
 /** The list of body processors; a new one is a file and a line here. */
 
 import type { BodyProcessorDefinition } from '../../transaction/types.ts';
+import { grpcBody } from './grpc.ts';
 import { jsonBody } from './json.ts';
 import { multipartBody } from './multipart.ts';
 import { urlencodedBody } from './urlencoded.ts';
@@ -12,6 +13,7 @@ export const bodyProcessors: readonly BodyProcessorDefinition[] = [
   multipartBody,
   jsonBody,
   xmlBody,
+  grpcBody,
 ];
 
 /** The processor of that upper-case name. */

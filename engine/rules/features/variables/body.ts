@@ -43,7 +43,7 @@ export const bodyVariables: readonly VariableDefinition[] = [
   scalar(
     {
       name: 'REQBODY_PROCESSOR',
-      summary: 'URLENCODED, MULTIPART, JSON, XML or empty.',
+      summary: 'URLENCODED, MULTIPART, JSON, XML, GRPC or empty.',
       example: 'SecRule REQBODY_PROCESSOR "@streq XML"',
     },
     (tx) => tx.control.requestBodyProcessor || tx.bodyProcessor,

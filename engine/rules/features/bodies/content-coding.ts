@@ -10,7 +10,7 @@ import {
   inflateRawSync,
   inflateSync,
 } from 'node:zlib';
-import { valueLimits } from '../../../base/rule-limits.ts';
+import { valueLimits } from '../../../../base/rule-limits.ts';
 
 /** A decoded body, or its beginning. */
 export interface DecodedBody {

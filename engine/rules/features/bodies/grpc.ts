@@ -1,0 +1,169 @@
+/**
+ * The GRPC body processor: the messages of gRPC and gRPC-Web requests, decoded and decompressed.
+ * What a message holds is read by protobuf-reader.ts. Runs where a site asks for it.
+ */
+
+import { valueLimits } from '../../../../base/rule-limits.ts';
+import { nameIs, startsWithName } from '../../transaction/ascii.ts';
+import { reachLimit } from '../../transaction/inspection-limits.ts';
+import type { Transaction } from '../../transaction/transaction.ts';
+import type { BodyProcessorDefinition } from '../../transaction/types.ts';
+import { SOURCE } from '../../transaction/values.ts';
+import { failBody } from './arguments.ts';
+import { decodeContent } from './content-coding.ts';
+import { ProtobufReader } from './protobuf-reader.ts';
+import { addRawText } from './raw-text.ts';
+
+/** One byte of flags and four of the length. Source: gRPC over HTTP/2, Length-Prefixed-Message. */
+const prefixBytes = 5;
+const COMPRESSED = 1;
+const PAD = 0x3d;
+
+/** One a thread: inspection is synchronous. */
+const reader = new ProtobufReader();
+
+/** `ctl:requestBodyProcessor=GRPC`; for types of gRPC where the site has `grpc.fields`. */
+export const grpcBody: BodyProcessorDefinition = {
+  name: 'GRPC',
+  summary: 'Text fields of gRPC messages, without a schema: grpc.1.3 is field 3 in field 1.',
+  example: 'ctl:requestBodyProcessor=GRPC',
+  source: 'gRPC over HTTP/2; gRPC Web; Protocol Buffers, Encoding',
+  process(tx: Transaction, start: number, end: number, truncated: boolean): void {
+    reader.begin(tx);
+    if (!headerBegins(tx, 'content-type', 'application/grpc-web-text')) {
+      new MessageReader(tx, truncated).read(start, end);
+      return;
+    }
+    const from = tx.values.used;
+    const stopped = decodeBase64(tx, start, end);
+    new MessageReader(tx, truncated || stopped < end).read(from, tx.values.used);
+    if (stopped === end) return;
+    failBody(tx, 'GRPC: not base64');
+    addRaw(tx, stopped, end);
+  },
+};
+
+/** The messages of one body, one after the other. */
+class MessageReader {
+  private readonly tx: Transaction;
+  private readonly truncated: boolean;
+  private readonly coding: string;
+  /** Bytes that compressed messages may still grow to, and how many there may be. */
+  private decodedLeft: number;
+  private compressedLeft: number = valueLimits.grpcCompressedMax;
+
+  constructor(tx: Transaction, truncated: boolean) {
+    this.tx = tx;
+    this.truncated = truncated;
+    this.coding = headerValue(tx, 'grpc-encoding').trim().toLowerCase();
+    const { requestBodyNoFilesLimitBytes, requestBodyLimitBytes } = tx.settings;
+    this.decodedLeft = requestBodyNoFilesLimitBytes || requestBodyLimitBytes;
+  }
+
+  read(start: number, end: number): void {
+    const { tx } = this;
+    let at = start;
+    while (at < end) {
+      const { slab } = tx.values;
+      const content = at + prefixBytes;
+      const whole = content <= end && content + slab.readUInt32BE(at + 1) <= end;
+      if (!whole && !this.truncated) failBody(tx, 'GRPC: a message is not whole');
+      if (content > end) return addRaw(tx, at, end);
+      const flags = slab[at]!;
+      const next = whole ? content + slab.readUInt32BE(at + 1) : end;
+      if (flags > COMPRESSED) {
+        failBody(tx, 'GRPC: unknown flags');
+        return addRaw(tx, at, end);
+      }
+      if (flags === COMPRESSED && this.coding !== '' && this.coding !== 'identity') {
+        this.compressed(content, next, !whole);
+      } else this.message(content, next, !whole);
+      if (reader.spent) return addRaw(tx, next, end);
+      at = next;
+    }
+  }
+
+  private message(start: number, end: number, cut: boolean): void {
+    const stopped = reader.read(start, end, cut);
+    if (stopped === end) return;
+    if (reader.spent) return addRaw(this.tx, stopped, end);
+    failBody(this.tx, 'GRPC: not a message of Protocol Buffers');
+    // What seemed to be its first fields may be the beginning of a text.
+    addRaw(this.tx, start, end);
+  }
+
+  private compressed(start: number, end: number, cut: boolean): void {
+    const { tx } = this;
+    const { values } = tx;
+    const room = Math.min(this.decodedLeft, values.room());
+    if (room < 1 || this.compressedLeft-- <= 0) {
+      reachLimit(tx, 'grpc-bytes');
+      return;
+    }
+    const decoded = decodeContent(values.slab.subarray(start, end), this.coding, room);
+    if (decoded === null) {
+      failBody(tx, 'GRPC: a message cannot be decompressed');
+      addRaw(tx, start, end);
+      return;
+    }
+    if (decoded.truncated) reachLimit(tx, 'grpc-bytes');
+    this.decodedLeft = decoded.truncated ? 0 : this.decodedLeft - decoded.bytes.length;
+    const at = values.append(decoded.bytes);
+    this.message(at, values.used, cut || decoded.truncated);
+  }
+}
+
+/**
+ * Writes what [start, end) stands for to the end of the slab; padding may stand within, where
+ * pieces were encoded apart. Returns where it stopped: at what is no base64.
+ */
+function decodeBase64(tx: Transaction, start: number, end: number): number {
+  const { values } = tx;
+  values.reserve(end - start);
+  const { slab } = values;
+  let out = values.used;
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const a = digitOf[slab[at]!]!;
+    const b = digitOf[slab[at + 1]!]!;
+    const pads = slab[at + 3] !== PAD ? 0 : slab[at + 2] === PAD ? 2 : 1;
+    const c = pads === 2 ? 0 : digitOf[slab[at + 2]!]!;
+    const d = pads > 0 ? 0 : digitOf[slab[at + 3]!]!;
+    if (a < 0 || b < 0 || c < 0 || d < 0) break;
+    const bits = (a << 18) | (b << 12) | (c << 6) | d;
+    slab[out++] = bits >>> 16;
+    if (pads < 2) slab[out++] = (bits >>> 8) & 0xff;
+    if (pads < 1) slab[out++] = bits & 0xff;
+  }
+  values.used = out;
+  return at;
+}
+
+const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const digitOf = Int8Array.from({ length: 256 }, (_, byte) =>
+  digits.indexOf(String.fromCharCode(byte)),
+);
+
+function addRaw(tx: Transaction, start: number, end: number): void {
+  if (start < end && tx.settings.inspectsUnparsed) addRawText(tx, SOURCE.argPost, start, end);
+}
+
+/** The last field of that name; '' for none. */
+function headerValue(tx: Transaction, name: string): string {
+  const row = headerRow(tx, name);
+  return row < 0 ? '' : tx.values.value(row);
+}
+
+function headerBegins(tx: Transaction, name: string, beginning: string): boolean {
+  const { values } = tx;
+  const row = headerRow(tx, name);
+  return row >= 0 && startsWithName(values.slab, values.start[row]!, values.end[row]!, beginning);
+}
+
+function headerRow({ values }: Transaction, name: string): number {
+  let found = -1;
+  for (const row of values.rowsOf(SOURCE.requestHeader)) {
+    if (nameIs(values.slab, values.keyStart[row]!, values.keyEnd[row]!, name)) found = row;
+  }
+  return found;
+}
