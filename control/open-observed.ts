@@ -167,11 +167,14 @@ function evidenceFinder(store: Store, evidence: EvidenceStore): FindEvidence {
     if (unavailableReason === 'not_received') return 'later';
     if (evidenceId === '' || !available) return 'none';
     const body = readBodyStart(evidence, evidenceId);
+    const answer = evidence.answer(evidenceId);
     return {
       headers: evidence.headers(evidenceId),
       body,
       bodyBytes: Number(bodyOriginalBytes),
-      answerHeaders: evidence.answer(evidenceId)?.headers ?? [],
+      answerHeaders: answer?.headers ?? [],
+      answerBody: evidence.answerBody(evidenceId),
+      answerBodyLack: answer?.bodyLack ?? 'not_asked',
     };
   };
 }

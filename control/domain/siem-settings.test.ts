@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { hideIdentitySecrets, keepIdentitySecrets } from './identity-settings.ts';
 import { checkSettings } from './settings.ts';
-import { siemTargetsOf, wantsEveryRequest } from './siem-settings.ts';
+import { siemTargetsOf, wantsAnswerBodies, wantsEveryRequest } from './siem-settings.ts';
 
 const good = { id: 'a', transport: 'tcp', host: 'siem.example', port: 514, format: 'ecs' };
 const pem = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
@@ -56,4 +56,12 @@ test('nodes send every request only where a target takes access events', () => {
   expect(wantsEveryRequest({ [key]: [{ ...good, events: ['access'] }] })).toBe(true);
   const off = { ...good, events: ['access'], enabled: false };
   expect(wantsEveryRequest({ [key]: [off] })).toBe(false);
+});
+
+test('bodies of answers are wanted where an audit target takes evidence', () => {
+  const wants = (more: object): boolean => wantsAnswerBodies({ [key]: [{ ...good, ...more }] });
+  expect(wants({ format: 'audit', evidence: true })).toBe(true);
+  expect(wants({ format: 'audit' })).toBe(false);
+  expect(wants({ format: 'audit', evidence: true, enabled: false })).toBe(false);
+  expect(wantsAnswerBodies({})).toBe(false);
 });

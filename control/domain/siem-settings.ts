@@ -43,7 +43,7 @@ export interface SiemTarget {
   readonly format: (typeof formats)[number];
   /** Without a choice: what the form is for. */
   readonly events: readonly SiemEvent[];
-  /** With the headers and the body of the request, as the log policy keeps them, unredacted. */
+  /** With headers and bodies, as far as the log policy keeps them, unredacted. */
   readonly evidence: boolean;
   /** What ends a message on a stream (RFC 6587). */
   readonly framing: (typeof framings)[number];
@@ -92,6 +92,11 @@ export function siemTargetsOf(values: Readonly<Record<string, unknown>>): SiemTa
 /** True where nodes have to send every request, whatever the log policy keeps. */
 export function wantsEveryRequest(values: Readonly<Record<string, unknown>>): boolean {
   return siemTargetsOf(values).some(({ events }) => events.includes('access'));
+}
+
+/** True where some target takes the bodies of answers, as far as the log policy keeps bodies. */
+export function wantsAnswerBodies(values: Readonly<Record<string, unknown>>): boolean {
+  return siemTargetsOf(values).some(({ format, evidence }) => format === 'audit' && evidence);
 }
 
 /** Errors: invalid_argument under `at`. */

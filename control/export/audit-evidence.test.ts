@@ -5,6 +5,7 @@ import { connect as connectSocket, createServer, type AddressInfo } from 'node:n
 import { createConnectTransport } from '@connectrpc/connect-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../base/log.ts';
+import type { AnswerBody } from '../../engine/contract/evidence.ts';
 import type { TransactionRecord } from '../../engine/contract/verdict.ts';
 import type { ControllerLink } from '../../engine/link/controller-link.ts';
 import { EvidenceUploads } from '../../engine/link/evidence-uploads.ts';
@@ -16,7 +17,11 @@ import { connectTestLink } from '../../test/support/test-link.ts';
 interface AuditRecord {
   readonly transaction: {
     readonly request: { readonly body: string; readonly headers: Record<string, string> };
-    readonly response: { readonly http_code: number; readonly headers: Record<string, string> };
+    readonly response: {
+      readonly http_code: number;
+      readonly headers: Record<string, string>;
+      readonly body: string;
+    };
     readonly messages: readonly { readonly message: string }[];
   };
 }
@@ -66,7 +71,7 @@ const answerHead = Object.entries(recorded.transaction.response.headers)
 const body = 'q=1 UNION SELECT 2&a=b';
 
 /** One blocked request, as a node tells of it: a fact and, apart from it, its evidence. */
-function attack(requestId: string, bodyBytes: number): Promise<void> {
+function attack(requestId: string, bodyBytes: number, answerBody?: AnswerBody): Promise<void> {
   const receivedAtMs = Date.now();
   const matchedRules = [sampleMatch({ ver: 'OWASP_CRS/3.3.4', tags: ['attack-sqli'] })];
   const found = { matchedRules, inboundScore: 5, outboundScore: 0, detectionOnly: false };
@@ -88,7 +93,8 @@ function attack(requestId: string, bodyBytes: number): Promise<void> {
   const stated = { id, requestId, siteId: '', reason: 'security', lack: '' } as const;
   const content = { headerBytes: head.length, headers, bodyBytes, body: Buffer.from(body) };
   const answer = { status: 403, headers: Buffer.from(answerHead), truncated: false };
-  uploads.add([{ ...stated, ...request, ...when, ...content, answer }], 0);
+  const answered = answerBody && { answerBody };
+  uploads.add([{ ...stated, ...request, ...when, ...content, answer, ...answered }], 0);
   return eventually(() => uploads.stats().waiting === 0).then(() => uploads.close());
 }
 
@@ -111,7 +117,8 @@ function compared(record: AuditRecord): string[] {
 }
 
 test('names and nesting equal the recorded log, with the same request headers and body', async () => {
-  await attack('request-one', body.length);
+  const page = Buffer.from(recorded.transaction.response.body);
+  await attack('request-one', body.length, { bytes: page, lack: '' });
   const ours = await recordOf('request-one');
   expect(compared(ours)).toEqual(compared(recorded));
   expect(compared(recorded).length).toBeGreaterThan(35);
@@ -120,6 +127,7 @@ test('names and nesting equal the recorded log, with the same request headers an
   expect(ours.transaction.response).toMatchObject({
     http_code: 403,
     headers: recorded.transaction.response.headers,
+    body: recorded.transaction.response.body,
   });
   // ModSecurity writes a name twice; a reader of JSON keeps the last of them.
   expect(ours.transaction.request.headers).toEqual({ ...wanted.headers, 'X-A': '1, 2' });
@@ -130,4 +138,17 @@ test('a body that is not whole is said to be cut', async () => {
   const { messages } = (await recordOf('request-two')).transaction;
   const said = messages.map(({ message }) => message);
   expect(said).toContain(`the request body is cut: ${body.length} of 99999 bytes`);
+  expect(said).toContain('the response body is absent: the node was not asked for it');
+});
+
+test('a response body that is not there or not whole has its reason', async () => {
+  await attack('request-three', body.length, { bytes: Buffer.from('<ht'), lack: 'cut' });
+  await attack('request-four', body.length, { bytes: Buffer.alloc(0), lack: 'not_held' });
+  const shown = async (requestId: string) => {
+    const { response, messages } = (await recordOf(requestId)).transaction;
+    return [response.body, messages.at(-1)?.message];
+  };
+  expect(await shown('request-three')).toEqual(['<ht', 'the response body is cut after 3 bytes']);
+  const absent = 'the response body is absent: the rules did not inspect it';
+  expect(await shown('request-four')).toEqual(['', absent]);
 });

@@ -1,14 +1,15 @@
 /**
  * A security event in the shape of ModSecurity's JSON audit log. Source: libmodsecurity 3.0.9,
- * recorded in `modsecurity-audit.json`. What nodes do not send is empty, never made up: the body
- * of the response, the address of the listener. With its evidence, all headers and the body of the
- * request and the headers of the response are there, of these secrets hidden; without it, Host,
- * User-Agent and Referer. Pure.
+ * recorded in `modsecurity-audit.json`. What nodes do not send is empty, never made up: the address
+ * of the listener. With its evidence, all headers and the body of the request are there, the
+ * headers of the response, secrets hidden, and the body that the rules inspected of it, or a
+ * message that says why not; without it, Host, User-Agent and Referer. Pure.
  */
 
 import type { SecurityMatch } from '../../proto/gen/waf/runtime/v1/engine_pb.ts';
 import type { SecurityFact } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { RequestEvidence } from './evidence-wait.ts';
+import { readAnswerBody } from './answer-body.ts';
 import { textOf, versionNumber } from './fact.ts';
 
 /** Who writes the record. */
@@ -23,6 +24,7 @@ export function auditJson(
   producer: AuditProducer,
   evidence: RequestEvidence | null,
 ): object {
+  const answered = evidence === null ? null : readAnswerBody(evidence);
   return {
     transaction: {
       client_ip: fact.clientIp,
@@ -40,7 +42,7 @@ export function auditJson(
         headers: headersOf(fact, evidence),
       },
       response: {
-        body: '',
+        body: answered === null ? '' : textOf(answered.body),
         http_code: fact.status,
         headers: joinedFields(evidence?.answerHeaders ?? []),
       },
@@ -57,6 +59,7 @@ export function auditJson(
         ),
         ...(fact.refusal === '' ? [] : [ownMessage(`refused: ${fact.refusal}`, '', '')]),
         ...cutMessage(evidence),
+        ...(answered === null || answered.note === '' ? [] : [ownMessage(answered.note, '', '')]),
       ],
     },
   };

@@ -9,6 +9,7 @@ const request = (requestId: string): EvidencedRequest => {
 };
 const evidence: RequestEvidence = {
   ...{ headers: [], body: new Uint8Array([1]), bodyBytes: 1, answerHeaders: [] },
+  ...{ answerBody: new Uint8Array(), answerBodyLack: '' },
 };
 
 function start() {

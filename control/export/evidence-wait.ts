@@ -14,6 +14,10 @@ export interface RequestEvidence {
   readonly bodyBytes: number;
   /** Header fields of the answer; empty where none are kept. */
   readonly answerHeaders: RequestEvidence['headers'];
+  /** The part of the answer's body that the rules were given, coded as it came. */
+  readonly answerBody: Uint8Array;
+  /** Why that is nothing, or not all; '' for a whole body. */
+  readonly answerBodyLack: string;
 }
 
 /** The request that is meant; ids of requests may come again. */

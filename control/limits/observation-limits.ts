@@ -87,6 +87,8 @@ export const evidenceStoreLimits = {
   bodyBytesMax: 32 * 1024 * 1024,
   /** Header fields of one request; heads of 64 KB hold fewer. */
   headerFieldsMax: 20_000,
+  /** The body of an answer, which comes with what announces the upload. */
+  answerBodyBytesMax: 32 * 1024,
   /** What announces one upload: its header fields and what is known of the request. */
   manifestBytesMax: 512 * 1024,
   /** A body in one piece up to this size waits for its commit in memory; others go to disk. */

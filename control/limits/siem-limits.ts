@@ -26,6 +26,8 @@ export const siemLimits = {
   evidenceLookEveryMs: 100,
   /** Bytes of a request's body in one message. */
   evidenceBodyBytesMax: 32 * 1024,
+  /** Bytes of a response's body once decoded; with more it is left out. */
+  decodedBodyBytesMax: 1024 * 1024,
   /** Characters of a certificate chain or a key. */
   pemCharactersMax: 65_536,
 } as const;

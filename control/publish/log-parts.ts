@@ -17,7 +17,7 @@ import {
   type ResolvedPolicy,
   type SiteDays,
 } from '../domain/log-policy.ts';
-import { wantsEveryRequest } from '../domain/siem-settings.ts';
+import { wantsAnswerBodies, wantsEveryRequest } from '../domain/siem-settings.ts';
 import type { TracingSettings } from '../domain/tracing-settings.ts';
 import {
   logEmergencies,
@@ -37,11 +37,12 @@ export const logPolicyKind: PartKind = {
   plan: (store) => {
     const emergency = store.get(logEmergencies, logEmergencyId);
     const stored = store.list(logPolicies);
-    const exportAccess = exportsAccess(store);
+    const exported = exportedBeside(store);
+    const nothingExported = !exported.exportAccess && !exported.exportAnswerBodies;
     const tracing = store.get(tracingSettings, tracingId);
     const standard = stored.length === 0 && emergency?.active !== true;
-    if (standard && !exportAccess && tracing === undefined) return [];
-    const inputs = [...stored, emergency, exportAccess, tracing];
+    if (standard && nothingExported && tracing === undefined) return [];
+    const inputs = [...stored, emergency, exported, tracing];
     return [{ id: '', inputs, build: () => buildPolicies(store) }];
   },
 };
@@ -110,14 +111,13 @@ type PolicyInit = Exclude<MessageInitShape<typeof RuntimeLogPolicySchema>, Runti
 
 function buildPolicies(store: ReadStore) {
   const revision = BigInt(globalLogPolicy(store).revision);
-  const exportAccess = exportsAccess(store);
+  const exported = exportedBeside(store);
   const places = ['', ...sitesWithLogPolicy(store)];
   const tracing = runtimeTracing(store);
   return {
     logPolicies: places.map((siteId) => ({
       ...toRuntimeLogPolicy(siteId, revision, resolvedLogPolicy(store, siteId).effective),
-      exportAccess: siteId === '' && exportAccess,
-      ...(siteId === '' ? tracing : {}),
+      ...(siteId === '' ? { ...exported, ...tracing } : {}),
     })),
   };
 }
@@ -129,9 +129,15 @@ function runtimeTracing(store: ReadStore): Pick<PolicyInit, 'tracing'> {
   return { tracing: { ratio, parents, perSecond } };
 }
 
-/** Whether some SIEM target takes every request. */
-function exportsAccess(store: ReadStore): boolean {
-  return wantsEveryRequest(store.get(systemSettings, settingsId)?.values ?? {});
+/** What SIEM targets take beside what is kept: every request, bodies of answers. */
+function exportedBeside(
+  store: ReadStore,
+): Required<Pick<PolicyInit, 'exportAccess' | 'exportAnswerBodies'>> {
+  const values = store.get(systemSettings, settingsId)?.values ?? {};
+  return {
+    exportAccess: wantsEveryRequest(values),
+    exportAnswerBodies: wantsAnswerBodies(values),
+  };
 }
 
 const detailModes = ['UNSPECIFIED', 'NONE', 'EXEMPLARS', 'ALL'] as const;

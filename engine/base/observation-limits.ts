@@ -93,6 +93,8 @@ export const traceLimits = {
 
 /** Evidence: headers and bodies of requests, on their way to control. */
 export const evidenceLimits = {
+  /** Bytes of the body of an answer; it travels in the message that announces the evidence. */
+  answerBodyBytesMax: 32 * 1024,
   /** Bytes of a body that is kept whole; a request with more is marked as cut. */
   wholeBodyBytesMax: 32 * 1024 * 1024,
   /** Finished evidence of one thread that the main thread has not taken; then without content. */

@@ -27,6 +27,7 @@ export function loggingOf({
     standard: global === undefined ? standardLogSettings : settingsOf(global),
     sites: new Map(own.map((policy) => [policy.siteId, settingsOf(policy)])),
     exportAccess: global?.exportAccess ?? false,
+    exportAnswerBodies: global?.exportAnswerBodies ?? false,
     tracing: global?.tracing === undefined ? null : tracingOf(global.tracing),
   };
 }

@@ -16,6 +16,8 @@ export interface EvidenceSource {
   answerHead(): Uint8Array;
   /** What was captured of the body. */
   capturedBody(): CapturedBody | null;
+  /** What was captured of the answer's body; null where nobody asked for it. */
+  answerBody(): AnswerBody | null;
 }
 
 /** Why there is less than was asked for; '' for no reason. */
@@ -26,7 +28,26 @@ export type EvidenceLack =
   /** Finished evidence waited for control. */
   | 'queue_full';
 
-/** What is kept of an answer: no body. */
+/** Why the body of an answer is not there, or not whole; '' for one that is whole. */
+export const answerBodyLacks = [
+  '',
+  /** Only its beginning was inspected, or has room. */
+  'cut',
+  /** The log policy keeps no bodies. */
+  'log_policy',
+  /** The rules did not inspect it, or the answer is our own. */
+  'not_held',
+  'inflight_limit',
+  'queue_full',
+] as const;
+
+/** The part of an answer's body that the rules were given. */
+export interface AnswerBody {
+  readonly bytes: Uint8Array;
+  readonly lack: (typeof answerBodyLacks)[number];
+}
+
+/** What is kept of an answer, its body apart. */
 export interface EvidenceAnswer {
   /** 0 where none was sent. */
   readonly status: number;
@@ -57,5 +78,7 @@ export interface EvidenceRecord {
   readonly body: Uint8Array;
   /** What was answered. */
   readonly answer: EvidenceAnswer;
+  /** Absent where nobody asked for it. */
+  readonly answerBody?: AnswerBody;
   readonly lack: EvidenceLack;
 }

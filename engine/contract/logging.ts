@@ -41,6 +41,8 @@ export interface LoggingConfig {
   readonly sites: ReadonlyMap<string, LogSettings>;
   /** Every request is handed on, whatever the policies keep: other systems want all of them. */
   readonly exportAccess: boolean;
+  /** Evidence holds bodies of answers, as far as it holds bodies: other systems want them. */
+  readonly exportAnswerBodies: boolean;
   /** Traces; absent or null: requests are in none of ours. */
   readonly tracing?: TracingSettings | null;
 }
@@ -80,6 +82,7 @@ export const standardLogging: LoggingConfig = {
   standard: standardLogSettings,
   sites: new Map(),
   exportAccess: false,
+  exportAnswerBodies: false,
 };
 
 /** Why a request is kept as an access event, in the order of their bits. */

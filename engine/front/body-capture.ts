@@ -15,6 +15,8 @@ export class BodyCapture {
   private readonly held = new HeldBytes();
   private length = 0;
   private crowded = false;
+  /** True when there was more than the bound of one body. */
+  cut = false;
 
   constructor(room: CaptureRoom, bytesMax: number) {
     this.room = room;
@@ -25,6 +27,7 @@ export class BodyCapture {
   add(bytes: Buffer, start: number, end: number): void {
     if (this.crowded) return;
     const stop = Math.min(end, start + this.bytesMax - this.length);
+    if (stop < end) this.cut = true;
     if (stop <= start) return;
     if (!this.room.take(stop - start)) {
       this.crowded = true;
@@ -78,6 +81,26 @@ export class CaptureRoom {
     const prefix = settings.body === 'prefix';
     const bytesMax = prefix ? settings.bodyBytesMax : evidenceLimits.wholeBodyBytesMax;
     return bytesMax === 0 ? null : new BodyCapture(this, bytesMax);
+  }
+
+  /** The copy of an answer's body; null where none is wanted, or none is kept. */
+  openAnswer(siteId: string): BodyCapture | null {
+    if (!this.wantsAnswers || !this.keepsBodies(siteId)) return null;
+    const { body, bodyBytesMax } = this.settingsOf(siteId)!;
+    const { answerBodyBytesMax } = evidenceLimits;
+    const own = body === 'prefix' ? bodyBytesMax : answerBodyBytesMax;
+    return new BodyCapture(this, Math.min(own, answerBodyBytesMax));
+  }
+
+  /** True where other systems asked for bodies of answers. */
+  get wantsAnswers(): boolean {
+    return this.config.exportAnswerBodies;
+  }
+
+  /** True where the log policy of a site keeps bodies. */
+  keepsBodies(siteId: string): boolean {
+    const settings = this.settingsOf(siteId);
+    return settings !== null && settings.body !== 'none';
   }
 
   /** False when there is no room for more bytes. */

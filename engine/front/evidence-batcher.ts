@@ -6,13 +6,14 @@
 import { randomBytes } from 'node:crypto';
 import { evidenceLimits } from '../base/observation-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
-import type { EvidenceLack, EvidenceSource } from '../contract/evidence.ts';
+import type { AnswerBody, EvidenceLack, EvidenceSource } from '../contract/evidence.ts';
 import { exportBit, type EvidenceSettings, type EventSelection } from '../contract/logging.ts';
 import { EvidencePacker, type EvidenceBatch, type RawEvidence } from './evidence-wire.ts';
 import { isSecurity } from './log-sampler.ts';
 import { wholeLines } from './whole-lines.ts';
 
 const nothing = new Uint8Array();
+const withoutRoom: AnswerBody = { bytes: nothing, lack: 'queue_full' };
 
 /** Gathers evidence of one thread. */
 export class EvidenceBatcher {
@@ -79,6 +80,7 @@ function rawEvidence(
 ): RawEvidence {
   const lines = source.headerLines();
   const body = bare ? null : source.capturedBody();
+  const answerBody = source.answerBody();
   const crowded: EvidenceLack = body?.crowded === true ? 'inflight_limit' : '';
   const { requestId, siteId, receivedAtMs, method, host, target, clientIp, httpVersion } = event;
   return {
@@ -99,6 +101,7 @@ function rawEvidence(
     status: event.status,
     answerHead: source.answerHead(),
     answerBytesMax: bare ? 0 : settings.headerBytesMax,
+    ...(answerBody && { answerBody: bare ? withoutRoom : answerBody }),
     lack: bare ? 'queue_full' : crowded,
   };
 }

@@ -5,7 +5,7 @@
  */
 
 import { evidenceLimits } from '../base/observation-limits.ts';
-import type { EvidenceLack, EvidenceRecord } from '../contract/evidence.ts';
+import { answerBodyLacks, type EvidenceLack, type EvidenceRecord } from '../contract/evidence.ts';
 import { answerOf } from './evidence-answer.ts';
 
 /** A batch on the wire; structured-cloneable. */
@@ -15,7 +15,7 @@ export interface EvidenceBatch {
   readonly numbers: Float64Array;
   /** `TEXTS` per record, separated by NUL, which no head may contain. */
   readonly texts: string;
-  /** Header lines, body and head of the answer of each record, one after another. */
+  /** Header lines, body, head and body of the answer of each record, one after another. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Evidence lost since the last batch. */
   readonly dropped: number;
@@ -30,7 +30,7 @@ export interface RawEvidence extends Omit<EvidenceRecord, 'answer' | 'id'> {
   readonly answerBytesMax: number;
 }
 
-const NUMBERS = 10;
+const NUMBERS = 12;
 const TEXTS = 8;
 const lacks: readonly EvidenceLack[] = ['', 'inflight_limit', 'queue_full'];
 
@@ -60,12 +60,16 @@ export class EvidencePacker {
     this.numbers.push(record.bodyBytes, body.length, record.status, answerHead.length);
     const security = record.reason === 'security' ? 1 : 0;
     this.numbers.push(record.answerBytesMax, lacks.indexOf(record.lack) * 2 + security);
+    const { answerBody } = record;
+    const lack = answerBody === undefined ? 0 : answerBodyLacks.indexOf(answerBody.lack) + 1;
+    this.numbers.push(answerBody?.bytes.length ?? 0, lack);
     const { requestId, siteId, clientIp, httpVersion, method, host, target } = record;
     const id = this.nextId(receivedAtMs);
     this.texts.push(id, requestId, siteId, clientIp, httpVersion, method, host, target);
     this.append(headers);
     this.append(body);
     this.append(answerHead);
+    if (answerBody !== undefined) this.append(answerBody.bytes);
     this.count++;
   }
 
@@ -134,6 +138,12 @@ export function unpackEvidence({ count, numbers, texts, bytes }: EvidenceBatch):
       body: piece(number(5)),
       answer: answerOf(number(6), piece(number(7)), number(8)),
       lack: lacks[flags >> 1]!,
+      ...answerBodyOf(piece(number(10)), number(11)),
     };
   });
+}
+
+/** `lack`: its place among the reasons, counted from 1; 0 for no body at all. */
+function answerBodyOf(bytes: Uint8Array, lack: number): Pick<EvidenceRecord, 'answerBody'> {
+  return lack === 0 ? {} : { answerBody: { bytes, lack: answerBodyLacks[lack - 1]! } };
 }

@@ -166,6 +166,7 @@ test('evidence that nobody takes loses its content first, then is dropped', () =
     headerLines: () => new Uint8Array(16_000),
     answerHead: () => new Uint8Array(),
     capturedBody: () => null,
+    answerBody: () => null,
   };
   const event = {
     ...{ requestId: 'r', siteId: 's', receivedAtMs: 1, durationUs: 1, originUs: -1 },

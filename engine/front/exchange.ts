@@ -2,7 +2,7 @@
  * One live request: joins the client's connection, the phase driver and the origin, and ends in one event on every path. Bytes in, bytes out; each side is a part of its own.
  */
 
-import type { CapturedBody, EvidenceSource } from '../contract/evidence.ts';
+import type { AnswerBody, CapturedBody, EvidenceSource } from '../contract/evidence.ts';
 import type { BodySnapshot, RequestSnapshot } from '../contract/message.ts';
 import type { TlsFacts } from '../contract/tls.ts';
 import type { RequestView } from '../guard/request-view.ts';
@@ -11,6 +11,7 @@ import type { RequestHeadParser } from '../http/request-head.ts';
 import type { FrameFault } from '../http/websocket-frames.ts';
 import { PhaseDriver, type PhaseHost, type RouteResult } from '../phases/phase-driver.ts';
 import type { OriginFailure } from '../upstream/origin-sink.ts';
+import { AnswerCapture } from './answer-capture.ts';
 import type { ClientPort } from './client-port.ts';
 import { deliveryAnswer, strictTransportOf } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
@@ -51,6 +52,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   private readonly front: FrontContext;
   private readonly client: ClientPort;
   private described: RequestTexts | null = null;
+  private answerCapture: AnswerCapture | null = null;
   /** Header lines of a request whose inspection ends after it. */
   private lateLines: Uint8Array | null = null;
 
@@ -239,7 +241,13 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
   }
 
   takeAnswer(limitBytes: number): BodySnapshot {
-    return this.response.takeHeld(limitBytes);
+    const held = this.response.takeHeld(limitBytes);
+    const { captures } = this.front;
+    if (captures?.wantsAnswers === true) {
+      this.answerCapture = new AnswerCapture();
+      this.answerCapture.take(captures, this.site!.site.id, held);
+    }
+    return held;
   }
 
   releaseAnswer(): void {
@@ -269,6 +277,13 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
 
   capturedBody(): CapturedBody | null {
     return this.request.captured?.captured() ?? null;
+  }
+
+  answerBody(): AnswerBody | null {
+    const { captures } = this.front;
+    if (captures?.wantsAnswers !== true) return null;
+    const capture = this.answerCapture ?? new AnswerCapture();
+    return capture.body(captures, this.site?.site.id ?? '');
   }
 
   // ---- what the sides ask
@@ -372,6 +387,7 @@ export class Exchange implements PhaseHost, Owner, EvidenceSource {
       this.phases.lesson?.end(event);
       this.front.onRequestDone(event, policyId, this);
       this.request.captured?.drop();
+      this.answerCapture?.drop();
     });
     if (unread) this.request.recycle();
     else if (this.front.captures !== null) this.lateLines = new Uint8Array(this.headerLines());

@@ -28,7 +28,13 @@ function seeded(): () => number {
 function sampler(change: Partial<LogSettings> = {}): LogSampler {
   const made = new LogSampler(seeded());
   const standard = { ...standardLogSettings, ...change };
-  made.use({ revision: 7, standard, sites: new Map(), exportAccess: false });
+  made.use({
+    revision: 7,
+    standard,
+    sites: new Map(),
+    exportAccess: false,
+    exportAnswerBodies: false,
+  });
   return made;
 }
 
@@ -94,7 +100,13 @@ test('paths with numbers are one kind; a flood of paths costs examples, not memo
 test('a site may have a policy of its own', () => {
   const own = new LogSampler(seeded());
   const sites = new Map([['s', { ...standardLogSettings, accessMode: 'none' as const }]]);
-  own.use({ revision: 1, standard: standardLogSettings, sites, exportAccess: false });
+  own.use({
+    revision: 1,
+    standard: standardLogSettings,
+    sites,
+    exportAccess: false,
+    exportAnswerBodies: false,
+  });
   expect(own.select(plain)).toBeNull();
   expect(own.select({ ...plain, siteId: 'other' })).not.toBeNull();
 });
@@ -102,9 +114,21 @@ test('a site may have a policy of its own', () => {
 test('every request is handed on where other systems want it, and kept no more often', () => {
   const made = new LogSampler(seeded());
   const standard = { ...standardLogSettings, accessMode: 'none' as const };
-  made.use({ revision: 1, standard, sites: new Map(), exportAccess: true });
+  made.use({
+    revision: 1,
+    standard,
+    sites: new Map(),
+    exportAccess: true,
+    exportAnswerBodies: false,
+  });
   for (let at = 0; at < 100; at++) expect(made.select(plain)?.access).toBe(exportBit);
-  made.use({ revision: 1, standard: standardLogSettings, sites: new Map(), exportAccess: true });
+  made.use({
+    revision: 1,
+    standard: standardLogSettings,
+    sites: new Map(),
+    exportAccess: true,
+    exportAnswerBodies: false,
+  });
   const picked = Array.from({ length: 100 }, () => made.select(plain)?.access ?? 0);
   expect(picked.every((access) => (access & exportBit) !== 0)).toBe(true);
   expect(picked.filter((access) => access !== exportBit).length).toBeLessThan(100);

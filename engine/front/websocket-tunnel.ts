@@ -155,6 +155,7 @@ export class WebsocketTunnel implements GateOwner {
       headerLines: () => this.owner.headerLines(),
       answerHead: () => none,
       capturedBody: () => null,
+      answerBody: () => null,
     };
   }
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../proto/gen/waf/v1/evidence_upload_pb.ts';
 import { crc32c } from '../../base/crc32c.ts';
 import { evidenceLimits } from '../base/observation-limits.ts';
-import type { EvidenceRecord } from '../contract/evidence.ts';
+import type { AnswerBody, EvidenceRecord } from '../contract/evidence.ts';
 
 /** A header field with its values in their order; decoded texts. */
 interface Field {
@@ -85,9 +85,14 @@ function manifestOf(
       status: record.answer.status,
       headers: fieldsOf(record.answer.headers),
       headerTruncated: record.answer.truncated,
+      ...(record.answerBody && { body: answerBodyOf(record.answerBody) }),
     },
     retention: { securityAnchor: record.reason === 'security' },
   };
+}
+
+function answerBodyOf({ bytes, lack }: AnswerBody) {
+  return { data: new Uint8Array(bytes), lack };
 }
 
 /** Header fields of lines as they came; a line that continues the one before belongs to it. */

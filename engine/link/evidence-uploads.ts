@@ -96,10 +96,11 @@ export class EvidenceUploads {
   #keep(record: EvidenceRecord): void {
     if (this.#waiting.has(record.id)) return;
     const weight = weightOf(record);
-    const bare = weightOf({ ...record, headers: nothing, body: nothing });
+    const shrunk = withoutContent(record);
+    const bare = weightOf(shrunk);
     if (this.#bytes + weight <= this.#bytesMax) this.#push(record, weight);
     else if (this.#bytes + bare <= this.#bytesMax * 1.125) {
-      this.#push({ ...record, headers: nothing, body: nothing, lack: 'queue_full' }, bare);
+      this.#push(shrunk, bare);
     } else this.#note(1);
   }
 
@@ -197,7 +198,14 @@ function makeRequest(message: Sent): UploadRequest {
   return create(UploadRequestSchema, message === undefined ? {} : { message });
 }
 
-function weightOf({ headers, body, target, answer }: EvidenceRecord): number {
-  const content = headers.length + body.length + answer.headers.length;
+function withoutContent(record: EvidenceRecord): EvidenceRecord {
+  const lack = 'queue_full';
+  const answered = record.answerBody && { answerBody: { bytes: nothing, lack } as const };
+  return { ...record, headers: nothing, body: nothing, lack, ...answered };
+}
+
+function weightOf({ headers, body, target, answer, answerBody }: EvidenceRecord): number {
+  const answered = answer.headers.length + (answerBody?.bytes.length ?? 0);
+  const content = headers.length + body.length + answered;
   return content + target.length + evidenceLimits.recordBytes;
 }

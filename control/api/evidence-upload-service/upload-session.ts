@@ -131,13 +131,16 @@ export class UploadSession {
 }
 
 function faultOf(manifest: EvidenceManifest, bytes: number): string {
-  const { bodyBytesMax, headerFieldsMax, manifestBytesMax } = evidenceStoreLimits;
+  const { answerBodyBytesMax, bodyBytesMax, headerFieldsMax, manifestBytesMax } =
+    evidenceStoreLimits;
   if (!isEvidenceId(manifest.metadata?.evidenceId ?? '')) return 'evidenceId: is not one of a node';
   if (manifest.bodySize > BigInt(bodyBytesMax)) return 'bodySize: is too large';
   if (manifest.headers.length > headerFieldsMax) return 'headers: there are too many';
   if ((manifest.answer?.headers.length ?? 0) > headerFieldsMax) {
     return 'answer.headers: there are too many';
   }
+  const answerBody = manifest.answer?.body?.data ?? nothing;
+  if (answerBody.length > answerBodyBytesMax) return 'answer.body.data: is too large';
   return bytes > manifestBytesMax ? 'manifest: is too large' : '';
 }
 
@@ -155,6 +158,7 @@ function evidenceOf(
     metadata: { ...json, agentId: id, tenantId },
     headers: fieldsOf(headers),
     answer: answerOf(manifest),
+    answerBody: manifest.answer?.body?.data ?? nothing,
     bodySize: Number(bodySize),
     bodyCrc32c,
   };
@@ -163,8 +167,14 @@ function evidenceOf(
 /** Null for a node that says nothing of answers. */
 function answerOf({ answer }: EvidenceManifest): KeptAnswer | null {
   if (answer === undefined) return null;
-  const { status, headerTruncated: truncated } = answer;
-  return { status, headers: fieldsOf(answer.headers), truncated };
+  const { status, headerTruncated: truncated, body } = answer;
+  const kept = { status, headers: fieldsOf(answer.headers), truncated };
+  return body === undefined ? kept : { ...kept, bodyLack: lackOf(body.lack) };
+}
+
+/** One of the reasons that are known, else `unknown`. */
+function lackOf(lack: string): string {
+  return /^[a-z_]{0,32}$/.test(lack) ? lack : 'unknown';
 }
 
 function fieldsOf(headers: EvidenceManifest['headers']): RequestEvidenceHeaderJson[] {

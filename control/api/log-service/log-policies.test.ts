@@ -3,10 +3,13 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { create } from '@bufbuild/protobuf';
 import { loggingOf } from '../../../engine/bundle/runtime-logging.ts';
+import type { VerifiedBundle } from '../../../engine/bundle/signed-bundle.ts';
 import { standardLogSettings } from '../../../engine/contract/logging.ts';
 import { RuntimeLogPolicySchema } from '../../../proto/gen/waf/runtime/v1/logging_pb.ts';
 
 import { keepPrinted } from '../../../test/support/printed.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { connectTakingLink } from '../../../test/support/test-link.ts';
 import { startTestControl, type TestControl } from '../../../test/support/test-control.ts';
 import { loadCommands } from '../../cli/commands.ts';
 import { runCommandLine } from '../../cli/program.ts';
@@ -41,6 +44,7 @@ test('nodes without a policy do what the standard policy says', () => {
     standard,
     sites: new Map(),
     exportAccess: false,
+    exportAnswerBodies: false,
     tracing: null,
   });
   expect(loggingOf({ logPolicies: [] })).toBeUndefined();
@@ -233,4 +237,22 @@ test('the command line shows, changes and resets policies', async () => {
   expect(await run(`log policy-reset --site ${siteId}`)).toMatch(/^0 /);
   expect(await run('log policy-set --evidence-body full')).toContain('acknowledgeStorageRisk');
   expect(await run('log policy-set')).toContain('name a setting');
+});
+
+test('nodes are asked for bodies of answers while a target takes them', async () => {
+  const applied: VerifiedBundle[] = [];
+  const link = await connectTakingLink(waf.socket, applied);
+  const set = async (targets: readonly object[]): Promise<void> => {
+    const values = { 'siem.targets': targets };
+    const { status, text } = await waf.call('SystemService/UpdateSystemSettings', { values });
+    expect(status, text).toBe(200);
+  };
+  const asked = (): boolean | undefined =>
+    applied.at(-1) && loggingOf(applied.at(-1)!.bundle)?.exportAnswerBodies;
+  const where = { transport: 'tcp', host: 'siem.example', port: 514 };
+  await set([{ id: 'audit', format: 'audit', evidence: true, ...where }]);
+  await eventually(() => asked() === true);
+  await set([{ id: 'audit', format: 'audit', ...where }]);
+  await eventually(() => asked() !== true);
+  await link.close();
 });

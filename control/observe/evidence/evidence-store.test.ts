@@ -29,7 +29,8 @@ function evidence(at: number, body: Uint8Array, agentId = 'a'): NewEvidence {
   const digest = createHash('sha256').update(body).digest('hex');
   const metadata = { evidenceId, agentId, requestId: `r${at}`, available: true };
   const sums = { bodySize: body.length, bodyCrc32c: crc32c(body) };
-  return { evidenceId, agentId, digest, metadata, headers: [], answer: null, ...sums };
+  const answered = { answer: null, answerBody: new Uint8Array() };
+  return { evidenceId, agentId, digest, metadata, headers: [], ...answered, ...sums };
 }
 
 function readAll(store: EvidenceStore, id: string): Buffer {

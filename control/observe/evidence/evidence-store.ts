@@ -66,6 +66,8 @@ export interface EvidenceStore {
   headers(evidenceId: string): readonly RequestEvidenceHeaderJson[];
   /** What was answered; null where it is not kept. */
   answer(evidenceId: string): KeptAnswer | null;
+  /** What is kept of the answer's body; empty for nothing. */
+  answerBody(evidenceId: string): Uint8Array;
   /** Bytes of a body from `offset` on, one piece at most; empty past its end. */
   readBody(evidenceId: string, offset: number): Uint8Array;
   /** Removes what came before a time. */
@@ -118,6 +120,7 @@ export function openEvidenceStore(
     between: (fromMs, toMs) => between(kv, fromMs, toMs),
     headers: (id) => readJson<RequestEvidenceHeaderJson[]>(kv, key('h', id)) ?? [],
     answer: (id) => readJson<KeptAnswer>(kv, key('a', id)) ?? null,
+    answerBody: (id) => kv.get(key('ab', id)) ?? new Uint8Array(),
     readBody: (id, offset) => {
       if (partials.get(id) !== null) return new Uint8Array();
       const piece = kv.get(pieceKey(id, Math.floor(offset / bodyPieceBytes)));
@@ -175,6 +178,7 @@ function forgetSome(writer: KvWriter, end: string): number {
     writer.remove(entry.key);
     writer.remove(key('h', id));
     writer.remove(key('a', id));
+    writer.remove(key('ab', id));
     writer.remove(key('r', stored?.metadata.requestId ?? '', id));
     removePieces(writer, id);
   }

@@ -21,12 +21,14 @@ import {
 } from './evidence-keys.ts';
 import { writePieces, type PartialEvidence, type UploadClaim } from './partial-evidence.ts';
 
-/** What is kept of an answer: no body. */
+/** What is kept of an answer, its body apart. */
 export interface KeptAnswer {
   /** 0 where none was sent. */
   readonly status: number;
   readonly headers: readonly RequestEvidenceHeaderJson[];
   readonly truncated: boolean;
+  /** Why its body is not there, or not whole, '' for a whole one; absent: nobody asked for it. */
+  readonly bodyLack?: string;
 }
 
 /** Evidence that a node announced. */
@@ -36,6 +38,8 @@ export interface NewEvidence extends UploadClaim {
   readonly headers: readonly RequestEvidenceHeaderJson[];
   /** Null where the node says nothing of it. */
   readonly answer: KeptAnswer | null;
+  /** What came of the answer's body; empty for nothing. */
+  readonly answerBody: Uint8Array;
   readonly bodySize: number;
   readonly bodyCrc32c: number;
 }
@@ -162,9 +166,9 @@ function faultOfPart(
 
 /** Whether there is room for evidence and `more` bytes of its body that are not counted yet. */
 function fits({ writer, quota }: Uploads, evidence: NewEvidence, more: number) {
-  const { metadata, headers, answer } = evidence;
+  const { metadata, headers, answer, answerBody } = evidence;
   const about = JSON.stringify(metadata).length + JSON.stringify([headers, answer]).length;
-  return readUse(writer) + about + more <= quota;
+  return readUse(writer) + about + answerBody.length + more <= quota;
 }
 
 /** Keeps that evidence is missing, which has a share of its own. */
@@ -172,26 +176,29 @@ function keepMissing(uploads: Uploads, evidence: NewEvidence): UploadState {
   const { writer, partials, quota } = uploads;
   partials.drop(writer, evidence.evidenceId);
   if (readUse(writer) <= quota * 1.05) {
-    keep(uploads, { ...evidence, headers: [], answer: null }, withoutContent(evidence.metadata), 0);
+    const bare = { ...evidence, headers: [], answer: null, answerBody: new Uint8Array() };
+    keep(uploads, bare, withoutContent(evidence.metadata), 0);
   }
   return { kind: 'stored', rejected: true };
 }
 
 function keep(
   { writer }: Uploads,
-  { evidenceId, digest, headers, answer }: NewEvidence,
+  { evidenceId, digest, headers, answer, answerBody }: NewEvidence,
   metadata: RequestEvidenceMetadataJson,
   bodyBytes: number,
 ): void {
   const fields = encode(headers);
   const answered = answer === null ? null : encode(answer);
-  const content = (headers.length > 0 ? fields.length : 0) + (answered?.length ?? 0);
+  const heads = (headers.length > 0 ? fields.length : 0) + (answered?.length ?? 0);
+  const content = heads + answerBody.length;
   const own = JSON.stringify(metadata).length + content;
   const stored: StoredMetadata = { bytes: own + bodyBytes, metadata, digest };
   writer.put(key('m', evidenceId), encode(stored));
   writer.put(key('r', metadata.requestId ?? '', evidenceId), new Uint8Array());
   if (headers.length > 0) writer.put(key('h', evidenceId), fields);
   if (answered !== null) writer.put(key('a', evidenceId), answered);
+  if (answerBody.length > 0) writer.put(key('ab', evidenceId), answerBody);
   addUse(writer, own);
 }
 

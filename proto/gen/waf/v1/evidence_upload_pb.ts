@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/evidence_upload.proto.
  */
 export const file_waf_v1_evidence_upload: GenFile = /*@__PURE__*/
-  fileDesc("Chx3YWYvdjEvZXZpZGVuY2VfdXBsb2FkLnByb3RvEgZ3YWYudjEiyAEKDVVwbG9hZFJlcXVlc3QSLAoFaGVsbG8YASABKAsyGy53YWYudjEuRXZpZGVuY2VVcGxvYWRIZWxsb0gAEiwKCG1hbmlmZXN0GAIgASgLMhgud2FmLnYxLkV2aWRlbmNlTWFuaWZlc3RIABImCgVjaHVuaxgDIAEoCzIVLndhZi52MS5FdmlkZW5jZUNodW5rSAASKAoGY29tbWl0GAQgASgLMhYud2FmLnYxLkV2aWRlbmNlQ29tbWl0SABCCQoHbWVzc2FnZSJBCg5VcGxvYWRSZXNwb25zZRIvCgtkdXJhYmxlX2FjaxgBIAEoCzIaLndhZi52MS5FdmlkZW5jZUR1cmFibGVBY2siPQoTRXZpZGVuY2VVcGxvYWRIZWxsbxIQCghhZ2VudF9pZBgBIAEoCRIUCgxzdHJlYW1fdG9rZW4YAiABKAki8wEKEEV2aWRlbmNlTWFuaWZlc3QSMQoIbWV0YWRhdGEYASABKAsyHy53YWYudjEuUmVxdWVzdEV2aWRlbmNlTWV0YWRhdGESLgoHaGVhZGVycxgCIAMoCzIdLndhZi52MS5SZXF1ZXN0RXZpZGVuY2VIZWFkZXISEQoJYm9keV9zaXplGAMgASgEEhMKC2JvZHlfY3JjMzJjGAQgASgHEiwKCXJldGVudGlvbhgFIAEoCzIZLndhZi52MS5FdmlkZW5jZVJldGVudGlvbhImCgZhbnN3ZXIYBiABKAsyFi53YWYudjEuRXZpZGVuY2VBbnN3ZXIiagoORXZpZGVuY2VBbnN3ZXISDgoGc3RhdHVzGAEgASgNEi4KB2hlYWRlcnMYAiADKAsyHS53YWYudjEuUmVxdWVzdEV2aWRlbmNlSGVhZGVyEhgKEGhlYWRlcl90cnVuY2F0ZWQYAyABKAgi9gEKEUV2aWRlbmNlUmV0ZW50aW9uEhcKD3NlY3VyaXR5X2FuY2hvchgBIAEoCBIaChJhY2Nlc3NfZnVsbF9hbmNob3IYAiABKAgSGAoQYWNjZXNzX3JlY29yZF9pZBgDIAEoCRIcChRhY2Nlc3Nfc2FtcGxlX3dpbmRvdxgEIAEoAxI3ChNjYW5kaWRhdGVfc2V0dGxlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7ChVhY2Nlc3NfcmVzZXJ2b2lyX3JlZnMYBiADKAsyHC53YWYudjEuRXZpZGVuY2VSZXNlcnZvaXJSZWYiUAoURXZpZGVuY2VSZXNlcnZvaXJSZWYSFwoPZmVhdHVyZV9rZXlfaGV4GAEgASgJEhAKCGNhcGFjaXR5GAIgASgNEg0KBXNjb3JlGAMgASgMIlIKDUV2aWRlbmNlQ2h1bmsSEwoLZXZpZGVuY2VfaWQYASABKAkSDgoGb2Zmc2V0GAIgASgEEgwKBGRhdGEYAyABKAwSDgoGY3JjMzJjGAQgASgHIk8KDkV2aWRlbmNlQ29tbWl0EhMKC2V2aWRlbmNlX2lkGAEgASgJEhMKC3RvdGFsX2J5dGVzGAIgASgEEhMKC2JvZHlfY3JjMzJjGAMgASgHIoMBChJFdmlkZW5jZUR1cmFibGVBY2sSEwoLZXZpZGVuY2VfaWQYASABKAkSKQoGc3RhdHVzGAIgASgOMhkud2FmLnYxLkV2aWRlbmNlQWNrU3RhdHVzEh4KFmR1cmFibGVfdGhyb3VnaF9vZmZzZXQYAyABKAQSDQoFZXJyb3IYBCABKAkqvQEKEUV2aWRlbmNlQWNrU3RhdHVzEiMKH0VWSURFTkNFX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxFVklERU5DRV9BQ0tfU1RBVFVTX0NPTlRJTlVFEAESHwobRVZJREVOQ0VfQUNLX1NUQVRVU19EVVJBQkxFEAISIQodRVZJREVOQ0VfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxIdChlFVklERU5DRV9BQ0tfU1RBVFVTX0ZBVEFMEAQyXAoVRXZpZGVuY2VVcGxvYWRTZXJ2aWNlEkMKBlVwbG9hZBIVLndhZi52MS5VcGxvYWRSZXF1ZXN0GhYud2FmLnYxLlVwbG9hZFJlc3BvbnNlIgaiuxgCCAEoATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_waf_v1_log, file_waf_v1_options]);
+  fileDesc("Chx3YWYvdjEvZXZpZGVuY2VfdXBsb2FkLnByb3RvEgZ3YWYudjEiyAEKDVVwbG9hZFJlcXVlc3QSLAoFaGVsbG8YASABKAsyGy53YWYudjEuRXZpZGVuY2VVcGxvYWRIZWxsb0gAEiwKCG1hbmlmZXN0GAIgASgLMhgud2FmLnYxLkV2aWRlbmNlTWFuaWZlc3RIABImCgVjaHVuaxgDIAEoCzIVLndhZi52MS5FdmlkZW5jZUNodW5rSAASKAoGY29tbWl0GAQgASgLMhYud2FmLnYxLkV2aWRlbmNlQ29tbWl0SABCCQoHbWVzc2FnZSJBCg5VcGxvYWRSZXNwb25zZRIvCgtkdXJhYmxlX2FjaxgBIAEoCzIaLndhZi52MS5FdmlkZW5jZUR1cmFibGVBY2siPQoTRXZpZGVuY2VVcGxvYWRIZWxsbxIQCghhZ2VudF9pZBgBIAEoCRIUCgxzdHJlYW1fdG9rZW4YAiABKAki8wEKEEV2aWRlbmNlTWFuaWZlc3QSMQoIbWV0YWRhdGEYASABKAsyHy53YWYudjEuUmVxdWVzdEV2aWRlbmNlTWV0YWRhdGESLgoHaGVhZGVycxgCIAMoCzIdLndhZi52MS5SZXF1ZXN0RXZpZGVuY2VIZWFkZXISEQoJYm9keV9zaXplGAMgASgEEhMKC2JvZHlfY3JjMzJjGAQgASgHEiwKCXJldGVudGlvbhgFIAEoCzIZLndhZi52MS5FdmlkZW5jZVJldGVudGlvbhImCgZhbnN3ZXIYBiABKAsyFi53YWYudjEuRXZpZGVuY2VBbnN3ZXIilAEKDkV2aWRlbmNlQW5zd2VyEg4KBnN0YXR1cxgBIAEoDRIuCgdoZWFkZXJzGAIgAygLMh0ud2FmLnYxLlJlcXVlc3RFdmlkZW5jZUhlYWRlchIYChBoZWFkZXJfdHJ1bmNhdGVkGAMgASgIEigKBGJvZHkYBCABKAsyGi53YWYudjEuRXZpZGVuY2VBbnN3ZXJCb2R5IjAKEkV2aWRlbmNlQW5zd2VyQm9keRIMCgRkYXRhGAEgASgMEgwKBGxhY2sYAiABKAki9gEKEUV2aWRlbmNlUmV0ZW50aW9uEhcKD3NlY3VyaXR5X2FuY2hvchgBIAEoCBIaChJhY2Nlc3NfZnVsbF9hbmNob3IYAiABKAgSGAoQYWNjZXNzX3JlY29yZF9pZBgDIAEoCRIcChRhY2Nlc3Nfc2FtcGxlX3dpbmRvdxgEIAEoAxI3ChNjYW5kaWRhdGVfc2V0dGxlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7ChVhY2Nlc3NfcmVzZXJ2b2lyX3JlZnMYBiADKAsyHC53YWYudjEuRXZpZGVuY2VSZXNlcnZvaXJSZWYiUAoURXZpZGVuY2VSZXNlcnZvaXJSZWYSFwoPZmVhdHVyZV9rZXlfaGV4GAEgASgJEhAKCGNhcGFjaXR5GAIgASgNEg0KBXNjb3JlGAMgASgMIlIKDUV2aWRlbmNlQ2h1bmsSEwoLZXZpZGVuY2VfaWQYASABKAkSDgoGb2Zmc2V0GAIgASgEEgwKBGRhdGEYAyABKAwSDgoGY3JjMzJjGAQgASgHIk8KDkV2aWRlbmNlQ29tbWl0EhMKC2V2aWRlbmNlX2lkGAEgASgJEhMKC3RvdGFsX2J5dGVzGAIgASgEEhMKC2JvZHlfY3JjMzJjGAMgASgHIoMBChJFdmlkZW5jZUR1cmFibGVBY2sSEwoLZXZpZGVuY2VfaWQYASABKAkSKQoGc3RhdHVzGAIgASgOMhkud2FmLnYxLkV2aWRlbmNlQWNrU3RhdHVzEh4KFmR1cmFibGVfdGhyb3VnaF9vZmZzZXQYAyABKAQSDQoFZXJyb3IYBCABKAkqvQEKEUV2aWRlbmNlQWNrU3RhdHVzEiMKH0VWSURFTkNFX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxFVklERU5DRV9BQ0tfU1RBVFVTX0NPTlRJTlVFEAESHwobRVZJREVOQ0VfQUNLX1NUQVRVU19EVVJBQkxFEAISIQodRVZJREVOQ0VfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxIdChlFVklERU5DRV9BQ0tfU1RBVFVTX0ZBVEFMEAQyXAoVRXZpZGVuY2VVcGxvYWRTZXJ2aWNlEkMKBlVwbG9hZBIVLndhZi52MS5VcGxvYWRSZXF1ZXN0GhYud2FmLnYxLlVwbG9hZFJlc3BvbnNlIgaiuxgCCAEoATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_waf_v1_log, file_waf_v1_options]);
 
 /**
  * Request of Upload.
@@ -297,7 +297,7 @@ export const EvidenceManifestSchema: GenMessage<EvidenceManifest, {jsonType: Evi
   messageDesc(file_waf_v1_evidence_upload, 3);
 
 /**
- * What was answered, but for the body.
+ * What was answered.
  *
  * @generated from message waf.v1.EvidenceAnswer
  */
@@ -322,10 +322,17 @@ export type EvidenceAnswer = Message<"waf.v1.EvidenceAnswer"> & {
    * @generated from field: bool header_truncated = 3;
    */
   headerTruncated: boolean;
+
+  /**
+   * The body; absent where nobody asked for it.
+   *
+   * @generated from field: waf.v1.EvidenceAnswerBody body = 4;
+   */
+  body?: EvidenceAnswerBody | undefined;
 };
 
 /**
- * What was answered, but for the body.
+ * What was answered.
  *
  * @generated from message waf.v1.EvidenceAnswer
  */
@@ -350,6 +357,13 @@ export type EvidenceAnswerJson = {
    * @generated from field: bool header_truncated = 3;
    */
   headerTruncated?: boolean;
+
+  /**
+   * The body; absent where nobody asked for it.
+   *
+   * @generated from field: waf.v1.EvidenceAnswerBody body = 4;
+   */
+  body?: EvidenceAnswerBodyJson;
 };
 
 /**
@@ -358,6 +372,57 @@ export type EvidenceAnswerJson = {
  */
 export const EvidenceAnswerSchema: GenMessage<EvidenceAnswer, {jsonType: EvidenceAnswerJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_evidence_upload, 4);
+
+/**
+ * The part of an answer's body that the rules were given.
+ *
+ * @generated from message waf.v1.EvidenceAnswerBody
+ */
+export type EvidenceAnswerBody = Message<"waf.v1.EvidenceAnswerBody"> & {
+  /**
+   * Content.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+
+  /**
+   * Why it is not there, or not whole: cut, log_policy, not_held, inflight_limit, queue_full;
+   * empty for a whole body.
+   *
+   * @generated from field: string lack = 2;
+   */
+  lack: string;
+};
+
+/**
+ * The part of an answer's body that the rules were given.
+ *
+ * @generated from message waf.v1.EvidenceAnswerBody
+ */
+export type EvidenceAnswerBodyJson = {
+  /**
+   * Content.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data?: string;
+
+  /**
+   * Why it is not there, or not whole: cut, log_policy, not_held, inflight_limit, queue_full;
+   * empty for a whole body.
+   *
+   * @generated from field: string lack = 2;
+   */
+  lack?: string;
+};
+
+/**
+ * Describes the message waf.v1.EvidenceAnswerBody.
+ * Use `create(EvidenceAnswerBodySchema)` to create a new message.
+ */
+export const EvidenceAnswerBodySchema: GenMessage<EvidenceAnswerBody, {jsonType: EvidenceAnswerBodyJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_evidence_upload, 5);
 
 /**
  * Why evidence is kept.
@@ -462,7 +527,7 @@ export type EvidenceRetentionJson = {
  * Use `create(EvidenceRetentionSchema)` to create a new message.
  */
 export const EvidenceRetentionSchema: GenMessage<EvidenceRetention, {jsonType: EvidenceRetentionJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 5);
+  messageDesc(file_waf_v1_evidence_upload, 6);
 
 /**
  * A place in a sampling reservoir.
@@ -525,7 +590,7 @@ export type EvidenceReservoirRefJson = {
  * Use `create(EvidenceReservoirRefSchema)` to create a new message.
  */
 export const EvidenceReservoirRefSchema: GenMessage<EvidenceReservoirRef, {jsonType: EvidenceReservoirRefJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 6);
+  messageDesc(file_waf_v1_evidence_upload, 7);
 
 /**
  * A piece of a body.
@@ -602,7 +667,7 @@ export type EvidenceChunkJson = {
  * Use `create(EvidenceChunkSchema)` to create a new message.
  */
 export const EvidenceChunkSchema: GenMessage<EvidenceChunk, {jsonType: EvidenceChunkJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 7);
+  messageDesc(file_waf_v1_evidence_upload, 8);
 
 /**
  * Ends the upload of one request.
@@ -665,7 +730,7 @@ export type EvidenceCommitJson = {
  * Use `create(EvidenceCommitSchema)` to create a new message.
  */
 export const EvidenceCommitSchema: GenMessage<EvidenceCommit, {jsonType: EvidenceCommitJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 8);
+  messageDesc(file_waf_v1_evidence_upload, 9);
 
 /**
  * How far evidence is on disk.
@@ -742,7 +807,7 @@ export type EvidenceDurableAckJson = {
  * Use `create(EvidenceDurableAckSchema)` to create a new message.
  */
 export const EvidenceDurableAckSchema: GenMessage<EvidenceDurableAck, {jsonType: EvidenceDurableAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 9);
+  messageDesc(file_waf_v1_evidence_upload, 10);
 
 /**
  * How an upload continues.

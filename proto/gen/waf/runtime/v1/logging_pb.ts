@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/logging.proto.
  */
 export const file_waf_runtime_v1_logging: GenFile = /*@__PURE__*/
-  fileDesc("Chx3YWYvcnVudGltZS92MS9sb2dnaW5nLnByb3RvEg53YWYucnVudGltZS52MSLAAgoQUnVudGltZUxvZ1BvbGljeRIPCgdzaXRlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhMKC2FjY2Vzc19tb2RlGAMgASgNEhUKDXNlY3VyaXR5X21vZGUYBCABKA0SDwoHcGFpcmluZxgFIAEoCBIQCghzdGF0dXNfaxgGIAEoDRINCgVhcGlfaxgHIAEoDRISCgpzZWN1cml0eV9rGAggASgNEhYKDndpbmRvd19zZWNvbmRzGAkgASgNEjcKCGV2aWRlbmNlGAogASgLMiUud2FmLnJ1bnRpbWUudjEuUnVudGltZUV2aWRlbmNlUG9saWN5EhUKDWV4cG9ydF9hY2Nlc3MYCyABKAgSLwoHdHJhY2luZxgMIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcmFjaW5nIkQKDlJ1bnRpbWVUcmFjaW5nEg0KBXJhdGlvGAEgASgBEg8KB3BhcmVudHMYAiABKAgSEgoKcGVyX3NlY29uZBgDIAEoDSKfAQoVUnVudGltZUV2aWRlbmNlUG9saWN5EgwKBG1vZGUYASABKA0SGAoQaGVhZGVyX2J5dGVzX21heBgCIAEoDRIRCglib2R5X21vZGUYAyABKA0SFgoOYm9keV9ieXRlc19tYXgYBCABKA0SGgoSaW5mbGlnaHRfYnl0ZXNfbWF4GAUgASgEEhcKD3F1ZXVlX2J5dGVzX21heBgGIAEoBGIGcHJvdG8z");
+  fileDesc("Chx3YWYvcnVudGltZS92MS9sb2dnaW5nLnByb3RvEg53YWYucnVudGltZS52MSLeAgoQUnVudGltZUxvZ1BvbGljeRIPCgdzaXRlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEhMKC2FjY2Vzc19tb2RlGAMgASgNEhUKDXNlY3VyaXR5X21vZGUYBCABKA0SDwoHcGFpcmluZxgFIAEoCBIQCghzdGF0dXNfaxgGIAEoDRINCgVhcGlfaxgHIAEoDRISCgpzZWN1cml0eV9rGAggASgNEhYKDndpbmRvd19zZWNvbmRzGAkgASgNEjcKCGV2aWRlbmNlGAogASgLMiUud2FmLnJ1bnRpbWUudjEuUnVudGltZUV2aWRlbmNlUG9saWN5EhUKDWV4cG9ydF9hY2Nlc3MYCyABKAgSLwoHdHJhY2luZxgMIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcmFjaW5nEhwKFGV4cG9ydF9hbnN3ZXJfYm9kaWVzGA0gASgIIkQKDlJ1bnRpbWVUcmFjaW5nEg0KBXJhdGlvGAEgASgBEg8KB3BhcmVudHMYAiABKAgSEgoKcGVyX3NlY29uZBgDIAEoDSKfAQoVUnVudGltZUV2aWRlbmNlUG9saWN5EgwKBG1vZGUYASABKA0SGAoQaGVhZGVyX2J5dGVzX21heBgCIAEoDRIRCglib2R5X21vZGUYAyABKA0SFgoOYm9keV9ieXRlc19tYXgYBCABKA0SGgoSaW5mbGlnaHRfYnl0ZXNfbWF4GAUgASgEEhcKD3F1ZXVlX2J5dGVzX21heBgGIAEoBGIGcHJvdG8z");
 
 /**
  * The log policy of the deployment, or of a site.
@@ -103,6 +103,14 @@ export type RuntimeLogPolicy = Message<"waf.runtime.v1.RuntimeLogPolicy"> & {
    * @generated from field: waf.runtime.v1.RuntimeTracing tracing = 12;
    */
   tracing?: RuntimeTracing | undefined;
+
+  /**
+   * Evidence holds the bodies of answers that the rules inspect, as far as it holds bodies. Of the
+   * deployment.
+   *
+   * @generated from field: bool export_answer_bodies = 13;
+   */
+  exportAnswerBodies: boolean;
 };
 
 /**
@@ -194,6 +202,14 @@ export type RuntimeLogPolicyJson = {
    * @generated from field: waf.runtime.v1.RuntimeTracing tracing = 12;
    */
   tracing?: RuntimeTracingJson;
+
+  /**
+   * Evidence holds the bodies of answers that the rules inspect, as far as it holds bodies. Of the
+   * deployment.
+   *
+   * @generated from field: bool export_answer_bodies = 13;
+   */
+  exportAnswerBodies?: boolean;
 };
 
 /**
