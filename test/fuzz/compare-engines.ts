@@ -16,6 +16,7 @@ import type { Program } from '../../engine/rules/transaction/types.ts';
 import { evaluateTransaction, type Exchange } from '../../engine/rules/oracle/evaluate.ts';
 import type { DatabaseCache } from '../../engine/rules/plan/databases.ts';
 import { buildPlan } from '../../engine/rules/plan/build-plan.ts';
+import { IdleTransactions } from '../../engine/rules/run/idle-transactions.ts';
 import { PolicyEngine, type RuleSession } from '../../engine/rules/run/policy-engine.ts';
 import { type ForeignReads, watchForeignReads } from './foreign-reads.ts';
 
@@ -34,8 +35,24 @@ export const noCache: DatabaseCache = { get: () => null, put: () => undefined };
 /** The fast path for `program`. Cost: compiles what `cache` does not have. */
 export function fastEngine(program: Program, cache: DatabaseCache = noCache): PolicyEngine {
   const log = createLogger('fuzz', 'error');
-  return new PolicyEngine(buildPlan(program, { cache, log, ports: fixedPorts }), fixedPorts);
+  const plan = buildPlan(program, { cache, log, ports: fixedPorts });
+  const transactions = new WatchedTransactions();
+  const engine = new PolicyEngine(plan, fixedPorts, transactions);
+  transactionsOf.set(engine, transactions);
+  return engine;
 }
+
+/** Shows each transaction as its request left it, before it forgets it. */
+class WatchedTransactions extends IdleTransactions {
+  onEnd: (transaction: Transaction) => void = () => undefined;
+
+  override giveBack(transaction: Transaction): void {
+    this.onEnd(transaction);
+    super.giveBack(transaction);
+  }
+}
+
+const transactionsOf = new WeakMap<PolicyEngine, WatchedTransactions>();
 
 /** The results of a transaction that must not depend on the engine that ran it. */
 interface Outcome {
@@ -134,20 +151,26 @@ function runFast(engine: PolicyEngine, exchange: Exchange, reads: ForeignReads):
     phaseVerdicts.push(result);
   }
   while (phaseVerdicts.length < 5) phaseVerdicts.push(passVerdict);
-  const tx = session.transaction;
-  // Read after phase 5, but before the runner goes back to its pool.
+  const ends: ReturnType<typeof endOf>[] = [];
+  transactionsOf.get(engine)!.onEnd = (transaction) => ends.push(endOf(transaction, reads));
   const record = session.finish();
-  const variables = tx.tx.snapshot();
   return {
     phaseVerdicts,
     withheld: record.detectionOnly ? record.verdict : null,
     matchedRules: reported(record.matchedRules, reads),
-    variables: observed(variables, reads),
-    highestSeverity: tx.highestSeverity,
     inboundScore: record.inboundScore,
     outboundScore: record.outboundScore,
-    lastMatch: lastMatch(tx, reads),
-    leftBehind: leftIn(tx),
+    ...ends[0]!,
+  };
+}
+
+/** What a transaction holds after phase 5. */
+function endOf(transaction: Transaction, reads: ForeignReads) {
+  return {
+    variables: observed(transaction.tx.snapshot(), reads),
+    highestSeverity: transaction.highestSeverity,
+    lastMatch: lastMatch(transaction, reads),
+    leftBehind: leftIn(transaction),
   };
 }
 

@@ -17,7 +17,7 @@ import type {
   Rule,
   Target,
 } from '../transaction/types.ts';
-import { planningRequest } from './planning-request.ts';
+import { noRequest } from '../transaction/no-request.ts';
 import { livenessOf } from './liveness.ts';
 import { type ControlSwitch, controlOf, linksOf, textsOf, txReads } from './written-reads.ts';
 
@@ -72,7 +72,7 @@ class Folder {
 
   constructor(program: Program, ports: RulePorts) {
     selectUnicodeMap(program.settings.unicodeMap);
-    this.scratch.begin(planningRequest, program.settings, ports);
+    this.scratch.begin(noRequest, program.settings, ports);
     this.listings = program.rules.flatMap(listingsOf);
     this.matchesLive = livenessOf(program.rules).matches;
     if (program.settings.engine === 'off') this.everyTransactionGetsHere = false;

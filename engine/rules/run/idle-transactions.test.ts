@@ -8,6 +8,7 @@ import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { PolicySource } from '../../contract/policy.ts';
 import { buildEngine } from '../../policies/policy-build.ts';
 import { makeConnection, makeRequest } from '../oracle/conformance/exchange.ts';
+import { noRequest } from '../transaction/no-request.ts';
 import { Transaction } from '../transaction/transaction.ts';
 import { IdleTransactions } from './idle-transactions.ts';
 import type { PolicyEngine, RuleSession } from './policy-engine.ts';
@@ -67,6 +68,20 @@ describe('policies with the same idle transactions', () => {
     // As many as were in flight at a time, not as many as policies and requests.
     expect(transactions.size).toBeLessThanOrEqual(4);
     for (const engine of engines) engine.retire();
+  });
+
+  test('hold nothing of a request that is over', () => {
+    const transactions = new IdleTransactions();
+    const engine = engineOf('first', transactions);
+    const session = openOn(engine, '/?q=first');
+    session.requestHead();
+    session.requestBody(null);
+    expect(session.transaction.tx.get('first')).toBe('1');
+    session.finish();
+    const idle = transactions.take();
+    expect([idle.values.count, idle.tx.entries(), idle.request]).toEqual([0, [], noRequest]);
+    expect([idle.matchedRules, idle.matchedVariable]).toEqual([[], '']);
+    engine.retire();
   });
 
   test('a request that cannot begin gives its transaction back', () => {

@@ -12,13 +12,14 @@ const { idleTransactionsMax, largeTransactionsKept, transactionBytesKept } = rul
 export class IdleTransactions {
   private readonly idle: Transaction[] = [];
 
-  /** A transaction for `begin`; what it holds of its last request means nothing. */
+  /** A transaction for `begin`; it holds nothing of its last request. */
   take(): Transaction {
     return this.idle.pop() ?? new Transaction();
   }
 
   /** Keeps it for another request, or lets it go where enough are kept. */
   giveBack(transaction: Transaction): void {
+    transaction.forget();
     const { length } = this.idle;
     const isLarge = transaction.values.slab.length > transactionBytesKept;
     if (length < (isLarge ? largeTransactionsKept : idleTransactionsMax)) {

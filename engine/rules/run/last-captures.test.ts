@@ -62,9 +62,9 @@ function runOver(rule: string): Outcome {
   const session = engine.open(requestFrom(`GET /?${list.join('&')} HTTP/1.1\r\nHost: a`));
   session.requestHead();
   session.requestBody(null);
-  const { transaction } = session;
+  const tx = session.transaction.tx.snapshot();
   const record = session.finish();
-  return { record, ...counts, tx: (name) => transaction.tx.get(name) };
+  return { record, ...counts, tx: (name) => tx.get(name) };
 }
 
 /** Those that run: a plan binds rules of its own. */

@@ -9,7 +9,7 @@ import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { RulePorts } from '../transaction/ports.ts';
 import { Transaction } from '../transaction/transaction.ts';
 import type { Rule } from '../transaction/types.ts';
-import { planningRequest } from '../plan/planning-request.ts';
+import { noRequest } from '../transaction/no-request.ts';
 import { KNOWN } from '../plan/static-analysis.ts';
 import type { PhasePlan, RulePlan } from '../plan/rule-plan.ts';
 import { evaluateTargets } from './evaluate.ts';
@@ -93,7 +93,7 @@ function computePhase(
   const writes: MemoizedWrite[] = [];
   let state = before.tx;
   const prepare = (): void => {
-    tx.begin(planningRequest, plan.settings, ports, state);
+    tx.begin(noRequest, plan.settings, ports, state);
     tx.phase = number;
     if (body > 0) tx.control.requestBodyProcessor = bodies[body]!;
   };

@@ -11,6 +11,7 @@ import type { StoredChange, StoredText } from '../../base/stored-change.ts';
 import type { RequestSnapshot, ResponseSnapshot } from '../../contract/message.ts';
 import type { MatchedRule } from '../../contract/verdict.ts';
 import type { InspectionLimitName } from './inspection-limits.ts';
+import { noRequest } from './no-request.ts';
 import { workedUs, type RulePorts } from './ports.ts';
 import { TxCollection } from './tx-collection.ts';
 import type { EngineMode, ProgramSettings, Rule, Target } from './types.ts';
@@ -99,8 +100,8 @@ export interface UploadedFile {
 export class Transaction {
   readonly values = new ValueTable();
   readonly tx = new TxCollection();
-  readonly persistent = new Map<PersistentName, OpenCollection>();
-  readonly env = new Map<string, ByteString>();
+  persistent = new Map<PersistentName, OpenCollection>();
+  env = new Map<string, ByteString>();
   readonly control: ControlState = {
     engine: 'on',
     requestBodyAccess: true,
@@ -123,7 +124,7 @@ export class Transaction {
   xmlRoot: XmlElement | null = null;
   files: UploadedFile[] = [];
 
-  request!: RequestSnapshot;
+  request = noRequest;
   response: ResponseSnapshot | null = null;
   settings!: ProgramSettings;
   ports!: RulePorts;
@@ -196,25 +197,36 @@ export class Transaction {
     ports: RulePorts,
     txBase?: ReadonlyMap<string, ByteString>,
   ): void {
-    this.values.reset();
+    this.forget();
     this.tx.reset(txBase);
-    if (this.persistent.size > 0) this.persistent.clear();
-    if (this.env.size > 0) this.env.clear();
     this.resetControl(settings);
+    this.request = request;
+    this.settings = settings;
+    this.ports = ports;
+    this.webAppId = settings.webAppId;
+    this.startedUs = ports.clock.monotonicUs();
+    this.deadlineUs = Infinity;
+  }
+
+  /**
+   * Drops what it holds of its request: an idle one keeps nothing of a client's, and what lives
+   * shorter than the next collection of the heap costs little.
+   */
+  forget(): void {
+    this.values.reset();
+    this.tx.reset();
+    if (this.persistent.size > 0) this.persistent = new Map();
+    if (this.env.size > 0) this.env = new Map();
     this.multipart = null;
     this.xmlPresent = false;
     this.xmlTruncated = false;
     this.xmlRoot = null;
     if (this.files.length > 0) this.files = [];
-    this.request = request;
+    this.request = noRequest;
     this.response = null;
-    this.settings = settings;
-    this.ports = ports;
     this.phase = 0;
     this.rule = null;
     this.resetFacts();
-    this.startedUs = ports.clock.monotonicUs();
-    this.deadlineUs = Infinity;
   }
 
   /**
@@ -294,7 +306,7 @@ export class Transaction {
     this.sessionId = '';
     this.userId = '';
     this.resourceId = '';
-    this.webAppId = this.settings.webAppId;
+    this.webAppId = '';
     this.geo = null;
     if (this.sanitised.length > 0) this.sanitised = [];
   }

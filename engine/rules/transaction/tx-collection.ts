@@ -25,17 +25,18 @@ export interface DeferredTx {
 export class TxCollection {
   private base: ReadonlyMap<string, ByteString> = emptyBase;
   /** null marks a name that `base` has and this transaction removed. */
-  private readonly own = new Map<string, ByteString | null>();
+  private own = new Map<string, ByteString | null>();
   /** Names of `base` that were removed and set again: they come last, like new ones. */
-  private readonly again = new Set<string>();
+  private again = new Set<string>();
   private deferred: DeferredTx | null = null;
 
   /** Starts over from `base`; cost does not depend on its size. */
   reset(base: ReadonlyMap<string, ByteString> = emptyBase): void {
     this.base = base;
     this.deferred = null;
-    if (this.own.size > 0) this.own.clear();
-    if (this.again.size > 0) this.again.clear();
+    // New ones: a map that is cleared would tie the values of all requests together (`Places`).
+    if (this.own.size > 0) this.own = new Map();
+    if (this.again.size > 0) this.again = new Set();
   }
 
   /** Has `deferred` materialized before the first access that depends on it. */

@@ -71,33 +71,33 @@ function bindRegex(
 
 /** What was found in a value: nothing, or the captures; none of those where nobody asked. */
 type Found = readonly ByteString[] | null;
+type Answers = Map<ByteString, Found>;
 
 /**
  * As `evaluate`, but with the answers for the last values at hand: the same header lines come again
  * and again, and a search costs microseconds.
  */
 function remembering(evaluate: BoundOperator['evaluate']): BoundOperator['evaluate'] {
-  const known = [new Map<ByteString, Found>(), new Map<ByteString, Found>()] as const;
+  const known: [Answers, Answers] = [new Map(), new Map()];
   return (value, tx, captures) => {
     if (value.length > ruleRunLimits.rememberedValueBytesMax) return evaluate(value, tx, captures);
-    const answers = known[captures === null ? 0 : 1];
-    let found = answers.get(value);
+    const which = captures === null ? 0 : 1;
+    let found = known[which].get(value);
     if (found === undefined) {
       const limits = tx.pcreLimitsExceeded;
       const texts: ByteString[] = [];
       found = evaluate(value, tx, captures && texts) ? texts : null;
       // A search that a limit stopped has to be recorded each time.
-      if (tx.pcreLimitsExceeded === limits && limits === 0) remember(answers, value, found);
+      if (tx.pcreLimitsExceeded === limits && limits === 0) {
+        // A new map, since one that is cleared keeps its tables alive, and their values.
+        if (known[which].size >= ruleRunLimits.rememberedValuesMax) known[which] = new Map();
+        known[which].set(value, found);
+      }
     }
     if (found === null) return false;
     if (captures !== null) for (let i = 0; i < found.length; i++) captures.push(found[i]!);
     return true;
   };
-}
-
-function remember(answers: Map<ByteString, Found>, value: ByteString, found: Found): void {
-  if (answers.size >= ruleRunLimits.rememberedValuesMax) answers.clear();
-  answers.set(value, found);
 }
 
 /** Strings of an anchored pattern that are compared one by one instead of by a regex. */

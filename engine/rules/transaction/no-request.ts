@@ -1,10 +1,10 @@
-/** What planning has in place of a request. */
+/** What planning and idle transactions have in place of a request. */
 
 import type { RequestSnapshot } from '../../contract/message.ts';
 
-/** Stands in for a request while planning; nothing that is decided then reads it. */
-export const planningRequest: RequestSnapshot = {
-  requestId: 'plan',
+/** Stands in for a request where there is none; nothing that is decided then reads it. */
+export const noRequest: RequestSnapshot = {
+  requestId: '',
   receivedAtMs: 0,
   siteId: '',
   connection: {
