@@ -76,6 +76,13 @@ export const rateExchangeLimits = {
   /** Bans and holds that Redis keeps for nodes that join, and how many one exchange reads. */
   holdsKept: 100_000,
   holdsPerExchange: 1_000,
+  /** Challenges used while Redis was away that it gets afterwards. */
+  usesKept: 10_000,
+  /** Questions of one thread about challenges that wait at a time, and how long one does. */
+  usesWaiting: 1_000,
+  useWaitMs: 2_000,
+  /** Seconds that Redis remembers a used challenge beyond its time: clocks of nodes differ. */
+  useExtraSeconds: 60,
   /** Bytes of the address of Redis. */
   urlBytesMax: 1_024,
 } as const;

@@ -100,10 +100,19 @@ export class EngineParts {
     const shared = shareRates(setSeed, rateLimits.sets, redis !== null);
     const rates = new RateTable(shared);
     this.rates?.follow(rates);
-    this.rateExchange = redis && this.shareRates(rates, redis);
+    const nodeId = this.rates?.nodeId ?? randomBytes(8).toString('hex');
+    this.rateExchange = redis && this.shareRates(rates, redis, nodeId);
+    const uses = this.rateExchange;
     const challengeKey = randomBytes(32);
-    this.settings = { ...threadSettings(options, this.folder), rates: shared, challengeKey };
-    const challenges = new Challenges(rates, challengeKey);
+    const node = uses === null ? {} : { challengeNode: nodeId };
+    this.settings = {
+      ...threadSettings(options, this.folder),
+      rates: shared,
+      challengeKey,
+      ...node,
+    };
+    const sharing = uses && { node: nodeId, uses };
+    const challenges = new Challenges(rates, challengeKey, sharing);
     this.guards = new SiteGuards({ countryOf: (ip) => this.countryOf(ip), rates, challenges });
     this.bundles = new BundleKeeper(this.folder);
     this.planner = new Planner({
@@ -120,10 +129,10 @@ export class EngineParts {
     this.accessLog = accessLog && new AccessLog(accessLog, systemClock, this.log);
   }
 
-  private shareRates(rates: RateTable, address: RedisAddress): RateExchange {
+  private shareRates(rates: RateTable, address: RedisAddress, nodeId: string): RateExchange {
     return new RateExchange(rates, {
       address,
-      nodeId: this.rates?.nodeId ?? randomBytes(8).toString('hex'),
+      nodeId,
       clock: systemClock,
       log: this.log,
       onFault: (fault) => this.link?.fault(fault),

@@ -35,6 +35,7 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     onApiCounts: (deltas) => parts.link?.countApis(deltas),
     onClientNotes: (notes) => parts.clientMemory.receive(notes),
     onOrigins: (notes) => parts.origins.receive(notes),
+    useChallenge: (id, seconds) => parts.rateExchange?.use(id, seconds) ?? alone,
     onOverload: (status) => parts.overload.take(status),
     onCollected: parts.trim,
     onThreadDied: (cause) => {
@@ -43,6 +44,8 @@ export function startThreads(parts: EngineParts, routes: RoutesConfig): Promise<
     },
   });
 }
+
+const alone = Promise.resolve('alone' as const);
 
 /** Its requests end without an answer. */
 const threadDied: RequestError = {

@@ -32,3 +32,19 @@ export interface BotConfig extends ChallengeSettings {
 
 /** Secret that seals challenges and clearances; 32 bytes. */
 export type ChallengeKey = Uint8Array;
+
+/** What using a challenge up comes to; `alone`: other nodes cannot be asked now. */
+export type UseAnswer = 'first' | 'again' | 'alone';
+
+/** Records for all nodes which challenges were used. */
+export interface SharedUses {
+  /** Uses a challenge up, by its id, for `seconds`. Never rejects. */
+  use(id: string, seconds: number): Promise<UseAnswer>;
+}
+
+/** How challenges of this node count at others. */
+export interface ChallengeSharing {
+  /** Stands for this node. */
+  readonly node: string;
+  readonly uses: SharedUses;
+}

@@ -76,6 +76,11 @@ export interface GuardVerdict {
   readonly forProgram?: boolean;
   /** Of `schema_violation`. */
   readonly finding?: SchemaFinding;
+  /**
+   * What it comes to once other nodes were asked, in place of this verdict; for verdicts that
+   * answer. Never rejects.
+   */
+  readonly later?: Promise<GuardVerdict>;
 }
 
 /** What an event keeps of a verdict. */

@@ -2,6 +2,7 @@
 
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
+import type { UseAnswer } from '../contract/bot.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { OriginNote } from '../contract/health.ts';
@@ -53,7 +54,16 @@ export type ToFrontThread =
       readonly keyAuthorization: string | null;
     }
   | { readonly kind: 'question'; readonly id: number; readonly question: FrontQuestion }
+  | { readonly kind: 'used'; readonly id: number; readonly answer: UseAnswer }
   | { readonly kind: 'drain' };
+
+/** Uses a challenge up at all nodes; answered with `used`. */
+export interface UseQuestion {
+  readonly kind: 'use';
+  readonly id: number;
+  readonly challenge: string;
+  readonly seconds: number;
+}
 
 /** From a front thread. */
 export type FromFrontThread =
@@ -78,6 +88,7 @@ export type FromFrontThread =
   | { readonly kind: 'client_notes'; readonly notes: ClientNotes }
   | { readonly kind: 'origins'; readonly notes: readonly OriginNote[] }
   | { readonly kind: 'answer'; readonly answer: FrontAnswer }
+  | UseQuestion
   | { readonly kind: 'drained' };
 
 /** `id` of the routes a thread starts with; it listens once it can serve them. */

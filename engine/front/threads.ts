@@ -9,6 +9,7 @@ import { collectGarbage } from '../../base/garbage.ts';
 import { frontLimits, tlsLimits } from '../../base/delivery-limits.ts';
 import type { LearningDelta } from '../contract/api-learning.ts';
 import type { ApiCountDelta, EndpointDelta } from '../contract/api-counts.ts';
+import type { SharedUses } from '../contract/bot.ts';
 import type { CounterDelta, RankingDelta } from '../contract/counters.ts';
 import type { SharedImages } from '../contract/shared-images.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
@@ -29,6 +30,7 @@ import {
   type FromFrontThread,
   type FrontThreadData,
   type ToFrontThread,
+  type UseQuestion,
 } from './thread-messages.ts';
 import { ThreadQuestions, type FrontQuestion } from './thread-questions.ts';
 
@@ -73,6 +75,8 @@ export interface FrontThreadsOptions {
   readonly onClientNotes?: (notes: ClientNotes) => void;
   /** Origin addresses of one thread that failed since the last call, or answer again. */
   readonly onOrigins?: (notes: readonly OriginNote[]) => void;
+  /** Uses a challenge up at all nodes; absent where nodes share none. */
+  readonly useChallenge?: SharedUses['use'];
   /** The overload of the worst thread changed. */
   readonly onOverload?: (status: OverloadStatus) => void;
   /** A thread died by itself; it is being replaced. */
@@ -385,6 +389,8 @@ class Threads implements FrontThreads {
         return;
       case 'answer':
         return thread.questions.take(message.answer);
+      case 'use':
+        return void this.useChallenge(thread, message);
       case 'overload':
         thread.overload = message.status;
         return this.tellOverload();
@@ -394,6 +400,12 @@ class Threads implements FrontThreads {
         return this.options.onOrigins?.(message.notes);
       default:
     }
+  }
+
+  private async useChallenge(thread: FrontThread, question: UseQuestion): Promise<void> {
+    const { id, challenge, seconds } = question;
+    const answer = (await this.options.useChallenge?.(challenge, seconds)) ?? 'alone';
+    thread.send({ kind: 'used', id, answer });
   }
 
   private tellOverload(): void {

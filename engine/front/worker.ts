@@ -35,6 +35,7 @@ import { ClientWatch } from './client-watch.ts';
 import type { ListenAddress } from './listener.ts';
 import type { FromFrontThread, FrontThreadData, ToFrontThread } from './thread-messages.ts';
 import type { FrontQuestion } from './thread-questions.ts';
+import type { ThreadUses } from './thread-uses.ts';
 
 /** What one generation's inspection is, as the composition root makes it. */
 export interface PreparedInspection {
@@ -51,6 +52,8 @@ export interface FrontWorkerParts {
   readonly takeDatabases?: (groups: SharedImages) => void;
   /** What guards look things up in. */
   readonly guardServices: GuardServices;
+  /** Who asks other nodes about challenges; absent where nobody does. */
+  readonly uses?: ThreadUses;
   /** Shortest wait of inspection in other threads since the last call; default none. */
   readonly poolWaitMs?: () => number;
   /** What checks of API documents need. */
@@ -159,6 +162,7 @@ class FrontWorker {
       this.front?.setAcmeAnswer(message.token, message.keyAuthorization);
       return this.send({ kind: 'applied', id: message.id });
     }
+    if (message.kind === 'used') return this.parts.uses?.settle(message.id, message.answer);
     if (message.kind === 'question') return void this.answer(message.id, message.question);
     if (message.kind === 'drain') return void this.drain();
     if (message.kind === 'databases') return this.parts.takeDatabases?.(message.groups);

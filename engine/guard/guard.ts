@@ -11,9 +11,9 @@ import type { RequestView } from './request-view.ts';
 export interface Guard {
   readonly name: GuardName;
   /**
-   * Decides on a request; null for nothing to say. Answers come from memory: no promise, no file,
-   * no network. Counts nothing where `view.trial` is set. What it throws ends in the fail policy
-   * of the site.
+   * Decides on a request; null for nothing to say. Answers come from memory: no file, no network
+   * (but for the solution of a challenge, see `GuardVerdict.later`). Counts nothing where
+   * `view.trial` is set. What it throws ends in the fail policy of the site.
    */
   decide(view: RequestView): GuardVerdict | null;
   /** What it looks at, in a few words for people; called for traces only. */

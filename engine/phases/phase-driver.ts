@@ -240,12 +240,13 @@ export class PhaseDriver {
     return EVENT.STOP;
   }
 
-  private askGuards(): PhaseEvent {
+  private askGuards(): number {
     const { guards, inspector, schema = null, learning = null } = this.site!;
     let outcome = unguarded;
     if (guards !== null) {
       const walked = this.walk(guards);
       if (walked === null) return EVENT.STOP;
+      if (walked.verdict !== null) return waits;
       outcome = walked;
     }
     if (schema !== null && outcome.skipsSchema) this.host.guardTrace?.push(skippedChecks);
@@ -261,7 +262,10 @@ export class PhaseDriver {
     return EVENT.PASS;
   }
 
-  /** Null when a guard answered, or failed and the site's fail policy is `closed`. */
+  /**
+   * Null when a guard answered, or failed and the site's fail policy is `closed`; with a verdict
+   * while that waits for other nodes.
+   */
   private walk(guards: GuardChain): GuardOutcome | null {
     const { host } = this;
     try {
@@ -270,12 +274,23 @@ export class PhaseDriver {
       this.rateLines = rateFieldLines(view.rateStandings);
       this.notes = outcome.notes;
       if (outcome.verdict === null) return outcome;
-      host.endings.enforceGuard(outcome.verdict);
-      return null;
+      const { later } = outcome.verdict;
+      if (later === undefined) host.endings.enforceGuard(outcome.verdict);
+      else void later.then((verdict) => this.settle(verdict));
+      return later === undefined ? null : outcome;
     } catch (thrown) {
       this.inspection.fail(thrown);
       return this.continuesUninspected() ? unguarded : null;
     }
+  }
+
+  /** What a guard's verdict came to once other nodes had been asked. */
+  private settle(verdict: GuardVerdict): void {
+    if (this.host.ended) return;
+    this.notes = [...this.notes.slice(0, -1), noteOf(verdict)];
+    this.host.endings.enforceGuard(verdict);
+    this.proceed(EVENT.STOP);
+    if (!this.host.ended) this.host.resumed();
   }
 
   /** False when an API document refuses the head, or its checks failed and the site is closed. */

@@ -157,6 +157,30 @@ describe.skipIf(missingRedis !== null)('rate limits of several nodes', () => {
     expect(two.passes(fresh, 5)).toBe(0);
   });
 
+  test('a challenge is used up once among nodes, also what was used without Redis', async () => {
+    const [one, two] = [new TestNode('17'), new TestNode('18')];
+    await eventually(() => one.exchange.isSharing && two.exchange.isSharing);
+    const asked = Array.from({ length: 200 }, (_, at) =>
+      (at % 2 === 0 ? one : two).exchange.use('together', 60),
+    );
+    const answers = await Promise.all(asked);
+    expect(answers.filter((answer) => answer === 'first')).toHaveLength(1);
+    expect(answers.filter((answer) => answer === 'again')).toHaveLength(199);
+    await redis.kill();
+    expect(await one.exchange.use('meanwhile', 60)).toBe('alone');
+    await eventually(() => !one.exchange.isSharing && !two.exchange.isSharing);
+    await redis.begin();
+    await eventually(() => one.exchange.isSharing && two.exchange.isSharing);
+    expect(await two.exchange.use('meanwhile', 60)).toBe('again');
+    expect(await two.exchange.use('afterwards', 60)).toBe('first');
+    expect(one.faults[1]!.message).toContain('Challenges that were used meanwhile: 1.');
+    const connection = await RedisConnection.open(readRedisOption(redis.url)!);
+    const [left] = await connection.send([['TTL', 'waf:challenge:afterwards']]);
+    connection.close();
+    expect(Number(left)).toBeGreaterThan(60);
+    expect(Number(left)).toBeLessThanOrEqual(120);
+  });
+
   test('hanging in between: requests are decided, the exchange is given up', async () => {
     const node = new TestNode('14');
     await eventually(() => node.exchange.isSharing);

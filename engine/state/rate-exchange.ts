@@ -13,8 +13,10 @@ import { toAppError } from '../../base/errors.ts';
 import { rateExchangeLimits } from '../../base/guard-limits.ts';
 import type { Logger } from '../../base/log.ts';
 import { rateSpanMs, rateSpans } from '../base/rate-spans.ts';
+import type { SharedUses, UseAnswer } from '../contract/bot.ts';
 import type { KeyHash, RateNote, RedisAddress, SharedCounts } from '../contract/rate-limit.ts';
 import type { RequestError } from '../contract/request-error.ts';
+import { ChallengeUses } from './challenge-uses.ts';
 import { RedisConnection, type RedisReply } from './redis-connection.ts';
 
 const { notesPerExchange, holdsPerExchange, holdsKept, everyMs, reconnectMs } = rateExchangeLimits;
@@ -70,7 +72,7 @@ interface KeyCounts {
 }
 
 /** See the header. */
-export class RateExchange {
+export class RateExchange implements SharedUses {
   /** Notes that reached Redis. */
   shared = 0;
   /** Notes that they never will be. */
@@ -79,9 +81,11 @@ export class RateExchange {
   private readonly counts: SharedCounts;
   private connection: RedisConnection | null = null;
   private script = '';
+  private readonly uses = new ChallengeUses();
   /** Null until the first exchange came to an end. */
   private sharing: boolean | null = null;
   private unsharedBefore = 0;
+  private aloneBefore = 0;
   private nextConnectMs = 0;
   /** Where reading of holds continues. */
   private lastHold = '0';
@@ -100,6 +104,12 @@ export class RateExchange {
   /** True while counts reach Redis. */
   get isSharing(): boolean {
     return this.sharing === true;
+  }
+
+  /** Uses a challenge up for all nodes; see `ChallengeUses`. */
+  use(id: string, seconds: number): Promise<UseAnswer> {
+    const connection = this.isSharing ? this.connection : null;
+    return this.uses.use(connection, id, seconds, this.options.clock.nowMs());
   }
 
   async close(): Promise<void> {
@@ -121,6 +131,7 @@ export class RateExchange {
         this.unshared += notes.length;
         return;
       }
+      await this.uses.tell(connection, nowMs);
       await this.tell(connection, notes, nowMs);
       this.shared += notes.length;
       this.change(true, '');
@@ -200,9 +211,11 @@ export class RateExchange {
       return;
     }
     const unshared = this.unshared - this.unsharedBefore;
-    log.info('rate limits are shared through Redis', { unshared });
+    const challenges = this.uses.alone - this.aloneBefore;
+    this.aloneBefore = this.uses.alone;
+    log.info('rate limits are shared through Redis', { unshared, challenges });
     if (first) return;
-    const message = `Rate limits are shared again. Requests that other nodes will not know of: ${unshared}.`;
+    const message = `Rate limits are shared again. Requests that other nodes will not know of: ${unshared}. Challenges that were used meanwhile: ${challenges}.`;
     onFault(faultOf('rate_limits_shared', message));
   }
 }

@@ -11,6 +11,7 @@ import type { RoutesConfig, SiteConfig } from '../contract/site.ts';
 import { isIncomplete } from '../contract/verdict.ts';
 import type { FrontThreadData } from '../front/thread-messages.ts';
 import { linearPattern } from '../match/linear-pattern.ts';
+import { ThreadUses } from '../front/thread-uses.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
 import { Challenges } from '../guard/bot/challenges.ts';
 import { DnsCrawlers } from '../guard/bot/crawlers.ts';
@@ -113,7 +114,9 @@ function isNotable({ transaction, outcome, guards }: RequestEvent): boolean {
 }
 
 const rates = settings.rates === undefined ? null : new RateTable(settings.rates);
-const { challengeKey } = settings;
+const { challengeKey, challengeNode } = settings;
+const uses = new ThreadUses((question) => parentPort!.postMessage(question));
+const sharing = challengeNode === undefined ? null : { node: challengeNode, uses };
 
 await runFrontWorker(parentPort!, data, {
   prepare,
@@ -123,8 +126,9 @@ await runFrontWorker(parentPort!, data, {
     crawlers: new DnsCrawlers(),
     ...(rates === null || challengeKey === undefined
       ? {}
-      : { challenges: new Challenges(rates, challengeKey) }),
+      : { challenges: new Challenges(rates, challengeKey, sharing) }),
   },
+  uses,
   poolWaitMs: () => pool.takeWaitMs(),
   schemaServices: {
     pattern: linearPattern,

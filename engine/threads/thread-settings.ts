@@ -24,6 +24,8 @@ export interface ThreadSettings {
   readonly rates?: SharedRates;
   /** Seals challenges of sites that no control gave keys; absent where nothing is challenged. */
   readonly challengeKey?: Uint8Array;
+  /** Stands for this node where nodes share which challenges were used; absent where none do. */
+  readonly challengeNode?: string;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
 }
 

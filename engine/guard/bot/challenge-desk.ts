@@ -1,7 +1,8 @@
 /**
  * Owns setting challenges and checking solutions for one site. A solution counts once, in a table
- * that all threads share and that survives a restart; who cannot solve a few in a row gets a plain
- * page, so that nothing loops.
+ * that all threads share and that survives a restart, and where nodes share what was used, at one
+ * of them. While they cannot be asked, it counts at the node that set the challenge only. Who
+ * cannot solve a few in a row gets a plain page, so that nothing loops.
  */
 
 import { randomBytes, randomInt } from 'node:crypto';
@@ -9,6 +10,7 @@ import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { HalfSipHash } from '../../base/half-sip-hash.ts';
 import { clientNetwork } from '../../../base/ip-address.ts';
 import { botLimits } from '../../../base/guard-limits.ts';
+import type { ChallengeSharing } from '../../contract/bot.ts';
 import type { GuardName, GuardVerdict } from '../../contract/guard.ts';
 import type { ResponseScenario, SiteConfig } from '../../contract/site.ts';
 import type { RateTable } from '../rate-table.ts';
@@ -63,6 +65,8 @@ export interface DeskSurroundings {
   readonly sealer: TextSealer;
   readonly table: RateTable;
   readonly opened: Map<string, Clearance>;
+  /** Null where a solution counts at this node only. */
+  readonly sharing: ChallengeSharing | null;
 }
 
 /** The desk of one site; see the header. */
@@ -73,10 +77,12 @@ export class ChallengeDesk {
   private readonly table: RateTable;
   private readonly reader: ClearanceReader;
   private readonly hash: HalfSipHash;
-  /** Only the node that set a challenge knows whether it was used. */
+  private readonly sharing: ChallengeSharing | null;
   private readonly node: string;
+  /** Names the nodes that record together what was used: they have the table's seed in common. */
+  private readonly group: string;
 
-  constructor(site: SiteConfig, { sealer, table, opened }: DeskSurroundings) {
+  constructor(site: SiteConfig, { sealer, table, opened, sharing }: DeskSurroundings) {
     this.siteId = site.id;
     this.scopes = scopesOf(site);
     this.sealer = sealer;
@@ -84,8 +90,9 @@ export class ChallengeDesk {
     this.reader = new ClearanceReader(sealer, site.id, opened);
     const { low, high } = new HalfSipHash(table.seed).hash(`challenge\n${encodeUtf8(site.id)}`);
     this.hash = new HalfSipHash([low, high]);
-    const named = this.hash.hash('node');
-    this.node = `${named.low >>> 0}.${named.high >>> 0}`;
+    this.sharing = sharing;
+    this.node = this.name(sharing === null ? 'node' : `node ${sharing.node}`);
+    this.group = sharing === null ? '' : this.name('group');
   }
 
   scope(id: string): ChallengeScope | null {
@@ -169,6 +176,7 @@ export class ChallengeDesk {
       issuedAtMs: view.nowMs,
       attempt,
       node: this.node,
+      group: this.group,
       network: settings.bindNetwork ? boundNetwork(view.clientAddress) : '',
       target,
       answers: question === null ? [] : [String(question[0] + question[1]), drawTones()],
@@ -197,15 +205,27 @@ export class ChallengeDesk {
     const ageMs = view.nowMs - token.issuedAtMs;
     if (ageMs >= scope.settings.challengeTtlSeconds * 1000) return 'bot_late';
     if (token.revision !== scope.revision) return 'bot_changed';
-    if (token.node !== this.node) return 'bot_other_node';
+    if (token.node !== this.node && !this.isShared(token)) return 'bot_other_node';
     const network = boundNetwork(view.clientAddress);
     if (token.network !== '' && token.network !== network) return 'bot_moved';
-    if (token.answers.length > 0 && !this.isAnswer(token, answer, view)) return 'bot_wrong_answer';
+    if (token.answers.length > 0 && !this.isAnswer(token, answer, view)) {
+      if (!view.trial) this.spoil(token, scope);
+      return 'bot_wrong_answer';
+    }
     if (nonce !== '') {
       return provesWork(token.id, nonce, scope.settings.proofDifficulty) ? '' : 'bot_wrong_proof';
     }
     if (!scope.takesWaits || !this.mayWait(view, true)) return 'bot_proof_needed';
     return ageMs < botLimits.waitMs ? 'bot_early' : '';
+  }
+
+  private isShared({ group }: ChallengeToken): boolean {
+    return group !== '' && group === this.group;
+  }
+
+  /** Nor is a question that was answered wrongly here to be asked at other nodes. */
+  private spoil({ id }: ChallengeToken, { settings }: ChallengeScope): void {
+    void this.sharing?.uses.use(id, settings.challengeTtlSeconds);
   }
 
   private isAnswer({ id, answers }: ChallengeToken, answer: string, view: RequestView): boolean {
@@ -234,9 +254,7 @@ export class ChallengeDesk {
     const used = this.hash.hash(`used ${token.id}`);
     const window = once(challengeTtlSeconds);
     if (this.table.ask(used, window, 0, view.nowMs, view.trial) !== 'pass') {
-      // The one who solved it reloads the page, or someone else copied the solution.
-      if (this.shown(scope, view).valid) return redirect('bot_cleared', token.target, []);
-      return this.refusal('bot_replayed', view);
+      return this.usedBefore(token, scope, view);
     }
     const waited = nonce === '';
     if (waited) this.mayWait(view, view.trial);
@@ -255,10 +273,46 @@ export class ChallengeDesk {
     const value = sealClearance(this.sealer, this.siteId, clearance);
     const secure = view.facts.scheme === 'https' ? '; Secure' : '';
     const cookie = `${scope.cookie}=${value}; Path=/; Max-Age=${lastsS}; HttpOnly; SameSite=Lax`;
-    return redirect('bot_solved', `${ownPath('done')}?token=${text}`, [
+    const cleared = redirect('bot_solved', `${ownPath('done')}?token=${text}`, [
       ['Set-Cookie', `${cookie}${secure}`],
       ...pageFields,
     ]);
+    return view.trial ? cleared : this.useEverywhere(token, scope, cleared, view);
+  }
+
+  /** The one who solved it reloads the page, or someone else copied the solution. */
+  private usedBefore(
+    token: ChallengeToken,
+    scope: ChallengeScope,
+    view: RequestView,
+  ): GuardVerdict {
+    if (this.shown(scope, view).valid) return redirect('bot_cleared', token.target, []);
+    return this.refusal('bot_replayed', view);
+  }
+
+  /** Has other nodes asked. Each outcome is made now: later the view is of another request. */
+  private useEverywhere(
+    token: ChallengeToken,
+    scope: ChallengeScope,
+    first: GuardVerdict,
+    view: RequestView,
+  ): GuardVerdict {
+    if (this.sharing === null) return first;
+    const { id, node, attempt, target } = token;
+    const again = this.usedBefore(token, scope, view);
+    const elsewhere = { ...gateOccasion, reason: 'bot_other_node' };
+    const alone =
+      node === this.node
+        ? { ...first, reason: 'bot_solved_alone' }
+        : this.set(scope, elsewhere, attempt + 1, target, view);
+    const outcomes = { first, again, alone };
+    const asked = this.sharing.uses.use(id, scope.settings.challengeTtlSeconds);
+    return { ...first, later: asked.then((answer) => outcomes[answer]) };
+  }
+
+  private name(of: string): string {
+    const { low, high } = this.hash.hash(of);
+    return `${low >>> 0}.${high >>> 0}`;
   }
 
   /** The answer is right and nobody worked for it: the wait comes first. */

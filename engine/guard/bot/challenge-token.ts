@@ -12,8 +12,10 @@ export interface ChallengeToken {
   readonly issuedAtMs: number;
   /** Which challenge in a row it is, from 1. */
   readonly attempt: number;
-  /** The node that set it: only that one knows whether it was used. */
+  /** The node that set it, which knows whether it was used. */
   readonly node: string;
+  /** Nodes at which it counts too, because they record together what was used; '' for none. */
+  readonly group: string;
   /** The client's network; '' where it does not matter. */
   readonly network: string;
   /** Where the visitor wanted to go: path and query. */

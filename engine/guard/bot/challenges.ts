@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { botLimits } from '../../../base/guard-limits.ts';
-import type { ChallengeKey } from '../../contract/bot.ts';
+import type { ChallengeKey, ChallengeSharing } from '../../contract/bot.ts';
 import type { SiteConfig } from '../../contract/site.ts';
 import { randomSeed, RateTable, shareRates } from '../rate-table.ts';
 import { ChallengeDesk } from './challenge-desk.ts';
@@ -16,20 +16,22 @@ import { TextSealer } from './sealed-text.ts';
 export class Challenges {
   private readonly ownKey: ChallengeKey;
   private readonly table: RateTable;
+  private readonly sharing: ChallengeSharing | null;
   private readonly opened = new Map<string, Clearance>();
   private readonly sealers = new Map<string, TextSealer>();
 
-  /** `ownKey` seals for sites that no control gave keys. */
-  constructor(table: RateTable, ownKey: ChallengeKey) {
+  /** `ownKey` seals for sites that no control gave keys; `sharing`: null for this node alone. */
+  constructor(table: RateTable, ownKey: ChallengeKey, sharing: ChallengeSharing | null = null) {
     this.table = table;
+    this.sharing = sharing;
     this.ownKey = ownKey;
   }
 
   deskOf(site: SiteConfig): ChallengeDesk {
     const keys = (site.challengeKeys ?? []).slice(0, botLimits.keysMax);
-    const { table, opened } = this;
+    const { table, opened, sharing } = this;
     const sealer = this.sealerOf(keys.length === 0 ? [this.ownKey] : keys);
-    return new ChallengeDesk(site, { sealer, table, opened });
+    return new ChallengeDesk(site, { sealer, table, opened, sharing });
   }
 
   private sealerOf(keys: readonly ChallengeKey[]): TextSealer {
