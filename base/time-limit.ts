@@ -9,7 +9,7 @@ export interface TimeLimit {
   /** Aborts with a TimeoutError when the time is over, or as one of those it was given does. */
   readonly signal: AbortSignal;
   /** To be called when the work is done, whatever came of it. */
-  end(): void;
+  readonly end: () => void;
 }
 
 /** Starts the time of a piece of work that the `others` may end as well. */

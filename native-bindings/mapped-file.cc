@@ -42,8 +42,8 @@ Napi::Value MapFile(const Napi::CallbackInfo& info) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return FailWith(env, errno);
   const int reserved = Reserve(fd, size);
-  void* memory = reserved == 0 ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                               : MAP_FAILED;
+  void* memory =
+      reserved == 0 ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
   const int error = reserved == 0 ? errno : reserved;
   close(fd);
   if (memory == MAP_FAILED) return FailWith(env, error);
