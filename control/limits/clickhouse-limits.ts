@@ -17,6 +17,8 @@ export const clickhouseLimits = {
   /** Statements that remove or change rows; a day of events is rewritten at most. */
   changeTimeoutMs: 10 * 60_000,
   changePollMs: 200,
+  /** The newest events are looked at by spans of time, each eight times as long as the last. */
+  firstSpanMs: 15 * 60_000,
   /** Events that one statement fetches. */
   fetchEvents: 500,
   /** Bytes of one answer. */

@@ -57,7 +57,7 @@ const bytes = (text) => Buffer.from(text);
 const tags = ['application-multi', 'attack-sqli', 'paranoia-level/1', 'OWASP_CRS'];
 
 const common = (number, random) => ({
-  requestId: number.toString(16).padStart(32, '0'),
+  requestId: idOf(number),
   siteId: `site-${random(200)}`,
   clientIp: `198.51.${random(256)}.${random(256)}`,
   method: bytes(random(3) === 0 ? 'POST' : 'GET'),
@@ -80,7 +80,7 @@ function securityFact(number, random) {
   };
   return {
     ...common(number, random),
-    receivedAtMs: BigInt(startMs + number * stepMs),
+    receivedAtMs: BigInt(timeOf(number)),
     durationUs: BigInt(500 + random(5000)),
     httpVersion: 'HTTP/1.1',
     userAgent,
@@ -96,7 +96,7 @@ function securityFact(number, random) {
 function accessFact(number, random) {
   return {
     ...common(number, random),
-    receivedAtMs: BigInt(startMs + number * stepMs),
+    receivedAtMs: BigInt(timeOf(number)),
     durationUs: BigInt(500 + random(5000)),
     httpVersion: 'HTTP/1.1',
     userAgent,
@@ -110,7 +110,7 @@ function accessFact(number, random) {
 function errorFact(number, random) {
   return {
     ...common(number, random),
-    atMs: BigInt(startMs + number * stepMs),
+    atMs: BigInt(timeOf(number)),
     level: random(4) === 0 ? 'error' : 'warn',
     logger: ['upstream', 'http', 'inspection'][random(3)],
     reason: 'connect_refused',
@@ -128,13 +128,48 @@ const kinds = {
 };
 const [schema, version, factOf] = kinds[kind];
 
-/** Batches of nodes, made before they are measured: some, sent again under new numbers. */
-function batchAt(at) {
+/** To make a batch costs more than to store it: those past these are these at another time. */
+const differentBatches = 600;
+const made = new Map();
+
+/** A payload, and where the request ids and the times of its facts are. */
+function makeBatch(at) {
   const random = seeded(at + 1);
-  const facts = Array.from({ length: batchEvents }, (_, index) =>
-    factOf(at * batchEvents + index, random),
-  );
-  const payload = toBinary(schema, create(schema, { facts }));
+  const numbers = Array.from({ length: batchEvents }, (_, index) => at * batchEvents + index);
+  const facts = numbers.map((number) => factOf(number, random));
+  const payload = Buffer.from(toBinary(schema, create(schema, { facts })));
+  let from = 0;
+  const places = numbers.map((number) => {
+    const place = [idOf(number), varintOf(timeOf(number))].map((one) => payload.indexOf(one, from));
+    from = Math.max(...place);
+    if (Math.min(...place) < 0) throw new Error('a fact has no request id or no time');
+    return place;
+  });
+  return { payload, places };
+}
+
+const idOf = (number) => number.toString(16).padStart(32, '0');
+const timeOf = (number) => startMs + number * stepMs;
+
+/** Times of our days have six bytes. */
+function varintOf(number) {
+  const found = Buffer.alloc(6);
+  for (let at = 0, left = number; at < 6; at++, left = Math.floor(left / 128)) {
+    found[at] = (left % 128) + (at < 5 ? 128 : 0);
+  }
+  return found;
+}
+
+/** Batches of nodes, made before they are measured. */
+function batchAt(at) {
+  const like = at % differentBatches;
+  if (!made.has(like)) made.set(like, makeBatch(like));
+  const payload = Buffer.from(made.get(like).payload);
+  made.get(like).places.forEach(([idAt, timeAt], index) => {
+    const number = at * batchEvents + index;
+    payload.write(idOf(number), idAt, 'latin1');
+    varintOf(timeOf(number)).copy(payload, timeAt);
+  });
   const identity = { agentId: 'local', tenantId, bootId: '00', batchSeq: BigInt(at + 1) };
   return { ...identity, crc32c: crc32c(payload), payload };
 }
@@ -187,7 +222,7 @@ const byCommon = {
     const from = startMs + random(total) * stepMs;
     return { startMs: from, endMs: from + 3_600_000 };
   },
-  'request id': (random) => anyOf('request', random(total).toString(16).padStart(32, '0')),
+  'request id': (random) => anyOf('request', idOf(random(total))),
   site: (random) => anyOf('site', `site-${random(200)}`),
   nothing: () => anyOf('site', 'site-of-nobody'),
 };

@@ -130,6 +130,39 @@ function testTaking(driver: string, open: () => Promise<OpenedStore>): void {
     expect(new Set(seen).size).toBe(600);
     expect(seen.toSorted().reverse()).toEqual(seen);
   });
+
+  test(`${driver}: pages go over quiet hours and days, also from an offset and within a time`, async () => {
+    const { store } = await open();
+    const hours = [0, 0.1, 0.3, 3, 4, 60, 61, 1999.75, 2000];
+    for (const [at, hour] of hours.entries()) {
+      const atMs = startMs + Math.round(hour * hourMs);
+      await store.ingest('security', securityBatch(at + 1, 5, atMs), securityFactVersion);
+    }
+    const all = await idsOf(store, 'security', {});
+    const newestFirst = hours.flatMap((_, at) => [0, 1, 2, 3, 4].map((n) => `r-${at + 1}-${n}`));
+    expect(all).toEqual(newestFirst.reverse());
+    const question = { ask: 'page', kind: 'security', beforeId: '' } as const;
+    for (const [offset, limit] of [
+      [0, 5],
+      [3, 9],
+      [12, 27],
+      [38, 5],
+      [40, 5],
+      [45, 5],
+    ] as const) {
+      const page = await store.ask({ ...question, filter: any, offset, limit });
+      expect(page.items.map(({ uniqueId = '' }) => uniqueId)).toEqual(
+        all.slice(offset, offset + limit),
+      );
+      expect(page.hasMore).toBe(offset + limit < all.length);
+    }
+    const within = { startMs: startMs + 3 * hourMs + 2, endMs: startMs + 61 * hourMs + 2 };
+    expect(await idsOf(store, 'security', within)).toEqual(all.slice(13, 28));
+    const blocked = { anyOf: [{ field: 'outcome', values: ['blocked'] }] };
+    expect(await idsOf(store, 'security', blocked)).toEqual(all.filter((id) => id.endsWith('-0')));
+    const before = { startMs: 0, endMs: startMs };
+    expect(await idsOf(store, 'security', before)).toEqual([]);
+  });
 }
 
 function testFilters(driver: string, open: () => Promise<OpenedStore>): void {

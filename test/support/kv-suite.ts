@@ -24,6 +24,36 @@ export function testKvDriver(name: string, open: () => Kv): void {
     await kv.close();
   });
 
+  test(`${name}: a look at a value shows its bytes, short or long, written or on their way`, async () => {
+    const kv = open();
+    const sizes = [0, 1, 4_000, 300_000, 20, 70_000];
+    const valueOf = (at: number): Uint8Array => Buffer.alloc(sizes[at]!, at + 1);
+    const expectAll = (): void => {
+      for (const [at, size] of sizes.entries()) {
+        const looked = kv.peek(`v${at}`)!;
+        expect(looked).toHaveLength(size);
+        expect(Buffer.compare(looked, valueOf(at))).toBe(0);
+      }
+      expect(kv.peek('v')).toBeUndefined();
+    };
+    await kv.write((writer) => {
+      for (const at of sizes.keys()) writer.put(`v${at}`, valueOf(at));
+      expect(writer.peek('v1')?.[0]).toBe(2);
+    });
+    expectAll();
+    // What was got stays what it was, whatever is looked at later.
+    const got = kv.get('v4')!;
+    expectAll();
+    expect(Buffer.compare(got, valueOf(4))).toBe(0);
+    const snapshot = kv.snapshot();
+    const removed = kv.write((writer) => writer.remove('v2'));
+    expect(kv.peek('v2')).toBeUndefined();
+    await removed;
+    expect(snapshot.peek('v2')).toHaveLength(4_000);
+    snapshot.close();
+    await kv.close();
+  });
+
   test(`${name}: a transaction that throws leaves nothing`, async () => {
     const kv = open();
     const failing = kv.write((writer) => {

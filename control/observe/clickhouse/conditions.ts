@@ -24,12 +24,8 @@ export function placeOfId(id: string): { readonly at: number; readonly number: n
 /** All that rows of events that fit satisfy, before an id ('' for all of them). */
 export function conditionsOf(kind: KindName, filter: EventFilter, beforeId: string): string {
   const { tenantId, anyOf, networks, pathPrefix, contains } = filter;
-  const { startId, endId } = spanOf(filter, beforeId);
-  const [start, end] = [placeOfId(startId), placeOfId(endId)];
   const conditions = [
-    `at >= ${start.at}`,
-    `at <= ${end.at}`,
-    `(at < ${end.at} OR number < ${end.number})`,
+    spanCondition(filter, beforeId),
     `tenant = ${literalOf(tenantId)}`,
     ...anyOf.map(({ field, values }) => anyOfCondition(kind, field, values)),
     ...contains.map(({ property, text }) => {
@@ -39,6 +35,17 @@ export function conditionsOf(kind: KindName, filter: EventFilter, beforeId: stri
   if (networks.length > 0) conditions.push(networkCondition(networks));
   if (pathPrefix !== '') conditions.push(`startsWith(path, ${literalOf(pathPrefix)})`);
   return conditions.join(' AND ');
+}
+
+/** Rows of the time of a filter, before an id ('' for all of them). */
+export function spanCondition(
+  filter: Pick<EventFilter, 'startMs' | 'endMs'>,
+  beforeId: string,
+): string {
+  const { startId, endId } = spanOf(filter, beforeId);
+  const [start, end] = [placeOfId(startId), placeOfId(endId)];
+  const before = `(at < ${end.at} OR number < ${end.number})`;
+  return `at >= ${start.at} AND at <= ${end.at} AND ${before}`;
 }
 
 /** Errors: what asks for a field that the kind does not have is a mistake of ours. */

@@ -16,7 +16,7 @@ import { joinLines } from '../events/event-questions.ts';
 import { eventOfEntry } from '../events/read-entry.ts';
 import type { ClickhouseServer } from './clickhouse-client.ts';
 import type { ClickhouseAddress } from './clickhouse-option.ts';
-import { conditionsOf, placeOfId } from './conditions.ts';
+import { conditionsOf, placeOfId, spanCondition } from './conditions.ts';
 import { kindOf } from './event-rows.ts';
 import { rowKey, tableOf } from './event-tables.ts';
 import { RowReader } from './row-binary.ts';
@@ -69,18 +69,58 @@ export async function readOne(
   return found;
 }
 
+/**
+ * Ids of a page, from spans of time that grow: the server sorts all that fits in a span before it
+ * gives the newest, and most pages are full after the first.
+ */
 async function readIds(
-  { server, address, signal }: Asking,
+  asking: Asking,
   kind: KindName,
   filter: EventFilter,
   beforeId: string,
   offset: number,
   limit: number,
 ): Promise<string[]> {
+  const found: string[] = [];
+  const kept = await readTimes(asking, kind, filter, beforeId);
+  let endMs = Math.min(filter.endMs, kept.lastMs + 1);
+  for (let spanMs: number = clickhouseLimits.firstSpanMs; endMs > kept.firstMs; spanMs *= 8) {
+    const startMs = Math.max(kept.firstMs, endMs - spanMs);
+    const span = { ...filter, startMs, endMs };
+    const wanted = offset + limit - found.length;
+    found.push(...(await readIdsWithin(asking, kind, span, beforeId, wanted)));
+    if (found.length === offset + limit) break;
+    endMs = startMs;
+  }
+  return found.slice(offset);
+}
+
+/** The times of the first and the last event of a span; nothing but times is read for it. */
+async function readTimes(
+  { server, address, signal }: Asking,
+  kind: KindName,
+  filter: EventFilter,
+  beforeId: string,
+): Promise<{ readonly firstMs: number; readonly lastMs: number }> {
+  const statement =
+    `SELECT min(at), max(at), count() FROM ${tableOf(address, kind)} ` +
+    `WHERE ${spanCondition(filter, beforeId)}`;
+  const reader = new RowReader(await server.bytes(statement, 'RowBinary', signal));
+  const [firstMs, lastMs, count] = [reader.uint64(), reader.uint64(), reader.uint64()];
+  return count === 0 ? { firstMs: 0, lastMs: -1 } : { firstMs, lastMs };
+}
+
+async function readIdsWithin(
+  { server, address, signal }: Asking,
+  kind: KindName,
+  filter: EventFilter,
+  beforeId: string,
+  limit: number,
+): Promise<string[]> {
   const statement =
     `SELECT at, number FROM ${tableOf(address, kind)} ` +
     `WHERE ${conditionsOf(kind, filter, beforeId)} ` +
-    `ORDER BY at DESC, number DESC LIMIT 1 BY ${rowKey} LIMIT ${offset}, ${limit}`;
+    `ORDER BY at DESC, number DESC LIMIT 1 BY ${rowKey} LIMIT ${limit}`;
   const reader = new RowReader(await server.bytes(statement, 'RowBinary', signal));
   const ids: string[] = [];
   while (!reader.done) ids.push(makeEventId(reader.uint64(), reader.uint64()));

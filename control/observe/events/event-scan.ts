@@ -38,7 +38,10 @@ export interface IdSpan {
 const openedTogether = 16;
 
 /** The ids of a span of time before an id ('' for all of it). */
-export function spanOf({ startMs, endMs }: EventFilter, beforeId: string): IdSpan {
+export function spanOf(
+  { startMs, endMs }: Pick<EventFilter, 'startMs' | 'endMs'>,
+  beforeId: string,
+): IdSpan {
   const end = makeEventId(endMs, 0);
   return {
     startId: makeEventId(startMs, 0),
