@@ -26,7 +26,7 @@ export const observationLimits = {
   /** How often events that are too old, or too many, are looked for. */
   forgetEventsEveryMs: 60_000,
   /** Work on a question here, other calls between; then the thread for long questions takes it. */
-  scanHereMs: 30,
+  scanHereMs: 100,
   /** That thread weighs 40 MB: without a question for so long, it ends. */
   scanThreadIdleMs: 60_000,
   /** Questions that it answers at the same time, in turns. */
