@@ -383,6 +383,7 @@ const switches = [
   'ctl:requestBodyProcessor=JSON',
   'ctl:requestBodyProcessor=XML',
   'ctl:requestBodyProcessor=URLENCODED',
+  'ctl:requestBodyProcessor=GRPC',
   'ctl:requestBodyAccess=Off',
   'ctl:forceRequestBodyVariable=On',
   'ctl:responseBodyAccess=Off',

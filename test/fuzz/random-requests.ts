@@ -83,6 +83,7 @@ const body: fc.Arbitrary<TypedBody> = fc.oneof(
   { weight: 2, arbitrary: pairs.map(jsonBody) },
   { weight: 2, arbitrary: pairs.map(multipartBody) },
   { weight: 2, arbitrary: pairs.map(xmlBody) },
+  { weight: 1, arbitrary: pairs.map(grpcBody) },
   { weight: 1, arbitrary: value.map((text) => ({ type: 'text/plain', text })) },
 );
 
@@ -94,6 +95,17 @@ export function formBody(list: Pairs): TypedBody {
 /** Pairs as one JSON object. */
 export function jsonBody(list: Pairs): TypedBody {
   return { type: 'application/json', text: escapeHigh(JSON.stringify(Object.fromEntries(list))) };
+}
+
+/** Pairs as messages of gRPC, each with its name in field 1 and its value in field 2 of field 3. */
+function grpcBody(list: Pairs): TypedBody {
+  const field = (number: number, text: ByteString): ByteString =>
+    String.fromCharCode(8 * number + 2, text.length & 0x7f) + text.slice(0, text.length & 0x7f);
+  const messages = list.map(([name, text]) => field(1, name) + field(3, field(2, text)));
+  const framed = messages.map(
+    (one) => `\0\0\0${String.fromCharCode(one.length >> 8, one.length & 0xff)}${one}`,
+  );
+  return { type: 'application/grpc', text: framed.join('') };
 }
 
 function escapeHigh(text: string): ByteString {
@@ -175,7 +187,7 @@ export function toExchange(random: RandomExchange): Exchange {
     ['X-A', answer?.body.replace(/[\r\n]/g, '') ?? ''],
   ] as const;
   return {
-    request: { ...head, receivedAtMs: 1_700_000_000_000 },
+    request: { ...head, receivedAtMs: 1_700_000_000_000, grpcFields: true },
     requestBody: makeBody(bytesOf(random.body)),
     response: answer && makeResponse(200, 'HTTP/1.1', answerFields),
     responseBody: makeBody(bytesOf(answer?.body ?? null)),

@@ -53,6 +53,7 @@ const runtimeAction = fc.oneof(
       'ctl:requestBodyProcessor=JSON',
       'ctl:requestBodyProcessor=XML',
       'ctl:requestBodyProcessor=URLENCODED',
+      'ctl:requestBodyProcessor=GRPC',
       'ctl:requestBodyAccess=Off',
       'ctl:forceRequestBodyVariable=On',
       'ctl:responseBodyAccess=Off',
