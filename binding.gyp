@@ -18,6 +18,7 @@
         "native-bindings/memory.cc",
         "native-bindings/pcre.cc",
         "native-bindings/scan-branches.cc",
+        "native-bindings/scan-bundles.cc",
         "native-bindings/scan-lines.cc",
         "native-bindings/scan-memo.cc",
         "native-bindings/scan-program.cc",

@@ -11,8 +11,6 @@ namespace {
 
 // Joined lines are scanned when they have become this long; bounds the memory of a call.
 constexpr size_t kLinesMax = 1 << 20;
-// What a batch keeps allocated between calls at most.
-constexpr size_t kLinesKept = 256 * 1024;
 
 // A joined scan reports every place where a pattern ends, some 12 ns each, and a value may be made
 // of nothing else: five patterns of CRS match at every byte of one. Past this number for each line
@@ -50,25 +48,26 @@ void ScanProgram::ScanFullBatches() {
 void ScanProgram::ScanLines(size_t database) {
   work_.waiting.erase(std::find(work_.waiting.begin(), work_.waiting.end(), database));
   LineBatch& batch = work_.batches[database];
-  const size_t before = count_;
-  if (batch.guard >= 0) KeepSuspects(&batch);
-  const size_t bound = batch.lines.size() * kLineMatchesMax + batch.text.size() * kMatchesPerByte;
-  if (!ScanJoined(database, &batch, batch.wholes ? bound : SIZE_MAX)) {
-    ++stats_.abandoned;
-    count_ = before;
-    ScanApart(database, &batch);
-  }
-  batch.text.clear();
-  batch.lines.clear();
-  batch.wholes = true;
+  SearchLines(database, batch.guard, &batch);
   // Another program's database of this number may need no guard.
   batch.guard = -1;
-  if (batch.text.capacity() > kLinesKept) batch.text.shrink_to_fit();
-  if (batch.lines.capacity() * sizeof(ScanLine) > kLinesKept) batch.lines.shrink_to_fit();
+  batch.Clear();
 }
 
-// Leaves only the lines in which the guard finds something, or all of them where it finds much.
-void ScanProgram::KeepSuspects(LineBatch* batch) {
+// The hits of all lines, or of those in which the guard finds something.
+void ScanProgram::SearchLines(size_t database, int32_t guard, LineBatch* batch) {
+  if (guard >= 0) batch = Suspects(guard, batch);
+  if (end_ == ScanEnd::kFailed) return;
+  const size_t before = count_;
+  const size_t bound = batch->lines.size() * kLineMatchesMax + batch->text.size() * kMatchesPerByte;
+  if (ScanJoined(database, batch, batch->wholes ? bound : SIZE_MAX)) return;
+  ++stats_.abandoned;
+  count_ = before;
+  ScanApart(database, batch);
+}
+
+// Copies of the lines in which the guard finds something, or all of them where it finds much.
+LineBatch* ScanProgram::Suspects(int32_t guard, LineBatch* batch) {
   const std::vector<ScanLine>& lines = batch->lines;
   batch_ = batch;
   batch->at = 0;
@@ -76,23 +75,23 @@ void ScanProgram::KeepSuspects(LineBatch* batch) {
   batch->matches = 0;
   batch->bound = kSuspectMatchesMax + lines.size();
   work_.suspects.assign(lines.size(), 0);
-  Search(static_cast<size_t>(batch->guard), batch->text.data(), batch->text.size(), OnSuspect);
+  Search(static_cast<size_t>(guard), batch->text.data(), batch->text.size(), OnSuspect);
   stats_.matches += batch->matches;
-  if (batch->matches > batch->bound || end_ == ScanEnd::kFailed) return;
-  size_t size = 0;
-  work_.suspect_lines.clear();
-  for (size_t i = 0; i < lines.size(); ++i) {
+  if (batch->matches > batch->bound || end_ == ScanEnd::kFailed) return batch;
+  LineBatch* found = &work_.suspect_batch;
+  found->Clear();
+  found->wholes = batch->wholes;
+  for (size_t i = 0; batch->matches > 0 && i < lines.size(); ++i) {
     if (work_.suspects[i] == 0) continue;
-    const size_t start = lines[i].start;
-    const size_t end = i + 1 < lines.size() ? lines[i + 1].start : batch->text.size();
-    work_.suspect_lines.push_back(lines[i]);
-    work_.suspect_lines.back().start = static_cast<uint32_t>(size);
-    std::memmove(batch->text.data() + size, batch->text.data() + start, end - start);
-    size += end - start;
+    const auto start = batch->text.begin() + lines[i].start;
+    const auto end =
+        i + 1 < lines.size() ? batch->text.begin() + lines[i + 1].start : batch->text.end();
+    found->lines.push_back(lines[i]);
+    found->lines.back().start = static_cast<uint32_t>(found->text.size());
+    found->text.insert(found->text.end(), start, end);
   }
-  stats_.skipped += lines.size() - work_.suspect_lines.size();
-  batch->text.resize(size);
-  batch->lines.swap(work_.suspect_lines);
+  stats_.skipped += lines.size() - found->lines.size();
+  return found;
 }
 
 int ScanProgram::OnSuspect(unsigned, unsigned long long, unsigned long long to, unsigned,

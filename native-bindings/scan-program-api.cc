@@ -90,13 +90,13 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
       }
     }
     const size_t found = program_->Scan(items_.data(), items_.size(), hits, hit_length / 2);
-    if (program_->end() != ScanEnd::kDone) return FailScan(env);
+    if (program_->end() != ScanEnd::kDone) return FailScan(env, program_->end());
     return Napi::Number::New(env, static_cast<double>(found));
   }
 
   // A scan that was not completed has found nothing out.
-  Napi::Value FailScan(Napi::Env env) {
-    if (program_->end() == ScanEnd::kArenaFull) {
+  static Napi::Value FailScan(Napi::Env env, ScanEnd end) {
+    if (end == ScanEnd::kArenaFull) {
       return Fail(env, "arena_full", "the outputs of a value's transformations exceed their limit");
     }
     return Fail(env, "scan_failed", "Hyperscan could not scan a value");
@@ -109,8 +109,8 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     if (start < 0 || end < start || static_cast<size_t>(end) > slab_size) return false;
     if (row[2] < 0 || static_cast<size_t>(row[2]) >= program_->class_count()) return false;
     items_.push_back(ScanItem{start == end ? &kNothing : slab + start,
-                              static_cast<uint32_t>(end - start), static_cast<uint16_t>(row[2]),
-                              static_cast<int32_t>(location)});
+                              static_cast<uint32_t>(end - start), static_cast<int32_t>(location),
+                              program_->GroupOf(static_cast<uint16_t>(row[2]))});
     return true;
   }
 
@@ -179,7 +179,8 @@ class ScanProgramObject : public Napi::ObjectWrap<ScanProgramObject> {
     const size_t count = object->scanner_->Scan(
         table, numbers[1], numbers[2], object->hits_, object->hit_length_ / 2,
         only_class < 0 ? RowScanner::kAllClasses : static_cast<size_t>(only_class));
-    if (object->program_->end() != ScanEnd::kDone) return object->FailScan(env);
+    const ScanEnd end = object->scanner_->end();
+    if (end != ScanEnd::kDone) return FailScan(env, end);
     napi_value result = nullptr;
     napi_create_uint32(env, static_cast<uint32_t>(count), &result);
     return result;

@@ -259,6 +259,7 @@ class SpecReader {
         pattern.target_id = static_cast<uint32_t>(data[i]);
         pattern.chain = static_cast<uint8_t>(data[i + 1]);
         pattern.negated = data[i + 2] != 0;
+        target->pattern_chains |= uint64_t{1} << pattern.chain;
         if (pattern.negated) target->negated.push_back(static_cast<uint32_t>(i / 3));
       }
       target->patterns.push_back(pattern);

@@ -31,6 +31,9 @@ ScanProgram::ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
       work_(*workspace_),
       number_(work_.AddProgram()) {
   if (!unicode_map_.empty()) context_.unicode_map = unicode_map_.data();
+  for (size_t id = 0; id < classes_.size(); ++id) {
+    singles_.emplace_back(std::vector<uint16_t>{static_cast<uint16_t>(id)});
+  }
 }
 
 bool ScanProgram::Prepare() {
@@ -47,62 +50,70 @@ bool ScanProgram::Prepare() {
   return true;
 }
 
-size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity) {
+size_t ScanProgram::Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity,
+                         ScanMode mode) {
   hits_ = hits;
   capacity_ = capacity;
   count_ = 0;
   end_ = ScanEnd::kDone;
-  stats_.rows += item_count;
-  uint32_t mask = 0;
-  const uint8_t* masked = nullptr;
-  uint32_t masked_size = 0;
-  // True where the outputs are what other classes' chains made of the value.
-  bool transformed = false;
-  for (size_t i = 0; i < item_count; ++i) {
+  for (size_t i = 0; i < item_count && end_ == ScanEnd::kDone; ++i) {
     const ScanItem& item = items[i];
-    class_ = &classes_[item.class_id];
-    if (class_->all_chains == 0) continue;
-    location_ = item.location;
-    NextRow();
-    // Classes that look at the same value follow each other.
-    if (item.data != masked || item.size != masked_size) {
-      mask = MaskOfBytes(item.data, item.size);
-      transformed = false;
+    const uint32_t mask = MaskOfBytes(item.data, item.size);
+    stats_.rows += item.group->classes.size();
+    transformed_ = false;
+    if (mode == ScanMode::kManyRows) {
+      ScanByShape(item, mask);
+    } else {
+      for (const uint16_t id : item.group->classes) {
+        if (end_ == ScanEnd::kDone) ScanValue(id, item, mask);
+      }
     }
-    masked = item.data;
-    masked_size = item.size;
-    if (!class_->always && (mask & class_->trigger_union) == 0) {
-      if (class_->unchanged_chains == 0) continue;
-      ScanOutput(item.data, item.size, mask, class_->unchanged_chains);
-      continue;
-    }
-    if (!Transform(item.data, item.size, mask, !transformed)) {
-      transformed = false;
-      ScanBranches(item, mask);
-      if (end_ != ScanEnd::kDone) break;
-      continue;
-    }
-    transformed = item.size <= kSharedValueMax;
-    for (size_t k = 0; k < work_.output_count; ++k) {
-      const RowOutput& output = work_.outputs[k];
-      if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
-    }
-    // Between rows: what is known of a row's scans does not outlive other scans.
+    // Between values: what is known of a row's scans does not outlive other scans.
     if (lines_full_) ScanFullBatches();
   }
   while (!work_.waiting.empty()) ScanLines(work_.waiting.back());
+  if (mode == ScanMode::kManyRows) {
+    for (size_t i = 0; i < bundles_.size(); ++i) ScanBundled(i);
+  }
   return count_;
+}
+
+// Looks at a value for one class. Classes of one value follow each other.
+void ScanProgram::ScanValue(uint16_t class_id, const ScanItem& item, uint32_t mask) {
+  class_ = &classes_[class_id];
+  if (class_->all_chains == 0) return;
+  location_ = item.location;
+  NextRow();
+  if (class_->always || (mask & class_->trigger_union) != 0) {
+    ScanTransformed(class_->steps, item, mask);
+  } else if (class_->unchanged_chains != 0) {
+    ScanOutput(item.data, item.size, mask, class_->unchanged_chains);
+  }
+}
+
+void ScanProgram::ScanTransformed(const std::vector<ScanStep>& steps, const ScanItem& item,
+                                  uint32_t mask) {
+  if (!Transform(steps, item, mask, !transformed_)) {
+    transformed_ = false;
+    ScanBranches(item, mask);
+    return;
+  }
+  transformed_ = item.size <= kSharedValueMax;
+  for (size_t k = 0; k < work_.output_count; ++k) {
+    const RowOutput& output = work_.outputs[k];
+    if (output.chains != 0) ScanOutput(output.data, output.size, output.mask, output.chains);
+  }
 }
 
 // Fills the outputs with the distinct values of the row, each with the chains of the class that end
 // in it. Where the value is not new, what other classes' chains made of it stays, with no chains.
 // False where they do not fit the arena together.
-bool ScanProgram::Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new) {
-  const std::vector<ScanStep>& steps = class_->steps;
+bool ScanProgram::Transform(const std::vector<ScanStep>& steps, const ScanItem& item, uint32_t mask,
+                            bool is_new) {
   if (is_new || work_.output_count + steps.size() > work_.outputs.size()) {
     work_.arena.Reset();
     work_.output_count = 0;
-    AddOutput(data, size, mask);
+    AddOutput(item.data, item.size, mask);
   }
   for (size_t k = 0; k < work_.output_count; ++k) work_.outputs[k].chains = 0;
   work_.output_of_step[0] = 0;
@@ -162,7 +173,11 @@ void ScanProgram::ScanOutput(const uint8_t* data, uint32_t size, uint32_t mask, 
   ++stats_.outputs;
   chains_ = chains;
   NextScan();
-  ScanPatterns(data, size, mask);
+  if ((chains & class_->pattern_chains) != 0) {
+    ScanPatterns(data, size, mask);
+  } else {
+    ++stats_.skipped;
+  }
   for (const uint32_t id : class_->negated) {
     const ScanPattern& pattern = class_->patterns[id];
     const bool present = ((chains_ >> pattern.chain) & 1) != 0;

@@ -3,8 +3,9 @@
 // For a row the transformation trie of each of its classes is walked once; the classes of a value
 // share what transformations make of it. Equal outputs are scanned once a group, with the smallest
 // database that can match them; a match counts when its chain ends in that output. Plain outputs of
-// many rows are joined, a line each, and scanned at once. No allocation beyond growth of the
-// workspace, which all programs of a thread share.
+// many rows are joined, a line each, and scanned at once. Of a call with many rows, values that no
+// transformation changes are joined once for all databases that search them. No allocation beyond
+// growth of the workspace, which all programs of a thread share, and of what is known of groups.
 #ifndef WAF_NATIVE_SCAN_PROGRAM_H
 #define WAF_NATIVE_SCAN_PROGRAM_H
 
@@ -97,6 +98,7 @@ struct ScanClass {
   std::vector<ScanTier> tiers;    // the first that allows a value serves it
   std::vector<ScanTest> tests;
   uint64_t all_chains = 0;
+  uint64_t pattern_chains = 0;    // those that some pattern is searched for in
   uint64_t unchanged_chains = 0;  // what holds for values that no step changes
   uint32_t trigger_union = 0;
   bool always = false;
@@ -134,6 +136,52 @@ struct ScanStats {
   uint64_t abandoned = 0;   // scans of lines broken off because they told too many
 };
 
+// One search of a bundle: what it finds in the chains of its owner counts.
+struct JoinedSearch {
+  int32_t database;
+  int32_t guard;  // -1: none
+  const ScanClass* owner;
+  uint64_t chains;
+  bool operator==(const JoinedSearch& other) const {
+    return database == other.database && guard == other.guard && owner == other.owner &&
+           chains == other.chains;
+  }
+};
+
+// The searches that lines are joined for.
+using ScanBundle = std::vector<JoinedSearch>;
+
+// A class that looks at each value by itself, with those of its steps that may change the value.
+struct AloneClass {
+  uint16_t id;
+  std::vector<ScanStep> steps;
+};
+
+// What values with one mask of byte classes need: the bundle that they join, -1 for none, and the
+// classes beside it.
+struct ValueShape {
+  uint32_t mask = 0;
+  bool known = false;
+  int32_t bundle = -1;
+  std::vector<AloneClass> alone;
+};
+
+// The classes that look at one kind of value, and what is known of its shapes.
+class ScanGroup {
+ public:
+  explicit ScanGroup(std::vector<uint16_t> ids) : classes(std::move(ids)) {}
+
+  std::vector<uint16_t> classes;
+
+ private:
+  friend class ScanProgram;
+  static constexpr size_t kShapes = 64;
+  std::vector<ValueShape> shapes_;  // by a hash of the mask; none until the first is asked for
+};
+
+// Calls with few rows share scans between groups instead, which costs them less.
+enum class ScanMode : uint8_t { kFewRows, kManyRows };
+
 class ScanProgram {
  public:
   ScanProgram(std::vector<std::shared_ptr<DatabaseHandle>> databases,
@@ -147,12 +195,15 @@ class ScanProgram {
   bool Prepare();
 
   size_t class_count() const { return classes_.size(); }
+  // The group of one class.
+  ScanGroup* GroupOf(uint16_t class_id) { return &singles_[class_id]; }
   uint32_t target_count() const { return target_count_; }
   ScanWorkspace& workspace() { return *workspace_; }
   uint32_t number() const { return number_; }
   // Writes pairs [target id, location], at most `capacity` of them; returns how many there are.
   // They are complete only where `end()` says kDone.
-  size_t Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity);
+  size_t Scan(const ScanItem* items, size_t item_count, int32_t* hits, size_t capacity,
+              ScanMode mode = ScanMode::kFewRows);
   ScanEnd end() const { return end_; }
   const ScanStats& stats() const { return stats_; }
 
@@ -166,16 +217,29 @@ class ScanProgram {
   void AddLine(int32_t lines, const uint8_t* data, uint32_t size);
   void ScanFullBatches();
   void ScanLines(size_t database);
-  void KeepSuspects(LineBatch* batch);
+  void SearchLines(size_t database, int32_t guard, LineBatch* batch);
+  LineBatch* Suspects(int32_t guard, LineBatch* batch);
   // False when the scan was broken off.
   bool ScanJoined(size_t database, LineBatch* batch, size_t bound);
   void ScanApart(size_t database, LineBatch* batch);
   void FindLine(uint64_t to);
   void NoteLine(unsigned id);
 
+  const ValueShape& ShapeOf(ScanGroup* group, uint32_t mask);
+  void DrawShape(const ScanGroup& group, uint32_t mask, ValueShape* shape);
+  bool Joins(const ScanClass& one, uint32_t mask, ScanBundle* bundle) const;
+  int32_t BundleOf(const ScanBundle& wanted);
+  void ScanByShape(const ScanItem& item, uint32_t mask);
+  void AddBundled(int32_t bundle, const ScanItem& item);
+  void ScanBundled(size_t bundle);
+
   static int OnMatch(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                      void* context);
-  bool Transform(const uint8_t* data, uint32_t size, uint32_t mask, bool is_new);
+  void ScanValue(uint16_t class_id, const ScanItem& item, uint32_t mask);
+  void ScanShaped(const AloneClass& one, const ScanItem& item, uint32_t mask);
+  void ScanTransformed(const std::vector<ScanStep>& steps, const ScanItem& item, uint32_t mask);
+  bool Transform(const std::vector<ScanStep>& steps, const ScanItem& item, uint32_t mask,
+                 bool is_new);
   int32_t RunStep(const ScanStep& step, uint16_t parent);
   // For a value whose outputs do not fit the arena together.
   void ScanBranches(const ScanItem& item, uint32_t mask);
@@ -191,6 +255,8 @@ class ScanProgram {
 
   std::vector<std::shared_ptr<DatabaseHandle>> databases_;
   std::vector<ScanClass> classes_;
+  std::vector<ScanGroup> singles_;
+  std::vector<ScanBundle> bundles_;
   std::vector<uint8_t> unicode_map_;
   TransformContext context_;
   uint32_t target_count_;
@@ -204,6 +270,8 @@ class ScanProgram {
   const ScanClass* class_ = nullptr;
   LineBatch* batch_ = nullptr;
   bool lines_full_ = false;
+  // True where the outputs are what other classes' chains made of the value.
+  bool transformed_ = false;
   uint64_t chains_ = 0;
   int32_t location_ = 0;
   int32_t* hits_ = nullptr;

@@ -34,6 +34,10 @@ const uint8_t kNothing = 0;
 constexpr size_t kSharedNameMin = 24;
 constexpr size_t kNamesAtFirst = 64;
 
+constexpr size_t kManyRowsMin = 256;
+// Values that are scanned together: what lists them stays in the processor's cache.
+constexpr size_t kItemsMax = 4096;
+
 }  // namespace
 
 void RowPart::Finish() {
@@ -46,6 +50,12 @@ void RowPart::Finish() {
     size_t at = KeyHash(reinterpret_cast<const uint8_t*>(key.data()), key.size()) & (size - 1);
     while (index_[at] >= 0) at = (at + 1) & (size - 1);
     index_[at] = static_cast<int16_t>(i);
+  }
+  groups.emplace_back(any);
+  for (const Named& one : named) {
+    std::vector<uint16_t> all = any;
+    all.insert(all.end(), one.classes.begin(), one.classes.end());
+    groups.emplace_back(std::move(all));
   }
 }
 
@@ -84,6 +94,7 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   hits_ = hits;
   capacity_ = capacity;
   count_ = 0;
+  end_ = ScanEnd::kDone;
   work_.items.clear();
   work_.pending.clear();
   work_.sharers.clear();
@@ -91,7 +102,8 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
     work_.names.clear();
     std::fill(work_.name_at.begin(), work_.name_at.end(), -1);
   }
-  for (size_t row = from; row < to; ++row) {
+  const ScanMode mode = to - from < kManyRowsMin ? ScanMode::kFewRows : ScanMode::kManyRows;
+  for (size_t row = from; row < to && end_ == ScanEnd::kDone; ++row) {
     const size_t row_part = 2 * size_t{table.source[row]};
     for (size_t part = row_part; part < row_part + 2; ++part) {
       if (row_parts_[part].empty()) continue;
@@ -100,21 +112,28 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
       else
         AddOneClass(table, row, part, only_class);
     }
+    if (work_.items.size() >= kItemsMax) ScanItems(mode);
   }
-  if (work_.items.empty()) return count_;
-  const size_t room = capacity > count_ ? capacity - count_ : 0;
-  int32_t* own = hits + 2 * std::min(count_, capacity);
-  const size_t found = program_->Scan(work_.items.data(), work_.items.size(), own, room);
-  count_ += found;
-  if (!work_.sharers.empty()) EmitShared(own, std::min(found, room));
+  ScanItems(mode);
+  const size_t written = std::min(count_, capacity);
+  if (!work_.sharers.empty()) EmitShared(written);
   // What was not looked at completely is not remembered.
-  if (found <= room && program_->end() == ScanEnd::kDone) KeepPending(own, found);
+  if (written == count_ && end_ == ScanEnd::kDone) KeepPending(written);
   work_.TrimRows();
   return count_;
 }
 
+void RowScanner::ScanItems(ScanMode mode) {
+  if (work_.items.empty()) return;
+  const size_t written = std::min(count_, capacity_);
+  count_ += program_->Scan(work_.items.data(), work_.items.size(), hits_ + 2 * written,
+                           capacity_ - written, mode);
+  end_ = program_->end();
+  work_.items.clear();
+}
+
 void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) {
-  const RowPart& plan = row_parts_[row_part];
+  RowPart& plan = row_parts_[row_part];
   const uint8_t* key = table.slab + table.key_start[row];
   const size_t key_size = static_cast<size_t>(table.key_end[row] - table.key_start[row]);
   const int named = plan.Find(key, key_size);
@@ -146,12 +165,8 @@ void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) 
     }
   }
   if (shares && !remembers && SharesName(hash, profile, data, size, location)) return;
-  const auto add = [&](uint16_t id) {
-    work_.items.push_back(ScanItem{data, static_cast<uint32_t>(size), id, location});
-  };
-  for (const uint16_t id : plan.any) add(id);
-  if (named < 0) return;
-  for (const uint16_t id : plan.named[static_cast<size_t>(named)].classes) add(id);
+  work_.items.push_back(ScanItem{data, static_cast<uint32_t>(size), location,
+                                 &plan.groups[static_cast<size_t>(named + 1)]});
 }
 
 // A row that is scanned in several calls: nothing is remembered of it, and nothing looked up, so
@@ -171,7 +186,8 @@ void RowScanner::AddOneClass(const RowTable& table, size_t row, size_t row_part,
   const uint8_t* data = is_key ? key : table.slab + table.start[row];
   const size_t size = is_key ? key_size : static_cast<size_t>(table.end[row] - table.start[row]);
   work_.items.push_back(ScanItem{size == 0 ? &kNothing : data, static_cast<uint32_t>(size),
-                                 classes[at], static_cast<int32_t>(row * 2 + (row_part & 1))});
+                                 static_cast<int32_t>(row * 2 + (row_part & 1)),
+                                 program_->GroupOf(classes[at])});
 }
 
 bool RowScanner::SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
@@ -204,16 +220,16 @@ void RowScanner::GrowNames() {
 }
 
 // `work_.names` is in order of locations, as rows are.
-void RowScanner::EmitShared(const int32_t* hits, size_t count) {
+void RowScanner::EmitShared(size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    const int32_t location = hits[2 * i + 1];
+    const int32_t location = hits_[2 * i + 1];
     const auto found = std::lower_bound(
         work_.names.begin(), work_.names.end(), location,
         [](const NameOfCall& one, int32_t wanted) { return one.location < wanted; });
     if (found == work_.names.end() || found->location != location) continue;
     for (int32_t sharer = found->sharer; sharer >= 0;) {
       const NameSharer& one = work_.sharers[static_cast<size_t>(sharer)];
-      Emit(static_cast<uint32_t>(hits[2 * i]), one.location);
+      Emit(static_cast<uint32_t>(hits_[2 * i]), one.location);
       sharer = one.next;
     }
   }
@@ -228,11 +244,11 @@ void RowScanner::Emit(uint32_t target_id, int32_t location) {
 }
 
 // `work_.pending` is in order of locations: rows are taken in order, values before names.
-void RowScanner::KeepPending(const int32_t* hits, size_t count) {
+void RowScanner::KeepPending(size_t count) {
   if (work_.pending.empty()) return;
   work_.next.resize(count);
   for (size_t i = 0; i < count; ++i) {
-    const int32_t location = hits[2 * i + 1];
+    const int32_t location = hits_[2 * i + 1];
     const auto found = std::lower_bound(
         work_.pending.begin(), work_.pending.end(), location,
         [](const PendingValue& one, int32_t wanted) { return one.location < wanted; });
@@ -245,7 +261,7 @@ void RowScanner::KeepPending(const int32_t* hits, size_t count) {
     size_t kept = 0;
     bool fits = true;
     for (int32_t hit = one.hit; hit >= 0 && fits; hit = work_.next[static_cast<size_t>(hit)]) {
-      const auto target_id = static_cast<uint32_t>(hits[2 * hit]);
+      const auto target_id = static_cast<uint32_t>(hits_[2 * hit]);
       if (std::find(target_ids, target_ids + kept, target_id) != target_ids + kept) continue;
       fits = kept < ScanMemo::kHitsMax;
       if (fits) target_ids[kept++] = target_id;

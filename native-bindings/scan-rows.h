@@ -33,8 +33,10 @@ struct RowPart {
   };
   std::vector<uint16_t> any;
   std::vector<Named> named;
+  // Of any name, then by position in `named` those of any name with its own.
+  std::vector<ScanGroup> groups;
 
-  // Builds `index`; call once when `named` is complete.
+  // Builds `index` and `groups`; call once when `named` is complete.
   void Finish();
   // Position in `named` of the key, ASCII case aside; -1 when there is none.
   int Find(const uint8_t* key, size_t size) const;
@@ -56,19 +58,22 @@ class RowScanner {
   size_t Scan(const RowTable& table, size_t from, size_t to, int32_t* hits, size_t capacity,
               size_t only_class = kAllClasses);
   static constexpr size_t kAllClasses = SIZE_MAX;
+  // How the last call ended.
+  ScanEnd end() const { return end_; }
   uint64_t remembered() const { return remembered_; }
   uint64_t shared() const { return shared_; }
 
  private:
+  void ScanItems(ScanMode mode);
   void AddRowPart(const RowTable& table, size_t row, size_t row_part);
   void AddOneClass(const RowTable& table, size_t row, size_t row_part, size_t place);
   // True when an earlier row of the call has the same name.
   bool SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                   int32_t location);
   void GrowNames();
-  void EmitShared(const int32_t* hits, size_t count);
+  void EmitShared(size_t count);
   void Emit(uint32_t target_id, int32_t location);
-  void KeepPending(const int32_t* hits, size_t count);
+  void KeepPending(size_t count);
 
   ScanProgram* program_;
   std::vector<RowPart> row_parts_;
@@ -77,6 +82,7 @@ class RowScanner {
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;
+  ScanEnd end_ = ScanEnd::kDone;
   uint64_t remembered_ = 0;
   uint64_t shared_ = 0;
 };

@@ -11,6 +11,9 @@ namespace {
 // Outputs that the classes of one value share; all of them are in memory at once.
 constexpr size_t kSharedOutputs = 128;
 
+// What the text of a batch, and the list of its lines, keep allocated at most.
+constexpr size_t kLinesKept = 256 * 1024;
+
 // What each list of a call keeps allocated afterwards at most.
 constexpr size_t kListBytesKept = 1 << 20;
 
@@ -30,6 +33,14 @@ void GrowTo(std::vector<T>* list, size_t size, T value) {
 }
 
 }  // namespace
+
+void LineBatch::Clear() {
+  text.clear();
+  lines.clear();
+  wholes = true;
+  if (text.capacity() > kLinesKept) text.shrink_to_fit();
+  if (lines.capacity() * sizeof(ScanLine) > kLinesKept) lines.shrink_to_fit();
+}
 
 uint8_t* Arena::Reserve(size_t size, size_t limit) {
   if (!blocks_.empty() && blocks_.back().size - offset_ >= size) {

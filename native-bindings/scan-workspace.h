@@ -15,6 +15,7 @@
 namespace waf {
 
 struct ScanClass;
+class ScanGroup;
 
 // Bump allocation that is reset for every row; pointers stay valid within the row.
 class Arena {
@@ -44,12 +45,12 @@ class Arena {
   std::vector<Block> blocks_;
 };
 
-// One value that one class is to look at; `location` comes back with its hits.
+// One value that the classes of a group are to look at; `location` comes back with its hits.
 struct ScanItem {
   const uint8_t* data;  // never null
   uint32_t size;
-  uint16_t class_id;
   int32_t location;
+  ScanGroup* group;
 };
 
 // A distinct value of a row.
@@ -83,6 +84,9 @@ struct LineBatch {
   size_t matches = 0;  // told by the scan that runs
   size_t bound = 0;    // of them, before the scan is broken off
   bool wholes = true;  // every line has databases that tell each pattern once
+
+  // Forgets the lines, and gives back what unusually large ones have taken.
+  void Clear();
 };
 
 // A value that is to be kept in the memo once its hits are known.
@@ -146,8 +150,9 @@ struct ScanWorkspace {
   // Lines by database, and the databases that have some: none between calls.
   std::vector<LineBatch> batches;
   std::vector<size_t> waiting;
-  std::vector<uint8_t> suspects;  // by line: 1 where the guard found something
-  std::vector<ScanLine> suspect_lines;
+  std::vector<uint8_t> suspects;       // by line: 1 where the guard found something
+  LineBatch suspect_batch;             // copies of those lines
+  std::vector<LineBatch> bundled;      // by bundle of the running program; empty between calls
   std::vector<int32_t> last_location;  // by target id, within one batch
 
   // Of the way from rows to items.

@@ -2,6 +2,7 @@
 #include "sql-words.h"
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 #include <string>
 
@@ -47,23 +48,45 @@ struct State {
 };
 constexpr size_t kStateUsed = 1024;
 
+uint32_t HashOf(const uint8_t* word, size_t size) {
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ word[i]) * 16777619u;
+  return hash ^ (hash >> 15);
+}
+
+// A bit for the hash of each first word: most words are none of them.
+class FirstWords {
+ public:
+  FirstWords() {
+    const char* word = kPhrases + 1;
+    for (const char* comma = std::strchr(word, ','); comma != nullptr;
+         word = comma + 1, comma = std::strchr(word, ',')) {
+      const size_t size = static_cast<size_t>(comma - word);
+      bits_.set(HashOf(reinterpret_cast<const uint8_t*>(word), size) % kBits);
+    }
+  }
+  bool MayHold(const char* word, size_t size) const {
+    return bits_.test(HashOf(reinterpret_cast<const uint8_t*>(word), size) % kBits);
+  }
+
+ private:
+  static constexpr size_t kBits = 1 << 16;
+  std::bitset<kBits> bits_;
+};
+
 // True for a word with other bytes than the build looks for, too.
 bool BeginsPhrase(const uint8_t* word, size_t size) {
+  static const FirstWords first_words;
   char wanted[SqlWords::kWordMax + 3] = ",";
   for (size_t i = 0; i < size; ++i) {
     const uint8_t c = word[i];
     if ((kByteMask.bit[c] & kWordBytes) == 0 && c != '.') return true;
     wanted[i + 1] = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
   }
+  if (!first_words.MayHold(wanted + 1, size)) return false;
   wanted[size + 1] = ',';
   wanted[size + 2] = '\0';
   return std::strstr(kPhrases, wanted) != nullptr;
-}
-
-uint32_t HashOf(const uint8_t* word, size_t size) {
-  uint32_t hash = 2166136261u;
-  for (size_t i = 0; i < size; ++i) hash = (hash ^ word[i]) * 16777619u;
-  return hash ^ (hash >> 15);
 }
 
 bool FindsNothing(const std::string& value) {
@@ -140,10 +163,12 @@ bool SqlWords::AreNames(const uint8_t* data, size_t size, uint32_t mask) {
     if (at == size) return true;
     const size_t start = at;
     if ((kByteMask.bit[data[at]] & kLetters) == 0) return false;
-    while (at < size && (kByteMask.bit[data[at]] & kWordBytes) != 0) ++at;
-    if (!IsName(data + start, at - start)) return false;
-    // The dot that ends a sentence is part of the word.
-    if (at < size && data[at] == '.' && !IsName(data + start, ++at - start)) return false;
+    // A word continues after a dot unless what stands before the dot is known by itself.
+    for (;; ++at) {
+      while (at < size && (kByteMask.bit[data[at]] & kWordBytes) != 0) ++at;
+      if (!IsName(data + start, at - start)) return false;
+      if (at == size || data[at] != '.') break;
+    }
     if (at < size && data[at] != ' ') return false;
   }
   return true;

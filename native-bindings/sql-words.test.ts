@@ -55,7 +55,7 @@ function draw(count: number, words: readonly string[]): string[] {
       // Most words are names, so that words of SQL stand at every place between them.
       return below(3) === 0 ? words[below(words.length)]! : names[below(names.length)]!;
     });
-    return list.join(below(4) === 0 ? '  ' : ' ') + rests[below(rests.length)]!;
+    return list.join([' ', '  ', '.', ' '][below(4)]) + rests[below(rests.length)]!;
   });
 }
 

@@ -1,5 +1,4 @@
 // The transformations that encode: hexadecimal, base64, URL, decimal length, %uHHHH.
-#include <cstdio>
 #include <cstring>
 
 #include "hex.h"
@@ -59,10 +58,10 @@ WAF_TRANSFORM(UrlEncode) {
 WAF_TRANSFORM(Length) {
   (void)context;
   (void)in;
-  char text[24];
-  const int length = std::snprintf(text, sizeof(text), "%zu", n);
-  std::memcpy(out, text, static_cast<size_t>(length));
-  return static_cast<size_t>(length);
+  size_t digits = 1;
+  for (size_t rest = n; rest >= 10; rest /= 10) ++digits;
+  for (size_t at = digits; at-- > 0; n /= 10) out[at] = static_cast<uint8_t>('0' + n % 10);
+  return digits;
 }
 
 namespace {
