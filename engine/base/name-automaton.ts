@@ -10,7 +10,7 @@ const SEPARATOR = 36;
 /** Marks beside the symbol of a character. */
 const CAPITAL = 0x40;
 const SMALL = 0x80;
-/** Of each char code up to 255, its symbol and marks. */
+/** Of each byte, its symbol and marks. */
 const symbols = makeSymbols();
 
 const NOTHING = 0;
@@ -43,16 +43,15 @@ export class NameAutomaton {
   }
 
   /**
-   * True when a part occurs in `name` from `from` on. `_` stands before it, after it, for each run
+   * True when a part occurs in the bytes [from, to). `_` stands before it, after it, for each run
    * of other characters, and between a small letter or digit and a capital.
    */
-  finds(name: string, from: number): boolean {
+  finds(bytes: Uint8Array, from: number, to: number): boolean {
     const { steps } = this;
     let state = steps[SEPARATOR]!;
     let before = SEPARATOR;
-    for (let at = from; at < name.length; at++) {
-      const code = name.charCodeAt(at);
-      const marked = code < 256 ? symbols[code]! : SEPARATOR;
+    for (let at = from; at < to; at++) {
+      const marked = symbols[bytes[at]!]!;
       if (marked === SEPARATOR && before === SEPARATOR) continue;
       if ((marked & CAPITAL) !== 0 && (before & SMALL) !== 0) {
         if ((state & ENDS_WORD) !== 0) return true;

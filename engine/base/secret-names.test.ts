@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSecretName } from './secret-names.ts';
+import { isSecretName, isSecretNameIn } from './secret-names.ts';
 
 const secret = ['password', 'user[newPassword]', 'json.login.api_key', 'X-Api-Key', 'pin', 'PIN'];
 const plain = ['compass', 'pinned', 'name', '', '_', 'cardnote', 'cardnumbers'];
@@ -20,6 +20,7 @@ test('the end of a long name counts, its beginning does not', () => {
   // Cut inside a word, the rest counts as a word.
   expect(isSecretName(`pin.${'a'.repeat(509)}`)).toBe(false);
   expect(isSecretName(`xpin.${'a'.repeat(508)}`)).toBe(true);
+  expect(isSecretNameIn(Buffer.from(`password.${long}`), 0, 609)).toBe(false);
 });
 
 /** The definition, as regular expressions over the name spelled with `_` between its words. */
@@ -61,6 +62,8 @@ test('one pass finds what the definition finds', () => {
       const wanted = isSecretByDefinition(name);
       found += wanted ? 1 : 0;
       expect(isSecretName(name), JSON.stringify(name)).toBe(wanted);
+      const bytes = Buffer.from(`pin_${name}_pin`, 'latin1');
+      expect(isSecretNameIn(bytes, 4, 4 + name.length), JSON.stringify(name)).toBe(wanted);
     }),
     { numRuns: 20_000 },
   );

@@ -33,6 +33,7 @@ function products(first: readonly string[], second: readonly string[]): string[]
 
 /** Longer names are looked at from their end, up to here. */
 const nameCharsMax = 512;
+const nameBytes = new Uint8Array(nameCharsMax);
 
 /**
  * True for a name such as `password`, `user[newPassword]`, `json.login.api_key`, `X-Api-Key`.
@@ -40,7 +41,18 @@ const nameCharsMax = 512;
  * character: all names of a request that rules matched are asked about.
  */
 export function isSecretName(name: string): boolean {
-  return secretParts.finds(name, Math.max(0, name.length - nameCharsMax));
+  const from = Math.max(0, name.length - nameCharsMax);
+  const size = name.length - from;
+  for (let i = 0; i < size; i++) {
+    const code = name.charCodeAt(from + i);
+    nameBytes[i] = code < 256 ? code : 0;
+  }
+  return secretParts.finds(nameBytes, 0, size);
+}
+
+/** As `isSecretName`, of the name that is the bytes [from, to); makes no text. */
+export function isSecretNameIn(bytes: Uint8Array, from: number, to: number): boolean {
+  return secretParts.finds(bytes, Math.max(from, to - nameCharsMax), to);
 }
 
 /** Collections whose entries hold values under the names that clients gave them. */

@@ -5,7 +5,7 @@
 
 import type { ByteString } from '../../../base/byte-string.ts';
 import { HiddenNames, stars } from '../../base/hidden-names.ts';
-import { isSecretName } from '../../base/secret-names.ts';
+import { isSecretNameIn } from '../../base/secret-names.ts';
 import { secretsIn } from '../../base/secret-text.ts';
 import { ruleRunLimits } from '../../../base/rule-limits.ts';
 import type { MatchedRule, MatchedVariable } from '../../contract/verdict.ts';
@@ -156,17 +156,20 @@ export function secretsOf(tx: Transaction): readonly ByteString[] {
   const found = new Set<ByteString>();
   if (tx.matchedRules.length === 0) return noSecrets;
   const { values } = tx;
-  let asked: ByteString | null = null;
+  const { slab, keyStart, keyEnd, start, end } = values;
+  // Where the last name that was asked about stands.
+  let asked = -1;
+  let askedEnd = -1;
   let secret = false;
   for (const [source] of namedSources) {
     for (const row of values.rowsOf(source)) {
       if (found.size >= ruleRunLimits.secretsMax) return [...found];
-      if (values.end[row] === values.start[row]) continue;
-      const key = values.key(row);
+      if (end[row] === start[row]) continue;
       // Items of a list share one name.
-      if (key !== asked) {
-        asked = key;
-        secret = isSecretName(key);
+      if (keyStart[row] !== asked || keyEnd[row] !== askedEnd) {
+        asked = keyStart[row]!;
+        askedEnd = keyEnd[row]!;
+        secret = isSecretNameIn(slab, asked, askedEnd);
       }
       if (!secret) continue;
       found.add(shorten(values.value(row)));

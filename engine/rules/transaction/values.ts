@@ -81,14 +81,15 @@ export class ValueTable {
 
   /** Forgets all rows and bytes; keeps the memory unless it grew beyond `keepBytes`. */
   reset(keepBytes = 1024 * 1024): void {
-    // Not by shortening arrays, which costs the JavaScript engine a call each.
-    for (let row = 0; row < this.count; row++) {
-      this.values[row] = undefined;
-      this.keys[row] = undefined;
-    }
     if (this.count > rowsKept) {
       this.values = [];
       this.keys = [];
+    } else {
+      // Not by shortening arrays, which costs the JavaScript engine a call each.
+      for (let row = 0; row < this.count; row++) {
+        this.values[row] = undefined;
+        this.keys[row] = undefined;
+      }
     }
     this.bySource.fill(null);
     this.used = 0;

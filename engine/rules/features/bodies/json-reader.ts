@@ -229,9 +229,10 @@ export class JsonReader extends JsonWords {
     const size = end === start ? emptyKey.length : end - start;
     if (size > room) this.noteLongName(start, end);
     if (room >= 0) path[length++] = DOT;
-    const from = end === start ? emptyKey : slab.subarray(start, end);
+    const from = end === start ? emptyKey : slab;
+    const first = end === start ? 0 : start;
     const kept = Math.min(size, Math.max(0, room));
-    for (let i = 0; i < kept; i++) path[length++] = from[i]!;
+    for (let i = 0; i < kept; i++) path[length++] = from[first + i]!;
     this.pathLength = length;
     this.named = this.lenient;
     if (this.nextByte() !== COLON) return this.broken('JSON: a colon is missing');
