@@ -22,6 +22,7 @@ import type { UnhealthyAddresses } from '../upstream/upstream.ts';
 import type { ClientNotes } from '../contract/trust.ts';
 import { unpackEvents } from './event-wire.ts';
 import { unpackEvidence } from './evidence-wire.ts';
+import { FrontThread, freeFd, freeSlot, threadDied, withFd } from './thread-handle.ts';
 import { probePort } from './port-probe.ts';
 import type { FrontSettings } from './front-context.ts';
 import type { ListenAddress } from './listener.ts';
@@ -29,10 +30,9 @@ import {
   FIRST_ROUTES,
   type FromFrontThread,
   type FrontThreadData,
-  type ToFrontThread,
   type UseQuestion,
 } from './thread-messages.ts';
-import { ThreadQuestions, type FrontQuestion } from './thread-questions.ts';
+import type { FrontQuestion } from './thread-questions.ts';
 
 /** How front threads are started. */
 export interface FrontThreadsOptions {
@@ -119,50 +119,6 @@ export async function startFrontThreads(options: FrontThreadsOptions): Promise<F
   const threads = new Threads(options);
   await threads.start();
   return threads;
-}
-
-interface Pending {
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Code of the error that waiting callers get when a thread ends by itself. */
-const threadDied = 'front_thread_died';
-
-class FrontThread {
-  readonly worker: Worker;
-  readonly pending = new Map<number, Pending>();
-  readonly questions = new ThreadQuestions();
-  port = 0;
-  connections = 0;
-  overload = notOverloaded;
-  /** The inherited socket that it serves. */
-  readonly fd: number | undefined;
-  readonly secureFd: number | undefined;
-  /** Its place in the run's tally. */
-  readonly slot: number;
-
-  constructor(worker: Worker, slot: number, fd: number | undefined, secureFd: number | undefined) {
-    this.worker = worker;
-    this.slot = slot;
-    this.fd = fd;
-    this.secureFd = secureFd;
-  }
-
-  send(message: ToFrontThread): void {
-    this.worker.postMessage(message);
-  }
-
-  wait(id: number): Promise<void> {
-    return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
-  }
-
-  settle(id: number, error: Error | null): void {
-    const pending = this.pending.get(id);
-    this.pending.delete(id);
-    if (error === null) pending?.resolve();
-    else pending?.reject(error);
-  }
 }
 
 class Threads implements FrontThreads {
@@ -442,23 +398,4 @@ class Threads implements FrontThreads {
       if (!this.stopping) this.startThread().catch((failed: Error) => this.onRestartFailed(failed));
     }, frontLimits.threadRestartPauseMaxMs);
   }
-}
-
-/** The inherited socket that no thread serves; undefined when none was inherited. */
-function freeFd(
-  inherited: readonly number[] | undefined,
-  served: readonly (number | undefined)[],
-): number | undefined {
-  return inherited?.find((fd) => !served.includes(fd));
-}
-
-/** The first place that no thread has. */
-function freeSlot(taken: readonly number[]): number {
-  let slot = 0;
-  while (taken.includes(slot)) slot++;
-  return slot;
-}
-
-function withFd(address: ListenAddress, fd: number | undefined): ListenAddress {
-  return fd === undefined ? address : { ...address, fd };
 }

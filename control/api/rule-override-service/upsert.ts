@@ -196,7 +196,6 @@ function changed(
   return grown;
 }
 
-/** A number that no ruleset has is a slip; one of another ruleset may be wanted later. */
 /** Errors: what would make an override have no effect. */
 function refuseIneffective(
   store: ReadStore,
@@ -209,7 +208,10 @@ function refuseIneffective(
   refuseUnreadTargets(store, policy, override, field);
 }
 
-/** Errors: invalid_argument for a rule that no ruleset has, and a site of another policy. */
+/**
+ * Errors: invalid_argument for a rule that no ruleset has, which is a slip (one of another ruleset
+ * may be wanted later), and for a site of another policy.
+ */
 export function refuseMisplaced(
   store: ReadStore,
   caller: Caller,
