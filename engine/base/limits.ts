@@ -71,7 +71,10 @@ export const poolLimits = {
    * which takes up to `requestBudgetMs`, and then take as long itself.
    */
   deadlineMs: 5000,
-  /** CPU time that the inspection of one request may take in all phases together. */
+  /**
+   * Time that the inspection of one request may take in all phases together: CPU time in a thread
+   * of the pool, time by the clock on a front thread, which others wait for.
+   */
   requestBudgetMs: 2000,
   /** A worker must have a policy ready by then; a warm CRS takes one second on a busy core. */
   loadDeadlineMs: 30_000,

@@ -118,6 +118,22 @@ test('each figure has a bound of its own', () => {
   expect(causeOf({ ...calm, heldShare: overloadLimits.heldShare })).toBe('held_bytes');
 });
 
+test('what a thread did before it serves is no pressure', () => {
+  let nowUs = 0;
+  const clock = { nowMs: () => 0, monotonicUs: () => nowUs };
+  const controller = new OverloadController();
+  let changes = 0;
+  const sources = { poolWaitMs: () => 0, heldShare: () => 0 };
+  const probe = new PressureProbe(clock, controller, sources, () => changes++);
+  nowUs = 10_000_000;
+  probe.start();
+  nowUs += overloadLimits.tickMs * 1000;
+  probe.tick();
+  probe.stop();
+  expect(controller.status).toEqual(notOverloaded);
+  expect(changes).toBe(0);
+});
+
 test('the shortest lateness of a sample counts, by the clock that was given', () => {
   let nowUs = 0;
   const clock = { nowMs: () => 0, monotonicUs: () => nowUs };

@@ -22,8 +22,8 @@ export class PressureProbe {
   private readonly sources: PressureSources;
   private readonly onChange: () => void;
   private timer: NodeJS.Timeout | null = null;
-  private expectedUs: number;
-  private sampleEndUs: number;
+  private expectedUs = 0;
+  private sampleEndUs = 0;
   /** The shortest lateness of this sample; Infinity before the first. */
   private shortestUs = Infinity;
 
@@ -37,13 +37,14 @@ export class PressureProbe {
     this.controller = controller;
     this.sources = sources;
     this.onChange = onChange;
-    const nowUs = clock.monotonicUs();
-    this.expectedUs = nowUs + overloadLimits.tickMs * 1000;
-    this.sampleEndUs = nowUs + overloadLimits.sampleMs * 1000;
+    this.begin();
   }
 
+  /** Measures from now on: what the thread did before it served is no pressure. */
   start(): void {
-    this.timer ??= setTimeout(() => this.onTimer(), overloadLimits.tickMs).unref();
+    if (this.timer !== null) return;
+    this.begin();
+    this.wait();
   }
 
   stop(): void {
@@ -67,9 +68,19 @@ export class PressureProbe {
     if (changed) this.onChange();
   }
 
+  private begin(): void {
+    const nowUs = this.clock.monotonicUs();
+    this.expectedUs = nowUs + overloadLimits.tickMs * 1000;
+    this.sampleEndUs = nowUs + overloadLimits.sampleMs * 1000;
+    this.shortestUs = Infinity;
+  }
+
+  private wait(): void {
+    this.timer = setTimeout(() => this.onTimer(), overloadLimits.tickMs).unref();
+  }
+
   private onTimer(): void {
-    this.timer = null;
     this.tick();
-    this.start();
+    this.wait();
   }
 }

@@ -194,21 +194,26 @@ describe.skipIf(missingBuild !== null)('waf run', () => {
     const before = product.childPid('engine/main.js');
     expect(before).toBeGreaterThan(0);
     process.kill(before, 'SIGKILL');
-    const status = await eventually(async () => {
+    // Front threads begin to serve one after another where the mark of what is compiled is gone,
+    // which lies in the folder that all tests share: one answer says nothing of the others.
+    const answers = await eventually(async () => {
       const after = product.childPid('engine/main.js');
       if (after === 0 || after === before) return null;
-      return ask('/', 'shop.example').then(
-        (answer) => (answer.status === 200 ? answer.status : null),
-        () => null,
+      const asked = Array.from({ length: 16 }, () => ask('/', 'shop.example'));
+      const statuses = await Promise.all(asked).then(
+        (all) => all.map(({ status }) => status),
+        () => [],
       );
+      return statuses.length > 0 && statuses.every((status) => status === 200) ? statuses : null;
     });
-    expect(status).toBe(200);
+    expect(answers).toHaveLength(16);
   });
 
   test('the engine serves without control, which comes back', async () => {
     const before = product.childPid('control/main.js');
     process.kill(before, 'SIGKILL');
-    expect((await ask('/', 'shop.example')).status).toBe(200);
+    const answer = await ask('/', 'shop.example');
+    expect(`${answer.status} ${await answer.text()}\n${product.output()}`).toMatch(/^200 /);
     const listed = await eventually(() => {
       const { code, stdout } = product.waf('site', 'list');
       return code === 0 ? stdout : null;
