@@ -39,10 +39,14 @@ export interface TestControl {
   get(path: string, network: boolean): Promise<Answer>;
 }
 
-/** Starts control for a test; `prepare` may write to the folder of its store before. */
+/**
+ * Starts control for a test; `prepare` may write to the folder of its store before. `start` is
+ * another build of control, such as the compiled one with its threads.
+ */
 export async function startTestControl(
   options: Partial<ControlOptions> = {},
   prepare: (storeFolder: string) => Promise<void> = () => Promise.resolve(),
+  start: typeof startControl = startControl,
 ): Promise<TestControl> {
   const folder = mkdtempSync(join(tmpdir(), 'waf-control-'));
   await prepare(join(folder, 'control'));
@@ -51,7 +55,7 @@ export async function startTestControl(
   const rule = `SecRule ARGS "@contains evil" "id:942999,phase:2,deny,ver:'OWASP_CRS/4.9.1'"\n`;
   writeFileSync(join(rulesetFolder, 'rules', 'REQUEST-942.conf'), rule);
   const socket = join(folder, 'admin.sock');
-  const control = await startControl({
+  const control = await start({
     dataFolder: folder,
     management: { host: '127.0.0.1', port: 0 },
     managementTls: 'off',
