@@ -206,6 +206,29 @@ export const patternTrialLimits = {
   searchesMax: 3,
 } as const;
 
+/** The operator's own rules of a policy together, measured before a change of them is saved. */
+export const ruleSetTrialLimits = {
+  /** Fewer rules, links of chains and actions are not measured; setting up CRS takes some 20. */
+  directivesMin: 48,
+  /**
+   * Directives that may come or change until a set that was measured is measured again, as a share
+   * of it: saving rules one by one builds a large set a few dozen times, not a thousand.
+   */
+  changedShare: 0.05,
+  /** Policies whose measured rules are remembered. */
+  policiesMax: 256,
+  /**
+   * CPU time that all rules together may add to one usual request, the best of `runsMax`. 500
+   * patterns take 0.1 to 0.4 ms, 500 rules that all match 11 ms.
+   */
+  requestMsMax: 5,
+  runsMax: 12,
+  /** CPU time for building all rules together; 500 patterns take two to five seconds. */
+  buildCpuMs: 60_000,
+  /** Measurements that wait for the one that runs. */
+  waitingMax: 16,
+} as const;
+
 /** Making plans. */
 export const planLimits = {
   /**

@@ -11,6 +11,7 @@ import { ProgramUpgrade } from './link/program-upgrade.ts';
 import { serveEngineService } from './link/engine-service.ts';
 import { nativeLibraries } from './match/libraries.ts';
 import { PatternTrial } from './rollout/pattern-trial.ts';
+import { RuleSetTrial } from './rollout/rule-set-trial.ts';
 import { createEvaluator } from './simulate/evaluate.ts';
 import { tryOpenRunTally } from './state/run-tally.ts';
 import { tryOpenSpoolFiles } from './state/spool-files.ts';
@@ -97,6 +98,7 @@ export async function serveControl(parts: EngineParts, link: ControllerLink): Pr
   const handler = createEvaluator({
     planner: parts.planner,
     trial: new PatternTrial(threadEntry('trial-process')),
+    setTrial: new RuleSetTrial(threadEntry('rule-set-process')),
     files: parts.files,
     build,
     serves: (policyId) => parts.rollouts.serves(policyId),

@@ -3,12 +3,12 @@
  * or memory and cannot be interrupted in a thread, but a process can be ended. Serves nothing.
  */
 
-import { fork, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
 import { AppError } from '../../base/errors.ts';
 import { matchLimits, patternTrialLimits } from '../../base/rule-limits.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
 import type { WrittenPattern } from '../rules/language/written-patterns.ts';
+import { stopper, type TrialBounds } from './trial-bounds.ts';
 
 /** What the process says: which pattern it takes on, what is wrong with it, or that all is done. */
 export type TrialAnswer =
@@ -26,17 +26,8 @@ export type TrialAnswer =
     }
   | { readonly kind: 'done' };
 
-/** Bounds that tests set. */
-export interface TrialBounds {
-  readonly patternCpuMs: number;
-  readonly residentBytesMax: number;
-}
-
 /** Code of the error with which a trial is turned away while too many wait. */
 export const trialsWaitCode = 'resource_exhausted';
-
-/** Bytes of a page in /proc/PID/statm; all platforms that the product runs on have these. */
-const pageBytes = 4096;
 
 /** Tries patterns, one list after the other. */
 export class PatternTrial {
@@ -91,7 +82,7 @@ export class PatternTrial {
       const found: Diagnostic[] = [];
       let [at, done, over] = [0, false, false];
       let problem = 'needs more memory than there is, or cannot be built here';
-      const stop = stopper(child, this.bounds, (reason) => (problem = reason));
+      const stop = stopper(child, this.bounds, 'patterns', (reason) => (problem = reason));
       child.on('message', (answer: TrialAnswer) => {
         if (answer.kind === 'done') {
           done = true;
@@ -115,67 +106,6 @@ export class PatternTrial {
       child.on('close', end);
       child.send(patterns.map(({ pattern }) => pattern));
     });
-  }
-}
-
-/**
- * Ends the process when one pattern, or all of them, take too much. What counts is its own CPU
- * time: how fast a pattern is built does not depend on what else the machine does.
- */
-function stopper(
-  child: ChildProcess,
-  { patternCpuMs, residentBytesMax }: TrialBounds,
-  onStop: (reason: string) => void,
-) {
-  const { trialCpuMs, trialMs, pollMs } = patternTrialLimits;
-  let begunCpuMs = 0;
-  const kill = (reason: string): void => {
-    onStop(reason);
-    child.kill('SIGKILL');
-  };
-  const look = (): void => {
-    const cpuMs = cpuMsOf(child.pid);
-    if (residentBytes(child.pid) > residentBytesMax) {
-      kill(`needs more than ${Math.round(residentBytesMax / 1048576)} MB to be built`);
-    } else if (cpuMs - begunCpuMs > patternCpuMs) {
-      kill(`is not built after ${patternCpuMs / 1000} seconds of CPU time`);
-    } else if (cpuMs > trialCpuMs) {
-      kill(`came too late: all patterns together have ${trialCpuMs / 1000} seconds of CPU time`);
-    }
-  };
-  // After the messages that came while this thread was busy: they say which pattern it is.
-  const poll = setInterval(() => setImmediate(look), pollMs);
-  const all = setTimeout(
-    () => kill(`came too late: all patterns together have ${trialMs / 60_000} minutes`),
-    trialMs,
-  );
-  return {
-    /** The process takes on another pattern. */
-    next: (): void => {
-      begunCpuMs = cpuMsOf(child.pid);
-    },
-    end: (): void => {
-      clearInterval(poll);
-      clearTimeout(all);
-    },
-  };
-}
-
-/** CPU time of the main thread of a process; zero where the system does not say it. */
-function cpuMsOf(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
-  } catch {
-    return 0;
-  }
-}
-
-/** Zero where the system does not say it, or the process has ended. */
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ')[1]) * pageBytes;
-  } catch {
-    return 0;
   }
 }
 

@@ -34,6 +34,7 @@ import { routingHost } from '../http/routing-host.ts';
 import { policyKey } from '../policies/keyed-policies.ts';
 import type { SharedFiles } from '../policies/keyed-policies.ts';
 import type { PatternTrial } from '../rollout/pattern-trial.ts';
+import type { RuleSetTrial } from '../rollout/rule-set-trial.ts';
 import type { Planner, PlanOutcome } from '../rollout/planner.ts';
 import { linkPolicy } from '../policies/policy-build.ts';
 import type { Diagnostic } from '../rules/language/diagnostic.ts';
@@ -47,6 +48,7 @@ import { closeProgram } from '../rules/program/build-program.ts';
 export interface EvaluatorOptions {
   readonly planner: Pick<Planner, 'link' | 'check' | 'prepare' | 'planAhead'>;
   readonly trial: PatternTrial;
+  readonly setTrial: Pick<RuleSetTrial, 'try'>;
   readonly files: SharedFiles;
   readonly build: (policy: KeyedPolicy) => PolicyEngine;
   /** Whether a policy of this id serves, in whatever version. */
@@ -88,6 +90,7 @@ export function createEvaluator(options: EvaluatorOptions): EngineHandler {
       const outcome = await compile(keyed, options.planner);
       if (!outcome.ok) return outcome;
       const found = await options.trial.try(patternsOf(policy, tryRuleset));
+      if (found.length === 0) found.push(...(await options.setTrial.try(policy)));
       if (found.length > 0) return { ...outcome, ok: false, diagnostics: found.map(toDiagnostic) };
       if (plan) await options.planner.prepare(keyed);
       // A new version of what serves is published as soon as control has kept it.

@@ -11,6 +11,7 @@ import { silentLogger } from '../../base/log.ts';
 import { serveEngineService } from '../../engine/link/engine-service.ts';
 import { SharedFiles } from '../../engine/policies/keyed-policies.ts';
 import { PatternTrial } from '../../engine/rollout/pattern-trial.ts';
+import { RuleSetTrial } from '../../engine/rollout/rule-set-trial.ts';
 import { createEvaluator, type EvaluatorOptions } from '../../engine/simulate/evaluate.ts';
 import { keepPrinted } from '../support/printed.ts';
 import { startTestControl, type TestControl } from '../support/test-control.ts';
@@ -20,6 +21,7 @@ const slow = '(a|b{900}|c{900}){10}';
 const costly = '(a|b{900}|c{900})';
 const nested = '((a{1,100}){1,100}){1,100}';
 const entry = new URL('../../.build/engine/threads/trial-process.js', import.meta.url);
+const setEntry = new URL('../../.build/engine/threads/rule-set-process.js', import.meta.url);
 const commands = await loadCommands([]);
 const unasked = (): never => expect.unreachable('nothing is planned here');
 const unused = { check: unasked, prepare: unasked, planAhead: unasked };
@@ -37,6 +39,7 @@ beforeAll(async () => {
     planner: { ...unused, link: () => Promise.resolve(null) },
     serves: () => false,
     trial: new PatternTrial(entry, { patternCpuMs: 1500 }),
+    setTrial: new RuleSetTrial(setEntry, { requestMsMax: 1 }),
     files: new SharedFiles(),
     status: () => ({ revision: '1', sha256: '', version: '1', uptimeMs: 1, libraries: {} }),
   };
@@ -180,4 +183,19 @@ test('when too many changes wait, the next one is refused', async () => {
   const turnedAway = answers.filter((text) => text.startsWith('429 '));
   expect(turnedAway.length).toBeGreaterThan(0);
   for (const text of turnedAway) expect(text).toContain('try again later');
+}, 120_000);
+
+test('a set of rules that is slow as a whole is refused, whichever way it comes', async () => {
+  const rules = Array.from({ length: 400 }, (_one, at) => {
+    const matches = `"@rx [a-z]{${1 + (at % 3)}}"`;
+    return `SecRule ARGS|REQUEST_HEADERS ${matches} "id:${20_000 + at},phase:2,pass"`;
+  });
+  const seclang = rules.join('\n');
+  const bring = (rule: object) =>
+    call('CustomRuleService/CreateCustomRule', { rule: { policyId, enabled: true, ...rule } });
+  const slowSet = /^400 [^]*the set of 4\d\d rules of the policy's own takes [\d.]+ ms of CPU/;
+  expect(await bring({ name: 'many', seclang })).toMatch(slowSet);
+  const folder = mkdtempSync(join(tmpdir(), 'waf-set-up-'));
+  writeFileSync(join(folder, 'modsecurity.conf'), `SecRuleEngine On\n${seclang}\n`);
+  expect(await importFolder(folder)).toMatch(slowSet);
 }, 120_000);

@@ -113,8 +113,10 @@ export async function refuseSent(
   try {
     const { ok, diagnostics } = await parts.engine[ask](policy);
     if (ok) return;
-    const shown = diagnostics
-      .filter(({ error }) => error)
+    const errors = diagnostics.filter(({ error }) => error);
+    const slow = errors.find(({ code }) => code === 'rules-slow');
+    if (slow !== undefined) throw invalidField(field, slow.message);
+    const shown = errors
       .slice(0, diagnosticsShown)
       .map((one) => placeOf(one, linesBefore))
       .join('; ');

@@ -1,0 +1,89 @@
+/** Proves that rules that are fine one by one are measured together, and refused where slow. */
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import type { PolicySource } from '../contract/policy.ts';
+import { ownRules, RuleSetTrial } from './rule-set-trial.ts';
+
+const entry = new URL('../../.build/engine/threads/rule-set-process.js', import.meta.url);
+
+const policyOf = (...rules: string[]): PolicySource => {
+  const text = ['SecRuleEngine Off', 'SecRequestBodyAccess On', 'Include crs/rules/A.conf'];
+  const files = new Map([['crs/rules/A.conf', Buffer.from('SecRule ARGS "@rx (" "id:1"')]]);
+  const seclangEntry = [...text, ...rules, ''].join('\n');
+  return { id: 'p', name: 'p', revision: '1', seclangEntry, files };
+};
+const each = (count: number, rule: (at: number) => string): string[] =>
+  Array.from({ length: count }, (_one, at) => rule(at));
+
+/** Matches every value of every request. */
+const matchesAll = (at: number): string =>
+  `SecRule ARGS|REQUEST_HEADERS "@rx [a-z]{${1 + (at % 3)}}" ` +
+  `"id:${10_000 + at},phase:2,pass,setvar:tx.a${at}=1"`;
+const usual = (at: number): string =>
+  `SecRule ARGS "@rx (?i)word${at}[a-z]+x" "id:${10_000 + at},phase:2,deny,t:urlDecodeUni"`;
+
+test('500 usual rules pass; 1,000 that match everything are refused with their figure', async () => {
+  const trial = new RuleSetTrial(entry);
+  expect(await trial.try(policyOf(...each(500, usual)))).toEqual([]);
+  const slow = policyOf(...each(1_000, matchesAll));
+  expect(await trial.try(slow)).toMatchObject([
+    {
+      code: 'rules-slow',
+      message: expect.stringMatching(
+        /^the set of 1000 rules of the policy's own takes [\d.]+ ms of CPU time for a .*; at most/,
+      ) as string,
+    },
+  ]);
+  // What was refused is not remembered as quick.
+  expect(await trial.try(slow)).toHaveLength(1);
+}, 120_000);
+
+test('a rule that blocks does not hide those after it', async () => {
+  const trial = new RuleSetTrial(entry, { requestMsMax: 0.5 });
+  const first = 'SecAction "id:1,phase:1,deny,status:403"';
+  expect(await trial.try(policyOf(first, ...each(300, matchesAll)))).toHaveLength(1);
+}, 60_000);
+
+test('few rules are not measured, and a set is measured again once much of it is new', async () => {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'waf-set-')), 'slow.mjs');
+  const answer = { kind: 'measured', ms: 1, request: 'a GET' };
+  writeFileSync(
+    file,
+    `process.once('message', ({ seclangEntry }) => {
+      const ms = seclangEntry.includes('word119[') ? 9 : 1;
+      process.send({ ...${JSON.stringify(answer)}, ms });
+      process.disconnect();
+    });`,
+  );
+  const trial = new RuleSetTrial(pathToFileURL(file));
+  const found = async (count: number): Promise<number> =>
+    (await trial.try(policyOf(...each(count, usual)))).length;
+  expect(await found(100)).toBe(0);
+  expect(await found(104)).toBe(0);
+  expect(await found(120)).toBe(1);
+  expect(await trial.try(policyOf(usual(119)))).toEqual([]);
+}, 60_000);
+
+test('a set that takes too long to build is ended', async () => {
+  const trial = new RuleSetTrial(entry, { patternCpuMs: 1 });
+  expect(await trial.try(policyOf(...each(400, usual)))).toMatchObject([
+    { message: expect.stringContaining('is not built after 0.001 seconds') as string },
+  ]);
+}, 60_000);
+
+test('the rules of the ruleset are left out, its data files are not', () => {
+  const { files, ...policy } = policyOf('SecRule ARGS "@pmFromFile crs/a.data" "id:7"');
+  const all = new Map([
+    ...files,
+    ['crs/a.data', Buffer.from('x')],
+    ['plugins/p.conf', Buffer.from('')],
+  ]);
+  const own = ownRules({ ...policy, files: all });
+  expect([...own.files.keys()]).toEqual(['crs/a.data', 'plugins/p.conf']);
+  expect(own.seclangEntry).not.toContain('Include crs/');
+  expect(own.seclangEntry).toMatch(/SecRuleEngine DetectionOnly\n$/);
+});

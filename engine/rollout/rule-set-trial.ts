@@ -1,0 +1,159 @@
+/**
+ * Measures the rules of a policy's own together, in a process that can be ended: each may be fine
+ * by itself while hundreds of them make every request slow. Serves nothing; judges no single rule.
+ */
+
+import { fork } from 'node:child_process';
+import { AppError } from '../../base/errors.ts';
+import { patternTrialLimits, ruleSetTrialLimits } from '../../base/rule-limits.ts';
+import { policyEntryFile, rulesetFolder, type PolicySource } from '../contract/policy.ts';
+import type { Diagnostic } from '../rules/language/diagnostic.ts';
+import { trialsWaitCode } from './pattern-trial.ts';
+import { stopper, type TrialBounds } from './trial-bounds.ts';
+
+/** Code of the diagnostic about a set that is too slow. */
+export const ruleSetSlow = 'rules-slow';
+
+/** What the process says. */
+export type RuleSetAnswer =
+  | { readonly kind: 'measured'; readonly ms: number; readonly request: string }
+  /** The rules cannot stand without those of the ruleset. */
+  | { readonly kind: 'unlinked' };
+
+/** What may differ in tests. */
+export interface RuleSetTrialOptions extends TrialBounds {
+  readonly requestMsMax: number;
+}
+
+/** Measures sets of rules, one after the other. */
+export class RuleSetTrial {
+  private readonly entry: URL;
+  private readonly options: RuleSetTrialOptions;
+  /** Directives of each policy as they were measured last, and found quick. */
+  private readonly quick = new Map<string, ReadonlySet<string>>();
+  private waiting = 0;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(entry: URL, options: Partial<RuleSetTrialOptions> = {}) {
+    this.entry = entry;
+    const { buildCpuMs: patternCpuMs, requestMsMax } = ruleSetTrialLimits;
+    const { residentBytesMax } = patternTrialLimits;
+    this.options = { patternCpuMs, residentBytesMax, requestMsMax, ...options };
+  }
+
+  /**
+   * What speaks against all rules of the policy's own together; empty when usual requests are
+   * quick, or the rules are few, or nearly those that were measured before. Errors: AppError
+   * `trialsWaitCode`. Cost: a process and seconds of its CPU time where it measures.
+   */
+  async try(policy: PolicySource): Promise<Diagnostic[]> {
+    const own = ownRules(policy);
+    const directives = directivesOf(own);
+    const known = (): boolean => this.isKnown(policy.id, directives);
+    if (directives.size < ruleSetTrialLimits.directivesMin || known()) return [];
+    const { waitingMax } = ruleSetTrialLimits;
+    if (this.waiting > waitingMax) {
+      const problem = `${waitingMax} changes of rules wait to be measured`;
+      throw new AppError(trialsWaitCode, problem, { source: 'client', retryable: true });
+    }
+    this.waiting++;
+    const tried = this.last.then(async () => {
+      if (known()) return [];
+      const problem = this.problemOf(await this.run(own));
+      if (problem === null) this.remember(policy.id, directives);
+      return problem === null ? [] : [fault(directives.size, problem)];
+    });
+    this.last = tried.catch(() => undefined);
+    return tried.finally(() => this.waiting--);
+  }
+
+  private isKnown(policyId: string, directives: ReadonlySet<string>): boolean {
+    const before = this.quick.get(policyId);
+    if (before === undefined) return false;
+    let unknown = 0;
+    for (const one of directives) if (!before.has(one)) unknown++;
+    return unknown <= before.size * ruleSetTrialLimits.changedShare;
+  }
+
+  private remember(policyId: string, directives: ReadonlySet<string>): void {
+    this.quick.delete(policyId);
+    this.quick.set(policyId, directives);
+    if (this.quick.size <= ruleSetTrialLimits.policiesMax) return;
+    for (const oldest of this.quick.keys()) {
+      this.quick.delete(oldest);
+      return;
+    }
+  }
+
+  private problemOf(answer: RuleSetAnswer | string): string | null {
+    if (typeof answer === 'string') return answer;
+    const { requestMsMax } = this.options;
+    if (answer.kind === 'unlinked' || answer.ms <= requestMsMax) return null;
+    const { ms, request } = answer;
+    return `takes ${ms.toFixed(1)} ms of CPU time for ${request}; at most ${requestMsMax} ms`;
+  }
+
+  /** The process's answer, or why it was ended without one. */
+  private run(own: PolicySource): Promise<RuleSetAnswer | string> {
+    const child = fork(this.entry, [], {
+      execArgv: [],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    return new Promise((resolve) => {
+      let answer: RuleSetAnswer | string = 'needs more memory than there is, or cannot be built';
+      const stop = stopper(child, this.options, 'rules', (reason) => {
+        if (typeof answer === 'string') answer = reason;
+      });
+      const end = (): void => {
+        stop.end();
+        resolve(answer);
+      };
+      child.on('message', (given: RuleSetAnswer) => (answer = given));
+      child.on('error', () => {
+        child.kill('SIGKILL');
+        end();
+      });
+      child.on('close', end);
+      child.send(own);
+    });
+  }
+}
+
+/**
+ * The policy without the rules of its ruleset, recording only: a rule that blocks would hide those
+ * after it.
+ */
+export function ownRules(policy: PolicySource): PolicySource {
+  const { seclangEntry, files } = policy;
+  const lines = seclangEntry.split('\n').filter((line) => !isOfRuleset(line));
+  const kept = [...files].filter(([path]) => !isRuleFile(path) || !path.startsWith(rulesetFolder));
+  const text = `${lines.join('\n')}\nSecRuleEngine DetectionOnly\n`;
+  return { ...policy, seclangEntry: text, files: new Map(kept) };
+}
+
+function isOfRuleset(line: string): boolean {
+  return line.trimStart().startsWith(`Include ${rulesetFolder}`);
+}
+
+function isRuleFile(path: string): boolean {
+  return path.endsWith('.conf');
+}
+
+const directiveStart = /^[ \t]*(?=Sec(?:Rule|Action)[ \t])/gim;
+
+/** Rules, links of chains and actions, as text. */
+function directivesOf({ seclangEntry, files }: PolicySource): ReadonlySet<string> {
+  const texts = [seclangEntry];
+  for (const [path, bytes] of files) {
+    if (isRuleFile(path)) texts.push(Buffer.from(bytes).toString('latin1'));
+  }
+  return new Set(texts.flatMap((text) => text.split(directiveStart).slice(1)));
+}
+
+function fault(count: number, problem: string): Diagnostic {
+  const advice = 'Remove rules, or have them match less often';
+  const message = `the set of ${count} rules of the policy's own ${problem}. ${advice}`;
+  const span = { file: policyEntryFile, line: 1, column: 1, endLine: 1, endColumn: 1 };
+  return { severity: 'error', code: ruleSetSlow, message, span };
+}
