@@ -64,6 +64,16 @@ describe('human verification', () => {
     expect(reasonOf(browse(guard, right))).toBe(wrong);
   });
 
+  test('who answers wrongly once may answer the next question', () => {
+    const guard = human();
+    expect(reasonOf(browse(guard, answer(readPage(browse(guard)).token, '1', '')))).toBe(
+      'challenge bot_wrong_answer 403',
+    );
+    const page = readPage(browse(guard));
+    const right = answer(page.token, answerOf(page), solve(page));
+    expect(reasonOf(browse(guard, right))).toBe('challenge bot_solved 303');
+  });
+
   test('the tones can be counted instead, and the sound tells nothing by its length', async () => {
     const guard = human();
     const page = readPage(browse(guard));
@@ -95,6 +105,9 @@ describe('human verification', () => {
   test('a network that guesses is not believed any more', () => {
     const guard = human();
     for (let turn = 0; turn < botLimits.wrongAnswersPerNetwork; turn++) {
+      const fine = readPage(browse(guard));
+      const solved = browse(guard, answer(fine.token, answerOf(fine), solve(fine)));
+      expect(reasonOf(solved)).toBe('challenge bot_solved 303');
       browse(guard, answer(readPage(browse(guard)).token, '1', ''));
     }
     const page = readPage(browse(guard));

@@ -12,6 +12,7 @@ import { clientNetwork } from '../../../base/ip-address.ts';
 import { botLimits } from '../../../base/guard-limits.ts';
 import type { ChallengeSharing } from '../../contract/bot.ts';
 import type { GuardName, GuardVerdict } from '../../contract/guard.ts';
+import type { KeyHash } from '../../contract/rate-limit.ts';
 import type { ResponseScenario, SiteConfig } from '../../contract/site.ts';
 import type { RateTable } from '../rate-table.ts';
 import type { RequestView } from '../request-view.ts';
@@ -233,8 +234,8 @@ export class ChallengeDesk {
       botLimits;
     const budget = { requests, windowSeconds };
     // A question that was answered wrongly is not asked again: a number is soon guessed.
-    const wrong = this.hash.hash(`wrong ${id}`);
-    const network = this.hash.hash(`wrong ${clientNetwork(view.facts.clientIp)}`);
+    const wrong = this.keyOf(`wrong ${id}`);
+    const network = this.keyOf(`wrong ${clientNetwork(view.facts.clientIp)}`);
     if (this.table.ask(wrong, once(windowSeconds), 0, view.nowMs, true) !== 'pass') return false;
     if (this.table.ask(network, budget, 0, view.nowMs, true) !== 'pass') return false;
     if (answers.includes(answer)) return true;
@@ -308,6 +309,12 @@ export class ChallengeDesk {
     const outcomes = { first, again, alone };
     const asked = this.sharing.uses.use(id, scope.settings.challengeTtlSeconds);
     return { ...first, later: asked.then((answer) => outcomes[answer]) };
+  }
+
+  /** A key that outlives the next one: the hash holds the last result only. */
+  private keyOf(of: string): KeyHash {
+    const { low, high } = this.hash.hash(of);
+    return { low, high };
   }
 
   private name(of: string): string {
