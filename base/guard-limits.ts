@@ -43,6 +43,25 @@ export const botLimits = {
   crawlerLookUpMs: 3_000,
 } as const;
 
+/** Services of others that tell people from programs. */
+export const verifierLimits = {
+  /** Verifiers of a deployment, and hosts that one names. */
+  verifiersMax: 32,
+  hostsMax: 1_000,
+  /** What a widget gives the visitor; the target that brings it here ends at 16 KiB. */
+  responseCharsMax: 8_192,
+  /** One question, from the look-up of the name to the last byte of the answer. */
+  askMs: 5_000,
+  answerBytesMax: 16_384,
+  /** Questions of one thread under way; further visitors are to come again. */
+  asksMax: 64,
+  /** Failures in a row after which a verifier is not asked for this long. */
+  failuresMax: 3,
+  restMs: 30_000,
+  /** Verifiers that a thread remembers as failing. */
+  rememberedMax: 256,
+} as const;
+
 /** Counts of requests that rate limits need, in memory that all threads share. */
 export const rateLimits = {
   /** Sets of rows: two million rows of 64 bytes, twice the keys that are promised. */

@@ -5,7 +5,6 @@
  * in words of ours.
  */
 
-import { lookup as resolveName } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -14,11 +13,10 @@ import { pipeline } from 'node:stream/promises';
 import { rootCertificates } from 'node:tls';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
+import { checkedAddress } from '../../base/checked-address.ts';
 import { AppError } from '../../base/errors.ts';
-import { containsKey, parseAddress, parseNetwork } from '../../base/ip-address.ts';
 import { isLate, startTimeLimit } from '../../base/time-limit.ts';
 import { accessLimits } from '../limits/access-limits.ts';
-import { isPublicAddress } from './special-networks.ts';
 
 /** Why a fetch failed; the codes of sync runs. */
 export type FetchFailure = 'http_error' | 'parse_error' | 'too_many' | 'blocked_address';
@@ -168,11 +166,6 @@ function nextUrl(from: URL, location: string, status: number): URL {
   return next;
 }
 
-interface Address {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
 /** One request to an address that was checked; the name is not resolved again. */
 async function ask(
   url: URL,
@@ -218,41 +211,17 @@ export async function checkedLookup(
   hostname: string,
   allowedNetworks: readonly string[],
 ): Promise<LookupFunction> {
-  const addresses = await resolve(hostname);
-  refuseSpecial(addresses, allowedNetworks);
-  return (_name, options, done) => {
-    if (options.all === true) done(null, [...addresses]);
-    else done(null, addresses[0]!.address, addresses[0]!.family);
-  };
-}
-
-async function resolve(hostname: string): Promise<Address[]> {
-  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  if (parseAddress(bare) !== null) return [{ address: bare, family: bare.includes(':') ? 6 : 4 }];
-  try {
-    const found = await resolveName(bare, { all: true });
-    if (found.length > 0) {
-      return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
-    }
-  } catch {
-    // Said below.
+  const checked = await checkedAddress(hostname, allowedNetworks);
+  if (checked === 'unresolved') {
+    throw new FetchError('http_error', 'the name of the source cannot be resolved');
   }
-  throw new FetchError('http_error', 'the name of the source cannot be resolved');
-}
-
-function refuseSpecial(addresses: readonly Address[], allowed: readonly string[]): void {
-  const networks = allowed.flatMap((text) => parseNetwork(text) ?? []);
-  const isFine = ({ address }: Address): boolean => {
-    const key = parseAddress(address);
-    if (key === null) return false;
-    if (networks.some((network) => containsKey(network, key))) return true;
-    return isPublicAddress(key);
-  };
-  if (addresses.every(isFine)) return;
-  throw new FetchError(
-    'blocked_address',
-    'the source leads to a loopback, link-local, private or reserved address, which is not allowed',
-  );
+  if (checked === 'blocked') {
+    throw new FetchError(
+      'blocked_address',
+      'the source leads to a loopback, link-local, private or reserved address, which is not allowed',
+    );
+  }
+  return checked;
 }
 
 async function readBody<T>(

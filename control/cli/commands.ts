@@ -105,6 +105,10 @@ export const commandSources: readonly CommandSource[] = [
       (await import('./ip-list-subscription-commands.ts')).ipListSubscriptionCommands,
   },
   { word: 'bot', load: async () => (await import('./bot-commands.ts')).botCommands },
+  {
+    word: 'bot',
+    load: async () => (await import('./bot-verifier-commands.ts')).botVerifierCommands,
+  },
   { word: 'country', load: async () => (await import('./country-commands.ts')).countryCommands },
   {
     word: 'rate-limit',

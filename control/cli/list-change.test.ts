@@ -370,6 +370,7 @@ const heldElsewhere: Readonly<Record<string, string>> = {
   'system settings-set': 'set-commands.test.ts',
   'alert rule-set': 'alert-commands.test.ts',
   'agent update': 'agent-update.test.ts',
+  'bot verifier-set': 'bot-verifier-commands.test.ts',
 };
 
 test('every command with a list flag is known here', () => {

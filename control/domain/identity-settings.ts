@@ -21,6 +21,7 @@ import {
   type Fields,
 } from './setting-fields.ts';
 import { siemSecretField, siemTargetsKey } from './siem-settings.ts';
+import { requireSecretsAnew, verifierSecretField, verifiersKey } from './bot-verifiers.ts';
 
 /** Keys under which the settings are kept. */
 export const identityKeys = {
@@ -183,8 +184,12 @@ export function hideIdentitySecrets(values: Values): Record<string, unknown> {
   return mapSecrets(values, () => secretShown);
 }
 
-/** Settings to keep: a secret that reads `configured` is the one kept before. */
+/**
+ * Settings to keep: a secret that reads `configured` is the one kept before. Errors:
+ * invalid_argument where that would be sent to another address than before.
+ */
 export function keepIdentitySecrets(values: Values, before: Values): Record<string, unknown> {
+  requireSecretsAnew(values, before, secretShown);
   return mapSecrets(values, (secret, key, id) =>
     secret === secretShown ? secretOf(before, key, id) : secret,
   );
@@ -253,6 +258,7 @@ const secretFields: Readonly<Record<string, string>> = {
   [identityKeys.oidc]: 'clientSecret',
   [acmeKey]: acmeSecretField,
   [siemTargetsKey]: siemSecretField,
+  [verifiersKey]: verifierSecretField,
 };
 
 function mapSecrets(

@@ -23,6 +23,7 @@ import {
 } from './release-index.ts';
 import { identitySettings } from './identity-settings.ts';
 import { checkResponses, responsesKey } from './response-settings.ts';
+import { checkVerifiers, verifiersKey } from './bot-verifiers.ts';
 import { checkSiteOption, siteOptions } from './site-options.ts';
 import { checkSiemTargets, siemTargetsKey } from './siem-settings.ts';
 
@@ -44,7 +45,7 @@ export const settings: readonly Setting[] = [
   { key: responsesKey, standard: {}, published: true, check: checkResponses },
   { key: accessKey, standard: 28_800, published: false, check: seconds(60, 86_400) },
   { key: refreshKey, standard: 604_800, published: false, check: seconds(300, 7_776_000) },
-  { key: allowedNetworksKey, standard: [], published: false, check: checkAllowedNetworks },
+  { key: allowedNetworksKey, standard: [], published: true, check: checkAllowedNetworks },
   {
     key: releaseSourceKey,
     standard: standardReleaseSource,
@@ -59,6 +60,7 @@ export const settings: readonly Setting[] = [
   { key: acmeKey, standard: {}, published: false, check: checkAcmeSettings },
   { key: aiKey, standard: standardAiSettings, published: false, check: checkAiSettings },
   { key: siemTargetsKey, standard: [], published: true, check: checkSiemTargets },
+  { key: verifiersKey, standard: [], published: true, check: checkVerifiers },
   ...siteOptions.map((option) => ({
     ...{ key: option.key, standard: {}, published: true, check: checkSiteOption(option) },
   })),

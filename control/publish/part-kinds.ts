@@ -10,6 +10,7 @@ import { logPolicyKind } from './log-parts.ts';
 import type { PartKind } from './part-kind.ts';
 import { policyKind, rulesetKind } from './policy-parts.ts';
 import { responsesKind, siteKind, siteOptionsKind, upstreamKind } from './site-parts.ts';
+import { verifierKind } from './verifier-parts.ts';
 
 /** Every kind of piece. A further one is a file of its own and a line here. */
 export const partKinds: readonly PartKind[] = [
@@ -28,4 +29,5 @@ export const partKinds: readonly PartKind[] = [
   siteOptionsKind,
   trustKind,
   upstreamKind,
+  verifierKind,
 ];

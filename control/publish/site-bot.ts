@@ -14,6 +14,11 @@ export function challenges({ botProtection }: Pick<SiteJson, 'botProtection'>): 
   return modes[botProtection?.mode ?? ''] !== undefined;
 }
 
+/** True for a site whose gate asks people. */
+export function verifiesPeople({ botProtection }: Pick<SiteJson, 'botProtection'>): boolean {
+  return modes[botProtection?.mode ?? ''] === 'human_verification';
+}
+
 /** The gate of a site as it travels; undefined where it is off. */
 export function toRuntimeBot({
   botProtection: bot,

@@ -1,9 +1,13 @@
 /** Owns what sites of a bundle demand from clients, and the keys that seal challenges. Pure. */
 
-import type { RuntimeBundle, RuntimeSite } from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
+import type {
+  RuntimeBundle,
+  RuntimeSite,
+  RuntimeVerifier,
+} from '../../proto/gen/waf/runtime/v1/bundle_pb.ts';
 import { AppError } from '../../base/errors.ts';
 import { botLimits } from '../../base/guard-limits.ts';
-import type { BotConfig, ChallengeKey } from '../contract/bot.ts';
+import type { BotConfig, ChallengeKey, VerifierConfig } from '../contract/bot.ts';
 import type { IpSets } from './ip-set.ts';
 
 /** The part of a site's configuration that challenges need. */
@@ -16,19 +20,20 @@ const keyBytes = 32;
 
 /**
  * Finds what a site demands; nothing where it never challenges. Sites share the keys. Errors:
- * AppError bundle_invalid for a mode, a list or a key that does not fit.
+ * AppError bundle_invalid for a mode, a list, a key or a verifier that does not fit.
  */
 export function botOf(
-  bundle: Pick<RuntimeBundle, 'ipLists' | 'challengeKeys' | 'rateLimits'>,
+  bundle: Pick<RuntimeBundle, 'ipLists' | 'challengeKeys' | 'rateLimits' | 'verifiers'>,
   sets: IpSets,
-): (site: Pick<RuntimeSite, 'name' | 'bot'>) => BotParts {
+): (site: Pick<RuntimeSite, 'name' | 'hosts' | 'bot'>) => BotParts {
   const lists = new Map(bundle.ipLists.map((list) => [list.id, list]));
   const challengeKeys = bundle.challengeKeys.slice(0, botLimits.keysMax).map(({ id, secret }) => {
     if (secret.length !== keyBytes) throw invalid(`challenge key ${id} has a wrong length`);
     return secret;
   });
   const limitsChallenge = bundle.rateLimits.some(({ action }) => action === 'challenge');
-  return ({ name, bot }) => {
+  const verifierFor = verifiersOf(bundle.verifiers);
+  return ({ name, hosts, bot }) => {
     if (bot === undefined && !limitsChallenge) return {};
     const keys = challengeKeys.length === 0 ? {} : { challengeKeys };
     if (bot === undefined) return keys;
@@ -49,8 +54,31 @@ export function botOf(
       exemptMethods: bot.exemptMethods.map((method) => method.toUpperCase()),
       trusted,
       challengeCrawlers: bot.challengeCrawlers,
+      ...(mode === 'human_verification' ? verifierFor(hosts) : {}),
     };
     return { bot: config, ...keys };
+  };
+}
+
+const verifierKinds = ['turnstile', 'hcaptcha', 'recaptcha', 'recaptcha_score'] as const;
+
+/** Finds the verifier of a site: the one that names a host of it, else the one for all. */
+function verifiersOf(
+  verifiers: readonly RuntimeVerifier[],
+): (hosts: readonly string[]) => Pick<BotConfig, 'verifier'> {
+  const byHost = new Map<string, VerifierConfig>();
+  for (const { $typeName: _type, $unknown: _unknown, hosts, ...fields } of verifiers) {
+    const kind = verifierKinds.find((one) => one === fields.kind);
+    if (kind === undefined) throw invalid(`verifier ${fields.id}: its kind is not known`);
+    for (const url of [fields.scriptUrl, fields.verifyUrl]) {
+      if (!URL.canParse(url)) throw invalid(`verifier ${fields.id}: an address is no URL`);
+    }
+    for (const host of hosts) byHost.set(host, { ...fields, kind });
+  }
+  return (hosts) => {
+    const named = hosts.map((host) => byHost.get(host)).find((one) => one !== undefined);
+    const verifier = named ?? byHost.get('*');
+    return verifier === undefined ? {} : { verifier };
   };
 }
 

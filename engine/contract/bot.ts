@@ -17,6 +17,27 @@ export interface ChallengeSettings {
   readonly bindNetwork: boolean;
 }
 
+/** The services of others that tell people from programs. */
+export type VerifierKind = 'turnstile' | 'hcaptcha' | 'recaptcha' | 'recaptcha_score';
+
+/** A service that tells people from programs, as a site uses it. */
+export interface VerifierConfig {
+  readonly id: string;
+  readonly kind: VerifierKind;
+  /** Names the site to the service; every visitor sees it. */
+  readonly siteKey: string;
+  /** Never shown, never logged. */
+  readonly secret: string;
+  readonly scriptUrl: string;
+  readonly verifyUrl: string;
+  /** Of `recaptcha_score`, 0 to 1. */
+  readonly minScore: number;
+  /** Who cannot use the service answers the question of the proxy instead. */
+  readonly fallback: boolean;
+  /** Special networks that may be asked, in CIDR form. */
+  readonly allowedNetworks: readonly string[];
+}
+
 /** The bot gate of a site. */
 export interface BotConfig extends ChallengeSettings {
   readonly mode: BotMode;
@@ -28,6 +49,8 @@ export interface BotConfig extends ChallengeSettings {
   readonly trusted: readonly IpSet[];
   /** False: crawlers whose address proves who they are pass. */
   readonly challengeCrawlers: boolean;
+  /** Verifies people in place of the built-in question; absent for that question. */
+  readonly verifier?: VerifierConfig;
 }
 
 /** Secret that seals challenges and clearances; 32 bytes. */

@@ -14,6 +14,7 @@ import { linearPattern } from '../match/linear-pattern.ts';
 import { ThreadUses } from '../front/thread-uses.ts';
 import { runFrontWorker, type PreparedInspection } from '../front/worker.ts';
 import { Challenges } from '../guard/bot/challenges.ts';
+import { Verifiers } from '../guard/bot/verifiers.ts';
 import { DnsCrawlers } from '../guard/bot/crawlers.ts';
 import { RateTable } from '../guard/rate-table.ts';
 import { noInspection } from '../contract/policy.ts';
@@ -117,6 +118,9 @@ const rates = settings.rates === undefined ? null : new RateTable(settings.rates
 const { challengeKey, challengeNode } = settings;
 const uses = new ThreadUses((question) => parentPort!.postMessage(question));
 const sharing = challengeNode === undefined ? null : { node: challengeNode, uses };
+const verifiers = new Verifiers((fault) =>
+  parts.log.warn('a verifier of people fails; it is left alone for a while', fault),
+);
 
 await runFrontWorker(parentPort!, data, {
   prepare,
@@ -126,7 +130,7 @@ await runFrontWorker(parentPort!, data, {
     crawlers: new DnsCrawlers(),
     ...(rates === null || challengeKey === undefined
       ? {}
-      : { challenges: new Challenges(rates, challengeKey, sharing) }),
+      : { challenges: new Challenges(rates, challengeKey, sharing, verifiers) }),
   },
   uses,
   poolWaitMs: () => pool.takeWaitMs(),

@@ -60,6 +60,7 @@ const saidElsewhere = {
   'RuntimeBundle.logPolicies': 'no part of manifests: control/api/log-service/log-policies.test.ts',
   'RuntimeBundle.apiChecks': 'API documents: control/publish/api-check-parts.test.ts',
   'RuntimeBundle.apiLearning': 'learning: control/api/api-schema-service/learning.test.ts',
+  'RuntimeBundle.verifiers': 'they need a secret: control/publish/verifier-parts.test.ts',
   'RuntimeSite.failOpen': 'the API has no such setting: control/publish/manifest.test.ts',
   'RuntimePolicy.files': 'plugins of rulesets: control/api/crs-service/plugins.test.ts',
   'RuntimeCountryRule.sortOrder': 'the rule that states it is off: test/agree/access-table.ts',

@@ -33,7 +33,7 @@ export function servicesOf(table = new RateTable(shareRates([1, 2], 16))): Guard
 
 /** The gate of a site. */
 export function gateOf(change: Partial<BotConfig> = {}, services = servicesOf(), id = 'a'): Guard {
-  const site = { id, bot: { ...usual, ...change } } as SiteConfig;
+  const site = { id, hosts: ['a.example'], bot: { ...usual, ...change } } as unknown as SiteConfig;
   return botGate.compile(site, services)!;
 }
 

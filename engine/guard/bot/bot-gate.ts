@@ -8,12 +8,13 @@ import type { GuardVerdict } from '../../contract/guard.ts';
 import type { Guard, GuardKind } from '../guard.ts';
 import { holdsAddress } from '../ip-lookup.ts';
 import type { RequestView } from '../request-view.ts';
-import { ownVerdict, gateOccasion, type ChallengeDesk } from './challenge-desk.ts';
+import { gateOccasion, type ChallengeDesk } from './challenge-desk.ts';
 import { pageFields } from './challenge-page.ts';
 import { gateScopeId, scopesOf, type ChallengeScope } from './challenge-scope.ts';
 import { deskOf } from './challenges.ts';
 import type { CrawlerCheck } from './crawlers.ts';
 import { ownPrefix, readQuery } from './own-paths.ts';
+import { ownVerdict } from './own-verdicts.ts';
 import { checkScript, checkStyle, solveScript } from './page-assets.ts';
 import { tonesFile } from './tones.ts';
 
@@ -69,6 +70,7 @@ class BotGate implements Guard {
     const token = parameters.get('token') ?? '';
     const nonce = parameters.get('nonce') ?? '';
     const answer = parameters.get('answer') ?? '';
+    const response = parameters.get('response') ?? '';
     switch (view.path.slice(ownPrefix.length)) {
       case 'check.css':
         return asset('text/css; charset=utf-8', styleBytes);
@@ -83,9 +85,9 @@ class BotGate implements Guard {
       }
       case 'pass':
       case 'answer':
-        return this.desk.accept({ token, nonce, answer }, view);
+        return this.desk.accept({ token, nonce, answer, response }, view);
       case 'wait':
-        return this.desk.accept({ token, nonce: '', answer: '' }, view);
+        return this.desk.accept({ token, nonce: '', answer: '', response: '' }, view);
       case 'done':
         return this.desk.finish(token, view);
       default:

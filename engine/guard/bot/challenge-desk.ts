@@ -10,13 +10,13 @@ import { encodeUtf8 } from '../../../base/byte-string.ts';
 import { HalfSipHash } from '../../base/half-sip-hash.ts';
 import { clientNetwork } from '../../../base/ip-address.ts';
 import { botLimits } from '../../../base/guard-limits.ts';
-import type { ChallengeSharing } from '../../contract/bot.ts';
+import type { ChallengeSharing, VerifierConfig } from '../../contract/bot.ts';
 import type { GuardName, GuardVerdict } from '../../contract/guard.ts';
 import type { KeyHash } from '../../contract/rate-limit.ts';
 import type { ResponseScenario, SiteConfig } from '../../contract/site.ts';
 import type { RateTable } from '../rate-table.ts';
 import type { RequestView } from '../request-view.ts';
-import { challengePage, momentPage, pageFields } from './challenge-page.ts';
+import { challengePage, fieldsFor, momentPage, pageFields } from './challenge-page.ts';
 import { scopesOf, type ChallengeScope } from './challenge-scope.ts';
 import {
   openChallenge,
@@ -28,10 +28,12 @@ import {
 import { ClearanceReader, type ShownClearance } from './clearances.ts';
 import { boundNetwork } from './client-network.ts';
 import { ownPath } from './own-paths.ts';
+import { ownVerdict, redirect, returnTarget, takesPages } from './own-verdicts.ts';
 import { textsFor } from './page-texts.ts';
 import { provesWork } from './proof-of-work.ts';
 import type { TextSealer } from './sealed-text.ts';
 import { tonesMax, tonesMin } from './tones.ts';
+import { readResponse, type Verifiers } from './verifiers.ts';
 
 /** Who asks for a challenge, and under which words it is refused to programs. */
 export interface ChallengeOccasion {
@@ -52,6 +54,13 @@ export const gateOccasion: ChallengeOccasion = {
   scenario: 'bot_block',
 };
 
+/** As many visitors are being checked as may be: their solutions stay good. */
+const busy: ChallengeOccasion = {
+  ...gateOccasion,
+  scenario: 'service_unavailable',
+  retryAfterS: 5,
+};
+
 /** What a client hands in. */
 export interface Solution {
   readonly token: string;
@@ -59,6 +68,8 @@ export interface Solution {
   readonly nonce: string;
   /** '' where nothing was asked. */
   readonly answer: string;
+  /** What a verifier gave, as the query has it; '' where none was asked. */
+  readonly response: string;
 }
 
 /** What challenges of all sites share in a thread. */
@@ -68,23 +79,28 @@ export interface DeskSurroundings {
   readonly opened: Map<string, Clearance>;
   /** Null where a solution counts at this node only. */
   readonly sharing: ChallengeSharing | null;
+  readonly verifiers: Verifiers;
 }
 
 /** The desk of one site; see the header. */
 export class ChallengeDesk {
   private readonly siteId: string;
+  private readonly hosts: readonly string[];
   private readonly scopes: ReadonlyMap<string, ChallengeScope>;
   private readonly sealer: TextSealer;
   private readonly table: RateTable;
   private readonly reader: ClearanceReader;
   private readonly hash: HalfSipHash;
   private readonly sharing: ChallengeSharing | null;
+  private readonly verifiers: Verifiers;
   private readonly node: string;
   /** Names the nodes that record together what was used: they have the table's seed in common. */
   private readonly group: string;
 
-  constructor(site: SiteConfig, { sealer, table, opened, sharing }: DeskSurroundings) {
+  constructor(site: SiteConfig, surroundings: DeskSurroundings) {
+    const { sealer, table, opened, sharing, verifiers } = surroundings;
     this.siteId = site.id;
+    this.hosts = site.hosts;
     this.scopes = scopesOf(site);
     this.sealer = sealer;
     this.table = table;
@@ -92,6 +108,7 @@ export class ChallengeDesk {
     const { low, high } = new HalfSipHash(table.seed).hash(`challenge\n${encodeUtf8(site.id)}`);
     this.hash = new HalfSipHash([low, high]);
     this.sharing = sharing;
+    this.verifiers = verifiers;
     this.node = this.name(sharing === null ? 'node' : `node ${sharing.node}`);
     this.group = sharing === null ? '' : this.name('group');
   }
@@ -120,17 +137,14 @@ export class ChallengeDesk {
     const token = openChallenge(this.sealer, this.siteId, solution.token);
     const scope = token === null ? undefined : this.scopes.get(token.scope);
     if (token === null || scope === undefined) return this.refusal('bot_invalid', view);
+    const verified = isVerified(token, scope);
+    if (verified && solution.response === '') return this.without(token, scope, view);
     const fault = this.faultOf(token, scope, solution, view);
     if (fault === 'bot_early') return this.moment(token, scope, solution, view);
     if (fault !== '') {
-      return this.set(
-        scope,
-        { ...gateOccasion, reason: fault },
-        token.attempt + 1,
-        token.target,
-        view,
-      );
+      return this.setAgain(token, scope, { reason: fault, detail: '' }, view);
     }
+    if (verified && !this.verifiers.isFree) return this.refusal('bot_verifier_busy', view, busy);
     return this.use(token, scope, solution, view);
   }
 
@@ -163,12 +177,15 @@ export class ChallengeDesk {
     attempt: number,
     target: string,
     view: RequestView,
+    builtIn = false,
   ): GuardVerdict {
     if (attempt > botLimits.challengesInARow) {
       return this.refusal('bot_challenge_limit', view, occasion);
     }
     if (!takesPages(view)) return this.refusal(`${occasion.reason}_required`, view, occasion);
-    const question = scope.mode === 'human_verification' ? drawQuestion() : null;
+    const verifier = builtIn ? null : this.verifierFor(scope, view);
+    const asks = scope.mode === 'human_verification' && verifier === null;
+    const question = asks ? drawQuestion() : null;
     const { settings } = scope;
     const token: ChallengeToken = {
       id: randomBytes(16).toString('hex'),
@@ -189,18 +206,19 @@ export class ChallengeDesk {
       bits: settings.proofDifficulty,
       takesWaits: scope.takesWaits && this.mayWait(view, true),
       question,
+      verifier,
     });
     const { guard, reason, ruleId, detail, retryAfterS } = occasion;
     const wait = retryAfterS === undefined ? {} : { retryAfterS };
     const named = { guard, action: 'challenge', reason, ruleId, detail, status: 403 } as const;
-    return { ...named, scenario: null, headers: pageFields, page, ...wait };
+    return { ...named, scenario: null, headers: fieldsFor(verifier), page, ...wait };
   }
 
   /** Why a solution does not count; '' when it does. */
   private faultOf(
     token: ChallengeToken,
     scope: ChallengeScope,
-    { nonce, answer }: Solution,
+    { nonce, answer, response }: Solution,
     view: RequestView,
   ): string {
     const ageMs = view.nowMs - token.issuedAtMs;
@@ -213,10 +231,14 @@ export class ChallengeDesk {
       if (!view.trial) this.spoil(token, scope);
       return 'bot_wrong_answer';
     }
+    if (isVerified(token, scope)) {
+      const readable = readResponse(response) !== null;
+      if (!readable || !this.guessesOf(view)(true)) return 'bot_verifier_refused';
+    }
     if (nonce !== '') {
       return provesWork(token.id, nonce, scope.settings.proofDifficulty) ? '' : 'bot_wrong_proof';
     }
-    if (!scope.takesWaits || !this.mayWait(view, true)) return 'bot_proof_needed';
+    if (!takesWait(token, scope) || !this.mayWait(view, true)) return 'bot_proof_needed';
     return ageMs < botLimits.waitMs ? 'bot_early' : '';
   }
 
@@ -230,25 +252,31 @@ export class ChallengeDesk {
   }
 
   private isAnswer({ id, answers }: ChallengeToken, answer: string, view: RequestView): boolean {
-    const { wrongAnswersPerNetwork: requests, wrongAnswersWindowSeconds: windowSeconds } =
-      botLimits;
-    const budget = { requests, windowSeconds };
     // A question that was answered wrongly is not asked again: a number is soon guessed.
     const wrong = this.keyOf(`wrong ${id}`);
-    const network = this.keyOf(`wrong ${clientNetwork(view.facts.clientIp)}`);
-    if (this.table.ask(wrong, once(windowSeconds), 0, view.nowMs, true) !== 'pass') return false;
-    if (this.table.ask(network, budget, 0, view.nowMs, true) !== 'pass') return false;
+    const window = once(botLimits.wrongAnswersWindowSeconds);
+    const guesses = this.guessesOf(view);
+    if (this.table.ask(wrong, window, 0, view.nowMs, true) !== 'pass') return false;
+    if (!guesses(true)) return false;
     if (answers.includes(answer)) return true;
-    this.table.ask(wrong, once(windowSeconds), 0, view.nowMs, view.trial);
-    this.table.ask(network, budget, 0, view.nowMs, view.trial);
+    this.table.ask(wrong, window, 0, view.nowMs, view.trial);
+    guesses(view.trial);
     return false;
+  }
+
+  /** Whether the client's network may answer wrongly once more; counts it unless `dry`. */
+  private guessesOf({ facts, nowMs }: RequestView): (dry: boolean) => boolean {
+    const { wrongAnswersPerNetwork: requests, wrongAnswersWindowSeconds: windowSeconds } =
+      botLimits;
+    const network = this.keyOf(`wrong ${clientNetwork(facts.clientIp)}`);
+    return (dry) => this.table.ask(network, { requests, windowSeconds }, 0, nowMs, dry) === 'pass';
   }
 
   /** Uses a challenge up; only the first to do so is cleared. */
   private use(
     token: ChallengeToken,
     scope: ChallengeScope,
-    { token: text, nonce }: Solution,
+    { token: text, nonce, response }: Solution,
     view: RequestView,
   ): GuardVerdict {
     const { challengeTtlSeconds, clearanceTtlSeconds, bindNetwork } = scope.settings;
@@ -256,6 +284,12 @@ export class ChallengeDesk {
     const window = once(challengeTtlSeconds);
     if (this.table.ask(used, window, 0, view.nowMs, view.trial) !== 'pass') {
       return this.usedBefore(token, scope, view);
+    }
+    const verified = isVerified(token, scope);
+    if (verified && view.trial) return this.refusal('bot_verifier_not_asked', view);
+    if (verified && !this.isNew(response, window, view)) {
+      const detail = 'the answer was handed in before';
+      return this.setAgain(token, scope, { reason: 'bot_verifier_refused', detail }, view);
     }
     const waited = nonce === '';
     if (waited) this.mayWait(view, view.trial);
@@ -278,7 +312,72 @@ export class ChallengeDesk {
       ['Set-Cookie', `${cookie}${secure}`],
       ...pageFields,
     ]);
-    return view.trial ? cleared : this.useEverywhere(token, scope, cleared, view);
+    const solved = view.trial ? cleared : this.useEverywhere(token, scope, cleared, view);
+    return verified ? this.verify(token, scope, solved, response, view) : solved;
+  }
+
+  /** Who verifies people of a scope now; null for the question of the proxy. */
+  private verifierFor({ verifier }: ChallengeScope, { nowMs }: RequestView): VerifierConfig | null {
+    if (verifier === null || !verifier.fallback) return verifier;
+    return this.verifiers.isUp(verifier, nowMs) ? verifier : null;
+  }
+
+  /** What a verifier gave counts once, whatever it says about it. */
+  private isNew(response: string, window: RateBudget, { nowMs }: RequestView): boolean {
+    return (
+      this.table.ask(this.hash.hash(`response ${response}`), window, 0, nowMs, false) === 'pass'
+    );
+  }
+
+  /** Has the verifier asked. Each outcome is made now: later the view is of another request. */
+  private verify(
+    token: ChallengeToken,
+    scope: ChallengeScope,
+    solved: GuardVerdict,
+    response: string,
+    view: RequestView,
+  ): GuardVerdict {
+    const { clientIp } = view.facts;
+    const guesses = this.guessesOf(view);
+    const refused = this.setAgain(
+      token,
+      scope,
+      { reason: 'bot_verifier_refused', detail: '' },
+      view,
+    );
+    const failed = this.without(token, scope, view, 'bot_verifier_failed');
+    const question = { response: readResponse(response) ?? '', clientIp };
+    // A site of any host counts for the one that it was asked by.
+    const hosts = this.hosts.includes('*') ? [view.host] : this.hosts;
+    const about = { ...question, hosts, nowMs: view.nowMs };
+    const asked = this.verifiers.ask(scope.verifier!, about);
+    const later = asked.then(({ outcome, why }) => {
+      if (outcome === 'passed') return solved.later ?? solved;
+      if (outcome === 'refused') guesses(false);
+      return { ...(outcome === 'refused' ? refused : failed), detail: why };
+    });
+    return { ...solved, later };
+  }
+
+  /** The verifier failed, or the visitor's browser reports that it cannot use it. */
+  private without(
+    token: ChallengeToken,
+    scope: ChallengeScope,
+    view: RequestView,
+    reason = 'bot_verifier_absent',
+  ): GuardVerdict {
+    const occasion = { ...gateOccasion, reason };
+    if (scope.verifier?.fallback !== true) return this.refusal(reason, view, occasion);
+    return this.set(scope, occasion, token.attempt, token.target, view, true);
+  }
+
+  private setAgain(
+    { attempt, target }: ChallengeToken,
+    scope: ChallengeScope,
+    why: Pick<ChallengeOccasion, 'reason' | 'detail'>,
+    view: RequestView,
+  ): GuardVerdict {
+    return this.set(scope, { ...gateOccasion, ...why }, attempt + 1, target, view);
   }
 
   /** The one who solved it reloads the page, or someone else copied the solution. */
@@ -299,13 +398,12 @@ export class ChallengeDesk {
     view: RequestView,
   ): GuardVerdict {
     if (this.sharing === null) return first;
-    const { id, node, attempt, target } = token;
+    const { id, node } = token;
     const again = this.usedBefore(token, scope, view);
-    const elsewhere = { ...gateOccasion, reason: 'bot_other_node' };
     const alone =
       node === this.node
         ? { ...first, reason: 'bot_solved_alone' }
-        : this.set(scope, elsewhere, attempt + 1, target, view);
+        : this.setAgain(token, scope, { reason: 'bot_other_node', detail: '' }, view);
     const outcomes = { first, again, alone };
     const asked = this.sharing.uses.use(id, scope.settings.challengeTtlSeconds);
     return { ...first, later: asked.then((answer) => outcomes[answer]) };
@@ -349,40 +447,21 @@ export class ChallengeDesk {
   }
 }
 
-/** True for requests that a page can answer: navigations of browsers. */
-export function takesPages(view: RequestView): boolean {
-  if (view.method !== 'GET' && view.method !== 'HEAD') return false;
-  return view.header('accept')?.toLowerCase().includes('text/html') === true;
+/** Whether a verifier decides, and not an answer or a wait. */
+function isVerified({ answers }: ChallengeToken, { verifier }: ChallengeScope): boolean {
+  return verifier !== null && answers.length === 0;
 }
 
-/** An answer of the bot gate that is not the operator's wording. */
-export function ownVerdict(
-  action: 'challenge' | 'deny',
-  reason: string,
-  status: number,
-): GuardVerdict {
-  return { guard: 'bot', action, reason, ruleId: '', detail: '', status, scenario: null };
+function takesWait(token: ChallengeToken, scope: ChallengeScope): boolean {
+  return scope.takesWaits && !isVerified(token, scope);
 }
 
-function redirect(
-  reason: string,
-  location: string,
-  headers: NonNullable<GuardVerdict['headers']>,
-): GuardVerdict {
-  return { ...ownVerdict('challenge', reason, 303), location, headers };
+interface RateBudget {
+  readonly requests: number;
+  readonly windowSeconds: number;
 }
 
-/**
- * Where the visitor goes back to: path and query as sent. A path that a browser could take for
- * another host, and what is too long, become `/`.
- */
-function returnTarget({ path, query }: RequestView): string {
-  const target = query === '' ? path : `${path}?${query}`;
-  if (target.length > botLimits.returnPathCharsMax) return '/';
-  return /^\/(?![/\\])[\x21-\x7e]*$/.test(target) ? target : '/';
-}
-
-function once(windowSeconds: number): { requests: number; windowSeconds: number } {
+function once(windowSeconds: number): RateBudget {
   return { requests: 1, windowSeconds };
 }
 

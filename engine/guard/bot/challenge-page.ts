@@ -1,14 +1,16 @@
 /**
  * Owns the pages of challenges as HTML. They hold nothing that a request sent but what is sealed,
- * nothing inline that runs, and nothing of a third party; they work at 320 pixels, by keyboard and
- * without script.
+ * nothing inline that runs, and nothing of a third party unless a verifier is set up; they work at
+ * 320 pixels, by keyboard and, but for verifiers, without script.
  */
 
 import { Buffer } from 'node:buffer';
 import { botLimits } from '../../../base/guard-limits.ts';
+import type { VerifierConfig } from '../../contract/bot.ts';
 import type { GuardPage } from '../../contract/guard.ts';
 import { ownPath } from './own-paths.ts';
 import type { PageTexts } from './page-texts.ts';
+import { originsOf, scriptUrlOf, verifierAction, widgetOf } from './verifier-services.ts';
 
 /** Content-Security-Policy of the pages. */
 export const pagePolicy = [
@@ -25,6 +27,23 @@ export const pageFields: readonly (readonly [name: string, value: string])[] = [
   ['Vary', 'Accept, Accept-Language, Cookie'],
 ];
 
+/** Fields of the page of a challenge; `verifier`: null where it loads nothing of others. */
+export function fieldsFor(verifier: VerifierConfig | null): typeof pageFields {
+  if (verifier === null) return pageFields;
+  const origins = originsOf(verifier).join(' ');
+  const policy = [
+    `default-src 'none'; script-src 'self' ${origins}; frame-src ${origins}; worker-src 'self'`,
+    `style-src 'self' ${origins}; connect-src ${origins}; img-src 'none'; media-src 'none'`,
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ].join('; ');
+  const own = new Map([
+    ['Content-Security-Policy', policy],
+    // The service may look at the origin that its frame is on; the sealed challenge stays here.
+    ['Referrer-Policy', 'strict-origin'],
+  ]);
+  return pageFields.map(([name, value]) => [name, own.get(name) ?? value] as const);
+}
+
 /** What a page shows. */
 export interface ChallengePage {
   readonly texts: PageTexts;
@@ -36,10 +55,13 @@ export interface ChallengePage {
   readonly takesWaits: boolean;
   /** Numbers to add; null for a check of the browser. */
   readonly question: readonly [number, number] | null;
+  /** Asks in place of the question; null for none. */
+  readonly verifier: VerifierConfig | null;
 }
 
 /** The page of a challenge. */
 export function challengePage(page: ChallengePage): GuardPage {
+  if (page.verifier !== null) return verifierPage(page, page.verifier);
   return page.question === null ? browserPage(page) : humanPage(page, page.question);
 }
 
@@ -89,6 +111,34 @@ function humanPage(
     `<button type="submit">${texts.proceed}</button></form>` +
     `<p id="state" role="status"></p>${noscript}</main>`;
   return htmlPage(texts.lang, texts.humanTitle, scriptTag, body);
+}
+
+function verifierPage(
+  { texts, token, id, bits }: ChallengePage,
+  verifier: VerifierConfig,
+): GuardPage {
+  const { siteKey, fallback } = verifier;
+  const { className } = widgetOf(verifier);
+  const key = escapeText(siteKey);
+  const answer = `${ownPath('answer')}?token=${token}`;
+  const widget =
+    className === ''
+      ? ''
+      : `<div class="${className}" data-sitekey="${key}" data-language="${texts.lang}" ` +
+        'data-callback="wafVerified" data-expired-callback="wafExpired" ' +
+        'data-error-callback="wafUnverified"></div>';
+  const instead = fallback ? ` data-instead="${answer}"` : '';
+  const link = fallback ? `<p><a href="${answer}">${texts.questionInstead}</a></p>` : '';
+  const scored = className === '' ? ` data-score-key="${key}"` : '';
+  const from = escapeText(new URL(verifier.scriptUrl).host);
+  const body =
+    `<main ${dataOf(texts, id, bits, answer)}${instead}${scored} data-action="${verifierAction}">` +
+    `<h1>${texts.humanTitle}</h1><p>${texts.verifierWhy.replace('{host}', from)}</p>${widget}` +
+    `<p id="state" role="status"></p>${link}` +
+    `<noscript><p>${texts.scriptNeeded}</p></noscript></main>`;
+  const source = escapeText(scriptUrlOf(verifier, texts.lang));
+  const vendor = `<script id="vendor" src="${source}" defer></script>`;
+  return htmlPage(texts.lang, texts.humanTitle, `${scriptTag}${vendor}`, body);
 }
 
 const scriptTag = `<script src="${ownPath('check.js')}" defer></script>`;

@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { BotMode, ChallengeSettings } from '../../contract/bot.ts';
+import type { BotConfig, BotMode, ChallengeSettings, VerifierConfig } from '../../contract/bot.ts';
 import type { SiteConfig } from '../../contract/site.ts';
 
 /** One scope of a site. */
@@ -20,6 +20,8 @@ export interface ChallengeScope {
   readonly cookie: string;
   /** A check without script is enough for clients that are only doubtful. */
   readonly takesWaits: boolean;
+  /** Who verifies people in place of the built-in question; null for nobody. */
+  readonly verifier: VerifierConfig | null;
 }
 
 /** Id of the scope of a site's gate. */
@@ -30,7 +32,7 @@ export function scopesOf(site: SiteConfig): ReadonlyMap<string, ChallengeScope> 
   const scopes: ChallengeScope[] = [];
   const { bot, rates } = site;
   if (bot !== undefined && bot.mode !== 'off') {
-    scopes.push(scopeOf(gateScopeId, bot.mode, bot, true));
+    scopes.push(scopeOf(gateScopeId, bot.mode, bot, true, verifierOf(bot)));
   }
   for (const { id, action, challenge } of rates?.limits ?? []) {
     if (action !== 'challenge' || challenge === undefined) continue;
@@ -45,12 +47,26 @@ function scopeOf(
   mode: ChallengeScope['mode'],
   settings: ChallengeSettings,
   takesWaits: boolean,
+  verifier: VerifierConfig | null = null,
 ): ChallengeScope {
   const { clearanceTtlSeconds, proofDifficulty, bindNetwork, challengeTtlSeconds } = settings;
-  const asked = [mode, challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork];
+  const asked: unknown[] = [
+    ...[mode, challengeTtlSeconds, clearanceTtlSeconds, proofDifficulty, bindNetwork],
+    ...(verifier === null ? [] : [demandOf(verifier)]),
+  ];
   const cookie = id === gateScopeId ? 'waf_clearance' : `waf_clearance_${hashOf(id, 12)}`;
   const revision = hashOf(JSON.stringify(asked), 16);
-  return { id, mode, settings, revision, cookie, takesWaits };
+  return { id, mode, settings, revision, cookie, takesWaits, verifier };
+}
+
+/** The demands of a verifier on a clearance; not its secret, which may be replaced. */
+function demandOf({ kind, siteKey, verifyUrl, minScore, fallback }: VerifierConfig): unknown[] {
+  return [kind, siteKey, verifyUrl, minScore, fallback];
+}
+
+/** Only people are verified. */
+function verifierOf({ mode, verifier }: BotConfig): VerifierConfig | null {
+  return mode === 'human_verification' ? (verifier ?? null) : null;
 }
 
 function hashOf(text: string, digits: number): string {

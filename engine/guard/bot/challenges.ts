@@ -11,17 +11,25 @@ import { randomSeed, RateTable, shareRates } from '../rate-table.ts';
 import { ChallengeDesk } from './challenge-desk.ts';
 import type { Clearance } from './challenge-token.ts';
 import { TextSealer } from './sealed-text.ts';
+import { Verifiers } from './verifiers.ts';
 
 /** See the header. */
 export class Challenges {
   private readonly ownKey: ChallengeKey;
   private readonly table: RateTable;
   private readonly sharing: ChallengeSharing | null;
+  private readonly verifiers: Verifiers;
   private readonly opened = new Map<string, Clearance>();
   private readonly sealers = new Map<string, TextSealer>();
 
   /** `ownKey` seals for sites that no control gave keys; `sharing`: null for this node alone. */
-  constructor(table: RateTable, ownKey: ChallengeKey, sharing: ChallengeSharing | null = null) {
+  constructor(
+    table: RateTable,
+    ownKey: ChallengeKey,
+    sharing: ChallengeSharing | null = null,
+    verifiers = new Verifiers(),
+  ) {
+    this.verifiers = verifiers;
     this.table = table;
     this.sharing = sharing;
     this.ownKey = ownKey;
@@ -29,9 +37,9 @@ export class Challenges {
 
   deskOf(site: SiteConfig): ChallengeDesk {
     const keys = (site.challengeKeys ?? []).slice(0, botLimits.keysMax);
-    const { table, opened, sharing } = this;
+    const { table, opened, sharing, verifiers } = this;
     const sealer = this.sealerOf(keys.length === 0 ? [this.ownKey] : keys);
-    return new ChallengeDesk(site, { sealer, table, opened, sharing });
+    return new ChallengeDesk(site, { sealer, table, opened, sharing, verifiers });
   }
 
   private sealerOf(keys: readonly ChallengeKey[]): TextSealer {

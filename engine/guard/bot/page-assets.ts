@@ -25,7 +25,7 @@ input{color:inherit;background:#222;border-color:#aaa}
 
 /**
  * Script of the pages: lets workers find the proof, says how long it takes, then continues by
- * itself or, where a person answers, with the form.
+ * itself or, where a person answers, with the form; where a verifier asks, with what it gave.
  */
 export const checkScript = `'use strict';
 (() => {
@@ -33,7 +33,8 @@ export const checkScript = `'use strict';
   const state = document.getElementById('state');
   const bar = document.getElementById('bar');
   const form = document.querySelector('form');
-  const { id, next, about, working, failed } = main.dataset;
+  const vendor = document.getElementById('vendor');
+  const { id, next, about, working, failed, instead, scoreKey, action } = main.dataset;
   const bits = Number(main.dataset.bits);
   const count = Math.max(1, Math.min(4, navigator.hardwareConcurrency || 1));
   const workers = [];
@@ -42,11 +43,14 @@ export const checkScript = `'use strict';
   let began = performance.now();
   let solved = '';
   let asked = false;
+  let response = vendor === null ? '' : null;
   const say = (text) => { if (state.textContent !== text) state.textContent = text; };
   const stop = () => { for (const worker of workers) worker.terminate(); };
   const fail = () => { stop(); say(failed); };
   const proceed = () => {
-    if (form === null) location.replace(next + '&nonce=' + solved + location.hash);
+    if (response === null) return say('');
+    const given = response && '&response=' + encodeURIComponent(response);
+    if (form === null) location.replace(next + '&nonce=' + solved + given + location.hash);
     else { document.getElementById('nonce').value = solved; if (asked) form.submit(); }
   };
   const progress = (more) => {
@@ -55,7 +59,7 @@ export const checkScript = `'use strict';
     if (bar) bar.value = Math.min(0.98, 1 - Math.exp(-2 * hashes / expected));
     if (seconds > 0.2) {
       const left = Math.max(1, Math.ceil(expected / (hashes / seconds)));
-      say(form === null || asked ? about.replace('{s}', String(left)) : '');
+      say((form === null && response !== null) || asked ? about.replace('{s}', String(left)) : '');
     }
   };
   if (form !== null) {
@@ -65,7 +69,20 @@ export const checkScript = `'use strict';
       asked = true;
       say(working);
     });
-  } else say(working);
+  } else if (vendor === null) say(working);
+  if (vendor !== null) {
+    const absent = () => { if (instead) location.replace(instead + location.hash); else fail(); };
+    window.wafVerified = (given) => {
+      response = given;
+      if (solved !== '') proceed();
+    };
+    window.wafExpired = () => { response = null; };
+    window.wafUnverified = absent;
+    vendor.addEventListener('error', absent);
+    if (scoreKey) vendor.addEventListener('load', () => grecaptcha.ready(() => {
+      grecaptcha.execute(scoreKey, { action }).then(window.wafVerified, absent);
+    }));
+  }
   try {
     for (let at = 0; at < count; at++) {
       const worker = new Worker(main.dataset.worker);

@@ -20,6 +20,9 @@ export interface PageTexts {
   readonly question: string;
   readonly hint: string;
   readonly tones: string;
+  /** Of a service of others; `{host}` stands for where it is. */
+  readonly verifierWhy: string;
+  readonly questionInstead: string;
   /** Words for 2 to 9. */
   readonly numbers: readonly string[];
 }
@@ -39,6 +42,8 @@ const en: PageTexts = {
   question: 'How much is {a} plus {b}?',
   hint: 'Answer with digits, or with the number of tones that you hear.',
   tones: 'Tones to count instead',
+  verifierWhy: 'The check below comes from {host}.',
+  questionInstead: 'Answer a question instead',
   numbers: ['two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'],
 };
 
@@ -57,6 +62,8 @@ const de: PageTexts = {
   question: 'Wie viel ist {a} plus {b}?',
   hint: 'Antworten Sie mit Ziffern oder mit der Zahl der Töne, die Sie hören.',
   tones: 'Töne, die Sie stattdessen zählen können',
+  verifierWhy: 'Die Prüfung unten kommt von {host}.',
+  questionInstead: 'Stattdessen eine Frage beantworten',
   numbers: ['zwei', 'drei', 'vier', 'fünf', 'sechs', 'sieben', 'acht', 'neun'],
 };
 
@@ -75,6 +82,8 @@ const fr: PageTexts = {
   question: 'Combien font {a} plus {b} ?',
   hint: 'Répondez en chiffres, ou par le nombre de sons que vous entendez.',
   tones: 'Sons à compter à la place',
+  verifierWhy: 'La vérification ci-dessous provient de {host}.',
+  questionInstead: 'Répondre plutôt à une question',
   numbers: ['deux', 'trois', 'quatre', 'cinq', 'six', 'sept', 'huit', 'neuf'],
 };
 
@@ -93,6 +102,8 @@ const es: PageTexts = {
   question: '¿Cuánto es {a} más {b}?',
   hint: 'Responda con cifras, o con el número de tonos que oye.',
   tones: 'Tonos para contar en su lugar',
+  verifierWhy: 'La comprobación de abajo procede de {host}.',
+  questionInstead: 'Responder a una pregunta en su lugar',
   numbers: ['dos', 'tres', 'cuatro', 'cinco', 'seis', 'siete', 'ocho', 'nueve'],
 };
 
@@ -111,6 +122,8 @@ const zh: PageTexts = {
   question: '{a}加{b}等于多少？',
   hint: '请用数字回答，或填写您听到的声音次数。',
   tones: '也可以数声音的次数',
+  verifierWhy: '下面的检查由 {host} 提供。',
+  questionInstead: '改为回答问题',
   numbers: ['二', '三', '四', '五', '六', '七', '八', '九'],
 };
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file waf/runtime/v1/bundle.proto.
  */
 export const file_waf_runtime_v1_bundle: GenFile = /*@__PURE__*/
-  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCKlCAoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSOAoMc2l0ZV9vcHRpb25zGFAgAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVPcHRpb25zInEKElJ1bnRpbWVTaXRlT3B0aW9ucxIPCgdzaXRlX2lkGAEgASgJEhoKEndlYnNvY2tldF9tZXNzYWdlcxgCIAEoCRIZChFyYXRlX2xpbWl0X2ZpZWxkcxgDIAEoCRITCgtncnBjX2ZpZWxkcxgEIAEoCSI8ChJSdW50aW1lQXBpTGVhcm5pbmcSDwoHc2l0ZV9pZBgBIAEoCRIVCg1sZWFybmluZ19qc29uGAIgASgMIjgKEFJ1bnRpbWVBcGlDaGVja3MSDwoHc2l0ZV9pZBgBIAEoCRITCgtjaGVja3NfanNvbhgCIAEoDCIxChNSdW50aW1lQ2hhbGxlbmdlS2V5EgoKAmlkGAEgASgJEg4KBnNlY3JldBgCIAEoDCLvAQoKUnVudGltZUJvdBIMCgRtb2RlGAEgASgJEh0KFWNoYWxsZW5nZV90dGxfc2Vjb25kcxgCIAEoDRIdChVjbGVhcmFuY2VfdHRsX3NlY29uZHMYAyABKA0SGAoQcHJvb2ZfZGlmZmljdWx0eRgEIAEoDRIUCgxiaW5kX25ldHdvcmsYBSABKAgSFAoMZXhlbXB0X3BhdGhzGAYgAygJEhYKDmV4ZW1wdF9tZXRob2RzGAcgAygJEhsKE3RydXN0ZWRfaXBfbGlzdF9pZHMYCCADKAkSGgoSY2hhbGxlbmdlX2NyYXdsZXJzGAkgASgIIkoKElJ1bnRpbWVDZXJ0aWZpY2F0ZRIKCgJpZBgBIAEoCRIXCg9jZXJ0aWZpY2F0ZV9wZW0YAiABKAwSDwoHa2V5X3BlbRgDIAEoDCJ9Cg5SdW50aW1lU2l0ZVRscxIWCg5jZXJ0aWZpY2F0ZV9pZBgBIAEoCRIZChFtaW5fbWlub3JfdmVyc2lvbhgCIAEoDRIVCg1odHRwX2JlaGF2aW9yGAMgASgJEiEKGXN0cmljdF90cmFuc3BvcnRfc2VjdXJpdHkYBCABKAkiQwoSUnVudGltZUdlb0RhdGFiYXNlEgwKBGtpbmQYASABKAkSDgoGc2hhMjU2GAIgASgJEg8KB2NvbnRlbnQYAyABKAwiRQoLUnVudGltZVBhcnQSDAoEa2luZBgBIAEoCRIKCgJpZBgCIAEoCRIOCgZzaGEyNTYYAyABKAwSDAoEc2l6ZRgEIAEoBCLsAgoLUnVudGltZVNpdGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVob3N0cxgDIAMoCRITCgt1cHN0cmVhbV9pZBgEIAEoCRITCgt3YWZfZW5hYmxlZBgFIAEoCBIWCg5kZXRlY3Rpb25fb25seRgGIAEoCBIRCglwb2xpY3lfaWQYByABKAkSEQoJZmFpbF9vcGVuGAggASgIEiwKBnJvdXRlcxgJIAMoCzIcLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSb3V0ZRIbChN1bm1hdGNoZWRfbm90X2ZvdW5kGAogASgIEisKA3RscxgOIAEoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVTaXRlVGxzEicKA2JvdBg8IAEoCzIaLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVCb3QSGAoQc2hhcmVkX3BvbGljeV9pZBgoIAEoCRIRCgl0ZW5hbnRfaWQYKSABKAkiWgoMUnVudGltZVJvdXRlEhMKC3BhdGhfcHJlZml4GAEgASgJEhMKC3Vwc3RyZWFtX2lkGAIgASgJEhQKDHN0cmlwX3ByZWZpeBgDIAEoCBIKCgJpZBgEIAEoCSLBAgoPUnVudGltZVVwc3RyZWFtEgoKAmlkGAEgASgJEgsKA3RscxgCIAEoCBIyCgllbmRwb2ludHMYAyADKAsyHy53YWYucnVudGltZS52MS5SdW50aW1lRW5kcG9pbnQSEwoLc2VydmVyX25hbWUYBCABKAkSNgoPcmVxdWVzdF9oZWFkZXJzGAUgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWRlchI4CgxoZWFsdGhfY2hlY2sYBiABKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lSGVhbHRoQ2hlY2sSNQoKcmVzaWxpZW5jZRgHIAEoCzIhLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSZXNpbGllbmNlEg4KBmNhX3BlbRgIIAEoCRITCgtza2lwX3ZlcmlmeRgJIAEoCCIsCg1SdW50aW1lSGVhZGVyEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAki9QEKElJ1bnRpbWVIZWFsdGhDaGVjaxIMCgRwYXRoGAEgASgJEg4KBm1ldGhvZBgCIAEoCRIXCg9leHBlY3RlZF9zdGF0dXMYAyABKA0SGAoQaW50ZXJ2YWxfc2Vjb25kcxgEIAEoDRIXCg90aW1lb3V0X3NlY29uZHMYBSABKA0SGwoTdW5oZWFsdGh5X3RocmVzaG9sZBgGIAEoDRIZChFoZWFsdGh5X3RocmVzaG9sZBgHIAEoDRIYChBmb2xsb3dfcmVkaXJlY3RzGAggASgIEhUKDWV4cGVjdGVkX2JvZHkYCSABKAkSDAoEaG9zdBgKIAEoCSKLAQoRUnVudGltZVJlc2lsaWVuY2USGQoRcGFzc2l2ZV9tYXhfZmFpbHMYASABKA0SJQodcGFzc2l2ZV9mYWlsX2R1cmF0aW9uX3NlY29uZHMYAiABKA0SGQoRcmV0cnlfZHVyYXRpb25fbXMYAyABKA0SGQoRcmV0cnlfaW50ZXJ2YWxfbXMYBCABKA0iPQoPUnVudGltZUVuZHBvaW50EgwKBGhvc3QYASABKAkSDAoEcG9ydBgCIAEoDRIOCgZ3ZWlnaHQYAyABKA0ijAEKDVJ1bnRpbWVQb2xpY3kSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxISCgpydWxlc2V0X2lkGAQgASgJEg8KB3NlY2xhbmcYBSABKAkSKgoFZmlsZXMYBiADKAsyGy53YWYucnVudGltZS52MS5SdW50aW1lRmlsZSJZCg5SdW50aW1lUnVsZXNldBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEioKBWZpbGVzGAMgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiLAoLUnVudGltZUZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgMYgZwcm90bzM", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
+  fileDesc("Cht3YWYvcnVudGltZS92MS9idW5kbGUucHJvdG8SDndhZi5ydW50aW1lLnYxIlwKE1NpZ25lZFJ1bnRpbWVCdW5kbGUSDgoGYnVuZGxlGAEgASgMEhEKCXNpZ25hdHVyZRgCIAEoDBIOCgZzaGEyNTYYAyABKAkSEgoKcHVibGljX2tleRgEIAEoDCLZCAoNUnVudGltZUJ1bmRsZRIWCg5mb3JtYXRfdmVyc2lvbhgBIAEoDRIKCgJpZBgCIAEoCRIQCghyZXZpc2lvbhgDIAEoAxIVCg1jcmVhdGVkX2F0X21zGAQgASgDEioKBXNpdGVzGAUgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGUSMgoJdXBzdHJlYW1zGAYgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZVVwc3RyZWFtEi8KCHBvbGljaWVzGAcgAygLMh0ud2FmLnJ1bnRpbWUudjEuUnVudGltZVBvbGljeRIwCghydWxlc2V0cxgIIAMoCzIeLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVSdWxlc2V0EhYKDnJlc3BvbnNlc19qc29uGAkgASgJEioKBXBhcnRzGAogAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZVBhcnQSLwoIaXBfbGlzdHMYCyADKAsyHS53YWYucnVudGltZS52MS5SdW50aW1lSXBMaXN0EjUKC2lwX2JpbmRpbmdzGAwgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUlwQmluZGluZxI5Cg1jb3VudHJ5X3J1bGVzGA0gAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUNvdW50cnlSdWxlEjUKC3JhdGVfbGltaXRzGA4gAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZVJhdGVMaW1pdBI7Cg50cnVzdF9wcm9maWxlcxgPIAMoCzIjLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVUcnVzdFByb2ZpbGUSOQoNZ2VvX2RhdGFiYXNlcxgQIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVHZW9EYXRhYmFzZRIVCg1oZWxkX3BvbGljaWVzGBEgAygJEjgKDGNlcnRpZmljYXRlcxgUIAMoCzIiLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVDZXJ0aWZpY2F0ZRI2Cgxsb2dfcG9saWNpZXMYICADKAsyIC53YWYucnVudGltZS52MS5SdW50aW1lTG9nUG9saWN5EjsKDmNoYWxsZW5nZV9rZXlzGDwgAygLMiMud2FmLnJ1bnRpbWUudjEuUnVudGltZUNoYWxsZW5nZUtleRI0CgphcGlfY2hlY2tzGEYgAygLMiAud2FmLnJ1bnRpbWUudjEuUnVudGltZUFwaUNoZWNrcxI4CgxhcGlfbGVhcm5pbmcYSyADKAsyIi53YWYucnVudGltZS52MS5SdW50aW1lQXBpTGVhcm5pbmcSOAoMc2l0ZV9vcHRpb25zGFAgAygLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZVNpdGVPcHRpb25zEjIKCXZlcmlmaWVycxhVIAMoCzIfLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVWZXJpZmllciLDAQoPUnVudGltZVZlcmlmaWVyEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFaG9zdHMYAyADKAkSEAoIc2l0ZV9rZXkYBCABKAkSDgoGc2VjcmV0GAUgASgJEhIKCnNjcmlwdF91cmwYBiABKAkSEgoKdmVyaWZ5X3VybBgHIAEoCRIRCgltaW5fc2NvcmUYCCABKAESEAoIZmFsbGJhY2sYCSABKAgSGAoQYWxsb3dlZF9uZXR3b3JrcxgKIAMoCSJxChJSdW50aW1lU2l0ZU9wdGlvbnMSDwoHc2l0ZV9pZBgBIAEoCRIaChJ3ZWJzb2NrZXRfbWVzc2FnZXMYAiABKAkSGQoRcmF0ZV9saW1pdF9maWVsZHMYAyABKAkSEwoLZ3JwY19maWVsZHMYBCABKAkiPAoSUnVudGltZUFwaUxlYXJuaW5nEg8KB3NpdGVfaWQYASABKAkSFQoNbGVhcm5pbmdfanNvbhgCIAEoDCI4ChBSdW50aW1lQXBpQ2hlY2tzEg8KB3NpdGVfaWQYASABKAkSEwoLY2hlY2tzX2pzb24YAiABKAwiMQoTUnVudGltZUNoYWxsZW5nZUtleRIKCgJpZBgBIAEoCRIOCgZzZWNyZXQYAiABKAwi7wEKClJ1bnRpbWVCb3QSDAoEbW9kZRgBIAEoCRIdChVjaGFsbGVuZ2VfdHRsX3NlY29uZHMYAiABKA0SHQoVY2xlYXJhbmNlX3R0bF9zZWNvbmRzGAMgASgNEhgKEHByb29mX2RpZmZpY3VsdHkYBCABKA0SFAoMYmluZF9uZXR3b3JrGAUgASgIEhQKDGV4ZW1wdF9wYXRocxgGIAMoCRIWCg5leGVtcHRfbWV0aG9kcxgHIAMoCRIbChN0cnVzdGVkX2lwX2xpc3RfaWRzGAggAygJEhoKEmNoYWxsZW5nZV9jcmF3bGVycxgJIAEoCCJKChJSdW50aW1lQ2VydGlmaWNhdGUSCgoCaWQYASABKAkSFwoPY2VydGlmaWNhdGVfcGVtGAIgASgMEg8KB2tleV9wZW0YAyABKAwifQoOUnVudGltZVNpdGVUbHMSFgoOY2VydGlmaWNhdGVfaWQYASABKAkSGQoRbWluX21pbm9yX3ZlcnNpb24YAiABKA0SFQoNaHR0cF9iZWhhdmlvchgDIAEoCRIhChlzdHJpY3RfdHJhbnNwb3J0X3NlY3VyaXR5GAQgASgJIkMKElJ1bnRpbWVHZW9EYXRhYmFzZRIMCgRraW5kGAEgASgJEg4KBnNoYTI1NhgCIAEoCRIPCgdjb250ZW50GAMgASgMIkUKC1J1bnRpbWVQYXJ0EgwKBGtpbmQYASABKAkSCgoCaWQYAiABKAkSDgoGc2hhMjU2GAMgASgMEgwKBHNpemUYBCABKAQi7AIKC1J1bnRpbWVTaXRlEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFaG9zdHMYAyADKAkSEwoLdXBzdHJlYW1faWQYBCABKAkSEwoLd2FmX2VuYWJsZWQYBSABKAgSFgoOZGV0ZWN0aW9uX29ubHkYBiABKAgSEQoJcG9saWN5X2lkGAcgASgJEhEKCWZhaWxfb3BlbhgIIAEoCBIsCgZyb3V0ZXMYCSADKAsyHC53YWYucnVudGltZS52MS5SdW50aW1lUm91dGUSGwoTdW5tYXRjaGVkX25vdF9mb3VuZBgKIAEoCBIrCgN0bHMYDiABKAsyHi53YWYucnVudGltZS52MS5SdW50aW1lU2l0ZVRscxInCgNib3QYPCABKAsyGi53YWYucnVudGltZS52MS5SdW50aW1lQm90EhgKEHNoYXJlZF9wb2xpY3lfaWQYKCABKAkSEQoJdGVuYW50X2lkGCkgASgJIloKDFJ1bnRpbWVSb3V0ZRITCgtwYXRoX3ByZWZpeBgBIAEoCRITCgt1cHN0cmVhbV9pZBgCIAEoCRIUCgxzdHJpcF9wcmVmaXgYAyABKAgSCgoCaWQYBCABKAkiwQIKD1J1bnRpbWVVcHN0cmVhbRIKCgJpZBgBIAEoCRILCgN0bHMYAiABKAgSMgoJZW5kcG9pbnRzGAMgAygLMh8ud2FmLnJ1bnRpbWUudjEuUnVudGltZUVuZHBvaW50EhMKC3NlcnZlcl9uYW1lGAQgASgJEjYKD3JlcXVlc3RfaGVhZGVycxgFIAMoCzIdLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVIZWFkZXISOAoMaGVhbHRoX2NoZWNrGAYgASgLMiIud2FmLnJ1bnRpbWUudjEuUnVudGltZUhlYWx0aENoZWNrEjUKCnJlc2lsaWVuY2UYByABKAsyIS53YWYucnVudGltZS52MS5SdW50aW1lUmVzaWxpZW5jZRIOCgZjYV9wZW0YCCABKAkSEwoLc2tpcF92ZXJpZnkYCSABKAgiLAoNUnVudGltZUhlYWRlchIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIvUBChJSdW50aW1lSGVhbHRoQ2hlY2sSDAoEcGF0aBgBIAEoCRIOCgZtZXRob2QYAiABKAkSFwoPZXhwZWN0ZWRfc3RhdHVzGAMgASgNEhgKEGludGVydmFsX3NlY29uZHMYBCABKA0SFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhsKE3VuaGVhbHRoeV90aHJlc2hvbGQYBiABKA0SGQoRaGVhbHRoeV90aHJlc2hvbGQYByABKA0SGAoQZm9sbG93X3JlZGlyZWN0cxgIIAEoCBIVCg1leHBlY3RlZF9ib2R5GAkgASgJEgwKBGhvc3QYCiABKAkiiwEKEVJ1bnRpbWVSZXNpbGllbmNlEhkKEXBhc3NpdmVfbWF4X2ZhaWxzGAEgASgNEiUKHXBhc3NpdmVfZmFpbF9kdXJhdGlvbl9zZWNvbmRzGAIgASgNEhkKEXJldHJ5X2R1cmF0aW9uX21zGAMgASgNEhkKEXJldHJ5X2ludGVydmFsX21zGAQgASgNIj0KD1J1bnRpbWVFbmRwb2ludBIMCgRob3N0GAEgASgJEgwKBHBvcnQYAiABKA0SDgoGd2VpZ2h0GAMgASgNIowBCg1SdW50aW1lUG9saWN5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIcmV2aXNpb24YAyABKAMSEgoKcnVsZXNldF9pZBgEIAEoCRIPCgdzZWNsYW5nGAUgASgJEioKBWZpbGVzGAYgAygLMhsud2FmLnJ1bnRpbWUudjEuUnVudGltZUZpbGUiWQoOUnVudGltZVJ1bGVzZXQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoCRIqCgVmaWxlcxgDIAMoCzIbLndhZi5ydW50aW1lLnYxLlJ1bnRpbWVGaWxlIiwKC1J1bnRpbWVGaWxlEgwKBHBhdGgYASABKAkSDwoHY29udGVudBgCIAEoDGIGcHJvdG8z", [file_waf_runtime_v1_access, file_waf_runtime_v1_logging]);
 
 /**
  * A configuration as it travels and as it lies on disk.
@@ -261,6 +261,13 @@ export type RuntimeBundle = Message<"waf.runtime.v1.RuntimeBundle"> & {
    * @generated from field: repeated waf.runtime.v1.RuntimeSiteOptions site_options = 80;
    */
   siteOptions: RuntimeSiteOptions[];
+
+  /**
+   * Services of others that tell people from programs, for sites that verify people.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeVerifier verifiers = 85;
+   */
+  verifiers: RuntimeVerifier[];
 };
 
 /**
@@ -429,6 +436,13 @@ export type RuntimeBundleJson = {
    * @generated from field: repeated waf.runtime.v1.RuntimeSiteOptions site_options = 80;
    */
   siteOptions?: RuntimeSiteOptionsJson[];
+
+  /**
+   * Services of others that tell people from programs, for sites that verify people.
+   *
+   * @generated from field: repeated waf.runtime.v1.RuntimeVerifier verifiers = 85;
+   */
+  verifiers?: RuntimeVerifierJson[];
 };
 
 /**
@@ -437,6 +451,167 @@ export type RuntimeBundleJson = {
  */
 export const RuntimeBundleSchema: GenMessage<RuntimeBundle, {jsonType: RuntimeBundleJson}> = /*@__PURE__*/
   messageDesc(file_waf_runtime_v1_bundle, 1);
+
+/**
+ * A service of others that tells people from programs, and the sites that use it.
+ *
+ * @generated from message waf.runtime.v1.RuntimeVerifier
+ */
+export type RuntimeVerifier = Message<"waf.runtime.v1.RuntimeVerifier"> & {
+  /**
+   * Identifier that the operator gave it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * turnstile, hcaptcha, recaptcha or recaptcha_score.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * Hosts of the sites that use it; "*" for all that no other one names.
+   *
+   * @generated from field: repeated string hosts = 3;
+   */
+  hosts: string[];
+
+  /**
+   * Names the sites to the service; every visitor sees it.
+   *
+   * @generated from field: string site_key = 4;
+   */
+  siteKey: string;
+
+  /**
+   * Proves the proxy to the service. A secret: it is never logged or answered.
+   *
+   * @generated from field: string secret = 5;
+   */
+  secret: string;
+
+  /**
+   * Where the page loads the script of the service.
+   *
+   * @generated from field: string script_url = 6;
+   */
+  scriptUrl: string;
+
+  /**
+   * Where the engine asks about an answer.
+   *
+   * @generated from field: string verify_url = 7;
+   */
+  verifyUrl: string;
+
+  /**
+   * Least score of recaptcha_score, from 0 to 1.
+   *
+   * @generated from field: double min_score = 8;
+   */
+  minScore: number;
+
+  /**
+   * Who cannot use the service answers the question of the proxy instead.
+   *
+   * @generated from field: bool fallback = 9;
+   */
+  fallback: boolean;
+
+  /**
+   * Special networks, in CIDR form, that may be asked although they are no public ones.
+   *
+   * @generated from field: repeated string allowed_networks = 10;
+   */
+  allowedNetworks: string[];
+};
+
+/**
+ * A service of others that tells people from programs, and the sites that use it.
+ *
+ * @generated from message waf.runtime.v1.RuntimeVerifier
+ */
+export type RuntimeVerifierJson = {
+  /**
+   * Identifier that the operator gave it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id?: string;
+
+  /**
+   * turnstile, hcaptcha, recaptcha or recaptcha_score.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind?: string;
+
+  /**
+   * Hosts of the sites that use it; "*" for all that no other one names.
+   *
+   * @generated from field: repeated string hosts = 3;
+   */
+  hosts?: string[];
+
+  /**
+   * Names the sites to the service; every visitor sees it.
+   *
+   * @generated from field: string site_key = 4;
+   */
+  siteKey?: string;
+
+  /**
+   * Proves the proxy to the service. A secret: it is never logged or answered.
+   *
+   * @generated from field: string secret = 5;
+   */
+  secret?: string;
+
+  /**
+   * Where the page loads the script of the service.
+   *
+   * @generated from field: string script_url = 6;
+   */
+  scriptUrl?: string;
+
+  /**
+   * Where the engine asks about an answer.
+   *
+   * @generated from field: string verify_url = 7;
+   */
+  verifyUrl?: string;
+
+  /**
+   * Least score of recaptcha_score, from 0 to 1.
+   *
+   * @generated from field: double min_score = 8;
+   */
+  minScore?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Who cannot use the service answers the question of the proxy instead.
+   *
+   * @generated from field: bool fallback = 9;
+   */
+  fallback?: boolean;
+
+  /**
+   * Special networks, in CIDR form, that may be asked although they are no public ones.
+   *
+   * @generated from field: repeated string allowed_networks = 10;
+   */
+  allowedNetworks?: string[];
+};
+
+/**
+ * Describes the message waf.runtime.v1.RuntimeVerifier.
+ * Use `create(RuntimeVerifierSchema)` to create a new message.
+ */
+export const RuntimeVerifierSchema: GenMessage<RuntimeVerifier, {jsonType: RuntimeVerifierJson}> = /*@__PURE__*/
+  messageDesc(file_waf_runtime_v1_bundle, 2);
 
 /**
  * What settings of the deployment choose for one site, or for all that choose nothing themselves.
@@ -513,7 +688,7 @@ export type RuntimeSiteOptionsJson = {
  * Use `create(RuntimeSiteOptionsSchema)` to create a new message.
  */
 export const RuntimeSiteOptionsSchema: GenMessage<RuntimeSiteOptions, {jsonType: RuntimeSiteOptionsJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 2);
+  messageDesc(file_waf_runtime_v1_bundle, 3);
 
 /**
  * Endpoints of one site that learn the structure of request bodies.
@@ -562,7 +737,7 @@ export type RuntimeApiLearningJson = {
  * Use `create(RuntimeApiLearningSchema)` to create a new message.
  */
 export const RuntimeApiLearningSchema: GenMessage<RuntimeApiLearning, {jsonType: RuntimeApiLearningJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 3);
+  messageDesc(file_waf_runtime_v1_bundle, 4);
 
 /**
  * What one site checks of the requests to its API.
@@ -611,7 +786,7 @@ export type RuntimeApiChecksJson = {
  * Use `create(RuntimeApiChecksSchema)` to create a new message.
  */
 export const RuntimeApiChecksSchema: GenMessage<RuntimeApiChecks, {jsonType: RuntimeApiChecksJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 4);
+  messageDesc(file_waf_runtime_v1_bundle, 5);
 
 /**
  * A secret that all nodes share, so that a clearance of one counts on all.
@@ -660,7 +835,7 @@ export type RuntimeChallengeKeyJson = {
  * Use `create(RuntimeChallengeKeySchema)` to create a new message.
  */
 export const RuntimeChallengeKeySchema: GenMessage<RuntimeChallengeKey, {jsonType: RuntimeChallengeKeyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 5);
+  messageDesc(file_waf_runtime_v1_bundle, 6);
 
 /**
  * What clients of a site prove before they are served.
@@ -807,7 +982,7 @@ export type RuntimeBotJson = {
  * Use `create(RuntimeBotSchema)` to create a new message.
  */
 export const RuntimeBotSchema: GenMessage<RuntimeBot, {jsonType: RuntimeBotJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 6);
+  messageDesc(file_waf_runtime_v1_bundle, 7);
 
 /**
  * A certificate with its chain and its private key.
@@ -870,7 +1045,7 @@ export type RuntimeCertificateJson = {
  * Use `create(RuntimeCertificateSchema)` to create a new message.
  */
 export const RuntimeCertificateSchema: GenMessage<RuntimeCertificate, {jsonType: RuntimeCertificateJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 7);
+  messageDesc(file_waf_runtime_v1_bundle, 8);
 
 /**
  * How a site is served over TLS.
@@ -947,7 +1122,7 @@ export type RuntimeSiteTlsJson = {
  * Use `create(RuntimeSiteTlsSchema)` to create a new message.
  */
 export const RuntimeSiteTlsSchema: GenMessage<RuntimeSiteTls, {jsonType: RuntimeSiteTlsJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 8);
+  messageDesc(file_waf_runtime_v1_bundle, 9);
 
 /**
  * A data set that maps addresses.
@@ -1010,7 +1185,7 @@ export type RuntimeGeoDatabaseJson = {
  * Use `create(RuntimeGeoDatabaseSchema)` to create a new message.
  */
 export const RuntimeGeoDatabaseSchema: GenMessage<RuntimeGeoDatabase, {jsonType: RuntimeGeoDatabaseJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 9);
+  messageDesc(file_waf_runtime_v1_bundle, 10);
 
 /**
  * A piece of a configuration: an encoded RuntimeBundle of which only lists are set. Pieces are put
@@ -1089,7 +1264,7 @@ export type RuntimePartJson = {
  * Use `create(RuntimePartSchema)` to create a new message.
  */
 export const RuntimePartSchema: GenMessage<RuntimePart, {jsonType: RuntimePartJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 10);
+  messageDesc(file_waf_runtime_v1_bundle, 11);
 
 /**
  * One site.
@@ -1306,7 +1481,7 @@ export type RuntimeSiteJson = {
  * Use `create(RuntimeSiteSchema)` to create a new message.
  */
 export const RuntimeSiteSchema: GenMessage<RuntimeSite, {jsonType: RuntimeSiteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 11);
+  messageDesc(file_waf_runtime_v1_bundle, 12);
 
 /**
  * A path prefix with an origin of its own.
@@ -1383,7 +1558,7 @@ export type RuntimeRouteJson = {
  * Use `create(RuntimeRouteSchema)` to create a new message.
  */
 export const RuntimeRouteSchema: GenMessage<RuntimeRoute, {jsonType: RuntimeRouteJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 12);
+  messageDesc(file_waf_runtime_v1_bundle, 13);
 
 /**
  * A set of origins.
@@ -1530,7 +1705,7 @@ export type RuntimeUpstreamJson = {
  * Use `create(RuntimeUpstreamSchema)` to create a new message.
  */
 export const RuntimeUpstreamSchema: GenMessage<RuntimeUpstream, {jsonType: RuntimeUpstreamJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 13);
+  messageDesc(file_waf_runtime_v1_bundle, 14);
 
 /**
  * A header field.
@@ -1579,7 +1754,7 @@ export type RuntimeHeaderJson = {
  * Use `create(RuntimeHeaderSchema)` to create a new message.
  */
 export const RuntimeHeaderSchema: GenMessage<RuntimeHeader, {jsonType: RuntimeHeaderJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 14);
+  messageDesc(file_waf_runtime_v1_bundle, 15);
 
 /**
  * How the addresses of a set are probed.
@@ -1740,7 +1915,7 @@ export type RuntimeHealthCheckJson = {
  * Use `create(RuntimeHealthCheckSchema)` to create a new message.
  */
 export const RuntimeHealthCheckSchema: GenMessage<RuntimeHealthCheck, {jsonType: RuntimeHealthCheckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 15);
+  messageDesc(file_waf_runtime_v1_bundle, 16);
 
 /**
  * What happens with failing addresses.
@@ -1817,7 +1992,7 @@ export type RuntimeResilienceJson = {
  * Use `create(RuntimeResilienceSchema)` to create a new message.
  */
 export const RuntimeResilienceSchema: GenMessage<RuntimeResilience, {jsonType: RuntimeResilienceJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 16);
+  messageDesc(file_waf_runtime_v1_bundle, 17);
 
 /**
  * One address of an origin.
@@ -1880,7 +2055,7 @@ export type RuntimeEndpointJson = {
  * Use `create(RuntimeEndpointSchema)` to create a new message.
  */
 export const RuntimeEndpointSchema: GenMessage<RuntimeEndpoint, {jsonType: RuntimeEndpointJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 17);
+  messageDesc(file_waf_runtime_v1_bundle, 18);
 
 /**
  * How requests are inspected.
@@ -1985,7 +2160,7 @@ export type RuntimePolicyJson = {
  * Use `create(RuntimePolicySchema)` to create a new message.
  */
 export const RuntimePolicySchema: GenMessage<RuntimePolicy, {jsonType: RuntimePolicyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 18);
+  messageDesc(file_waf_runtime_v1_bundle, 19);
 
 /**
  * Rule and data files of one ruleset.
@@ -2048,7 +2223,7 @@ export type RuntimeRulesetJson = {
  * Use `create(RuntimeRulesetSchema)` to create a new message.
  */
 export const RuntimeRulesetSchema: GenMessage<RuntimeRuleset, {jsonType: RuntimeRulesetJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 19);
+  messageDesc(file_waf_runtime_v1_bundle, 20);
 
 /**
  * One file.
@@ -2097,5 +2272,5 @@ export type RuntimeFileJson = {
  * Use `create(RuntimeFileSchema)` to create a new message.
  */
 export const RuntimeFileSchema: GenMessage<RuntimeFile, {jsonType: RuntimeFileJson}> = /*@__PURE__*/
-  messageDesc(file_waf_runtime_v1_bundle, 20);
+  messageDesc(file_waf_runtime_v1_bundle, 21);
 

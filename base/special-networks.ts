@@ -4,7 +4,7 @@
  * special-purpose address registries (RFC 6890), RFC 4291.
  */
 
-import { containsKey, familyOf, parseNetwork } from '../../base/ip-address.ts';
+import { containsKey, familyOf, parseNetwork } from './ip-address.ts';
 
 const special = [
   '0.0.0.0/8',

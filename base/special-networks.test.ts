@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { parseAddress } from '../../base/ip-address.ts';
+import { parseAddress } from './ip-address.ts';
 import { isPublicAddress } from './special-networks.ts';
 
 const isPublic = (text: string): boolean => isPublicAddress(parseAddress(text)!);
