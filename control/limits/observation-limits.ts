@@ -93,6 +93,12 @@ export const evidenceStoreLimits = {
   manifestBytesMax: 512 * 1024,
   /** A body in one piece up to this size waits for its commit in memory; others go to disk. */
   wholeBodyBytesMax: 256 * 1024,
+  /** One message of records; nodes send about a quarter. */
+  recordsBytesMax: 1024 * 1024,
+  /** Messages of records of one stream that wait for the disk; nodes send half as many. */
+  recordsWaitingMax: 8,
+  /** The id of a request, which is part of a key. */
+  requestIdCharsMax: 512,
   /** Uploads that one stream has open; nodes open half as many. */
   openUploadsMax: 64,
   /** Answers of one stream that its node has not taken; then nothing more is read from it. */

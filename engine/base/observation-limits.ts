@@ -115,6 +115,14 @@ export const evidenceLimits = {
   uploadWindowBytes: 512 * 1024,
   /** Evidence that was sent and is not acknowledged yet. */
   uploadsInFlightMax: 32,
+  /** Records that travel in one message, their bytes, and those of the largest. */
+  recordsMax: 256,
+  recordsBytesMax: 256 * 1024,
+  recordBytesMax: 128 * 1024,
+  /** The largest body of a record; control keeps it in one piece. */
+  recordBodyBytesMax: 64 * 1024,
+  /** Messages of records that were sent and are not acknowledged yet. */
+  recordMessagesInFlightMax: 4,
 } as const;
 
 /** Lines in the log for requests that failed; those past the bound of a period are counted. */

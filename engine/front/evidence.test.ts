@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { fieldsOf } from '../link/evidence-message.ts';
+import { evidenceFields } from '../../base/evidence-fields.ts';
 import { evidenceLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import {
@@ -68,7 +68,7 @@ test('a refused request is evidence with its header lines, a served one is not',
   await ask('GET / HTTP/1.1\r\nHost: a\r\nX-One: \xe4\r\nHost: b\r\n\r\n', '400');
   const [record] = taken();
   expect(record).toMatchObject({ reason: 'security', method: 'GET', lack: '', bodyBytes: 0 });
-  expect(fieldsOf(record!.headers).slice(0, 2)).toEqual([
+  expect(evidenceFields(record!.headers).slice(0, 2)).toEqual([
     { name: 'Host', values: ['a', 'b'] },
     { name: 'X-One', values: ['\xe4'] },
   ]);
@@ -106,7 +106,7 @@ test('the answer is kept as the client got it, cookies and tokens hidden, never 
   await ask('GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', '400');
   const [served, refused] = taken().map(({ answer }) => ({
     ...answer,
-    headers: fieldsOf(answer.headers),
+    headers: evidenceFields(answer.headers),
   }));
   expect([served?.status, served?.truncated, refused?.status]).toEqual([201, false, 400]);
   const known = new Map(served?.headers.map(({ name, values }) => [name, values]));

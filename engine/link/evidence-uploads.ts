@@ -11,7 +11,9 @@ import {
   EvidenceUploadService,
   UploadRequestSchema,
   type EvidenceDurableAck,
+  type EvidenceRecordsAck,
   type UploadRequest,
+  type UploadResponse,
 } from '../../proto/gen/waf/v1/evidence_upload_pb.ts';
 import { toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -19,6 +21,7 @@ import { evidenceLimits, linkLimits } from '../base/observation-limits.ts';
 import type { EvidenceRecord } from '../contract/evidence.ts';
 import type { UploadMessage } from './evidence-message.ts';
 import { Outbox } from './outbox.ts';
+import { isSmall, RecordMessages } from './record-messages.ts';
 import { UploadSender } from './upload-sender.ts';
 
 const nothing = new Uint8Array();
@@ -37,6 +40,10 @@ export class EvidenceUploads {
   readonly #options: EvidenceUploadOptions;
   /** By id, in the order of arrival. */
   readonly #waiting = new Map<string, EvidenceRecord>();
+  /** Those of them that did not leave on the present stream: for messages of records, and others. */
+  readonly #small = new Map<string, EvidenceRecord>();
+  readonly #large = new Map<string, EvidenceRecord>();
+  readonly #records = new RecordMessages();
   /** Those that the present stream announced, by id. */
   readonly #senders = new Map<string, UploadSender>();
   #bytes = 0;
@@ -96,17 +103,22 @@ export class EvidenceUploads {
   #keep(record: EvidenceRecord): void {
     if (this.#waiting.has(record.id)) return;
     const weight = weightOf(record);
+    if (this.#bytes + weight <= this.#bytesMax) return this.#push(record, weight);
     const shrunk = withoutContent(record);
     const bare = weightOf(shrunk);
-    if (this.#bytes + weight <= this.#bytesMax) this.#push(record, weight);
-    else if (this.#bytes + bare <= this.#bytesMax * 1.125) {
-      this.#push(shrunk, bare);
-    } else this.#note(1);
+    if (this.#bytes + bare <= this.#bytesMax * 1.125) this.#push(shrunk, bare);
+    else this.#note(1);
   }
 
   #push(record: EvidenceRecord, weight: number): void {
     this.#waiting.set(record.id, record);
     this.#bytes += weight;
+    this.#queue(record);
+  }
+
+  #queue(record: EvidenceRecord): void {
+    const queue = isSmall(record) ? this.#small : this.#large;
+    queue.set(record.id, record);
   }
 
   async #run(): Promise<void> {
@@ -121,12 +133,20 @@ export class EvidenceUploads {
         if (!this.#stopped) this.#options.logger.debug('an evidence upload ended', { reason });
       }
       this.#outbox = null;
-      this.#senders.clear();
+      this.#requeue();
       if (this.#waiting.size < before) waitMs = linkLimits.reconnectMinMs;
       else waitMs = Math.min(waitMs * 2, linkLimits.reconnectMaxMs);
       if (!this.#stopped) await this.#pause(waitMs);
     }
     this.#running = false;
+  }
+
+  /** What left on a stream that ended is sent again. */
+  #requeue(): void {
+    this.#senders.clear();
+    this.#records.clear();
+    for (const queue of [this.#small, this.#large]) queue.clear();
+    for (const record of this.#waiting.values()) this.#queue(record);
   }
 
   async #stream(): Promise<void> {
@@ -138,8 +158,8 @@ export class EvidenceUploads {
     this.#send(outbox, { case: 'hello', value: { agentId, streamToken } });
     this.#fill();
     try {
-      for await (const { durableAck } of client.upload(outbox, { signal: this.#abort.signal })) {
-        if (durableAck !== undefined) this.#acknowledged(durableAck, outbox);
+      for await (const answer of client.upload(outbox, { signal: this.#abort.signal })) {
+        this.#answered(answer, outbox);
       }
     } finally {
       outbox.close();
@@ -149,13 +169,54 @@ export class EvidenceUploads {
   #fill(): void {
     const outbox = this.#outbox;
     if (outbox === null) return;
-    for (const [id, record] of this.#waiting) {
+    if (this.#records.agreed) {
+      for (;;) {
+        const message = this.#records.next(this.#small);
+        if (message === null) break;
+        this.#send(outbox, message);
+      }
+    } else this.#sendApart(outbox, this.#small);
+    this.#sendApart(outbox, this.#large);
+  }
+
+  /** Sends evidence as uploads of their own. */
+  #sendApart(outbox: Sending, queue: Map<string, EvidenceRecord>): void {
+    for (const [id, record] of queue) {
       if (this.#senders.size >= evidenceLimits.uploadsInFlightMax) return;
-      if (this.#senders.has(id)) continue;
+      queue.delete(id);
       const sender = new UploadSender(record, this.#options.agentId);
       this.#senders.set(id, sender);
       this.#sendAll(outbox, sender.begin());
     }
+  }
+
+  #answered({ durableAck, welcome, recordsAck }: UploadResponse, outbox: Sending): void {
+    if (welcome !== undefined) {
+      this.#records.agree(welcome.recordsLayout);
+      this.#fill();
+    }
+    if (recordsAck !== undefined) this.#recordsAcknowledged(recordsAck, outbox);
+    if (durableAck !== undefined) this.#acknowledged(durableAck, outbox);
+  }
+
+  #recordsAcknowledged(ack: EvidenceRecordsAck, outbox: Sending): void {
+    if (ack.status === EvidenceAckStatus.RETRYABLE) return outbox.close();
+    const ids = this.#records.settle(ack.number);
+    const refused = ack.error === '' ? ack.refused : ids.length;
+    if (refused > 0) {
+      const { error: reason } = ack;
+      this.#options.logger.warn('control refused evidence of requests', { refused, reason });
+    }
+    for (const id of ids) this.#settle(id);
+    this.#fill();
+  }
+
+  /** What became of it is known: nothing waits any more. */
+  #settle(id: string): void {
+    const record = this.#waiting.get(id);
+    if (record === undefined) return;
+    this.#waiting.delete(id);
+    this.#bytes -= weightOf(record);
   }
 
   #acknowledged(ack: EvidenceDurableAck, outbox: Outbox<UploadRequest>): void {
@@ -168,8 +229,7 @@ export class EvidenceUploads {
     // What control could not keep now is sent again on the next stream.
     if (status === EvidenceAckStatus.RETRYABLE) return outbox.close();
     this.#senders.delete(evidenceId);
-    this.#waiting.delete(evidenceId);
-    this.#bytes -= weightOf(sender.record);
+    this.#settle(evidenceId);
     this.#fill();
   }
 
@@ -192,6 +252,7 @@ export class EvidenceUploads {
   }
 }
 
+type Sending = Outbox<UploadRequest>;
 type Sent = MessageInitShape<typeof UploadRequestSchema>['message'];
 
 function makeRequest(message: Sent): UploadRequest {

@@ -11,6 +11,7 @@ import {
   type EvidenceChunk,
   type EvidenceCommit,
   type EvidenceManifest,
+  type EvidenceRecords,
 } from '../../../proto/gen/waf/v1/evidence_upload_pb.ts';
 import {
   RequestEvidenceHeaderSchema,
@@ -19,6 +20,11 @@ import {
   type RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { crc32c } from '../../../base/crc32c.ts';
+import {
+  readEvidence,
+  type PackedEvidence,
+  type ReadEvidence,
+} from '../../../base/evidence-layout.ts';
 import { refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { isEvidenceId, type EvidenceStore } from '../../observe/evidence/evidence-store.ts';
@@ -41,6 +47,12 @@ interface OpenUpload {
 const nothing = new Uint8Array();
 const done = (state: UploadState): Promise<UploadState> => Promise.resolve(state);
 const refused = (reason: string): Promise<UploadState> => done({ kind: 'refused', reason });
+
+/** What became of a message of records; `fault` says why none of them could be read. */
+export interface RecordsResult {
+  readonly refused: number;
+  readonly fault: string;
+}
 
 /** The uploads of one stream. Its methods reject when the disk does not take it. */
 export class UploadSession {
@@ -105,6 +117,24 @@ export class UploadSession {
     return this.#store.complete(evidence);
   }
 
+  /** Takes records, each whole. Those that nobody could keep are counted as refused. */
+  async take({ data, crc32c: sum }: EvidenceRecords): Promise<RecordsResult> {
+    if (data.length > evidenceStoreLimits.recordsBytesMax) return faulty('data: is too large');
+    if (crc32c(data) !== sum) return faulty('crc32c: differs');
+    const records: ReadEvidence[] = [];
+    let refused = 0;
+    for (let at = 0; at < data.length;) {
+      const read = readEvidence(data, at);
+      if (read === null) return faulty('data: holds no record of this layout');
+      at = read.end;
+      if (canBeKept(read.record)) records.push(read);
+      else refused++;
+    }
+    const owner = { agentId: this.#node.id, tenantId: this.#node.tenantId };
+    const state = await this.#store.putRecords(owner, records);
+    return { refused: refused + state.refused, fault: '' };
+  }
+
   /** Notes whether an answer ends the upload. */
   async #told(upload: OpenUpload, answer: Promise<UploadState>): Promise<UploadState> {
     const state = await answer;
@@ -128,6 +158,26 @@ export class UploadSession {
     this.#open.delete(evidenceId);
     this.#store.stage(-(upload.body ?? nothing).length);
   }
+}
+
+/** The last moment that a Timestamp can say. */
+const timeMsMax = Date.parse('9999-12-31T23:59:59.999Z');
+const faulty = (fault: string): RecordsResult => ({ refused: 0, fault });
+
+/** As announcements are checked. */
+function canBeKept(record: PackedEvidence): boolean {
+  const { id, requestId, headers, answer, answerBody, body } = record;
+  const { answerBodyBytesMax, bodyPieceBytes, manifestBytesMax } = evidenceStoreLimits;
+  const told = requestId.length + headers.length + (answer?.headers.length ?? 0);
+  return (
+    isEvidenceId(id) &&
+    Math.max(record.receivedAtMs, record.completedAtMs) <= timeMsMax &&
+    requestId.length <= evidenceStoreLimits.requestIdCharsMax &&
+    told <= manifestBytesMax &&
+    (answerBody?.bytes.length ?? 0) <= answerBodyBytesMax &&
+    /^[a-z_]{0,32}$/.test(answerBody?.lack ?? '') &&
+    body.length <= bodyPieceBytes
+  );
 }
 
 function faultOf(manifest: EvidenceManifest, bytes: number): string {

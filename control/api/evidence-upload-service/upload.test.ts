@@ -158,7 +158,9 @@ function openUpload(node: TestNode) {
   const read = async (): Promise<string> => {
     try {
       const client = createClient(EvidenceUploadService, transport);
-      for await (const { durableAck } of client.upload(outbox)) acks.push(durableAck!);
+      for await (const { durableAck } of client.upload(outbox)) {
+        if (durableAck !== undefined) acks.push(durableAck);
+      }
       return '';
     } catch (error) {
       return (error as Error).message;

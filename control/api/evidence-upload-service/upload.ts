@@ -1,6 +1,6 @@
 /**
  * Takes evidence of requests from nodes: hello, then for each request a manifest, pieces of its
- * body and a commit. A manifest of a body is answered by how much of it is on disk already, a piece
+ * body and a commit, or many requests with small bodies in one message of records. A manifest of a body is answered by how much of it is on disk already, a piece
  * by how much is now, a commit once everything is, or never will be.
  */
 
@@ -8,10 +8,12 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import {
   EvidenceAckStatus,
+  type EvidenceRecords,
   type EvidenceUploadService,
   type UploadRequest,
   type UploadResponseSchema,
 } from '../../../proto/gen/waf/v1/evidence_upload_pb.ts';
+import { evidenceLayout } from '../../../base/evidence-layout.ts';
 import { refusal } from '../../domain/errors.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import type { UploadState } from '../../observe/evidence/evidence-uploads.ts';
@@ -42,6 +44,7 @@ async function readAll(
 ): Promise<void> {
   let session: UploadSession | null = null;
   let leave = (): unknown => undefined;
+  const waiting: Promise<unknown>[] = [];
   try {
     for await (const { message } of requests) {
       if (session === null) {
@@ -50,10 +53,17 @@ async function readAll(
         context.values.get(peerKey)?.endless();
         leave = parts.streams.enter(node.id, 'evidence', (reason) => answers.end(reason));
         session = new UploadSession(node, parts.evidence);
+        await answers.add(Promise.resolve({ welcome: { recordsLayout: evidenceLayout } }));
         continue;
       }
       // What was read ahead of the end of the stream counts no more.
       if (answers.ended !== '') return;
+      if (message.case === 'records') {
+        const answer = answerRecords(parts, message.value, session);
+        await answers.add(answer);
+        if (waiting.push(answer) > evidenceStoreLimits.recordsWaitingMax) await waiting.shift();
+        continue;
+      }
       const state = take(session, message);
       if (state === null) continue;
       const evidenceId = idOf(message);
@@ -78,7 +88,7 @@ function take(
     case 'commit':
       return session.commit(message.value);
     default:
-      throw refusal('invalid_argument', 'message: manifest, chunk or commit is expected');
+      throw refusal('invalid_argument', 'message: manifest, chunk, commit or records is expected');
   }
 }
 
@@ -91,6 +101,24 @@ function idOf({ case: kind, value }: UploadRequest['message']): string {
 function bytesOf({ case: kind, value }: UploadRequest['message']): bigint {
   if (kind === 'manifest') return value.bodySize;
   return kind === 'commit' ? value.totalBytes : 0n;
+}
+
+/** The answer once the disk has the records. Never rejects. */
+async function answerRecords(
+  { logger }: ApiParts,
+  records: EvidenceRecords,
+  session: UploadSession,
+): Promise<MessageInitShape<typeof UploadResponseSchema>> {
+  const { number } = records;
+  try {
+    const { refused, fault: error } = await session.take(records);
+    const status = error === '' ? EvidenceAckStatus.DURABLE : EvidenceAckStatus.FATAL;
+    return { recordsAck: { number, status, refused, error } };
+  } catch {
+    logger.error('evidence could not be kept', { records: String(number) });
+    const error = 'the disk does not take it';
+    return { recordsAck: { number, status: EvidenceAckStatus.RETRYABLE, error } };
+  }
 }
 
 /** The answer once the disk has what it tells. Never rejects. */

@@ -176,7 +176,9 @@ test('a node that is not ours, and a damaged body, are refused', async () => {
     yield { message: { case: 'commit' as const, value: { evidenceId: id, totalBytes: 3n } } };
   }
   const errors: string[] = [];
-  for await (const { durableAck } of client.upload(damaged())) errors.push(durableAck?.error ?? '');
+  for await (const { durableAck } of client.upload(damaged())) {
+    if (durableAck !== undefined) errors.push(durableAck.error);
+  }
   // The manifest is accepted; the first piece ends the upload.
   expect(errors).toEqual(['', 'crc32c: differs']);
 });

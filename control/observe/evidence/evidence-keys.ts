@@ -1,7 +1,8 @@
-/** Owns how evidence lies in its store: keys, values as JSON, and the count of its bytes. */
+/** Owns how evidence lies in its store: keys, values as JSON or records, and the count of bytes. */
 
 import type { RequestEvidenceMetadataJson } from '../../../proto/gen/waf/v1/log_pb.ts';
 import { prefixRange, type KvReader, type KvWriter } from '../../store/kv.ts';
+import { metadataOfRecord, recordOfValue } from './evidence-records.ts';
 
 /** Stands between the parts of a key. */
 export const separator = '\u0000';
@@ -14,7 +15,7 @@ export interface StoredMetadata {
   /** Of all that is kept of it. */
   readonly bytes: number;
   readonly metadata: RequestEvidenceMetadataJson;
-  /** SHA-256 of what announced it, hex; absent where an earlier version kept it. */
+  /** SHA-256 of what announced it, hex; absent where it came as a record. */
   readonly digest?: string;
 }
 
@@ -36,7 +37,15 @@ export function removePieces(writer: KvWriter, id: string): void {
 
 /** What is known of evidence; null for none. */
 export function readMetadata(reader: KvReader, id: string): StoredMetadata | null {
-  return readJson<StoredMetadata>(reader, key('m', id)) ?? null;
+  const value = reader.get(key('m', id));
+  return value === undefined ? null : metadataOfValue(value);
+}
+
+/** What a value says of evidence. */
+export function metadataOfValue(value: Uint8Array): StoredMetadata {
+  const kept = recordOfValue(value);
+  if (kept === null) return decode<StoredMetadata>(value);
+  return { bytes: value.length, metadata: metadataOfRecord(kept) };
 }
 
 /** Bytes of all evidence, also of bodies that are not complete. */

@@ -8,19 +8,20 @@ import type {
   RequestEvidenceMetadataJson,
 } from '../../../proto/gen/waf/v1/log_pb.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { evidenceFields } from '../../../base/evidence-fields.ts';
+import type { ReadEvidence } from '../../../base/evidence-layout.ts';
 import { evidenceStoreLimits } from '../../limits/observation-limits.ts';
 import { prefixRange, type Kv, type KvWriter } from '../../store/kv.ts';
 import {
   addUse,
-  decode,
   key,
+  metadataOfValue,
   pieceKey,
   readJson,
   readMetadata,
   readUse,
   removePieces,
   separator,
-  type StoredMetadata,
 } from './evidence-keys.ts';
 import {
   appendToUpload,
@@ -32,7 +33,9 @@ import {
   type UploadState,
   type Uploads,
 } from './evidence-uploads.ts';
+import { recordOfValue, type EvidenceOwner, type KeptRecord } from './evidence-records.ts';
 import { PartialEvidence, type PartialBounds } from './partial-evidence.ts';
+import { keepRecords, type RecordsState } from './record-uploads.ts';
 
 /** How much there is. */
 export interface EvidenceUse {
@@ -58,6 +61,8 @@ export interface EvidenceStore {
   complete(evidence: NewEvidence): Promise<UploadState>;
   /** Keeps evidence whose whole body is at hand, once, however often it comes. */
   put(evidence: NewEvidence, body: Uint8Array): Promise<UploadState>;
+  /** Keeps records of a node, each once; resolves and rejects like the four above. */
+  putRecords(owner: EvidenceOwner, records: readonly ReadEvidence[]): Promise<RecordsState>;
   metadata(evidenceId: string): RequestEvidenceMetadataJson | null;
   /** Evidence of a request, the newest first; ids of requests may come again. */
   ofRequest(requestId: string): Iterable<RequestEvidenceMetadataJson>;
@@ -97,17 +102,20 @@ export function openEvidenceStore(
   const counts = { quotaRejected: 0, writeFailed: 0 };
   let heldBytes = 0;
   const partials = new PartialEvidence(kv, bounds);
-  const write = async (change: (uploads: Uploads) => UploadState): Promise<UploadState> => {
+  const written = async <T>(change: (uploads: Uploads) => T): Promise<T> => {
     try {
       const nowMs = clock.nowMs();
-      const state = await kv.write((writer) => change({ writer, partials, quota, nowMs }));
-      if (state.kind === 'stored' && state.rejected) counts.quotaRejected++;
-      return state;
+      return await kv.write((writer) => change({ writer, partials, quota, nowMs }));
     } catch (error) {
       counts.writeFailed++;
       partials.reload();
       throw error;
     }
+  };
+  const write = async (change: (uploads: Uploads) => UploadState): Promise<UploadState> => {
+    const state = await written(change);
+    if (state.kind === 'stored' && state.rejected) counts.quotaRejected++;
+    return state;
   };
   return {
     begin: (evidence) => write((uploads) => beginUpload(uploads, evidence)),
@@ -115,17 +123,12 @@ export function openEvidenceStore(
       write((uploads) => appendToUpload(uploads, evidence, offset, data)),
     complete: (evidence) => write((uploads) => completeUpload(uploads, evidence)),
     put: (evidence, body) => write((uploads) => putWhole(uploads, evidence, body)),
-    metadata: (id) => readMetadata(kv, id)?.metadata ?? null,
-    ofRequest: (requestId) => ofRequest(kv, requestId),
-    between: (fromMs, toMs) => between(kv, fromMs, toMs),
-    headers: (id) => readJson<RequestEvidenceHeaderJson[]>(kv, key('h', id)) ?? [],
-    answer: (id) => readJson<KeptAnswer>(kv, key('a', id)) ?? null,
-    answerBody: (id) => kv.get(key('ab', id)) ?? new Uint8Array(),
-    readBody: (id, offset) => {
-      if (partials.get(id) !== null) return new Uint8Array();
-      const piece = kv.get(pieceKey(id, Math.floor(offset / bodyPieceBytes)));
-      return piece?.subarray(offset % bodyPieceBytes) ?? new Uint8Array();
+    putRecords: async (owner, records) => {
+      const state = await written((uploads) => keepRecords(uploads, owner, records));
+      counts.quotaRejected += state.rejected;
+      return state;
     },
+    ...readerOf(kv, partials),
     forget: async (beforeMs) => {
       const end = keyAt(beforeMs);
       while ((await kv.write((writer) => forgetSome(writer, end))) > 0) continue;
@@ -146,6 +149,52 @@ export function openEvidenceStore(
   };
 }
 
+/** What is asked of evidence that is kept. */
+type EvidenceReader = Pick<
+  EvidenceStore,
+  'metadata' | 'ofRequest' | 'between' | 'headers' | 'answer' | 'answerBody' | 'readBody'
+>;
+
+function readerOf(kv: Kv, partials: PartialEvidence): EvidenceReader {
+  const recordOf = (id: string): KeptRecord | null => {
+    const value = kv.get(key('m', id));
+    return value === undefined ? null : recordOfValue(value);
+  };
+  return {
+    metadata: (id) => readMetadata(kv, id)?.metadata ?? null,
+    ofRequest: (requestId) => ofRequest(kv, requestId),
+    between: (fromMs, toMs) => between(kv, fromMs, toMs),
+    headers: (id) => {
+      const kept = recordOf(id);
+      if (kept !== null) return evidenceFields(kept.record.headers);
+      return readJson<RequestEvidenceHeaderJson[]>(kv, key('h', id)) ?? [];
+    },
+    answer: (id) => {
+      const kept = recordOf(id);
+      return kept === null ? (readJson<KeptAnswer>(kv, key('a', id)) ?? null) : answerOf(kept);
+    },
+    answerBody: (id) => {
+      const kept = recordOf(id)?.record;
+      return kept?.answerBody?.bytes ?? kv.get(key('ab', id)) ?? new Uint8Array();
+    },
+    readBody: (id, offset) => {
+      if (partials.get(id) !== null) return new Uint8Array();
+      const kept = recordOf(id);
+      // All of it is one piece.
+      if (kept !== null) return kept.record.body.subarray(offset);
+      const piece = kv.get(pieceKey(id, Math.floor(offset / bodyPieceBytes)));
+      return piece?.subarray(offset % bodyPieceBytes) ?? new Uint8Array();
+    },
+  };
+}
+
+function answerOf({ record: { answer, answerBody } }: KeptRecord): KeptAnswer | null {
+  if (answer === null) return null;
+  const { status, headers, truncated } = answer;
+  const kept = { status, headers: evidenceFields(headers), truncated };
+  return answerBody === undefined ? kept : { ...kept, bodyLack: answerBody.lack };
+}
+
 function* ofRequest(kv: Kv, requestId: string): Generator<RequestEvidenceMetadataJson> {
   const range = prefixRange(key('r', requestId, ''));
   for (const entry of kv.range({ ...range, reverse: true, keysOnly: true })) {
@@ -158,7 +207,7 @@ function* ofRequest(kv: Kv, requestId: string): Generator<RequestEvidenceMetadat
 function* between(kv: Kv, fromMs: number, toMs: number): Generator<RequestEvidenceMetadataJson> {
   const range = { start: keyAt(fromMs), end: keyAt(toMs), reverse: true };
   for (const entry of kv.range(range)) {
-    yield decode<StoredMetadata>(entry.value).metadata;
+    yield metadataOfValue(entry.value).metadata;
   }
 }
 
@@ -173,15 +222,22 @@ function forgetSome(writer: KvWriter, end: string): number {
   let freed = 0;
   for (const entry of old) {
     const id = entry.key.slice(entry.key.lastIndexOf(separator) + 1);
-    const stored = readMetadata(writer, id);
-    freed += stored?.bytes ?? 0;
+    const value = writer.get(entry.key);
+    if (value === undefined) continue;
+    const kept = recordOfValue(value);
+    const stored = kept === null ? metadataOfValue(value) : null;
+    freed += stored?.bytes ?? value.length;
     writer.remove(entry.key);
-    writer.remove(key('h', id));
-    writer.remove(key('a', id));
-    writer.remove(key('ab', id));
-    writer.remove(key('r', stored?.metadata.requestId ?? '', id));
-    removePieces(writer, id);
+    const requestId = kept?.record.requestId ?? stored?.metadata.requestId ?? '';
+    writer.remove(key('r', requestId, id));
+    // A record is one value.
+    if (kept === null) removeParts(writer, id);
   }
   if (old.length > 0) addUse(writer, -freed);
   return old.length;
+}
+
+function removeParts(writer: KvWriter, id: string): void {
+  for (const part of ['h', 'a', 'ab']) writer.remove(key(part, id));
+  removePieces(writer, id);
 }

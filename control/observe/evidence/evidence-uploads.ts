@@ -15,7 +15,7 @@ import {
   addUse,
   encode,
   key,
-  readMetadata,
+  metadataOfValue,
   readUse,
   type StoredMetadata,
 } from './evidence-keys.ts';
@@ -137,7 +137,8 @@ export function putWhole(uploads: Uploads, evidence: NewEvidence, body: Uint8Arr
 /** What is decided already: evidence that is kept, or that is not this node's or not the same. */
 function knownState({ writer, partials }: Uploads, evidence: NewEvidence): UploadState | null {
   const { evidenceId, agentId, digest } = evidence;
-  const stored = readMetadata(writer, evidenceId);
+  const value = writer.get(key('m', evidenceId));
+  const stored = value === undefined ? null : metadataOfValue(value);
   const partial = partials.get(evidenceId);
   const owner = stored?.metadata.agentId ?? partial?.agentId ?? agentId;
   if (owner !== agentId) return { kind: 'refused', reason: 'evidenceId: is of another node' };
@@ -145,9 +146,9 @@ function knownState({ writer, partials }: Uploads, evidence: NewEvidence): Uploa
   if ((announced ?? digest) !== digest) {
     return { kind: 'refused', reason: 'evidenceId: was announced with other content' };
   }
-  if (stored === null) return null;
+  if (value === undefined) return null;
   // Written again, so that the answer waits for the disk where the first write still does.
-  writer.put(key('m', evidenceId), encode(stored));
+  writer.put(key('m', evidenceId), value);
   return { kind: 'stored', rejected: false };
 }
 

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file waf/v1/evidence_upload.proto.
  */
 export const file_waf_v1_evidence_upload: GenFile = /*@__PURE__*/
-  fileDesc("Chx3YWYvdjEvZXZpZGVuY2VfdXBsb2FkLnByb3RvEgZ3YWYudjEiyAEKDVVwbG9hZFJlcXVlc3QSLAoFaGVsbG8YASABKAsyGy53YWYudjEuRXZpZGVuY2VVcGxvYWRIZWxsb0gAEiwKCG1hbmlmZXN0GAIgASgLMhgud2FmLnYxLkV2aWRlbmNlTWFuaWZlc3RIABImCgVjaHVuaxgDIAEoCzIVLndhZi52MS5FdmlkZW5jZUNodW5rSAASKAoGY29tbWl0GAQgASgLMhYud2FmLnYxLkV2aWRlbmNlQ29tbWl0SABCCQoHbWVzc2FnZSJBCg5VcGxvYWRSZXNwb25zZRIvCgtkdXJhYmxlX2FjaxgBIAEoCzIaLndhZi52MS5FdmlkZW5jZUR1cmFibGVBY2siPQoTRXZpZGVuY2VVcGxvYWRIZWxsbxIQCghhZ2VudF9pZBgBIAEoCRIUCgxzdHJlYW1fdG9rZW4YAiABKAki8wEKEEV2aWRlbmNlTWFuaWZlc3QSMQoIbWV0YWRhdGEYASABKAsyHy53YWYudjEuUmVxdWVzdEV2aWRlbmNlTWV0YWRhdGESLgoHaGVhZGVycxgCIAMoCzIdLndhZi52MS5SZXF1ZXN0RXZpZGVuY2VIZWFkZXISEQoJYm9keV9zaXplGAMgASgEEhMKC2JvZHlfY3JjMzJjGAQgASgHEiwKCXJldGVudGlvbhgFIAEoCzIZLndhZi52MS5FdmlkZW5jZVJldGVudGlvbhImCgZhbnN3ZXIYBiABKAsyFi53YWYudjEuRXZpZGVuY2VBbnN3ZXIilAEKDkV2aWRlbmNlQW5zd2VyEg4KBnN0YXR1cxgBIAEoDRIuCgdoZWFkZXJzGAIgAygLMh0ud2FmLnYxLlJlcXVlc3RFdmlkZW5jZUhlYWRlchIYChBoZWFkZXJfdHJ1bmNhdGVkGAMgASgIEigKBGJvZHkYBCABKAsyGi53YWYudjEuRXZpZGVuY2VBbnN3ZXJCb2R5IjAKEkV2aWRlbmNlQW5zd2VyQm9keRIMCgRkYXRhGAEgASgMEgwKBGxhY2sYAiABKAki9gEKEUV2aWRlbmNlUmV0ZW50aW9uEhcKD3NlY3VyaXR5X2FuY2hvchgBIAEoCBIaChJhY2Nlc3NfZnVsbF9hbmNob3IYAiABKAgSGAoQYWNjZXNzX3JlY29yZF9pZBgDIAEoCRIcChRhY2Nlc3Nfc2FtcGxlX3dpbmRvdxgEIAEoAxI3ChNjYW5kaWRhdGVfc2V0dGxlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7ChVhY2Nlc3NfcmVzZXJ2b2lyX3JlZnMYBiADKAsyHC53YWYudjEuRXZpZGVuY2VSZXNlcnZvaXJSZWYiUAoURXZpZGVuY2VSZXNlcnZvaXJSZWYSFwoPZmVhdHVyZV9rZXlfaGV4GAEgASgJEhAKCGNhcGFjaXR5GAIgASgNEg0KBXNjb3JlGAMgASgMIlIKDUV2aWRlbmNlQ2h1bmsSEwoLZXZpZGVuY2VfaWQYASABKAkSDgoGb2Zmc2V0GAIgASgEEgwKBGRhdGEYAyABKAwSDgoGY3JjMzJjGAQgASgHIk8KDkV2aWRlbmNlQ29tbWl0EhMKC2V2aWRlbmNlX2lkGAEgASgJEhMKC3RvdGFsX2J5dGVzGAIgASgEEhMKC2JvZHlfY3JjMzJjGAMgASgHIoMBChJFdmlkZW5jZUR1cmFibGVBY2sSEwoLZXZpZGVuY2VfaWQYASABKAkSKQoGc3RhdHVzGAIgASgOMhkud2FmLnYxLkV2aWRlbmNlQWNrU3RhdHVzEh4KFmR1cmFibGVfdGhyb3VnaF9vZmZzZXQYAyABKAQSDQoFZXJyb3IYBCABKAkqvQEKEUV2aWRlbmNlQWNrU3RhdHVzEiMKH0VWSURFTkNFX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxFVklERU5DRV9BQ0tfU1RBVFVTX0NPTlRJTlVFEAESHwobRVZJREVOQ0VfQUNLX1NUQVRVU19EVVJBQkxFEAISIQodRVZJREVOQ0VfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxIdChlFVklERU5DRV9BQ0tfU1RBVFVTX0ZBVEFMEAQyXAoVRXZpZGVuY2VVcGxvYWRTZXJ2aWNlEkMKBlVwbG9hZBIVLndhZi52MS5VcGxvYWRSZXF1ZXN0GhYud2FmLnYxLlVwbG9hZFJlc3BvbnNlIgaiuxgCCAEoATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_waf_v1_log, file_waf_v1_options]);
+  fileDesc("Chx3YWYvdjEvZXZpZGVuY2VfdXBsb2FkLnByb3RvEgZ3YWYudjEi9AEKDVVwbG9hZFJlcXVlc3QSLAoFaGVsbG8YASABKAsyGy53YWYudjEuRXZpZGVuY2VVcGxvYWRIZWxsb0gAEiwKCG1hbmlmZXN0GAIgASgLMhgud2FmLnYxLkV2aWRlbmNlTWFuaWZlc3RIABImCgVjaHVuaxgDIAEoCzIVLndhZi52MS5FdmlkZW5jZUNodW5rSAASKAoGY29tbWl0GAQgASgLMhYud2FmLnYxLkV2aWRlbmNlQ29tbWl0SAASKgoHcmVjb3JkcxgFIAEoCzIXLndhZi52MS5FdmlkZW5jZVJlY29yZHNIAEIJCgdtZXNzYWdlIqIBCg5VcGxvYWRSZXNwb25zZRIvCgtkdXJhYmxlX2FjaxgBIAEoCzIaLndhZi52MS5FdmlkZW5jZUR1cmFibGVBY2sSLgoHd2VsY29tZRgCIAEoCzIdLndhZi52MS5FdmlkZW5jZVVwbG9hZFdlbGNvbWUSLwoLcmVjb3Jkc19hY2sYAyABKAsyGi53YWYudjEuRXZpZGVuY2VSZWNvcmRzQWNrIi8KFUV2aWRlbmNlVXBsb2FkV2VsY29tZRIWCg5yZWNvcmRzX2xheW91dBgBIAEoDSI/Cg9FdmlkZW5jZVJlY29yZHMSDgoGbnVtYmVyGAEgASgEEgwKBGRhdGEYAiABKAwSDgoGY3JjMzJjGAMgASgHIm8KEkV2aWRlbmNlUmVjb3Jkc0FjaxIOCgZudW1iZXIYASABKAQSKQoGc3RhdHVzGAIgASgOMhkud2FmLnYxLkV2aWRlbmNlQWNrU3RhdHVzEg8KB3JlZnVzZWQYAyABKA0SDQoFZXJyb3IYBCABKAkiPQoTRXZpZGVuY2VVcGxvYWRIZWxsbxIQCghhZ2VudF9pZBgBIAEoCRIUCgxzdHJlYW1fdG9rZW4YAiABKAki8wEKEEV2aWRlbmNlTWFuaWZlc3QSMQoIbWV0YWRhdGEYASABKAsyHy53YWYudjEuUmVxdWVzdEV2aWRlbmNlTWV0YWRhdGESLgoHaGVhZGVycxgCIAMoCzIdLndhZi52MS5SZXF1ZXN0RXZpZGVuY2VIZWFkZXISEQoJYm9keV9zaXplGAMgASgEEhMKC2JvZHlfY3JjMzJjGAQgASgHEiwKCXJldGVudGlvbhgFIAEoCzIZLndhZi52MS5FdmlkZW5jZVJldGVudGlvbhImCgZhbnN3ZXIYBiABKAsyFi53YWYudjEuRXZpZGVuY2VBbnN3ZXIilAEKDkV2aWRlbmNlQW5zd2VyEg4KBnN0YXR1cxgBIAEoDRIuCgdoZWFkZXJzGAIgAygLMh0ud2FmLnYxLlJlcXVlc3RFdmlkZW5jZUhlYWRlchIYChBoZWFkZXJfdHJ1bmNhdGVkGAMgASgIEigKBGJvZHkYBCABKAsyGi53YWYudjEuRXZpZGVuY2VBbnN3ZXJCb2R5IjAKEkV2aWRlbmNlQW5zd2VyQm9keRIMCgRkYXRhGAEgASgMEgwKBGxhY2sYAiABKAki9gEKEUV2aWRlbmNlUmV0ZW50aW9uEhcKD3NlY3VyaXR5X2FuY2hvchgBIAEoCBIaChJhY2Nlc3NfZnVsbF9hbmNob3IYAiABKAgSGAoQYWNjZXNzX3JlY29yZF9pZBgDIAEoCRIcChRhY2Nlc3Nfc2FtcGxlX3dpbmRvdxgEIAEoAxI3ChNjYW5kaWRhdGVfc2V0dGxlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI7ChVhY2Nlc3NfcmVzZXJ2b2lyX3JlZnMYBiADKAsyHC53YWYudjEuRXZpZGVuY2VSZXNlcnZvaXJSZWYiUAoURXZpZGVuY2VSZXNlcnZvaXJSZWYSFwoPZmVhdHVyZV9rZXlfaGV4GAEgASgJEhAKCGNhcGFjaXR5GAIgASgNEg0KBXNjb3JlGAMgASgMIlIKDUV2aWRlbmNlQ2h1bmsSEwoLZXZpZGVuY2VfaWQYASABKAkSDgoGb2Zmc2V0GAIgASgEEgwKBGRhdGEYAyABKAwSDgoGY3JjMzJjGAQgASgHIk8KDkV2aWRlbmNlQ29tbWl0EhMKC2V2aWRlbmNlX2lkGAEgASgJEhMKC3RvdGFsX2J5dGVzGAIgASgEEhMKC2JvZHlfY3JjMzJjGAMgASgHIoMBChJFdmlkZW5jZUR1cmFibGVBY2sSEwoLZXZpZGVuY2VfaWQYASABKAkSKQoGc3RhdHVzGAIgASgOMhkud2FmLnYxLkV2aWRlbmNlQWNrU3RhdHVzEh4KFmR1cmFibGVfdGhyb3VnaF9vZmZzZXQYAyABKAQSDQoFZXJyb3IYBCABKAkqvQEKEUV2aWRlbmNlQWNrU3RhdHVzEiMKH0VWSURFTkNFX0FDS19TVEFUVVNfVU5TUEVDSUZJRUQQABIgChxFVklERU5DRV9BQ0tfU1RBVFVTX0NPTlRJTlVFEAESHwobRVZJREVOQ0VfQUNLX1NUQVRVU19EVVJBQkxFEAISIQodRVZJREVOQ0VfQUNLX1NUQVRVU19SRVRSWUFCTEUQAxIdChlFVklERU5DRV9BQ0tfU1RBVFVTX0ZBVEFMEAQyXAoVRXZpZGVuY2VVcGxvYWRTZXJ2aWNlEkMKBlVwbG9hZBIVLndhZi52MS5VcGxvYWRSZXF1ZXN0GhYud2FmLnYxLlVwbG9hZFJlc3BvbnNlIgaiuxgCCAEoATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_waf_v1_log, file_waf_v1_options]);
 
 /**
  * Request of Upload.
@@ -62,6 +62,14 @@ export type UploadRequest = Message<"waf.v1.UploadRequest"> & {
      */
     value: EvidenceCommit;
     case: "commit";
+  } | {
+    /**
+     * Whole records; only where the welcome names their layout.
+     *
+     * @generated from field: waf.v1.EvidenceRecords records = 5;
+     */
+    value: EvidenceRecords;
+    case: "records";
   } | { case: undefined; value?: undefined };
 };
 
@@ -98,6 +106,13 @@ export type UploadRequestJson = {
    * @generated from field: waf.v1.EvidenceCommit commit = 4;
    */
   commit?: EvidenceCommitJson;
+
+  /**
+   * Whole records; only where the welcome names their layout.
+   *
+   * @generated from field: waf.v1.EvidenceRecords records = 5;
+   */
+  records?: EvidenceRecordsJson;
 };
 
 /**
@@ -119,6 +134,20 @@ export type UploadResponse = Message<"waf.v1.UploadResponse"> & {
    * @generated from field: waf.v1.EvidenceDurableAck durable_ack = 1;
    */
   durableAck?: EvidenceDurableAck | undefined;
+
+  /**
+   * Answers the hello.
+   *
+   * @generated from field: waf.v1.EvidenceUploadWelcome welcome = 2;
+   */
+  welcome?: EvidenceUploadWelcome | undefined;
+
+  /**
+   * Answers records.
+   *
+   * @generated from field: waf.v1.EvidenceRecordsAck records_ack = 3;
+   */
+  recordsAck?: EvidenceRecordsAck | undefined;
 };
 
 /**
@@ -133,6 +162,20 @@ export type UploadResponseJson = {
    * @generated from field: waf.v1.EvidenceDurableAck durable_ack = 1;
    */
   durableAck?: EvidenceDurableAckJson;
+
+  /**
+   * Answers the hello.
+   *
+   * @generated from field: waf.v1.EvidenceUploadWelcome welcome = 2;
+   */
+  welcome?: EvidenceUploadWelcomeJson;
+
+  /**
+   * Answers records.
+   *
+   * @generated from field: waf.v1.EvidenceRecordsAck records_ack = 3;
+   */
+  recordsAck?: EvidenceRecordsAckJson;
 };
 
 /**
@@ -141,6 +184,181 @@ export type UploadResponseJson = {
  */
 export const UploadResponseSchema: GenMessage<UploadResponse, {jsonType: UploadResponseJson}> = /*@__PURE__*/
   messageDesc(file_waf_v1_evidence_upload, 1);
+
+/**
+ * What the controller takes beside manifests.
+ *
+ * @generated from message waf.v1.EvidenceUploadWelcome
+ */
+export type EvidenceUploadWelcome = Message<"waf.v1.EvidenceUploadWelcome"> & {
+  /**
+   * Layout of records that it reads; 0 for none.
+   *
+   * @generated from field: uint32 records_layout = 1;
+   */
+  recordsLayout: number;
+};
+
+/**
+ * What the controller takes beside manifests.
+ *
+ * @generated from message waf.v1.EvidenceUploadWelcome
+ */
+export type EvidenceUploadWelcomeJson = {
+  /**
+   * Layout of records that it reads; 0 for none.
+   *
+   * @generated from field: uint32 records_layout = 1;
+   */
+  recordsLayout?: number;
+};
+
+/**
+ * Describes the message waf.v1.EvidenceUploadWelcome.
+ * Use `create(EvidenceUploadWelcomeSchema)` to create a new message.
+ */
+export const EvidenceUploadWelcomeSchema: GenMessage<EvidenceUploadWelcome, {jsonType: EvidenceUploadWelcomeJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_evidence_upload, 2);
+
+/**
+ * Evidence of many requests, each with its whole body.
+ *
+ * @generated from message waf.v1.EvidenceRecords
+ */
+export type EvidenceRecords = Message<"waf.v1.EvidenceRecords"> & {
+  /**
+   * Number of this message on its stream.
+   *
+   * @generated from field: uint64 number = 1;
+   */
+  number: bigint;
+
+  /**
+   * Records of the layout that was agreed, one after another.
+   *
+   * @generated from field: bytes data = 2;
+   */
+  data: Uint8Array;
+
+  /**
+   * The crc32c.
+   *
+   * @generated from field: fixed32 crc32c = 3;
+   */
+  crc32c: number;
+};
+
+/**
+ * Evidence of many requests, each with its whole body.
+ *
+ * @generated from message waf.v1.EvidenceRecords
+ */
+export type EvidenceRecordsJson = {
+  /**
+   * Number of this message on its stream.
+   *
+   * @generated from field: uint64 number = 1;
+   */
+  number?: string;
+
+  /**
+   * Records of the layout that was agreed, one after another.
+   *
+   * @generated from field: bytes data = 2;
+   */
+  data?: string;
+
+  /**
+   * The crc32c.
+   *
+   * @generated from field: fixed32 crc32c = 3;
+   */
+  crc32c?: number;
+};
+
+/**
+ * Describes the message waf.v1.EvidenceRecords.
+ * Use `create(EvidenceRecordsSchema)` to create a new message.
+ */
+export const EvidenceRecordsSchema: GenMessage<EvidenceRecords, {jsonType: EvidenceRecordsJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_evidence_upload, 3);
+
+/**
+ * What became of records.
+ *
+ * @generated from message waf.v1.EvidenceRecordsAck
+ */
+export type EvidenceRecordsAck = Message<"waf.v1.EvidenceRecordsAck"> & {
+  /**
+   * Number of the message that is meant.
+   *
+   * @generated from field: uint64 number = 1;
+   */
+  number: bigint;
+
+  /**
+   * Durable: all that can be kept is on disk. Retryable: nothing is. Fatal: none can be read.
+   *
+   * @generated from field: waf.v1.EvidenceAckStatus status = 2;
+   */
+  status: EvidenceAckStatus;
+
+  /**
+   * Records that cannot be kept.
+   *
+   * @generated from field: uint32 refused = 3;
+   */
+  refused: number;
+
+  /**
+   * What failed; empty on success.
+   *
+   * @generated from field: string error = 4;
+   */
+  error: string;
+};
+
+/**
+ * What became of records.
+ *
+ * @generated from message waf.v1.EvidenceRecordsAck
+ */
+export type EvidenceRecordsAckJson = {
+  /**
+   * Number of the message that is meant.
+   *
+   * @generated from field: uint64 number = 1;
+   */
+  number?: string;
+
+  /**
+   * Durable: all that can be kept is on disk. Retryable: nothing is. Fatal: none can be read.
+   *
+   * @generated from field: waf.v1.EvidenceAckStatus status = 2;
+   */
+  status?: EvidenceAckStatusJson;
+
+  /**
+   * Records that cannot be kept.
+   *
+   * @generated from field: uint32 refused = 3;
+   */
+  refused?: number;
+
+  /**
+   * What failed; empty on success.
+   *
+   * @generated from field: string error = 4;
+   */
+  error?: string;
+};
+
+/**
+ * Describes the message waf.v1.EvidenceRecordsAck.
+ * Use `create(EvidenceRecordsAckSchema)` to create a new message.
+ */
+export const EvidenceRecordsAckSchema: GenMessage<EvidenceRecordsAck, {jsonType: EvidenceRecordsAckJson}> = /*@__PURE__*/
+  messageDesc(file_waf_v1_evidence_upload, 4);
 
 /**
  * How a node introduces itself.
@@ -189,7 +407,7 @@ export type EvidenceUploadHelloJson = {
  * Use `create(EvidenceUploadHelloSchema)` to create a new message.
  */
 export const EvidenceUploadHelloSchema: GenMessage<EvidenceUploadHello, {jsonType: EvidenceUploadHelloJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 2);
+  messageDesc(file_waf_v1_evidence_upload, 5);
 
 /**
  * Announces the evidence of one request.
@@ -294,7 +512,7 @@ export type EvidenceManifestJson = {
  * Use `create(EvidenceManifestSchema)` to create a new message.
  */
 export const EvidenceManifestSchema: GenMessage<EvidenceManifest, {jsonType: EvidenceManifestJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 3);
+  messageDesc(file_waf_v1_evidence_upload, 6);
 
 /**
  * What was answered.
@@ -371,7 +589,7 @@ export type EvidenceAnswerJson = {
  * Use `create(EvidenceAnswerSchema)` to create a new message.
  */
 export const EvidenceAnswerSchema: GenMessage<EvidenceAnswer, {jsonType: EvidenceAnswerJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 4);
+  messageDesc(file_waf_v1_evidence_upload, 7);
 
 /**
  * The part of an answer's body that the rules were given.
@@ -422,7 +640,7 @@ export type EvidenceAnswerBodyJson = {
  * Use `create(EvidenceAnswerBodySchema)` to create a new message.
  */
 export const EvidenceAnswerBodySchema: GenMessage<EvidenceAnswerBody, {jsonType: EvidenceAnswerBodyJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 5);
+  messageDesc(file_waf_v1_evidence_upload, 8);
 
 /**
  * Why evidence is kept.
@@ -527,7 +745,7 @@ export type EvidenceRetentionJson = {
  * Use `create(EvidenceRetentionSchema)` to create a new message.
  */
 export const EvidenceRetentionSchema: GenMessage<EvidenceRetention, {jsonType: EvidenceRetentionJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 6);
+  messageDesc(file_waf_v1_evidence_upload, 9);
 
 /**
  * A place in a sampling reservoir.
@@ -590,7 +808,7 @@ export type EvidenceReservoirRefJson = {
  * Use `create(EvidenceReservoirRefSchema)` to create a new message.
  */
 export const EvidenceReservoirRefSchema: GenMessage<EvidenceReservoirRef, {jsonType: EvidenceReservoirRefJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 7);
+  messageDesc(file_waf_v1_evidence_upload, 10);
 
 /**
  * A piece of a body.
@@ -667,7 +885,7 @@ export type EvidenceChunkJson = {
  * Use `create(EvidenceChunkSchema)` to create a new message.
  */
 export const EvidenceChunkSchema: GenMessage<EvidenceChunk, {jsonType: EvidenceChunkJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 8);
+  messageDesc(file_waf_v1_evidence_upload, 11);
 
 /**
  * Ends the upload of one request.
@@ -730,7 +948,7 @@ export type EvidenceCommitJson = {
  * Use `create(EvidenceCommitSchema)` to create a new message.
  */
 export const EvidenceCommitSchema: GenMessage<EvidenceCommit, {jsonType: EvidenceCommitJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 9);
+  messageDesc(file_waf_v1_evidence_upload, 12);
 
 /**
  * How far evidence is on disk.
@@ -807,7 +1025,7 @@ export type EvidenceDurableAckJson = {
  * Use `create(EvidenceDurableAckSchema)` to create a new message.
  */
 export const EvidenceDurableAckSchema: GenMessage<EvidenceDurableAck, {jsonType: EvidenceDurableAckJson}> = /*@__PURE__*/
-  messageDesc(file_waf_v1_evidence_upload, 10);
+  messageDesc(file_waf_v1_evidence_upload, 13);
 
 /**
  * How an upload continues.
