@@ -54,6 +54,28 @@ test('a stuck target takes no more than its queue; the rest is dropped and count
   expect(stuck.stats()).toMatchObject({ dropped: 1001, written: 0, pendingBytes: 0 });
 });
 
+test('once a message found no room, none is made until some have left', async () => {
+  let taken: () => void = () => undefined;
+  const wire = wireThat(() => new Promise((resolve) => (taken = () => resolve(undefined))));
+  const slow = deliveryOver({ open: () => Promise.resolve(wire) });
+  let made = 0;
+  const offer = (): void =>
+    slow.offer(() => {
+      made++;
+      return Buffer.alloc(300);
+    });
+  for (let at = 0; at < 100; at++) offer();
+  await eventually(() => slow.stats().pendingItems === 0);
+  expect([made, slow.stats().admitted]).toEqual([4, 3]);
+  taken();
+  await eventually(() => slow.stats().written === 3);
+  offer();
+  expect([made, slow.stats().admitted]).toEqual([5, 4]);
+  await eventually(() => slow.stats().pendingItems === 0);
+  taken();
+  await slow.close();
+});
+
 test('a target that is down is asked again, each time later, and gets what waited', async () => {
   const pauses: number[] = [];
   const got: string[] = [];

@@ -50,6 +50,8 @@ export class Delivery {
   /** How many at the front of `queue` are gone. */
   private taken = 0;
   private bytes = 0;
+  /** A message found no room, and none was made since. */
+  private full = false;
   private wire: Wire | null = null;
   private wake: (() => void) | null = null;
   private readonly running: Promise<void>;
@@ -64,7 +66,8 @@ export class Delivery {
   /** Takes what `make` gives, where there is room; it is not asked where there is none. */
   offer(make: () => Buffer): void {
     this.counts.attempted++;
-    if (this.ending.signal.aborted || this.bytes >= this.options.queueBytes) return this.drop(1);
+    const full = this.full || this.bytes >= this.options.queueBytes;
+    if (this.ending.signal.aborted || full) return this.drop(1);
     let message: Buffer;
     try {
       message = make();
@@ -72,7 +75,11 @@ export class Delivery {
       this.note('an event has no form: it holds what no program of ours writes');
       return this.drop(1);
     }
-    if (this.bytes + message.length > this.options.queueBytes) return this.drop(1);
+    if (this.bytes + message.length > this.options.queueBytes) {
+      // To make a message costs more than to queue it: none is made until some have left.
+      this.full = this.bytes > 0;
+      return this.drop(1);
+    }
     this.counts.admitted++;
     this.queue.push(message);
     this.bytes += message.length;
@@ -171,6 +178,7 @@ export class Delivery {
       throw error;
     } finally {
       this.bytes -= size;
+      this.full = false;
     }
     this.counts.written += some.length;
     this.times.lastSuccessMs = this.options.clock.nowMs();

@@ -97,23 +97,20 @@ export function startSiemExports(parts: SiemParts): SiemExports {
   return {
     wants: (event) => [...running.values()].some(({ target }) => target.events.includes(event)),
     take: (event, bytes, from) => {
-      let exported: ExportedFact | null | undefined;
+      let read: ExportedFact | null | undefined;
+      const fact = (): ExportedFact | null => (read ??= readFact(event, bytes, from));
       for (const { target, delivery } of running.values()) {
         if (!target.events.includes(event)) continue;
-        exported ??= readFact(event, bytes, from);
-        if (exported === null) return;
-        const known = exported;
         const offer = (evidence: RequestEvidence | null): void =>
           delivery.offer(() => {
+            const known = fact();
+            if (known === null) throw new TypeError('a fact is damaged');
             const message = messageOf(known, target.format, version, evidence);
             return framed(syslogText(message, target.facility, machine), target);
           });
-        if (target.evidence && known.event === 'security') {
-          const { requestId, siteId, receivedAtMs } = known.fact;
-          const { tenantId } = known;
-          const request = { requestId, siteId, tenantId, receivedAtMs: Number(receivedAtMs) };
-          awaited.add(request, offer);
-        } else offer(null);
+        const request = target.evidence ? requestOf(fact()) : null;
+        if (request === null) offer(null);
+        else awaited.add(request, offer);
       }
     },
     stats: () => [...running].map(([id, { delivery }]) => ({ id, ...delivery.stats() })),
@@ -126,6 +123,14 @@ export function startSiemExports(parts: SiemParts): SiemExports {
       await Promise.all(leaving);
     },
   };
+}
+
+/** The request whose evidence a fact waits for; null for a fact of no request. */
+function requestOf(known: ExportedFact | null) {
+  if (known?.event !== 'security') return null;
+  const { requestId, siteId, receivedAtMs } = known.fact;
+  const { tenantId } = known;
+  return { requestId, siteId, tenantId, receivedAtMs: Number(receivedAtMs) };
 }
 
 function deliveryTo({ store, clock }: SiemParts, target: SiemTarget): Delivery {

@@ -7,6 +7,7 @@ import {
 } from '../../proto/gen/waf/runtime/v1/observation_pb.ts';
 import type { AccessEventJson } from '../../proto/gen/waf/v1/log_pb.ts';
 import { accessFactVersion } from '../../base/protocol-versions.ts';
+import { accessTerms } from './access-terms.ts';
 import { int64Json, selectionOf, traceIdOf, withoutDefaults } from './event-json.ts';
 import type { EventIdentity, EventKind } from './events/event-kind.ts';
 import { networkTerms, pathTerms } from './events/event-terms.ts';
@@ -37,6 +38,7 @@ export const accessKind: EventKind<AccessEventJson> = {
     upstream: filled(event.upstreamId),
     route: filled(event.routeId),
   }),
+  termsOfFact: accessTerms,
 };
 
 /** The event of a fact, in JSON form. */
