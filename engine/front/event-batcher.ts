@@ -5,6 +5,7 @@
 
 import { frontLimits } from '../../base/delivery-limits.ts';
 import type { RequestEvent } from '../contract/events.ts';
+import type { EventSelection } from '../contract/logging.ts';
 import type { MatchedRule, TransactionRecord } from '../contract/verdict.ts';
 import { EventPacker, type EventBatch } from './event-wire.ts';
 
@@ -29,15 +30,15 @@ export class EventBatcher {
     this.send = send;
   }
 
-  /** Takes an event, as far as there is room. */
-  add(event: RequestEvent): EventFate {
+  /** Takes an event and what the log policy keeps of it, as far as there is room. */
+  add(event: RequestEvent, selection: EventSelection | null = null): EventFate {
     const waiting = this.bytes + this.open.bytes;
     if (waiting >= frontLimits.eventQueueBytesMax) {
       this.dropped++;
       return 'lost';
     }
     const short = waiting >= frontLimits.eventQueueBytesMax / 2 ? shortened(event) : event;
-    this.open.add(short);
+    this.open.add(short, selection);
     const { count, bytes } = this.open;
     if (count >= frontLimits.eventBatchMax || bytes >= frontLimits.eventBatchBytesMax) this.flush();
     else this.timer ??= setTimeout(() => this.flush(), frontLimits.eventBatchDelayMs);

@@ -99,7 +99,8 @@ export class EventPacker {
   /** About what they weigh, in bytes. */
   bytes = 0;
 
-  add(event: RequestEvent): void {
+  /** `selection` stands apart: a copy of the event with it costs more than all of this. */
+  add(event: RequestEvent, selection: EventSelection | null = null): void {
     const record = event.transaction;
     const kind = recordKind(record);
     if (kind === RECORD.WHOLE) this.addRecord(record!);
@@ -109,7 +110,7 @@ export class EventPacker {
     this.numbers.push(event.status, outcomes.indexOf(event.outcome), event.blocked ? 1 : 0);
     this.numbers.push(event.bytesIn, event.bytesOut, kind, record?.inboundScore ?? 0);
     this.numbers.push(record?.outboundScore ?? 0, record?.inspectionUs ?? 0);
-    this.addSelection(event.selection);
+    this.addSelection(selection);
     const { requestId, siteId, clientIp, method, host, target, httpVersion, userAgent } = event;
     const texts = [requestId, siteId, clientIp, method, host, target, httpVersion, userAgent];
     texts.push(event.refusal ?? '', event.endpoint ?? '', event.referer ?? '');
@@ -145,8 +146,8 @@ export class EventPacker {
   }
 
   /** One more than the bits, so that 0 stands for no selection. */
-  private addSelection(selection: EventSelection | undefined): void {
-    if (selection === undefined) {
+  private addSelection(selection: EventSelection | null): void {
+    if (selection === null) {
       this.numbers.push(0, 0, 0, 0);
       return;
     }

@@ -241,8 +241,7 @@ class FrontWorker {
     }
     const kept = event.trace !== undefined || (selection !== null && selection.access !== 0);
     if (!kept && !this.parts.wantsEvent(event)) return;
-    const told = hideValues(event);
-    const fate = this.batcher.add(selection === null ? told : { ...told, selection });
+    const fate = this.batcher.add(hideValues(event), selection);
     if (fate !== 'lost') this.tally.eventTold(event);
     if (fate !== 'kept') this.counters.addFate(fate);
   }

@@ -40,7 +40,7 @@ export class EvidenceUploads {
   readonly #options: EvidenceUploadOptions;
   /** By id, in the order of arrival. */
   readonly #waiting = new Map<string, EvidenceRecord>();
-  /** Those of them that did not leave on the present stream: for messages of records, and others. */
+  /** Those that did not leave on the present stream: for messages of records, and others. */
   readonly #small = new Map<string, EvidenceRecord>();
   readonly #large = new Map<string, EvidenceRecord>();
   readonly #records = new RecordMessages();

@@ -1,4 +1,4 @@
-/** Tests that evidence with small bodies travels in messages of records, and what of them is refused. */
+/** Tests that evidence with small bodies travels in messages of records, and which are refused. */
 
 import { connect as connectSocket } from 'node:net';
 import { create } from '@bufbuild/protobuf';

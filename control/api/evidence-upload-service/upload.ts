@@ -1,7 +1,8 @@
 /**
  * Takes evidence of requests from nodes: hello, then for each request a manifest, pieces of its
- * body and a commit, or many requests with small bodies in one message of records. A manifest of a body is answered by how much of it is on disk already, a piece
- * by how much is now, a commit once everything is, or never will be.
+ * body and a commit, or many requests with small bodies in one message of records. A manifest of a
+ * body is answered by how much of it is on disk already, a piece by how much is now, a commit and
+ * records once everything is, or never will be.
  */
 
 import type { MessageInitShape } from '@bufbuild/protobuf';

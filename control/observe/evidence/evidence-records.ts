@@ -1,5 +1,5 @@
 /**
- * Evidence that came as a record: kept as one value, the record's bytes behind its owner, and read
+ * Evidence that came as a record: kept as one value, the record's bytes after its owner, and read
  * from there when somebody asks. Nothing of it is decoded to be kept.
  */
 
