@@ -10,6 +10,7 @@ export default {
   entry: [
     'engine/main.ts',
     'engine/threads/{front,planner,pool}-thread.ts',
+    'engine/threads/*-process.ts',
     'engine/simulate/seclang-test.ts',
     'control/main.ts',
     'control/publish/manifest-thread.ts',

@@ -151,7 +151,7 @@ describe.each([false, true])('inspected messages, later: %s', (later) => {
     const opened = await open({ later });
     const many = Array.from({ length: 2_000 }, (_, at) => frame({ payload: `message ${at}` }));
     opened.client.send(Buffer.concat(many));
-    expect(await eventually(() => textsOf(opened).length === 2_000, 20_000)).toBe(true);
+    expect(await eventually(() => textsOf(opened).length === 2_000, 50_000)).toBe(true);
     expect(opened.inspector.finished).toBeGreaterThanOrEqual(2_000);
   });
 });
