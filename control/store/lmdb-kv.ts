@@ -24,12 +24,18 @@ export interface LmdbOptions {
 /** Opens the environment. Errors: AppError store_unavailable. */
 export function openLmdbKv(options: LmdbOptions): Kv {
   const db = openEnvironment(options);
-  const committed = makeReader(db);
+  let closed = false;
+  const checkOpen = (): void => {
+    // The library would end the process a turn later, out of a timer of its own.
+    if (closed) throw new AppError('store_closed', 'the store is closed', { source: 'storage' });
+  };
+  const committed = whileOpen(makeReader(db), checkOpen);
   const commits = new Commits(db, options.folder);
   const reader = readThrough(commits.pending, committed);
   return {
     ...reader,
     write: async (change) => {
+      checkOpen();
       const draft = new Draft();
       const result = change(writerOf(draft, reader));
       if (draft.size > 0) await commits.add(draft);
@@ -38,13 +44,18 @@ export function openLmdbKv(options: LmdbOptions): Kv {
     stage: () => {
       const draft = new Draft();
       const keep = async (): Promise<void> => {
+        checkOpen();
         if (draft.size > 0) await commits.add(draft);
       };
       return { writer: writerOf(draft, reader), keep };
     },
-    snapshot: () => openSnapshot(db),
+    snapshot: () => {
+      checkOpen();
+      return openSnapshot(db);
+    },
     close: async () => {
       await commits.settled();
+      closed = true;
       await db.close();
     },
   };
@@ -225,6 +236,24 @@ function makeReader(db: Database, transaction?: Transaction): KvReader {
     get,
     peek: transaction === undefined ? (key) => peekAt(db, key) : get,
     range: (range) => rangeOf(db, range, within),
+  };
+}
+
+/** A reader that throws once the store is closed. Errors: AppError store_closed. */
+function whileOpen(reader: KvReader, checkOpen: () => void): KvReader {
+  return {
+    get: (key) => {
+      checkOpen();
+      return reader.get(key);
+    },
+    peek: (key) => {
+      checkOpen();
+      return reader.peek(key);
+    },
+    range: (range) => {
+      checkOpen();
+      return reader.range(range);
+    },
   };
 }
 

@@ -211,3 +211,22 @@ test('a listener that throws ends neither the write nor the others; listeners ar
   };
   expect(listenTooMuch).toThrow('too many');
 });
+
+test('a closed store refuses who comes too late', async () => {
+  const kv = openLmdbKv({ folder: folder(), durable: true });
+  await kv.write((tx) => tx.put('a', Buffer.from('1')));
+  const staged = kv.stage();
+  staged.writer.put('b', Buffer.from('2'));
+  const closing = kv.close();
+  await Promise.resolve();
+  const late: readonly (() => unknown)[] = [
+    () => kv.get('a'),
+    () => kv.peek('a'),
+    () => kv.range({ start: 'a', end: 'b' }),
+    () => kv.snapshot(),
+  ];
+  for (const ask of late) expect(ask).toThrow('the store is closed');
+  await expect(kv.write((tx) => tx.get('a'))).rejects.toThrow('the store is closed');
+  await expect(staged.keep()).rejects.toThrow('the store is closed');
+  await closing;
+});
