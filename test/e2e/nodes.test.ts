@@ -3,29 +3,22 @@
  * and comes back, revocation. Each node has a data folder and ports of its own.
  */
 
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, get, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { identityFile, readNodeIdentity } from '../../base/node-identity.ts';
-import { shareDatabases } from '../support/databases.ts';
-import { freePort } from '../support/free-port.ts';
-import { missingBuild, root, runWaf, startProduct, type Product } from '../support/product.ts';
-
-const commandLine = join(root, '.build', 'control', 'cli', 'main.js');
-
-interface TestNode {
-  readonly id: string;
-  readonly name: string;
-  readonly port: number;
-  readonly data: string;
-  readonly child: ChildProcess;
-  output(): string;
-}
+import { missingBuild, startProduct, type Product } from '../support/product.ts';
+import {
+  endNode,
+  enroll,
+  makeEnrollment,
+  startNode,
+  type TestNode,
+} from '../support/remote-node.ts';
 
 let waf: Product;
 let origin: Server;
@@ -43,10 +36,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  for (const { child, data } of nodes) {
-    await endChild(child);
-    rmSync(data, { recursive: true, force: true });
-  }
+  for (const node of nodes) await endNode(node);
   await waf?.stop();
   origin?.close();
 }, 60_000);
@@ -54,25 +44,20 @@ afterAll(async () => {
 test.skipIf(missingBuild !== null)(
   'three nodes enrol by the printed token, serve, lose the controller, and end when deleted',
   async () => {
-    const controller = `https://127.0.0.1:${waf.managementPort}`;
-    const install = ['agent', 'install', '--controller', controller, '--nodes', '3'];
-    const printed = waf.waf(...install, '--print', 'foreground-script').stdout;
-    const token = /WAF_TOKEN=(\S+)/.exec(printed)?.[1] ?? '';
-    const pin = /--ca-sha256 ([0-9a-f]{64})/.exec(printed)?.[1] ?? '';
-    expect(pin).not.toBe('');
+    const enrollment = makeEnrollment(waf, 3);
 
     // A wrong pin sends nothing: the token is not used.
     const wrong = mkdtempSync(join(tmpdir(), 'waf-node-'));
-    const refused = enroll(wrong, controller, token, 'f'.repeat(64));
+    const refused = enroll(wrong, { ...enrollment, pin: 'f'.repeat(64) });
     expect(refused.stderr).toContain('shows another authority');
     rmSync(wrong, { recursive: true });
 
     // The printed script, but for its last line, which would serve on the standard ports.
-    const first = await enrollByScript(printed);
+    const first = await enrollByScript(enrollment.printed);
     nodes.push(await startNode(first));
     for (let count = 1; count < 3; count++) {
       const data = mkdtempSync(join(tmpdir(), 'waf-node-'));
-      const { stderr } = enroll(data, controller, token, pin);
+      const { stderr } = enroll(data, enrollment);
       expect(stderr).toBe('');
       nodes.push(await startNode(data));
     }
@@ -96,7 +81,7 @@ test.skipIf(missingBuild !== null)(
 
     // A fourth machine is one too many.
     const fourth = mkdtempSync(join(tmpdir(), 'waf-node-'));
-    expect(enroll(fourth, controller, token, pin).stderr).toContain('resource_exhausted');
+    expect(enroll(fourth, enrollment).stderr).toContain('resource_exhausted');
     rmSync(fourth, { recursive: true });
 
     // The controller is replaced; nodes serve on, and what they saw meanwhile arrives.
@@ -114,7 +99,7 @@ test.skipIf(missingBuild !== null)(
     // A deleted node is gone at once and does not come back.
     const [gone, ...left] = nodes as [TestNode, ...TestNode[]];
     expect(waf.waf('agent', 'delete', gone.id).code).toBe(0);
-    const again = enroll(gone.data, controller, token, pin, '--again');
+    const again = enroll(gone.data, enrollment, '--again');
     expect(again.stderr).toContain('permission_denied');
     await holds(() => {
       const text = waf.waf('agent', 'list', '--output', 'json').stdout;
@@ -144,27 +129,6 @@ async function enrollByScript(printed: string): Promise<string> {
   return join(folder, 'waf-node');
 }
 
-async function startNode(data: string): Promise<TestNode> {
-  shareDatabases(data);
-  const { name, agentId: id } = readNodeIdentity(identityFile(data));
-  const port = await freePort();
-  const args = ['agent', 'run', '--data', data, '--https', 'off', '--workers', '1'];
-  const line = [commandLine, ...args, '--proxy', `127.0.0.1:${port}`, '--log-level', 'debug'];
-  const child = spawn(process.execPath, line, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  }
-  return { id, name, port, data, child, output: () => output };
-}
-
-function enroll(data: string, controller: string, token: string, pin: string, ...more: string[]) {
-  const file = join(data, 'token');
-  writeFileSync(file, `${token}\n`);
-  const words = ['agent', 'enroll', '--controller', controller, '--token-file', file];
-  return runWaf([...words, '--ca-sha256', pin, '--data', data, ...more]);
-}
-
 async function fetchShop(port: number, path: string): Promise<number> {
   return (await askShop(port, path)).status;
 }
@@ -178,11 +142,4 @@ function askShop(port: number, path: string): Promise<{ status: number; requestI
       resolve({ status: response.statusCode ?? 0, requestId });
     }).on('error', () => resolve({ status: 0, requestId: '' }));
   });
-}
-
-async function endChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  child.kill('SIGTERM');
-  await closed;
 }
