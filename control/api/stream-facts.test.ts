@@ -34,6 +34,7 @@ const ofProgram = 'of this program';
 const order = 'upgrade-runs.test.ts orders; they are sent once, as they are';
 const challenge = 'challenges come with orders of certificates: test/e2e/acme.test.ts';
 const gap = 'a gap that is well-formed is always noted';
+const records = 'evidence-upload-service/upload-records.test.ts has each of these answers';
 const nonce = 'holds the time; one is sent in 15 seconds';
 /** Fields with one value, and why. */
 const constants: Readonly<Record<string, string>> = {
@@ -62,10 +63,16 @@ const constants: Readonly<Record<string, string>> = {
   'ConnectResponse.challengeDispatch': challenge,
   'ConnectResponse.command': order,
   'ConnectResponse.ping': nonce,
+  'EvidenceRecordsAck.error': records,
+  'EvidenceRecordsAck.number': records,
+  'EvidenceRecordsAck.refused': records,
+  'EvidenceRecordsAck.status': records,
+  'EvidenceUploadWelcome.recordsLayout': ofProgram,
   'GapNoticeAck.errorCode': gap,
   'GapNoticeAck.status': gap,
   'GoAway.reason': 'a stream that control ends has ended',
   'Ping.nonce': nonce,
+  'UploadResponse.recordsAck': records,
 };
 
 const facts = new ResponseFacts();
