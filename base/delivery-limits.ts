@@ -186,6 +186,10 @@ export const tlsLimits = {
   handshakeTimeoutMs: 10_000,
   /** Certificates whose context is kept, some 20 KB each; others are made again, 0.3 ms. */
   contextsMax: 2_000,
+  /** Fingerprints of clients that are kept, some 700 bytes each, per front thread. */
+  fingerprintsMax: 256,
+  /** Numbers of suites, extensions and algorithms of one that is kept; browsers offer about 45. */
+  fingerprintNumbersMax: 128,
   /** How long a session can be resumed. */
   sessionSeconds: 7_200,
   /** How often the keys of session tickets are replaced: what a stolen key can open. */

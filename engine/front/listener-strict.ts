@@ -27,11 +27,15 @@ import { ProxyIntro } from './proxy-intro.ts';
 /** A handshake, with what a balancer said of the client. */
 type ClientHandshake = Handshake<NamedEnds | null>;
 
+/** What takes the bytes of a socket: those of `buffer` are read over after the call. */
+interface Reader {
+  onRead(buffer: Buffer, count: number): void;
+}
+
 /** The listener's view of a client, whichever protocol it speaks. */
-interface Client {
+interface Client extends Reader {
   /** Kept by the listener. */
   place: number;
-  onRead(buffer: Buffer, count: number): void;
   drain(): void;
   destroy(): void;
 }
@@ -90,17 +94,8 @@ export class StrictListener implements Listener {
 
   private accept(fd: number, headerOf: HeaderTest): void {
     if (!this.admit(fd)) return;
-    const onread = {
-      buffer: readBuffer,
-      callback: (count: number): boolean => {
-        reader.onRead(readBuffer, count);
-        return true;
-      },
-    };
-    // A client may close its side and still want its answer; see ClientConnection.onEnd.
-    const options = { fd, readable: true, writable: true, allowHalfOpen: true, onread };
-    const socket = new net.Socket(options);
-    let reader: Pick<Client, 'onRead'>;
+    let reader: Reader;
+    const socket = clientSocket(fd, (count) => reader.onRead(readBuffer, count));
     if (headerOf(socket.remoteAddress ?? '')) {
       reader = this.introduce(socket, (ends, rest) => {
         const accepted = acceptedClient(socket, null, ends);
@@ -122,18 +117,15 @@ export class StrictListener implements Listener {
 
   private acceptSecure(fd: number, headerOf: HeaderTest): void {
     if (!this.admit(fd)) return;
-    const socket = new net.Socket({ fd, readable: true, writable: true, allowHalfOpen: true });
-    if (!headerOf(socket.remoteAddress ?? '')) return this.shakeHands(socket, null);
-    const read = (): void => {
-      const bytes = socket.read() as Buffer | null;
-      if (bytes !== null) intro.onRead(bytes, bytes.length);
-    };
-    const intro = this.introduce(socket, (ends, rest) => {
-      socket.removeListener('readable', read);
-      if (rest.length > 0) socket.unshift(rest);
-      this.shakeHands(socket, ends);
-    });
-    socket.on('readable', read);
+    let reader: Reader | null = null;
+    const socket = clientSocket(fd, (count) => reader?.onRead(readBuffer, count));
+    if (!headerOf(socket.remoteAddress ?? '')) reader = this.shakeHands(socket, null);
+    else {
+      reader = this.introduce(socket, (ends, rest) => {
+        reader = this.shakeHands(socket, ends);
+        if (rest.length > 0) reader?.onRead(rest, rest.length);
+      });
+    }
   }
 
   /** Waits for the PROXY header of a client; `next` continues with what follows it. */
@@ -157,11 +149,13 @@ export class StrictListener implements Listener {
     return intro;
   }
 
-  private shakeHands(socket: net.Socket, ends: NamedEnds | null): void {
+  /** Null for a client that is turned away. */
+  private shakeHands(socket: net.Socket, ends: NamedEnds | null): Reader | null {
     const { peerIp } = acceptedClient(socket, null, ends).facts;
-    if (!this.welcome(socket, peerIp)) return;
+    if (!this.welcome(socket, peerIp)) return null;
     const handshake = new Handshake(this.handshakeParts, socket, ends);
     handshake.place = this.handshakes.add(handshake);
+    return handshake;
   }
 
   private onSecure(handshake: ClientHandshake, socket: TLSSocket, facts: TlsFacts): void {
@@ -251,6 +245,18 @@ export class StrictListener implements Listener {
     for (const handshake of this.handshakes) handshake.destroy();
     for (const client of this.clients) client.destroy();
   }
+}
+
+/** The socket of a client that was accepted; `read` hears how much of the shared memory it fills. */
+function clientSocket(fd: number, read: (count: number) => void): net.Socket {
+  const callback = (count: number): boolean => {
+    read(count);
+    return true;
+  };
+  // A client may close its side and still want its answer; see ClientConnection.onEnd.
+  const half = { fd, readable: true, writable: true, allowHalfOpen: true };
+  const options = { ...half, onread: { buffer: readBuffer, callback } };
+  return new net.Socket(options);
 }
 
 async function numericHost(host: string): Promise<string> {

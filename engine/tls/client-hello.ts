@@ -44,6 +44,8 @@ const extensionServerName = 0;
 const extensionSignatures = 13;
 const extensionVersions = 43;
 const extensionProtocols = 16;
+/** More are looked up in a set. */
+const fewExtensions = 64;
 const more: HelloResult = { kind: 'more' };
 const malformed: HelloResult = { kind: 'refused', alert: ALERT.decodeError };
 
@@ -85,22 +87,23 @@ function looksLikeHttp(bytes: Buffer): boolean {
 }
 
 function readBody(body: Buffer): HelloResult {
-  const reader = new Reader(body);
+  const reader = new Reader(body, 0, body.length);
   const version = reader.short();
   reader.skip(32);
-  reader.block(1);
+  reader.skip(reader.byte());
   const suites = reader.block(2);
-  const compressions = reader.block(1);
-  if (reader.failed || suites.length === 0 || compressions.length === 0) return malformed;
+  const compressions = reader.byte();
+  reader.skip(compressions);
+  if (reader.failed || suites.atEnd || compressions === 0) return malformed;
   if (version >> 8 !== 3) return { kind: 'refused', alert: ALERT.protocolVersion };
-  const extensions = reader.atEnd ? Buffer.alloc(0) : reader.block(2);
+  const extensions = reader.atEnd ? reader : reader.block(2);
   if (reader.failed || !reader.atEnd) return malformed;
-  return readExtensions(extensions, version, readNumbers(suites));
+  return readExtensions(extensions, version, suites.shorts());
 }
 
-function readExtensions(bytes: Buffer, legacyVersion: number, suites: number[]): HelloResult {
-  const reader = new Reader(bytes);
-  const seen = new Set<number>();
+function readExtensions(reader: Reader, legacyVersion: number, suites: number[]): HelloResult {
+  const extensions: number[] = [];
+  let many: Set<number> | null = null;
   let serverName: string | null = null;
   let protocols: readonly string[] = [];
   let version = legacyVersion;
@@ -109,8 +112,11 @@ function readExtensions(bytes: Buffer, legacyVersion: number, suites: number[]):
     const type = reader.short();
     const content = reader.block(2);
     // RFC 8446 section 4.2: no extension stands twice.
-    if (reader.failed || seen.has(type)) return malformed;
-    seen.add(type);
+    if (reader.failed) return malformed;
+    if (many === null ? extensions.includes(type) : many.has(type)) return malformed;
+    extensions.push(type);
+    if (many !== null) many.add(type);
+    else if (extensions.length === fewExtensions) many = new Set(extensions);
     if (type === extensionServerName) {
       const name = readServerName(content);
       if (name === null) return malformed;
@@ -122,14 +128,21 @@ function readExtensions(bytes: Buffer, legacyVersion: number, suites: number[]):
       if (found === null) return malformed;
       protocols = found;
     } else if (type === extensionSignatures) {
-      signatureAlgorithms = readNumbers(listOf(content, 2));
+      // What is malformed in a list OpenSSL refuses; the fingerprint is of a handshake that fails.
+      signatureAlgorithms = content.block(2).shorts();
     } else if (type === extensionVersions) {
-      const offered = readNumbers(listOf(content, 1)).filter((one) => !isGrease(one));
-      if (offered.length > 0) version = Math.max(...offered);
+      version = highest(content.block(1).shorts()) ?? version;
     }
   }
-  const fingerprint = { version, suites, extensions: [...seen], signatureAlgorithms };
+  const fingerprint = { version, suites, extensions, signatureAlgorithms };
   return { kind: 'hello', hello: { serverName, protocols, fingerprint } };
+}
+
+/** The highest of the versions that are offered; null when none is. */
+function highest(offered: readonly number[]): number | null {
+  let found: number | null = null;
+  for (const one of offered) if (!isGrease(one) && one > (found ?? -1)) found = one;
+  return found;
 }
 
 /** True for values that clients send at random so that servers ignore what is new (RFC 8701). */
@@ -137,30 +150,14 @@ export function isGrease(value: number): boolean {
   return (value & 0x0f0f) === 0x0a0a && value >> 8 === (value & 0xff);
 }
 
-/**
- * The list that an extension consists of, after a length of `width` bytes. What is malformed in
- * it OpenSSL refuses; it changes only the fingerprint of a handshake that fails.
- */
-function listOf(content: Buffer, width: number): Buffer {
-  return new Reader(content).block(width);
-}
-
-/** Numbers of two bytes each. */
-function readNumbers(bytes: Buffer): number[] {
-  const numbers: number[] = [];
-  for (let at = 0; at + 2 <= bytes.length; at += 2) numbers.push(bytes.readUInt16BE(at));
-  return numbers;
-}
-
 /** The one host name of RFC 6066 section 3; null when it is not exactly one. */
-function readServerName(content: Buffer): string | null {
-  const reader = new Reader(content);
-  const list = new Reader(reader.block(2));
-  if (reader.failed || !reader.atEnd) return null;
+function readServerName(content: Reader): string | null {
+  const list = content.block(2);
+  if (content.failed || !content.atEnd) return null;
   const type = list.byte();
   const name = list.block(2);
   if (list.failed || !list.atEnd || type !== 0) return null;
-  return name.toString('latin1');
+  return name.text();
 }
 
 /** The name as sites are found by it; null for what is no host name (RFC 6066: no addresses). */
@@ -170,62 +167,71 @@ function checkName(text: string): string | null {
   return wellFormed && isIP(name) === 0 ? name : null;
 }
 
-function readProtocols(content: Buffer): string[] | null {
-  const reader = new Reader(content);
-  const list = new Reader(reader.block(2));
-  if (reader.failed || !reader.atEnd) return null;
+function readProtocols(content: Reader): string[] | null {
+  const list = content.block(2);
+  if (content.failed || !content.atEnd) return null;
   const found: string[] = [];
   while (!list.atEnd) {
     const name = list.block(1);
-    if (list.failed || name.length === 0) return null;
-    found.push(name.toString('latin1'));
+    if (list.failed || name.atEnd) return null;
+    found.push(name.text());
   }
   return found.length === 0 ? null : found;
 }
 
-/** Reads on through bytes; past the end it fails and gives nothing. */
+/**
+ * Reads on through a part of some bytes, which it does not copy; past the end it fails and gives
+ * nothing.
+ */
 class Reader {
   failed = false;
   private readonly bytes: Buffer;
-  private at = 0;
+  private at: number;
+  private readonly end: number;
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, start: number, end: number) {
     this.bytes = bytes;
+    this.at = start;
+    this.end = end;
   }
 
   get atEnd(): boolean {
-    return this.failed || this.at === this.bytes.length;
+    return this.failed || this.at === this.end;
   }
 
   byte(): number {
-    return this.number(1);
+    return this.skip(1) ? this.bytes[this.at - 1]! : 0;
   }
 
   short(): number {
-    return this.number(2);
+    return this.skip(2) ? (this.bytes[this.at - 2]! << 8) | this.bytes[this.at - 1]! : 0;
   }
 
-  skip(count: number): void {
-    this.take(count);
+  /** False past the end. */
+  skip(count: number): boolean {
+    this.failed ||= this.at + count > this.end;
+    if (!this.failed) this.at += count;
+    return !this.failed;
   }
 
-  /** Bytes after a length of `width` bytes. */
-  block(width: number): Buffer {
-    return this.take(this.number(width));
-  }
-
-  private number(width: number): number {
-    const taken = this.take(width);
-    return this.failed ? 0 : taken.readUIntBE(0, width);
-  }
-
-  private take(count: number): Buffer {
+  /** The part after a length of `width` bytes; an empty one when it ends past the end. */
+  block(width: 1 | 2): Reader {
+    const length = width === 1 ? this.byte() : this.short();
     const start = this.at;
-    if (this.failed || start + count > this.bytes.length) {
-      this.failed = true;
-      return Buffer.alloc(0);
-    }
-    this.at = start + count;
-    return this.bytes.subarray(start, this.at);
+    return this.skip(length)
+      ? new Reader(this.bytes, start, this.at)
+      : new Reader(this.bytes, start, start);
+  }
+
+  /** All numbers of two bytes that are left. */
+  shorts(): number[] {
+    const numbers: number[] = [];
+    while (this.at + 2 <= this.end) numbers.push(this.short());
+    return numbers;
+  }
+
+  /** All bytes that are left, as a byte string. */
+  text(): string {
+    return this.bytes.latin1Slice(this.at, this.end);
   }
 }

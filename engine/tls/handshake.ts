@@ -50,9 +50,8 @@ export class Handshake<About = unknown> implements DeadlineHolder {
   private readonly parts: HandshakeParts<About>;
   private readonly raw: net.Socket;
   private socket: TLSSocket | null = null;
-  private received: Buffer = Buffer.alloc(0);
+  private received: Buffer | null = null;
   private done = false;
-  private readonly onReadable = (): void => this.read();
 
   constructor(parts: HandshakeParts<About>, raw: net.Socket, about: About) {
     this.parts = parts;
@@ -65,7 +64,6 @@ export class Handshake<About = unknown> implements DeadlineHolder {
     raw.on('end', () => {
       if (this.socket === null) this.fail('closed');
     });
-    raw.on('readable', this.onReadable);
   }
 
   onDeadline(): void {
@@ -77,20 +75,24 @@ export class Handshake<About = unknown> implements DeadlineHolder {
     this.fail('closed');
   }
 
-  private read(): void {
-    for (let chunk = this.raw.read() as Buffer | null; chunk !== null;) {
-      this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
-      chunk = this.raw.read() as Buffer | null;
-    }
-    const result = readClientHello(this.received);
-    if (result.kind === 'hello') return this.begin(result.hello);
+  /**
+   * Takes the first `count` bytes of `buffer`, which is read into again after this call; not called
+   * again once the handshake has begun.
+   */
+  onRead(buffer: Buffer, count: number): void {
+    if (this.done || this.socket !== null) return;
+    const bytes = buffer.subarray(0, count);
+    const received = this.received === null ? bytes : Buffer.concat([this.received, bytes]);
+    const result = readClientHello(received);
+    if (result.kind === 'hello') return this.begin(result.hello, received);
     if (result.kind === 'plain') return this.answerPlain();
     if (result.kind === 'refused') return this.refuse(result.alert, 'hello');
     // Records may be small: what frames the hello is bounded, too.
-    if (this.received.length > tlsLimits.helloBytesMax * 2) this.refuse(ALERT.decodeError, 'hello');
+    if (received.length > tlsLimits.helloBytesMax * 2) this.refuse(ALERT.decodeError, 'hello');
+    else this.received = received === bytes ? Buffer.from(bytes) : received;
   }
 
-  private begin(hello: ClientHello): void {
+  private begin(hello: ClientHello, received: Buffer): void {
     const { serverName } = hello;
     const name = serverName ?? addressName(this.raw.localAddress);
     const choice = this.parts.choose(name);
@@ -102,9 +104,9 @@ export class Handshake<About = unknown> implements DeadlineHolder {
       // Control checks certificates before it keeps them; what OpenSSL refuses is not presented.
       return this.refuse(ALERT.unrecognizedName, 'failed');
     }
-    this.raw.removeListener('readable', this.onReadable);
-    this.raw.unshift(this.received);
-    this.received = Buffer.alloc(0);
+    // What was read is read once more, by OpenSSL.
+    this.raw.unshift(this.received === null ? Buffer.from(received) : received);
+    this.received = null;
     const { protocols: ALPNProtocols } = this.parts;
     const options = { isServer: true, secureContext, requestCert: false, ALPNProtocols };
     const socket = new TLSSocket(this.raw, options);

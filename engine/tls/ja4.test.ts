@@ -66,3 +66,31 @@ test.each<[string, ClientHello, string | RegExp]>([
 ])('%s', (_, given, wanted) => {
   expect(ja4(given)).toMatch(wanted);
 });
+
+test('more clients than are kept get their own fingerprints, however often they come', () => {
+  const clients = Array.from({ length: 1_000 }, (_, index) => {
+    const extra = [0x2000 + (index % 10), 0x3000 + (Math.floor(index / 10) % 10)];
+    const algorithm = 0x0800 + Math.floor(index / 100);
+    return hello({
+      extensions: [...published.extensions, ...extra],
+      signatureAlgorithms: [...published.signatureAlgorithms, algorithm],
+    });
+  });
+  const first = clients.map(ja4);
+  expect(new Set(first).size).toBe(1_000);
+  expect(clients.toReversed().map(ja4).toReversed()).toEqual(first);
+  expect(clients.flatMap((one) => [ja4(one), ja4(one)])).toEqual(first.flatMap((x) => [x, x]));
+});
+
+test('what is kept of a client is not taken for one that differs in one place', () => {
+  const changed: HelloFingerprint[] = [
+    { ...published, version: 0x0303 },
+    { ...published, suites: published.suites.slice(1, -1) },
+    { ...published, extensions: published.extensions.slice(0, -2) },
+    { ...published, signatureAlgorithms: published.signatureAlgorithms.slice(1) },
+  ];
+  const texts = [hello(), hello({}, ['http/1.1']), ...changed.map((one) => hello(one))].map(ja4);
+  expect(new Set(texts).size).toBe(texts.length);
+  const again = [hello(), hello({}, ['http/1.1']), ...changed.map((one) => hello(one))].map(ja4);
+  expect(again).toEqual(texts);
+});
