@@ -13,12 +13,8 @@ export interface AcceptedClient {
   readonly tls: TlsFacts | null;
 }
 
-/** A client whose balancer named its `ends`, or that came by itself (null). */
-export function acceptedClient(
-  socket: net.Socket,
-  tls: TlsFacts | null,
-  ends: NamedEnds | null,
-): AcceptedClient {
+/** A client whose balancer named its `ends`, or that came by itself (null); TLS may follow. */
+export function acceptedClient(socket: net.Socket, ends: NamedEnds | null): AcceptedClient {
   const peer = ends?.clientIp ?? plainAddress(socket.remoteAddress);
   const facts: ConnectionFacts = {
     clientIp: peer,
@@ -26,9 +22,18 @@ export function acceptedClient(
     peerIp: peer,
     serverIp: ends?.serverIp ?? plainAddress(socket.localAddress),
     serverPort: ends?.serverPort ?? socket.localPort ?? 0,
-    scheme: tls === null ? 'http' : 'https',
+    scheme: 'http',
   };
-  return { socket, facts, tls };
+  return { socket, facts, tls: null };
+}
+
+/** The same client behind the socket of its finished handshake. */
+export function securedClient(
+  { facts }: AcceptedClient,
+  socket: net.Socket,
+  tls: TlsFacts,
+): AcceptedClient {
+  return { socket, facts: { ...facts, scheme: 'https' }, tls };
 }
 
 /** Ready header lines about a connection for origins. */

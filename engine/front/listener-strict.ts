@@ -15,7 +15,7 @@ import type { TlsFacts } from '../contract/tls.ts';
 import { acceptClients, listenReusePort } from '../system/sockets.ts';
 import { Handshake, type HandshakeParts } from '../tls/handshake.ts';
 import { ClientConnection, type ConnectionOwner } from './client-connection.ts';
-import { acceptedClient, type AcceptedClient } from './client-facts.ts';
+import { acceptedClient, securedClient, type AcceptedClient } from './client-facts.ts';
 import { certificateFor } from './delivery.ts';
 import type { FrontContext } from './front-context.ts';
 import { Http2Connection } from './http2-connection.ts';
@@ -24,8 +24,8 @@ import type { ListenAddress, Listener } from './listener.ts';
 import type { NamedEnds } from './proxy-header.ts';
 import { ProxyIntro } from './proxy-intro.ts';
 
-/** A handshake, with what a balancer said of the client. */
-type ClientHandshake = Handshake<NamedEnds | null>;
+/** A handshake, with the client that makes it. */
+type ClientHandshake = Handshake<AcceptedClient>;
 
 /** What takes the bytes of a socket: those of `buffer` are read over after the call. */
 interface Reader {
@@ -52,7 +52,7 @@ export class StrictListener implements Listener {
   private readonly clients = new Places<Client>();
   private readonly intros = new Places<ProxyIntro>();
   private readonly handshakes = new Places<ClientHandshake>();
-  private readonly handshakeParts: HandshakeParts<NamedEnds | null>;
+  private readonly handshakeParts: HandshakeParts<AcceptedClient>;
   private readonly acceptors: (() => void)[] = [];
   private whenEmpty: (() => void) | null = null;
 
@@ -98,7 +98,7 @@ export class StrictListener implements Listener {
     const socket = clientSocket(fd, (count) => reader.onRead(readBuffer, count));
     if (headerOf(socket.remoteAddress ?? '')) {
       reader = this.introduce(socket, (ends, rest) => {
-        const accepted = acceptedClient(socket, null, ends);
+        const accepted = acceptedClient(socket, ends);
         if (!this.welcome(socket, accepted.facts.peerIp)) return;
         let client = this.connectPlain(accepted, (other) => {
           client = other;
@@ -109,7 +109,7 @@ export class StrictListener implements Listener {
         if (this.context.draining) client.drain();
       });
     } else {
-      const accepted = acceptedClient(socket, null, null);
+      const accepted = acceptedClient(socket, null);
       if (!this.welcome(socket, accepted.facts.peerIp)) return;
       reader = this.connectPlain(accepted, (other) => (reader = other));
     }
@@ -151,16 +151,16 @@ export class StrictListener implements Listener {
 
   /** Null for a client that is turned away. */
   private shakeHands(socket: net.Socket, ends: NamedEnds | null): Reader | null {
-    const { peerIp } = acceptedClient(socket, null, ends).facts;
-    if (!this.welcome(socket, peerIp)) return null;
-    const handshake = new Handshake(this.handshakeParts, socket, ends);
+    const accepted = acceptedClient(socket, ends);
+    if (!this.welcome(socket, accepted.facts.peerIp)) return null;
+    const handshake = new Handshake(this.handshakeParts, socket, accepted);
     handshake.place = this.handshakes.add(handshake);
     return handshake;
   }
 
   private onSecure(handshake: ClientHandshake, socket: TLSSocket, facts: TlsFacts): void {
     this.context.onHandshake('complete');
-    const accepted = acceptedClient(socket, facts, handshake.about);
+    const accepted = securedClient(handshake.about, socket, facts);
     const client =
       socket.alpnProtocol === 'h2' ? this.connectHttp2(accepted) : this.connect(accepted, null);
     this.handshakes.remove(handshake.place, handshake);
