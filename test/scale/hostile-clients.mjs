@@ -7,14 +7,22 @@
  *     [--requests 3000] [--workers 1] [--settle 1000] [--only idle,rapid-reset]
  */
 
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { childOf, documentOf, freePort, megabytes, print, Product, until } from './product.mjs';
+import {
+  childOf,
+  cpuSeconds,
+  documentOf,
+  freePort,
+  megabytes,
+  print,
+  Product,
+  until,
+} from './product.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -44,7 +52,6 @@ const connectionsOf = (kind) =>
 const largeBytes = 4 * 1024 * 1024;
 /** The time that connections and memory have to settle, before and after a case, ms. */
 const settleMs = Number(values.settle);
-const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 const data = mkdtempSync(join(tmpdir(), 'waf-hostile-'));
 const securePort = await freePort();
@@ -55,11 +62,7 @@ const product = new Product({
 const { host } = await import(join(build, 'engine', 'front', 'http2-fixture.js'));
 
 /** CPU seconds of the engine so far. */
-function engineSeconds() {
-  const stat = readFileSync(`/proc/${childOf(product.child.pid, 'engine/main.js')}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
+const engineSeconds = () => cpuSeconds(childOf(product.child.pid, 'engine/main.js'));
 
 /** Requests of an ordinary client, one after another. */
 async function measure() {

@@ -1,17 +1,27 @@
 /**
  * Measures what clients with large XML bodies do to others: the time that a small request of
  * another client and site takes while nothing else happens, and while three clients send 13 MB.
+ * Origin and senders are processes of their own, and what each spends is printed: they compete
+ * with the engine for the same CPUs.
  * Usage: node test/scale/large-bodies.mjs [--megabytes 13] [--clients 3] [--seconds 20]
  */
 
+import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import { documentOf, megabytes, print, Product, quantiles } from './product.mjs';
+import {
+  childOf,
+  cpuSeconds,
+  documentOf,
+  megabytes,
+  print,
+  Product,
+  quantile,
+  quantiles,
+} from './product.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -26,13 +36,11 @@ const build = join(import.meta.dirname, '..', '..', '.build');
 const data = mkdtempSync(join(tmpdir(), 'waf-large-'));
 const product = new Product({ build, data, workers: '2', quiet: true });
 
-/** One element a line, so that there are many values and none is long. */
-const line = '<item id="42"><name>blue lamp</name><price>12.50</price></item>\n';
-const body = `<list>${line.repeat(Math.floor((Number(values.megabytes) * 1e6) / line.length))}</list>`;
+const children = [];
 
 try {
   await product.start();
-  const origin = await startOrigin();
+  const { child: originProcess, message: origin } = await start('large-body-origin.mjs', []);
   const site = (host) =>
     documentOf('Site', host, {
       primaryHost: host,
@@ -42,31 +50,51 @@ try {
     });
   await product.apply([site('large.test'), site('small.test')], 2);
   await product.caughtUp();
-  for (let warm = 0; warm < 50; warm++) await small();
-  print('small requests, alone', quantiles(await smallFor(Number(values.seconds) / 2)));
-  const endSenders = startSenders();
+  for (let warm = 0; warm < 500; warm++) await small();
+  const seconds = Number(values.seconds);
+  const alone = await smallFor(seconds / 2);
+  print('small requests, alone', quantiles(alone));
+  const { port } = product;
+  const { child: senders } = await start('large-body-senders.mjs', [
+    ...[String(port), values.clients, values.megabytes],
+  ]);
   await sleep(1_000);
-  print('beside large bodies', quantiles(await smallFor(Number(values.seconds))));
+  const watched = {
+    engine: childOf(product.child.pid, 'engine/main.js'),
+    senders: senders.pid,
+    origin: originProcess.pid,
+    'this process': process.pid,
+  };
+  const before = Object.values(watched).map(cpuSeconds);
+  const beside = await smallFor(seconds);
+  const spent = Object.values(watched).map((pid, at) => cpuSeconds(pid) - before[at]);
+  print('beside large bodies', quantiles(beside));
+  print('p99 by p99 alone', (quantile(beside, 0.99) / quantile(alone, 0.99)).toFixed(2));
+  Object.keys(watched).forEach((name, at) => {
+    print(`CPU meanwhile: ${name}`, `${((100 * spent[at]) / seconds).toFixed(0)} % of one`);
+  });
   print('engine', megabytes(product.weigh().engine));
-  const statuses = await endSenders();
+  senders.send('end');
+  const statuses = await new Promise((resolve) => senders.once('message', resolve));
   const counts = [...new Set(statuses)].map(
     (status) => `${status}: ${statuses.filter((one) => one === status).length}`,
   );
   print('large bodies, by status', counts.join(', '));
 } finally {
   product.close();
+  for (const child of children) child.kill();
   await product.stop();
   rmSync(data, { recursive: true, force: true });
 }
 process.exit(0);
 
-/** Address of an origin that reads and answers. */
-function startOrigin() {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.end('ok'));
-  });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`));
+/** Starts a script of this folder as a process of its own; resolves with its first message. */
+function start(script, words) {
+  const child = fork(join(import.meta.dirname, script), words);
+  children.push(child);
+  return new Promise((resolve, reject) => {
+    child.once('message', (message) => resolve({ child, message }));
+    child.once('error', reject);
   });
 }
 
@@ -85,20 +113,4 @@ async function smallFor(seconds) {
     await sleep(victimEveryMs);
   }
   return times;
-}
-
-/**
- * Begins sending in a thread of its own, so that it does not delay those who measure; ends it and
- * gives the statuses of the answers.
- */
-function startSenders() {
-  const { port } = product;
-  const thread = new Worker(new URL('large-body-senders.mjs', import.meta.url), {
-    workerData: { port, body, clients: Number(values.clients) },
-  });
-  return () =>
-    new Promise((resolve) => {
-      thread.once('message', resolve);
-      thread.postMessage('end');
-    });
 }

@@ -1,15 +1,19 @@
-/** Clients that send large bodies over and over until told to end; a thread of large-bodies.mjs. */
+/** Clients that send large bodies over and over until told to end; a process of large-bodies.mjs. */
 
 import { Agent } from 'node:http';
-import { parentPort, workerData } from 'node:worker_threads';
 import { ask } from './product.mjs';
 
-const { port, body, clients } = workerData;
+const [port, clients, megabytes] = process.argv.slice(2).map(Number);
+/** One element a line, so that there are many values and none is long. */
+const line = '<item id="42"><name>blue lamp</name><price>12.50</price></item>\n';
+const lines = line.repeat(Math.floor((megabytes * 1e6) / line.length));
+const body = Buffer.from(`<list>${lines}</list>`);
 let ended = false;
-parentPort.once('message', () => (ended = true));
+process.once('message', () => (ended = true));
+process.send('ready');
 
 const all = await Promise.all(Array.from({ length: clients }, (_, at) => send(at)));
-parentPort.postMessage(all.flat());
+process.send(all.flat());
 
 /** Each client has an address of its own. 0 stands for a connection that was closed. */
 async function send(at) {

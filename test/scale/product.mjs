@@ -3,7 +3,7 @@
  * admin socket, asked through its proxy, weighed by what the kernel reports.
  */
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { createServer as createTcp } from 'node:net';
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 
 const requestTimeoutMs = 600_000;
 const waitMs = 600_000;
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
 /** One request; resolves to its status and text. */
 export function ask(options, body) {
@@ -166,11 +167,22 @@ export function childOf(parent, text) {
   return null;
 }
 
-export function quantiles(times) {
+/** CPU seconds of a process so far, those of all its threads. */
+export function cpuSeconds(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** The time that a share of all is below. */
+export function quantile(times, share) {
   const sorted = times.toSorted((left, right) => left - right);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  const text = (share) => `${at(share).toFixed(1)}`;
-  return `p50 ${text(0.5)} ms, p99 ${text(0.99)} ms, most ${text(1)} ms (${sorted.length})`;
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+export function quantiles(times) {
+  const text = (share) => quantile(times, share).toFixed(1);
+  return `p50 ${text(0.5)} ms, p99 ${text(0.99)} ms, most ${text(1)} ms (${times.length})`;
 }
 
 /** Prints one figure. */
