@@ -27,7 +27,7 @@ export function acceptedClient(socket: net.Socket, ends: NamedEnds | null): Acce
   return { socket, facts, tls: null };
 }
 
-/** The same client behind the socket of its finished handshake. */
+/** The same client with the socket that its handshake made. */
 export function securedClient(
   { facts }: AcceptedClient,
   socket: net.Socket,

@@ -247,7 +247,7 @@ export class StrictListener implements Listener {
   }
 }
 
-/** The socket of a client that was accepted; `read` hears how much of the shared memory it fills. */
+/** The socket of a client; `read` hears how many bytes of the shared memory were read into. */
 function clientSocket(fd: number, read: (count: number) => void): net.Socket {
   const callback = (count: number): boolean => {
     read(count);

@@ -1,4 +1,4 @@
-/** Clients that send large bodies over and over until told to end; a process of large-bodies.mjs. */
+/** Clients that send large bodies over and over, until a message; a process of large-bodies.mjs. */
 
 import { Agent } from 'node:http';
 import { ask } from './product.mjs';
