@@ -106,6 +106,12 @@ describe('what fails', () => {
     // A redirect is not followed: the secret stays where it was sent.
     stub.answer = (response) => response.writeHead(302, { Location: '/other' }).end();
     expect(await said()).toBe('failed: it answered with status 302');
+    // 400 may refuse a visitor, and never lets one pass.
+    const refusal = JSON.stringify({ success: false, 'error-codes': ['invalid-input-response'] });
+    stub.answer = (response) => response.writeHead(400).end(refusal);
+    expect(await said()).toBe('refused: it refused the visitor: invalid-input-response');
+    stub.answer = (response) => response.writeHead(400).end(JSON.stringify(onHost));
+    expect(await said()).toBe('failed: it answered with status 400');
     stub.answer = (response) => response.writeHead(200).end('<html>');
     expect(await said()).toBe('failed: its answer cannot be read');
     const large = JSON.stringify({ ...onHost, more: 'x'.repeat(verifierLimits.answerBytesMax) });

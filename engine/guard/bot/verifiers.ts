@@ -57,11 +57,8 @@ export class Verifiers {
     this.underWay++;
     let answer: VerifierAnswer;
     try {
-      const { status, text } = await post(config, formOf(config, question));
-      answer =
-        status === 200
-          ? readVerdict(config, text, question.hosts)
-          : failed(`it answered with status ${status}`);
+      const said = await post(config, formOf(config, question));
+      answer = answerOf(config, said, question.hosts);
     } catch (error) {
       answer = failed(explain(error));
     } finally {
@@ -92,6 +89,17 @@ export class Verifiers {
 
 /** A failure of ours, or one that the service is to blame for. */
 class AskError extends Error {}
+
+/** What a visitor handed in may be answered with 400; that is no failure of the service. */
+function answerOf(
+  config: VerifierConfig,
+  { status, text }: PostAnswer,
+  hosts: readonly string[],
+): VerifierAnswer {
+  const answer = status === 200 || status === 400 ? readVerdict(config, text, hosts) : null;
+  if (answer !== null && (status === 200 || answer.outcome === 'refused')) return answer;
+  return failed(`it answered with status ${status}`);
+}
 
 function failed(why: string): VerifierAnswer {
   return { outcome: 'failed', why };
