@@ -58,7 +58,8 @@ async function answersBeside(upload: () => ReturnType<typeof stage>): Promise<st
     process.once('worker', begun);
   });
   const { status, body } = await upload();
-  order.push(`upload: ${status} ${String(body['message'] ?? '')}`);
+  const message = (body['message'] ?? '') as string;
+  order.push(`upload: ${status} ${message}`);
   // Without a thread of its own there is no other call to wait for.
   if (order.length > 1) await other;
   return order;
