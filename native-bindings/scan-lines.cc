@@ -22,6 +22,10 @@ constexpr size_t kMatchesPerByte = 1;
 constexpr size_t kApartMin = 16;
 // A guard reports every place, too; past this number, and one a line, all lines are suspects.
 constexpr size_t kSuspectMatchesMax = 64;
+// The same bytes come again soon or not at all: other classes of the group look at the same value,
+// or a parser names one text twice. Shorter ones cost less than it takes to compare them.
+constexpr size_t kTwinsWithin = 8;
+constexpr size_t kTwinMin = 48;
 
 }  // namespace
 
@@ -30,12 +34,31 @@ void ScanProgram::AddLine(int32_t lines, const uint8_t* data, uint32_t size) {
   const auto database = static_cast<size_t>(lines);
   LineBatch& batch = work_.batches[database];
   if (batch.lines.empty()) work_.waiting.push_back(database);
+  if (size >= kTwinMin && AddTwin(&batch, data, size)) return;
   batch.lines.push_back(
       ScanLine{static_cast<uint32_t>(batch.text.size()), location_, class_, chains_});
   batch.wholes = batch.wholes && class_->Whole() != nullptr;
   batch.text.insert(batch.text.end(), data, data + size);
   batch.text.push_back('\n');
   lines_full_ = lines_full_ || batch.text.size() >= kLinesMax;
+}
+
+// True where one of the last lines has these bytes already.
+bool ScanProgram::AddTwin(LineBatch* batch, const uint8_t* data, uint32_t size) const {
+  size_t end = batch->text.size();
+  const size_t last = batch->lines.size();
+  for (size_t i = last; i-- > 0 && i + kTwinsWithin >= last;) {
+    ScanLine& line = batch->lines[i];
+    const bool same = end - 1 - line.start == size &&
+                      std::memcmp(batch->text.data() + line.start, data, size) == 0;
+    end = line.start;
+    if (!same) continue;
+    batch->wholes = batch->wholes && class_->Whole() != nullptr;
+    batch->twins.push_back(LineTwin{location_, class_, chains_, line.twin});
+    line.twin = static_cast<int32_t>(batch->twins.size() - 1);
+    return true;
+  }
+  return false;
 }
 
 void ScanProgram::ScanFullBatches() {
@@ -81,6 +104,7 @@ LineBatch* ScanProgram::Suspects(int32_t guard, LineBatch* batch) {
   LineBatch* found = &work_.suspect_batch;
   found->Clear();
   found->wholes = batch->wholes;
+  found->twins = batch->twins;
   for (size_t i = 0; batch->matches > 0 && i < lines.size(); ++i) {
     if (work_.suspects[i] == 0) continue;
     const auto start = batch->text.begin() + lines[i].start;
@@ -120,6 +144,7 @@ bool ScanProgram::ScanJoined(size_t database, LineBatch* batch, size_t bound) {
 // Scans each line with the databases for every value; the short ones together once more.
 void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
   LineBatch rest;
+  rest.twins = batch->twins;
   for (size_t i = 0; i < batch->lines.size(); ++i) {
     const ScanLine& line = batch->lines[i];
     const size_t end = i + 1 < batch->lines.size() ? batch->lines[i + 1].start : batch->text.size();
@@ -132,14 +157,24 @@ void ScanProgram::ScanApart(size_t database, LineBatch* batch) {
       rest.text.insert(rest.text.end(), data, data + size + 1);
       continue;
     }
-    class_ = line.owner;
-    location_ = line.location;
-    chains_ = line.chains;
-    NextRow();
-    NextScan();
-    ScanParts(*line.owner->Whole(), data, size);
+    ScanAlone(data, size, line.location, line.owner, line.chains);
+    for (int32_t twin = line.twin; twin >= 0;) {
+      const LineTwin& one = batch->twins[static_cast<size_t>(twin)];
+      ScanAlone(data, size, one.location, one.owner, one.chains);
+      twin = one.next;
+    }
   }
   ScanJoined(database, &rest, SIZE_MAX);
+}
+
+void ScanProgram::ScanAlone(const uint8_t* data, size_t size, int32_t location,
+                            const ScanClass* owner, uint64_t chains) {
+  class_ = owner;
+  location_ = location;
+  chains_ = chains;
+  NextRow();
+  NextScan();
+  ScanParts(*owner->Whole(), data, size);
 }
 
 int ScanProgram::OnLineMatch(unsigned id, unsigned long long, unsigned long long to, unsigned,
@@ -179,16 +214,25 @@ void ScanProgram::FindLine(uint64_t to) {
 
 void ScanProgram::NoteLine(unsigned id) {
   const ScanLine& line = batch_->lines[batch_->at];
-  const int64_t number = line.owner->PatternOf(id);
+  NoteAt(id, line.location, *line.owner, line.chains);
+  for (int32_t twin = line.twin; twin >= 0;) {
+    const LineTwin& one = batch_->twins[static_cast<size_t>(twin)];
+    NoteAt(id, one.location, *one.owner, one.chains);
+    twin = one.next;
+  }
+}
+
+void ScanProgram::NoteAt(unsigned id, int32_t location, const ScanClass& owner, uint64_t chains) {
+  const int64_t number = owner.PatternOf(id);
   if (number < 0) return;
-  const ScanPattern& pattern = line.owner->patterns[static_cast<size_t>(number)];
+  const ScanPattern& pattern = owner.patterns[static_cast<size_t>(number)];
   if (pattern.target_id == kNoTarget || pattern.negated) return;
-  if (((line.chains >> pattern.chain) & 1) == 0) return;
-  if (work_.last_location[pattern.target_id] == line.location) return;
-  work_.last_location[pattern.target_id] = line.location;
+  if (((chains >> pattern.chain) & 1) == 0) return;
+  if (work_.last_location[pattern.target_id] == location) return;
+  work_.last_location[pattern.target_id] = location;
   if (count_ < capacity_) {
     hits_[2 * count_] = static_cast<int32_t>(pattern.target_id);
-    hits_[2 * count_ + 1] = line.location;
+    hits_[2 * count_ + 1] = location;
   }
   ++count_;
 }

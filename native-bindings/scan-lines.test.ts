@@ -51,7 +51,7 @@ afterAll(() => {
   for (const pcre of exact) pcre.close();
 });
 
-function scanAll(values: readonly string[]): Set<string> {
+function scanAll(values: readonly string[], by = program): Set<string> {
   const slab = Buffer.from(values.join(''), 'latin1');
   const rows: number[] = [];
   let at = 0;
@@ -60,7 +60,7 @@ function scanAll(values: readonly string[]): Set<string> {
     at += length;
   }
   const hits = new Int32Array(2 * patterns.length * Math.max(1, values.length) * 2);
-  const count = program.scan(slab, Int32Array.from(rows), values.length, hits);
+  const count = by.scan(slab, Int32Array.from(rows), values.length, hits);
   expect(count * 2).toBeLessThanOrEqual(hits.length);
   return new Set(Array.from({ length: count }, (_, i) => `${hits[2 * i]}@${hits[2 * i + 1]}`));
 }
@@ -95,6 +95,26 @@ test(`random values (FUZZ_SEED=${seed})`, () => {
     }),
     { seed, numRuns: 2000 },
   );
+});
+
+test(`equal values share a line (FUZZ_SEED=${seed})`, () => {
+  const unit = fc.stringMatching(/^[abcAB. ]{1,6}$/);
+  const value = unit.map((text) => text.repeat(60).slice(0, 64));
+  const { scan, close } = boundedProgram();
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 3 }), fc.nat(), (some, step) => {
+      const values = Array.from({ length: 12 }, (_, i) => some[(i * step) % some.length]!);
+      expect(scanAll(values)).toEqual(expectAlone(values));
+      const dense = [...values, 'a'.repeat(9_000), 'a'.repeat(9_000)];
+      expect(scanAll(dense, scan)).toEqual(expectAlone(dense));
+    }),
+    { seed, numRuns: 500 },
+  );
+  expect(scan.stats().abandoned).toBeGreaterThan(0);
+  close();
+  const before = program.stats().bytes;
+  scanAll(Array.from({ length: 8 }, () => 'abc.'.repeat(20)));
+  expect(program.stats().bytes - before).toBe(81);
 });
 
 test('more lines than one batch holds', () => {
@@ -218,6 +238,9 @@ test('lines in which a guard finds something are scanned, all others are not', (
   expect(scanner.stats().skipped).toBe(5);
   expect(found(['ex', 'time', ' x'])).toEqual([]);
   expect(found([])).toEqual([]);
+  // Equal lines are found once, for each value that has them.
+  const twin = `${'time '.repeat(12)}x;x`;
+  expect(found([twin, 'ex', twin, `e${twin}`])).toEqual([0, 2, 3]);
   // Too many finds: asking for lines is not worth it.
   expect(found(['ex', ';'.repeat(200), ';x'])).toEqual([0, 2]);
   scanner.close();

@@ -215,6 +215,7 @@ class ScanProgram {
   static int OnSuspect(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
                        void* context);
   void AddLine(int32_t lines, const uint8_t* data, uint32_t size);
+  bool AddTwin(LineBatch* batch, const uint8_t* data, uint32_t size) const;
   void ScanFullBatches();
   void ScanLines(size_t database);
   void SearchLines(size_t database, int32_t guard, LineBatch* batch);
@@ -224,6 +225,9 @@ class ScanProgram {
   void ScanApart(size_t database, LineBatch* batch);
   void FindLine(uint64_t to);
   void NoteLine(unsigned id);
+  void NoteAt(unsigned id, int32_t location, const ScanClass& owner, uint64_t chains);
+  void ScanAlone(const uint8_t* data, size_t size, int32_t location, const ScanClass* owner,
+                 uint64_t chains);
 
   const ValueShape& ShapeOf(ScanGroup* group, uint32_t mask);
   void DrawShape(const ScanGroup& group, uint32_t mask, ValueShape* shape);

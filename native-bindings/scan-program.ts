@@ -119,7 +119,7 @@ export interface ScanStats {
   readonly matches: number;
   /** Scans of joined values broken off because they told too many; each value is scanned alone. */
   readonly abandoned: number;
-  /** Names equal to an earlier one of the same call, which share its scan. */
+  /** Names and values equal to an earlier one of the same call, which share its scan. */
   readonly shared: number;
   /** Values whose hits were known from before. */
   readonly remembered: number;

@@ -30,9 +30,13 @@ constexpr int kNamedShift = 8;
 
 const uint8_t kNothing = 0;
 
-// Shorter names cost less than it takes to compare them.
+// Shorter names and values cost less than it takes to compare them. Of a few short values none is
+// worth it: what a request repeats for our cost is long, or comes in many rows.
 constexpr size_t kSharedNameMin = 24;
-constexpr size_t kNamesAtFirst = 64;
+constexpr size_t kSharedValueMin = 16;
+constexpr size_t kSharedLongMin = 256;
+constexpr size_t kSharedRowsMin = 64;
+constexpr size_t kTextsAtFirst = 64;
 
 constexpr size_t kManyRowsMin = 256;
 // Values that are scanned together: what lists them stays in the processor's cache.
@@ -98,10 +102,11 @@ size_t RowScanner::Scan(const RowTable& table, size_t from, size_t to, int32_t* 
   work_.items.clear();
   work_.pending.clear();
   work_.sharers.clear();
-  if (!work_.names.empty()) {
-    work_.names.clear();
-    std::fill(work_.name_at.begin(), work_.name_at.end(), -1);
+  if (!work_.texts.empty()) {
+    work_.texts.clear();
+    std::fill(work_.text_at.begin(), work_.text_at.end(), -1);
   }
+  value_min_ = to - from < kSharedRowsMin ? kSharedLongMin : kSharedValueMin;
   const ScanMode mode = to - from < kManyRowsMin ? ScanMode::kFewRows : ScanMode::kManyRows;
   for (size_t row = from; row < to && end_ == ScanEnd::kDone; ++row) {
     const size_t row_part = 2 * size_t{table.source[row]};
@@ -149,7 +154,7 @@ void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) 
   const uint64_t profile =
       number_ | static_cast<uint32_t>(row_part) | static_cast<uint32_t>(named + 1) << kNamedShift;
   const bool remembers = work_.memo.enabled() && size <= ScanMemo::kValueMax;
-  const bool shares = (row_part & 1) == 1 && size >= kSharedNameMin;
+  const bool shares = size >= ((row_part & 1) == 1 ? kSharedNameMin : value_min_);
   const uint64_t hash = remembers || shares ? work_.memo.HashOf(profile, data, size) : 0;
   if (remembers) {
     const ScanMemo::Entry* known = work_.memo.Find(hash, profile, data, size);
@@ -158,13 +163,13 @@ void RowScanner::AddRowPart(const RowTable& table, size_t row, size_t row_part) 
       for (size_t i = 0; i < known->hit_count; ++i) Emit(known->target_ids[i], location);
       return;
     }
-    if (shares && SharesName(hash, profile, data, size, location)) return;
+    if (shares && SharesScan(hash, profile, data, size, location)) return;
     if (work_.memo.SeenBefore(hash)) {
       work_.pending.push_back(
           PendingValue{hash, data, static_cast<uint32_t>(size), profile, location, -1});
     }
   }
-  if (shares && !remembers && SharesName(hash, profile, data, size, location)) return;
+  if (shares && !remembers && SharesScan(hash, profile, data, size, location)) return;
   work_.items.push_back(ScanItem{data, static_cast<uint32_t>(size), location,
                                  &plan.groups[static_cast<size_t>(named + 1)]});
 }
@@ -190,45 +195,45 @@ void RowScanner::AddOneClass(const RowTable& table, size_t row, size_t row_part,
                                  program_->GroupOf(classes[at])});
 }
 
-bool RowScanner::SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
+bool RowScanner::SharesScan(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                             int32_t location) {
-  if (2 * work_.names.size() >= work_.name_at.size()) GrowNames();
-  const size_t mask = work_.name_at.size() - 1;
+  if (2 * work_.texts.size() >= work_.text_at.size()) GrowTexts();
+  const size_t mask = work_.text_at.size() - 1;
   size_t at = hash & mask;
-  for (; work_.name_at[at] >= 0; at = (at + 1) & mask) {
-    NameOfCall& known = work_.names[static_cast<size_t>(work_.name_at[at])];
+  for (; work_.text_at[at] >= 0; at = (at + 1) & mask) {
+    TextOfCall& known = work_.texts[static_cast<size_t>(work_.text_at[at])];
     if (known.hash != hash || known.profile != profile || known.size != size) continue;
     if (std::memcmp(known.data, data, size) != 0) continue;
-    work_.sharers.push_back(NameSharer{location, known.sharer});
+    work_.sharers.push_back(TextSharer{location, known.sharer});
     known.sharer = static_cast<int32_t>(work_.sharers.size() - 1);
     ++shared_;
     return true;
   }
-  work_.name_at[at] = static_cast<int32_t>(work_.names.size());
-  work_.names.push_back(NameOfCall{hash, data, static_cast<uint32_t>(size), profile, location, -1});
+  work_.text_at[at] = static_cast<int32_t>(work_.texts.size());
+  work_.texts.push_back(TextOfCall{hash, data, static_cast<uint32_t>(size), profile, location, -1});
   return false;
 }
 
-void RowScanner::GrowNames() {
-  work_.name_at.assign(std::max(kNamesAtFirst, 4 * work_.names.size()), -1);
-  const size_t mask = work_.name_at.size() - 1;
-  for (size_t i = 0; i < work_.names.size(); ++i) {
-    size_t at = work_.names[i].hash & mask;
-    while (work_.name_at[at] >= 0) at = (at + 1) & mask;
-    work_.name_at[at] = static_cast<int32_t>(i);
+void RowScanner::GrowTexts() {
+  work_.text_at.assign(std::max(kTextsAtFirst, 4 * work_.texts.size()), -1);
+  const size_t mask = work_.text_at.size() - 1;
+  for (size_t i = 0; i < work_.texts.size(); ++i) {
+    size_t at = work_.texts[i].hash & mask;
+    while (work_.text_at[at] >= 0) at = (at + 1) & mask;
+    work_.text_at[at] = static_cast<int32_t>(i);
   }
 }
 
-// `work_.names` is in order of locations, as rows are.
+// `work_.texts` is in order of locations: rows are taken in order, values before names.
 void RowScanner::EmitShared(size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const int32_t location = hits_[2 * i + 1];
     const auto found = std::lower_bound(
-        work_.names.begin(), work_.names.end(), location,
-        [](const NameOfCall& one, int32_t wanted) { return one.location < wanted; });
-    if (found == work_.names.end() || found->location != location) continue;
+        work_.texts.begin(), work_.texts.end(), location,
+        [](const TextOfCall& one, int32_t wanted) { return one.location < wanted; });
+    if (found == work_.texts.end() || found->location != location) continue;
     for (int32_t sharer = found->sharer; sharer >= 0;) {
-      const NameSharer& one = work_.sharers[static_cast<size_t>(sharer)];
+      const TextSharer& one = work_.sharers[static_cast<size_t>(sharer)];
       Emit(static_cast<uint32_t>(hits_[2 * i]), one.location);
       sharer = one.next;
     }
@@ -243,7 +248,7 @@ void RowScanner::Emit(uint32_t target_id, int32_t location) {
   ++count_;
 }
 
-// `work_.pending` is in order of locations: rows are taken in order, values before names.
+// `work_.pending` is in order of locations, too.
 void RowScanner::KeepPending(size_t count) {
   if (work_.pending.empty()) return;
   work_.next.resize(count);

@@ -67,10 +67,10 @@ class RowScanner {
   void ScanItems(ScanMode mode);
   void AddRowPart(const RowTable& table, size_t row, size_t row_part);
   void AddOneClass(const RowTable& table, size_t row, size_t row_part, size_t place);
-  // True when an earlier row of the call has the same name.
-  bool SharesName(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
+  // True when an earlier row of the call has the same name, or the same value.
+  bool SharesScan(uint64_t hash, uint64_t profile, const uint8_t* data, size_t size,
                   int32_t location);
-  void GrowNames();
+  void GrowTexts();
   void EmitShared(size_t count);
   void Emit(uint32_t target_id, int32_t location);
   void KeepPending(size_t count);
@@ -82,6 +82,7 @@ class RowScanner {
   int32_t* hits_ = nullptr;
   size_t capacity_ = 0;
   size_t count_ = 0;
+  size_t value_min_ = 0;  // bytes of a value from which on the running call compares it
   ScanEnd end_ = ScanEnd::kDone;
   uint64_t remembered_ = 0;
   uint64_t shared_ = 0;

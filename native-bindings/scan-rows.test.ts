@@ -157,6 +157,41 @@ describe('scanRows', () => {
     program.close();
   });
 
+  test('scans a value once that many rows have', () => {
+    const program = programWith(0);
+    const valued = (value: string, key = ''): Row => ({ source: key === '' ? 0 : 1, key, value });
+    const sharedIn = (rows: readonly Row[]): number => {
+      // The first call makes room for the hits.
+      expect(hitsOf(program, rows)).toEqual(naiveHits(rows));
+      const { shared } = program.stats();
+      expect(hitsOf(program, rows)).toEqual(naiveHits(rows));
+      return program.stats().shared - shared;
+    };
+    const long = `evil a${'y'.repeat(3000)}`;
+    const short = 'b evil value of a row';
+    const rows = Array.from({ length: 96 }, (_, i) => {
+      return valued([long, short, `${long}${i}`, 'x'][i % 4]!, i % 8 < 4 ? '' : 'host');
+    });
+    // Two values of two sources with 12 rows each; one is too short to be compared.
+    expect(sharedIn(rows)).toBe(4 * 11);
+    // Few rows: only long values are compared.
+    const few = [valued(long), valued(short), valued(long), valued(short)];
+    expect(sharedIn([...few, ...few])).toBe(3);
+    program.close();
+  });
+
+  test('with equal values in many rows agrees with single searches', () => {
+    fc.assert(
+      fc.property(fc.array(anyRow, { minLength: 2, maxLength: 6 }), (some) => {
+        const program = programWith(64);
+        const rows = Array.from({ length: 90 }, (_, i) => some[(i * i) % some.length]!);
+        for (let i = 0; i < 3; i++) expect(hitsOf(program, rows)).toEqual(naiveHits(rows));
+        program.close();
+      }),
+      { seed, numRuns: 100 },
+    );
+  });
+
   test('finds more hits than there was room for', () => {
     const program = programWith(64);
     const rows = Array.from({ length: 500 }, () => ({ source: 0, key: '', value: 'bax' }));

@@ -37,9 +37,11 @@ void GrowTo(std::vector<T>* list, size_t size, T value) {
 void LineBatch::Clear() {
   text.clear();
   lines.clear();
+  twins.clear();
   wholes = true;
   if (text.capacity() > kLinesKept) text.shrink_to_fit();
   if (lines.capacity() * sizeof(ScanLine) > kLinesKept) lines.shrink_to_fit();
+  if (twins.capacity() * sizeof(LineTwin) > kLinesKept) twins.shrink_to_fit();
 }
 
 uint8_t* Arena::Reserve(size_t size, size_t limit) {
@@ -83,10 +85,10 @@ void ScanWorkspace::TrimRows() {
   Trim(&pending);
   Trim(&next);
   Trim(&sharers);
-  if (!IsLarge(names) && !IsLarge(name_at)) return;
-  // Together: the table holds indices of the names.
-  std::vector<NameOfCall>().swap(names);
-  std::vector<int32_t>().swap(name_at);
+  if (!IsLarge(texts) && !IsLarge(text_at)) return;
+  // Together: the table holds indices of the texts.
+  std::vector<TextOfCall>().swap(texts);
+  std::vector<int32_t>().swap(text_at);
 }
 
 }  // namespace waf

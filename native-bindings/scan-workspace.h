@@ -71,12 +71,22 @@ struct ScanLine {
   int32_t location;
   const ScanClass* owner;
   uint64_t chains;
+  int32_t twin = -1;  // newest of its twins in the batch
+};
+
+// Who else looks for something in the bytes of a line: another class, or another part of a request.
+struct LineTwin {
+  int32_t location;
+  const ScanClass* owner;
+  uint64_t chains;
+  int32_t next;
 };
 
 // Lines that wait for one database.
 struct LineBatch {
   std::vector<uint8_t> text;
   std::vector<ScanLine> lines;
+  std::vector<LineTwin> twins;
   int32_t guard = -1;  // finds the lines that need the scan; -1: all do
   size_t at = 0;       // the line of the last match, and where it starts and ends
   uint64_t at_start = 0;
@@ -99,8 +109,8 @@ struct PendingValue {
   int32_t hit;  // newest of its hits, -1 when none
 };
 
-// A name of a call, by its hash; later rows with the same name get its hits.
-struct NameOfCall {
+// A name or value of a call, by its hash; later rows with the same one get its hits.
+struct TextOfCall {
   uint64_t hash;
   const uint8_t* data;
   uint32_t size;
@@ -109,8 +119,8 @@ struct NameOfCall {
   int32_t sharer;  // newest of the rows that share it, -1 when none
 };
 
-// One row that shares a name.
-struct NameSharer {
+// One row that shares a name or value.
+struct TextSharer {
   int32_t location;
   int32_t next;
 };
@@ -159,10 +169,10 @@ struct ScanWorkspace {
   std::vector<ScanItem> items;
   std::vector<PendingValue> pending;
   std::vector<int32_t> next;
-  // Names in order of their rows, those that share them, and a hash table of indices into names.
-  std::vector<NameOfCall> names;
-  std::vector<NameSharer> sharers;
-  std::vector<int32_t> name_at;
+  // Names and values in order of their rows, those that share them, and a hash table of indices.
+  std::vector<TextOfCall> texts;
+  std::vector<TextSharer> sharers;
+  std::vector<int32_t> text_at;
 };
 
 }  // namespace waf
