@@ -38,6 +38,9 @@ const lacks: readonly EvidenceLack[] = ['', 'inflight_limit', 'queue_full'];
 export class EvidencePacker {
   private readonly thread: string;
   private next = 0;
+  /** How ids of requests of this millisecond begin. */
+  private idStart = '';
+  private idMs = -1;
   private numbers: number[] = [];
   private texts: string[] = [];
   private bytes = Buffer.allocUnsafeSlow(evidenceLimits.packBytes);
@@ -105,8 +108,11 @@ export class EvidencePacker {
 
   /** Sorts by time; unique among threads and runs. */
   private nextId(receivedAtMs: number): string {
-    const time = String(receivedAtMs).padStart(14, '0');
-    return `ev-${time}-${this.thread}${(this.next++).toString(16).padStart(8, '0')}`;
+    if (receivedAtMs !== this.idMs) {
+      this.idMs = receivedAtMs;
+      this.idStart = `ev-${String(receivedAtMs).padStart(14, '0')}-${this.thread}`;
+    }
+    return this.idStart + (this.next++).toString(16).padStart(8, '0');
   }
 }
 
