@@ -40,7 +40,7 @@ test('a full tail becomes a segment of a fraction of its size, and its rows go',
   const { events, bytes } = store.use().security;
   expect(events).toBe(observationLimits.segmentEventsMin);
   expect(bytes).toBeLessThan(waiting);
-  const stored = [...kv.range(prefixRange('evs\u0000'))];
+  const stored = ['evs\u0000', 'evf\u0000'].flatMap((parts) => [...kv.range(prefixRange(parts))]);
   expect(stored.reduce((sum, { value }) => sum + value.length, 0)).toBe(bytes);
 });
 
@@ -61,7 +61,9 @@ test('what is too old goes, a whole segment with all its parts; the rest stays',
   expect(store.count()).toBe(20);
   expect((await idsOf(store, 'security', {}))[0]).toBe('r-2-19');
   await store.forget({ ...since, security: keptSince(startMs + 20 * hourMs) });
-  expect([...kv.range(prefixRange('evs\u0000'))]).toEqual([]);
+  for (const parts of ['evs\u0000', 'evf\u0000']) {
+    expect([...kv.range(prefixRange(parts))]).toEqual([]);
+  }
   expect(store.use().security).toEqual({ events: 0, bytes: 0 });
 });
 

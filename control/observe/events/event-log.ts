@@ -173,7 +173,7 @@ export class EventLog<E extends StoredEvent> {
     if (next === null) return;
     const draft = await this.build(next.entries);
     await this.change((writer) => {
-      removeSegment(writer, this.lane, info.maxId);
+      removeSegment(writer, this.lane, info);
       this.addUse(writer, -info.count, -info.bytes);
       if (draft === null) return;
       const rewritten = { ...draft.info, stripped: next.stripped };
@@ -195,7 +195,7 @@ export class EventLog<E extends StoredEvent> {
         const { events, bytes } = readUse(writer, this.lane);
         const old = oldest.maxId < makeEventId(beforeMs, 0);
         if (!old && events <= eventsMax && bytes <= bytesMax) return 0;
-        removeSegment(writer, this.lane, oldest.maxId);
+        removeSegment(writer, this.lane, oldest);
         this.addUse(writer, -oldest.count, -oldest.bytes);
         return oldest.count;
       });

@@ -20,7 +20,9 @@ export interface SegmentInfo {
   readonly bytes: number;
   readonly agents: readonly string[];
   readonly tenants: readonly string[];
-  /** Chunks of its digest; absent in segments of earlier versions, which have none. */
+  /** Chunks of its digest; absent in segments of earlier versions. */
+  readonly chunks?: number;
+  /** Chunks that lie among its parts, as earlier versions kept them; absent where none do. */
   readonly digest?: number;
   /** Up to when the details of a site's events are taken away, by site; absent for none. */
   readonly stripped?: Readonly<Record<string, number>>;

@@ -20,6 +20,8 @@ const decoder = new TextDecoder();
 export interface SegmentDraft {
   readonly info: SegmentInfo;
   readonly parts: readonly (readonly [name: string, bytes: Uint8Array])[];
+  /** The chunks of its digest, in their order. */
+  readonly digest: readonly Uint8Array[];
 }
 
 const blockEvents = observationLimits.eventBlockEvents;
@@ -27,6 +29,11 @@ const blockEvents = observationLimits.eventBlockEvents;
 const addedTogether = 256;
 /** Where more values than this are wanted, one of them is most likely there. */
 const probesMax = 16;
+/** Parts of the hashes whose chunks lie together; a segment has some fifty chunks. */
+const chunkShelves = 32;
+const shelfNames = Array.from({ length: chunkShelves }, (_, shelf) => {
+  return String(shelf).padStart(2, '0');
+});
 const none: readonly string[] = [];
 
 /**
@@ -65,15 +72,15 @@ export function* buildSegment<E extends StoredEvent>(
     yield null;
   }
   const digest = buildDigest(hashed);
-  digest.forEach((chunk, at) => parts.push([chunkName(at), chunk]));
   yield null;
   const agents = [...new Set(readable.map(({ agentId }) => agentId))];
   const tenants = [...new Set(readable.map(({ tenantId }) => tenantId))];
   parts.push(packIds(readable, agents, tenants));
-  const bytes = parts.reduce((sum, [, value]) => sum + value.length, 0);
+  const told = digest.reduce((sum, chunk) => sum + chunk.length, 0);
+  const bytes = parts.reduce((sum, [, value]) => sum + value.length, told);
   const [minId, maxId] = [readable[0]!.id, readable.at(-1)!.id];
-  const size = { count: readable.length, bytes, digest: digest.length };
-  return { info: { minId, maxId, ...size, agents, tenants }, parts };
+  const size = { count: readable.length, bytes, chunks: digest.length };
+  return { info: { minId, maxId, ...size, agents, tenants }, parts, digest };
 }
 
 function* buildColumn(
@@ -89,14 +96,21 @@ function* buildColumn(
 }
 
 /** Adds a segment to the store. */
-export function putSegment(writer: KvWriter, lane: EventLane, { info, parts }: SegmentDraft): void {
+export function putSegment(writer: KvWriter, lane: EventLane, draft: SegmentDraft): void {
+  const { info, parts, digest } = draft;
   addInfo(writer, lane, info);
   for (const [name, bytes] of parts) writer.put(partKey(lane, info.maxId, name), bytes);
+  digest.forEach((chunk, at) => writer.put(chunkKey(lane, info.maxId, at, digest.length), chunk));
 }
 
 /** Takes a segment out of the store. */
-export function removeSegment(writer: KvWriter, lane: EventLane, maxId: string): void {
+export function removeSegment(
+  writer: KvWriter,
+  lane: EventLane,
+  { maxId, chunks = 0 }: Pick<SegmentInfo, 'maxId' | 'chunks'>,
+): void {
   removeInfo(writer, lane, maxId);
+  for (let at = 0; at < chunks; at++) writer.remove(chunkKey(lane, maxId, at, chunks));
   const range = prefixRange(partKey(lane, maxId, ''));
   for (const { key } of [...writer.range({ ...range, keysOnly: true })]) writer.remove(key);
 }
@@ -119,10 +133,16 @@ export class SegmentReader {
 
   /** False when no event has one of the values; true where the segment cannot tell. */
   mayHold(values: readonly Probe[]): boolean {
-    const { digest } = this.info;
-    if (digest === undefined || values.length > probesMax) return true;
+    const { chunks, digest = 0, maxId } = this.info;
+    const count = chunks ?? digest;
+    if (count === 0 || values.length > probesMax) return true;
     return values.some((probe) => {
-      const chunk = this.reader.peek(this.keyOf(chunkName(chunkOf(probe, digest))));
+      const at = chunkOf(probe, count);
+      const key =
+        chunks === undefined
+          ? this.keyOf(`f${separator}${at}`)
+          : chunkKey(this.lane, maxId, at, count);
+      const chunk = this.reader.peek(key);
       return chunk === undefined || chunkMayHold(chunk, probe);
     });
   }
@@ -189,8 +209,13 @@ export class SegmentReader {
   }
 }
 
-function chunkName(at: number): string {
-  return `f${separator}${at}`;
+/**
+ * Where a chunk lies: beside those of other segments that a probe looks into, so that a question
+ * for something rare reads few pages of the disk.
+ */
+function chunkKey(lane: EventLane, maxId: string, at: number, chunks: number): string {
+  const shelf = Math.floor((at * chunkShelves) / chunks);
+  return ['evf', lane, shelfNames[shelf], maxId, at].join(separator);
 }
 
 function partKey(lane: EventLane, maxId: string, name: string): string {
