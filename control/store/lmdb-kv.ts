@@ -19,6 +19,11 @@ export interface LmdbOptions {
   readonly durable: boolean;
   /** Only reads, also beside the process that writes; the environment must be there. */
   readonly readOnly?: boolean;
+  /**
+   * False: the system reads the pages that are asked for and no others. For stores that are larger
+   * than memory and read here and there; default true.
+   */
+  readonly readsAhead?: boolean;
 }
 
 /** Opens the environment. Errors: AppError store_unavailable. */
@@ -172,22 +177,26 @@ function newGroup(): Group {
 
 type Database = RootDatabase<Buffer, Buffer>;
 
-function openEnvironment({ folder, durable, readOnly = false }: LmdbOptions): Database {
+function openEnvironment(options: LmdbOptions): Database {
+  const { folder, durable, readOnly = false, readsAhead = true } = options;
   requireOwnFile(folder, readOnly);
   try {
     if (!readOnly) mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const database = open<Buffer, Buffer>({
+    const settings = {
       path: folder,
       noSubdir: false,
-      keyEncoding: 'binary',
-      encoding: 'binary',
+      keyEncoding: 'binary' as const,
+      encoding: 'binary' as const,
       overlappingSync: !durable,
       readOnly,
+      // The library's types do not know it.
+      noReadAhead: !readsAhead,
       maxReaders: 64,
       mapSize: storeLimits.storeMapBytes,
       // What it adds to a transaction has a promise of its own, which nobody could catch.
       eventTurnBatching: false,
-    });
+    };
+    const database = open<Buffer, Buffer>(settings);
     if (!readOnly) keepPrivate(folder);
     return database;
   } catch (error) {

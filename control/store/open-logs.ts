@@ -14,7 +14,7 @@ import { openLmdbKv } from './lmdb-kv.ts';
  */
 export function openLogs(folder: string, logger: Logger, durable = false): Kv {
   try {
-    return openLmdbKv({ folder, durable });
+    return openLmdbKv({ folder, durable, readsAhead: false });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'store_damaged') throw error;
   }
@@ -22,5 +22,5 @@ export function openLogs(folder: string, logger: Logger, durable = false): Kv {
   renameSync(join(folder, 'data.mdb'), file);
   rmSync(join(folder, 'lock.mdb'), { force: true });
   logger.error('the store of events begins anew: its file is damaged, and set aside', { file });
-  return openLmdbKv({ folder, durable });
+  return openLmdbKv({ folder, durable, readsAhead: false });
 }

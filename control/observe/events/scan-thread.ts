@@ -19,7 +19,7 @@ import { TailCache } from './tail.ts';
 
 const { folder } = workerData as { readonly folder: string };
 const port = parentPort!;
-const kv = openLmdbKv({ folder, durable: false, readOnly: true });
+const kv = openLmdbKv({ folder, durable: false, readOnly: true, readsAhead: false });
 const tails = new Map<EventLane, TailCache>(
   Object.values(eventKinds).flatMap(({ kind, lanes }) =>
     lanes.map((lane) => [lane, new TailCache(lane, kind.timeField)] as const),
