@@ -18,6 +18,19 @@ test('pieces of all sizes stay in order', () => {
   expect(held.take()).toEqual([]);
 });
 
+test('of a long body no more is joined than asked for, and all of it stays', () => {
+  const held = new HeldBytes();
+  const all = Buffer.from(Uint8Array.from({ length: 1_000_000 }, (_, at) => at % 251));
+  for (let at = 0; at < all.length; at += 50_000) held.add(all, at, at + 50_000, false);
+  const joined = held.join(120_000);
+  expect(joined.length).toBeGreaterThanOrEqual(120_000);
+  expect(joined.length).toBeLessThan(240_000);
+  expect(joined.equals(all.subarray(0, joined.length))).toBe(true);
+  expect(held.join(0)).toHaveLength(0);
+  expect(held.join(2_000_000).equals(all)).toBe(true);
+  expect(Buffer.concat(held.take()).equals(all)).toBe(true);
+});
+
 test('a body that comes byte by byte is a few slabs', () => {
   const held = new HeldBytes();
   for (let i = 0; i < 100_000; i++) held.add(Buffer.alloc(1, 97), 0, 1, false);

@@ -50,12 +50,21 @@ export class HeldBytes {
     this.at += length;
   }
 
-  /** All of it in one piece; it stays held. */
-  join(): Buffer {
+  /**
+   * Its first `bytesMin` bytes or more in one piece, all of it where there are fewer; it stays held.
+   * Cost: the pieces that are joined are copied.
+   */
+  join(bytesMin = Infinity): Buffer {
     this.closePiece();
-    const whole = this.pieces.length === 1 ? this.pieces[0]! : Buffer.concat(this.pieces);
-    this.pieces = whole.length > 0 ? [whole] : [];
-    return whole;
+    let count = 0;
+    for (let bytes = 0; count < this.pieces.length && bytes < bytesMin; count++) {
+      bytes += this.pieces[count]!.length;
+    }
+    if (count === 0) return Buffer.alloc(0);
+    const first = this.pieces.splice(0, count);
+    const joined = count === 1 ? first[0]! : Buffer.concat(first);
+    this.pieces.unshift(joined);
+    return joined;
   }
 
   /** All of it, in order; nothing is held any more. */

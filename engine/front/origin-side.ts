@@ -191,6 +191,7 @@ export class OriginSide implements OriginSink {
   originFailed(failure: OriginFailure): void {
     const { owner } = this;
     this.connection = null;
+    owner.request.stopSending();
     if (owner.ended) return;
     if (owner.response.unbegun && this.attempts.again(failure, owner.repeatable)) return;
     this.done();

@@ -3,7 +3,7 @@
  * while it is inspected, and framed anew after a head of our own.
  */
 
-import { turnLimits } from '../../base/delivery-limits.ts';
+import { frontLimits, turnLimits } from '../../base/delivery-limits.ts';
 import { SPAN } from '../contract/message.ts';
 import type { ByteWriter } from '../http/byte-writer.ts';
 import { BODY } from '../http/head-scanner.ts';
@@ -35,6 +35,8 @@ export class RequestRelay {
   private readonly reader: BodyReader | null;
   private readonly held: HeldBytes;
   private origin: OriginLink | null = null;
+  /** What was held of a body that was read to its end, and is not sent yet; see `sendHeld`. */
+  private unsent: Buffer[] = [];
   /** Bytes sent through a WebSocket; -1 while there is none. */
   private tunnelled = -1;
   private tunnelEnd = 0;
@@ -92,10 +94,22 @@ export class RequestRelay {
     return true;
   }
 
-  /** Gives up what is held. */
+  /** Gives up what is held and what is not sent. */
   drop(): void {
     this.holder?.hold(0);
     this.held.take();
+    this.unsent = [];
+  }
+
+  /** Nobody is left to take what is not sent. */
+  stopSending(): void {
+    this.unsent = [];
+  }
+
+  /** The origin takes more. */
+  drained(): void {
+    this.blocked = false;
+    if (this.unsent.length > 0) this.sendHeld();
   }
 
   /** Nothing reads any more what was held. */
@@ -103,9 +117,9 @@ export class RequestRelay {
     this.held.recycle();
   }
 
-  /** All that is held, in one piece; it stays held. */
-  joinHeld(): Buffer {
-    return this.held.join();
+  /** The first `bytesMin` bytes that are held, or more, in one piece; all stays held. */
+  joinHeld(bytesMin: number): Buffer {
+    return this.held.join(bytesMin);
   }
 
   /** Writes the head and what is held; the rest of the body follows by `forward`. */
@@ -119,17 +133,47 @@ export class RequestRelay {
     const last = length !== LENGTH.ABSENT && length !== 0 && this.isWithoutContent(bytes);
     writeRequestHead(writer, bytes, this.head, facts, length, last);
     if (last) origin.closeAfterResponse();
-    if (this.bodyRead) {
-      const whole = held.length > 1 ? Buffer.concat(held) : held[0];
-      const small = whole === undefined || whole.length <= turnLimits.waitingBytesMax;
-      if (small && whole !== undefined) writer.bytes(whole, 0, whole.length);
-      origin.writeHead(writer.take());
-      if (!small) origin.writeCopy(whole);
-      origin.endRequest();
-      return;
-    }
+    if (this.bodyRead) return this.sendWhole(held);
     this.blocked = !origin.writeHead(writer.take());
     for (const piece of held) this.write(piece, 0, piece.length);
+  }
+
+  /** Sends the head and a body that was read to its end: together where they are small. */
+  private sendWhole(held: readonly Buffer[]): void {
+    const { writer } = this;
+    const origin = this.origin!;
+    const length = held.reduce((sum, piece) => sum + piece.length, 0);
+    const oneWrite = length <= frontLimits.readBufferBytes;
+    this.unsent = oneWrite && held.length > 1 ? [Buffer.concat(held)] : [...held];
+    const small = length <= turnLimits.waitingBytesMax;
+    if (small && length > 0) writer.bytes(this.unsent[0]!, 0, length);
+    if (small) this.unsent = [];
+    origin.writeHead(writer.take());
+    this.sendHeld();
+  }
+
+  /**
+   * Sends as much as the origin takes, and no more than a share of a turn at once: copying all of
+   * a body of many megabytes would keep every other client waiting.
+   */
+  private sendHeld(): void {
+    const origin = this.origin!;
+    let room: number = turnLimits.aloneReadBytesMax;
+    while (this.unsent.length > 0 && !this.blocked && room > 0) {
+      const piece = this.unsent[0]!;
+      const sent = piece.subarray(0, frontLimits.readBufferBytes);
+      if (sent.length === piece.length) this.unsent.shift();
+      else this.unsent[0] = piece.subarray(sent.length);
+      room -= sent.length;
+      this.blocked = !origin.writeCopy(sent);
+    }
+    if (this.unsent.length === 0) origin.endRequest();
+    else if (!this.blocked) setImmediate(() => this.sendOn());
+  }
+
+  /** Others had their turn; the request may be over. */
+  private sendOn(): void {
+    if (this.unsent.length > 0 && !this.blocked) this.sendHeld();
   }
 
   private isWithoutContent(bytes: Buffer): boolean {

@@ -99,10 +99,11 @@ export class RequestSide {
   /** What is held, at most `limitBytes` of it; the rest stays held as well. */
   takeHeld(limitBytes: number): BodySnapshot {
     const truncated = this.relay.bodyBytes > limitBytes;
-    const whole = this.relay.joinHeld();
+    // Rules read the beginning only: joining the rest as well would take several milliseconds.
+    const joined = this.relay.joinHeld(truncated ? limitBytes : Infinity);
     if (this.state === UP.HOLD) this.state = UP.WAIT;
     this.client.bodyWanted(false);
-    return { bytes: truncated ? whole.subarray(0, limitBytes) : whole, truncated };
+    return { bytes: truncated ? joined.subarray(0, limitBytes) : joined, truncated };
   }
 
   /** Sends the head and what is held; what is missing of the body flows from now on. */
@@ -133,14 +134,19 @@ export class RequestSide {
 
   /** The origin takes more. */
   drained(): void {
-    if (this.state !== UP.FLOW) return;
-    this.relay.blocked = false;
-    this.client.bodyWanted(true);
+    this.relay.drained();
+    if (this.state === UP.FLOW) this.client.bodyWanted(true);
   }
 
   /** The origin answered without waiting for the whole body: nobody is left to take the rest. */
   abandon(): void {
     if (this.state === UP.FLOW) this.state = UP.WAIT;
+    this.relay.stopSending();
+  }
+
+  /** The origin is gone. */
+  stopSending(): void {
+    this.relay.stopSending();
   }
 
   /** Gives up what is held. */
